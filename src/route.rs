@@ -78,6 +78,9 @@ pub struct ReviewPlace {
     pub url: Option<String>,
     /// Which of the trajectories in that file is opened, from 1.
     pub open: Option<usize>,
+    /// The other parameters as they are: what is shown of the table, for `volary_trajectory::table::view`. Review's own
+    /// code reads it, not the first load.
+    pub view: String,
 }
 
 impl Route {
@@ -248,7 +251,10 @@ impl ReviewPlace {
                 "beside" => place.beside.push(decode(value)),
                 "url" => place.url = Some(decode(value)),
                 "open" => place.open = value.parse().ok(),
-                _ => {}
+                _ => {
+                    let separator = if place.view.is_empty() { "" } else { "&" };
+                    place.view += &format!("{separator}{key}={value}");
+                }
             }
         }
         place
@@ -266,7 +272,9 @@ impl ReviewPlace {
         let beside = self.beside.iter().map(|id| Some(("beside", encode(id))));
         let open = self.open.map(|open| ("open", open.to_string()));
         let named = [step, at, words, text("url", &self.url), open].into_iter();
-        with_query(path, named.chain(beside))
+        let view = self.view.split_once('=');
+        let view = view.map(|(key, rest)| (key, rest.to_owned()));
+        with_query(path, named.chain(beside).chain([view]))
     }
 }
 
@@ -505,8 +513,9 @@ mod tests {
             words in proptest::option::of("\\PC{0,40}"),
             url in proptest::option::of("\\PC{0,40}"),
             open in proptest::option::of(0usize..100_000),
+            view in "(q=[a-z%]{1,9}(&filter=[a-z~.]{0,9}){0,2})?",
         ) {
-            let route = Route::Review(ReviewPlace { episode, step, at, words, beside, url, open });
+            let route = Route::Review(ReviewPlace { episode, step, at, words, beside, url, open, view });
             prop_assert_eq!(Route::parse(&route.to_hash()), route);
         }
 

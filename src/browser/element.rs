@@ -87,6 +87,19 @@ pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
     scroll_top(element)
 }
 
+/// How far the element is scrolled at which an event happened.
+pub fn scrolled_to(event: &Event) -> Option<f64> {
+    let element = event.target()?.dyn_into::<Element>().ok()?;
+    Some(scroll_top(&element))
+}
+
+/// Scrolls the first element that matches a selector within another one.
+pub fn scroll_within(within: &Element, selector: &str, top: f64) {
+    if let Ok(Some(element)) = within.query_selector(selector) {
+        set_scroll_top(&element, top);
+    }
+}
+
 /// The visible height of a scrolling element.
 pub fn viewport_height(element: &Element) -> f64 {
     f64::from(element.client_height())

@@ -36,6 +36,13 @@ pub fn address_with(hash: &str) -> String {
     format!("{base}{hash}")
 }
 
+/// Names the tab.
+pub fn set_title(title: &str) {
+    if let Some(document) = web_sys::window().and_then(|window| window.document()) {
+        document.set_title(title);
+    }
+}
+
 /// Calls back with the new hash after each navigation.
 pub fn on_change(mut changed: impl FnMut(String) + 'static) {
     let listener = Closure::<dyn FnMut()>::new(move || changed(hash()));

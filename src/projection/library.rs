@@ -102,8 +102,8 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Added
         | Column::Metadata(_) => "column-text",
         Column::Outcome => "column-outcome",
-        Column::Reward
-        | Column::Steps
+        Column::Reward => "column-number column-reward",
+        Column::Steps
         | Column::Calls
         | Column::Errors
         | Column::RepeatedCalls

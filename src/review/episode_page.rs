@@ -33,6 +33,9 @@ pub(super) fn EpisodePage(
     viewer: Viewer,
     notes: Notes,
     playground: Playground,
+    /// The way to the next trajectory.
+    #[prop(into)]
+    sequence: ViewFn,
     /// The buttons.
     children: Children,
 ) -> impl IntoView {
@@ -44,7 +47,9 @@ pub(super) fn EpisodePage(
     let tokens = Tokens::new(episode, viewer.reading);
     view! {
         <div class="review-episode">
-            <Bar viewer>{children()}</Bar>
+            <Bar viewer sequence>
+                {children()}
+            </Bar>
             <Rest shelf viewer/>
             <CheckVerdict viewer/>
             <LinkNote viewer playground/>
@@ -142,6 +147,8 @@ fn badges(viewer: Viewer, notes: Notes) -> Signal<Badges> {
 #[component]
 fn Bar(
     viewer: Viewer,
+    /// The way to the next trajectory.
+    sequence: ViewFn,
     /// The buttons.
     children: Children,
 ) -> impl IntoView {
@@ -188,6 +195,7 @@ fn Bar(
                 <p class="episode-facts" dir="auto">
                     {facts}
                 </p>
+                {sequence.run()}
             </div>
             <EpisodeStatus episode edition=reading/>
             <div class="episode-actions button-row">{children()}</div>

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
-use volary_trajectory::table::groups::GroupBy;
+use volary_trajectory::table::variation::Uniform;
+use volary_trajectory::table::view::{column_text, read_column};
 use volary_trajectory::table::{Cell, Column, choices};
 
 use super::selection::{Look, sampled};
 use crate::browser;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
-use crate::projection::library::{filter_text, heading, read_filter};
+use crate::projection::library::{FIRST_COLUMNS, filter_text, heading, read_filter};
 
 /// The number of values of a column offered as suggestions.
 const MOST_CHOICES: usize = 30;
@@ -26,7 +27,45 @@ pub(super) fn FilterBar(look: Look) -> impl IntoView {
             <GroupChoice look/>
             <ColumnChoice look/>
         </div>
+        <HiddenColumns look/>
     }
+}
+
+/// Says which columns are hidden because they tell nothing, and what all rows have in them.
+#[component]
+fn HiddenColumns(look: Look) -> impl IntoView {
+    let show = move |_| {
+        look.chosen_columns
+            .set(Some(Arc::new(FIRST_COLUMNS.to_vec())));
+    };
+    view! {
+        <Show when=move || look.hidden.with(|hidden| !hidden.is_empty())>
+            <p class="hidden-columns faint">
+                <span dir="auto">
+                    {move || look.hidden.with(|hidden| inert(&hidden_text(hidden)))}
+                </span>
+                <button type="button" class="quiet small" on:click=show>
+                    {"Show all columns"}
+                </button>
+            </p>
+        </Show>
+    }
+}
+
+/// The hidden columns in words.
+fn hidden_text(hidden: &[Uniform]) -> String {
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        hidden.iter().partition(|column| column.value.is_some());
+    let same = known.iter().filter_map(|known| {
+        let value = known.value.as_ref()?;
+        Some(format!("{} {value}", heading(&known.column)))
+    });
+    let same: Vec<String> = same.collect();
+    let unknown: Vec<String> = unknown.iter().map(|known| heading(&known.column)).collect();
+    let parts = [("Same in all rows: ", same), ("Empty: ", unknown)];
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts = parts.map(|(words, names)| format!("{words}{}.", names.join(", ")));
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 fn filter_chips(look: Look) -> impl IntoView {
@@ -71,7 +110,7 @@ fn NewFilter(look: Look) -> impl IntoView {
         event.prevent_default();
         let words = wanted.get_untracked();
         let Some(column) = untrack(of) else { return };
-        let numeric = look.shelf.rows.with_untracked(|rows| {
+        let numeric = look.rows.with_untracked(|rows| {
             let mut cells = sampled(rows).map(|row| row.cell(&column));
             cells.any(|cell| matches!(cell, Cell::Number(_)))
         });
@@ -97,7 +136,6 @@ fn NewFilter(look: Look) -> impl IntoView {
     let offered = move || {
         let column = of()?;
         let offered = look
-            .shelf
             .rows
             .with(|rows| choices(sampled(rows), &column, MOST_CHOICES));
         let offered = offered.into_iter();
@@ -137,42 +175,90 @@ fn NewFilter(look: Look) -> impl IntoView {
     }
 }
 
+/// The columns by which rows are grouped: one, or two as a table of both.
 #[component]
 fn GroupChoice(look: Look) -> impl IntoView {
-    let value = move || match look.group.get() {
-        None => "",
-        Some(GroupBy::Task) => "task",
-        Some(GroupBy::Run) => "run",
-        Some(GroupBy::Column(Column::Model)) => "model",
-        Some(GroupBy::Column(Column::Agent)) => "agent",
-        Some(GroupBy::Column(_)) => "environment",
+    let first = move || look.groups.with(|groups| groups.first().cloned());
+    let has_first = Memo::new(move |_| first().is_some());
+    let choose_first = move |column: Option<Column>| match column {
+        None => look.groups.set(Vec::new()),
+        Some(column) => look.groups.update(|groups| match groups.first_mut() {
+            Some(known) => *known = column,
+            None => groups.push(column),
+        }),
     };
-    let choose = move |event| {
-        look.group.set(match event_target_value(&event).as_str() {
-            "task" => Some(GroupBy::Task),
-            "run" => Some(GroupBy::Run),
-            "model" => Some(GroupBy::Column(Column::Model)),
-            "agent" => Some(GroupBy::Column(Column::Agent)),
-            "environment" => Some(GroupBy::Column(Column::Environment)),
-            _ => None,
+    let second = move || look.groups.with(|groups| groups.get(1).cloned());
+    let choose_second = move |column: Option<Column>| {
+        look.groups.update(|groups| {
+            groups.truncate(1);
+            groups.extend(column);
         });
     };
-    let options = [
-        ("", "nothing"),
-        ("task", "task"),
-        ("run", "run"),
-        ("model", "model"),
-        ("agent", "agent"),
-        ("environment", "environment"),
-    ];
-    let options = options.map(|(value, name)| view! { <option value=value>{name}</option> });
     view! {
         <label class="group-choice">
             <span>{"Group by"}</span>
-            <select prop:value=value on:change=choose>
-                {options.into_iter().collect_view()}
-            </select>
+            <GroupSelect look chosen=Signal::derive(first) choose=Callback::new(choose_first)/>
         </label>
+        <Show when=move || has_first.get()>
+            <label class="group-choice">
+                <span>{"and"}</span>
+                <GroupSelect
+                    look
+                    chosen=Signal::derive(second)
+                    choose=Callback::new(choose_second)
+                />
+            </label>
+        </Show>
+    }
+}
+
+/// The columns by which people group most, first.
+const GROUPED: [Column; 7] = [
+    Column::Task,
+    Column::Run,
+    Column::Model,
+    Column::Agent,
+    Column::Environment,
+    Column::Outcome,
+    Column::Tags,
+];
+
+#[component]
+fn GroupSelect(
+    look: Look,
+    chosen: Signal<Option<Column>>,
+    choose: Callback<Option<Column>>,
+) -> impl IntoView {
+    let options = move || {
+        let others = look.all_columns().into_iter();
+        let others = others.filter(|column| !GROUPED.contains(column) && *column != Column::Name);
+        let columns = GROUPED.iter().cloned().chain(others);
+        let options = columns.map(|column| {
+            let name = match &column {
+                Column::Score(_) | Column::Metadata(_) => heading(&column),
+                column => heading(column).to_lowercase(),
+            };
+            let is_chosen = {
+                let column = column.clone();
+                move || chosen.with(|chosen| chosen.as_ref() == Some(&column))
+            };
+            view! {
+                <option value=column_text(&column) prop:selected=is_chosen>
+                    {name}
+                </option>
+            }
+        });
+        options.collect_view()
+    };
+    let value = move || chosen.with(|chosen| chosen.as_ref().map(column_text).unwrap_or_default());
+    view! {
+        <select
+            prop:value=value
+            on:change=move |event| choose.run(read_column(&event_target_value(&event)))
+        >
+            <option value="">{"nothing"}</option>
+            {options}
+        </select>
     }
 }
 
@@ -188,13 +274,13 @@ fn ColumnChoice(look: Look) -> impl IntoView {
                 let name = heading(&column);
                 let toggle = move |event: Event| {
                     let wanted = event_target_checked(&event);
-                    look.columns.update(|columns| {
-                        let columns = Arc::make_mut(columns);
-                        columns.retain(|known| *known != column);
-                        if wanted {
-                            columns.push(column.clone());
-                        }
-                    });
+                    let mut columns = look.columns.get_untracked();
+                    let list = Arc::make_mut(&mut columns);
+                    list.retain(|known| *known != column);
+                    if wanted {
+                        list.push(column.clone());
+                    }
+                    look.chosen_columns.set(Some(columns));
                 };
                 view! {
                     <label class="column-box">
@@ -213,7 +299,18 @@ fn ColumnChoice(look: Look) -> impl IntoView {
     view! {
         <details class="column-choice-box" on:keydown=pressed>
             <summary>{"Columns"}</summary>
-            <div class="column-boxes">{boxes}</div>
+            <div class="column-boxes">
+                <Show when=move || look.chosen_columns.with(Option::is_some)>
+                    <button
+                        type="button"
+                        class="small"
+                        on:click=move |_| look.chosen_columns.set(None)
+                    >
+                        {"Default columns"}
+                    </button>
+                </Show>
+                {boxes}
+            </div>
         </details>
     }
 }
@@ -223,6 +320,24 @@ mod tests {
     use volary_trajectory::table::filter::Filter;
 
     use super::*;
+
+    #[test]
+    fn hidden_columns_are_said() {
+        let uniform = |column, value: Option<&str>| Uniform {
+            column,
+            value: value.map(str::to_owned),
+        };
+        let hidden = [
+            uniform(Column::Model, Some("m")),
+            uniform(Column::Cost, None),
+            uniform(Column::Run, Some("r")),
+        ];
+        assert_eq!(
+            hidden_text(&hidden),
+            "Same in all rows: Model m, Run r. Empty: Cost."
+        );
+        assert_eq!(hidden_text(&hidden[1..2]), "Empty: Cost.");
+    }
 
     #[test]
     fn filters_are_read_as_they_are_written() {

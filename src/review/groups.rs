@@ -3,10 +3,16 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_trajectory::statistics::{HalfWidths, share};
 use volary_trajectory::table::Column;
+use volary_trajectory::table::cross::Cross;
 use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::groups::{Group, GroupBy, Grouping, Passes, SUCCESS, passes};
+use volary_trajectory::table::groups::{
+    Group, GroupBy, GroupOrder, Grouping, Passes, SUCCESS, passes,
+};
+use volary_trajectory::table::order::Direction;
 
+use super::cross_table::CrossTable;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
 use crate::components::keyed::{key_of, keyed};
@@ -25,22 +31,53 @@ const MOST_ACTORS: usize = 8;
 const MOST_TRIES: usize = 8;
 
 /// The columns; the last one only for tasks.
-const COLUMNS: &[&str] = &[
-    "Group",
-    "Trajectories",
-    "Mean reward",
-    "Succeeded",
-    "Agreement",
+const COLUMNS: &[(&str, GroupOrder)] = &[
+    ("Group", GroupOrder::Name),
+    ("Trajectories", GroupOrder::Count),
+    ("Mean reward", GroupOrder::Reward),
+    ("Succeeded", GroupOrder::Success),
+    ("Agreement", GroupOrder::Agreement),
 ];
+/// The confidence of the intervals.
+pub const CONFIDENCE: f64 = 0.95;
 
 /// The grouping and its groups.
-type Grouped = Arc<(GroupBy, Vec<Group>)>;
+#[derive(Clone, Debug)]
+pub struct Grouped {
+    by: GroupBy,
+    groups: Vec<Group>,
+    /// The least and the greatest mean reward, which the bars span; 0 is between them.
+    range: (f64, f64),
+    /// The groups of two columns, crossed.
+    pub cross: Option<Cross>,
+}
+
+impl Grouped {
+    fn of(by: GroupBy, groups: Vec<Group>) -> Grouped {
+        let means = groups.iter().filter_map(|group| group.mean_reward);
+        let range = means.fold((0.0_f64, 0.0_f64), |(low, high), mean| {
+            (low.min(mean), high.max(mean))
+        });
+        let cross = matches!(by, GroupBy::Pair(..)).then(|| Cross::of(&groups));
+        Grouped {
+            by,
+            groups,
+            range,
+            cross,
+        }
+    }
+
+    /// The least and the greatest mean reward, with 0 between them.
+    pub fn range(&self) -> (f64, f64) {
+        self.range
+    }
+}
 
 /// The groups, if grouping is on.
 #[component]
 pub(super) fn Groups(look: Look) -> impl IntoView {
-    let found = gradually(None, move || -> Work<Option<Grouped>> {
-        let Some(by) = look.group.get() else {
+    let found = gradually(None, move || -> Work<Option<Arc<Grouped>>> {
+        let Some(by) = look.groups.with(|groups| GroupBy::columns(groups)) else {
             return Box::new(|| Some(None));
         };
         let (rows, mut seen) = (look.shown.get(), 0);
@@ -50,30 +87,48 @@ pub(super) fn Groups(look: Look) -> impl IntoView {
             next.for_each(|row| grouping.iter_mut().for_each(|grouping| grouping.add(row)));
             seen += GROUPED;
             let done = grouping.take_if(|_| seen >= rows.len())?;
-            Some(Some(Arc::new((by.clone(), done.done()))))
+            Some(Some(Arc::new(Grouped::of(by.clone(), done.done()))))
         })
     });
     view! {
-        <Show when=move || found.with(Option::is_some)>
+        <Show when=move || found.with(|found| found.as_ref().is_some_and(|found| found.cross.is_none()))>
             <GroupTable look found/>
+        </Show>
+        <Show when=move || found.with(|found| found.as_ref().is_some_and(|found| found.cross.is_some()))>
+            <CrossTable look found/>
         </Show>
     }
 }
 
 /// The groups as a table. Rows are keyed by group, so that they survive new groups before them.
 #[component]
-fn GroupTable(look: Look, found: RwSignal<Option<Grouped>>) -> impl IntoView {
+fn GroupTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoView {
+    let sorted = Memo::new(move |_| {
+        let mut groups = found.with(|found| {
+            let found = found.as_ref();
+            found.map(|found| found.groups.clone()).unwrap_or_default()
+        });
+        if let Some((order, direction)) = look.group_sort.get() {
+            order.sort(&mut groups, direction);
+        }
+        Arc::new(groups)
+    });
+    let widths = StoredValue::new(HalfWidths::new(CONFIDENCE));
     let facts = move || {
         let found = found.get()?;
-        let passes = passes(&found.1);
+        let passes = passes(&found.groups);
         let lines = passes.iter().take(MOST_ACTORS).map(pass_line);
         Some(view! {
-            <p class="group-facts">{plural(found.1.len(), "group")}</p>
+            <p class="group-facts">{plural(found.groups.len(), "group")}</p>
             {lines.collect_view()}
         })
     };
     let of_tasks = Memo::new(move |_| {
-        found.with(|found| matches!(found.as_deref(), Some((GroupBy::Task, _))))
+        found.with(|found| {
+            found
+                .as_ref()
+                .is_some_and(|found| found.by == GroupBy::Task)
+        })
     });
     let head = move || {
         let count = match of_tasks.get() {
@@ -82,13 +137,12 @@ fn GroupTable(look: Look, found: RwSignal<Option<Grouped>>) -> impl IntoView {
         };
         let cells = COLUMNS.iter().take(count);
         cells
-            .map(|name| view! { <th scope="col">{*name}</th> })
+            .map(|(name, order)| view! { <GroupHeading look name order=*order/> })
             .collect_view()
     };
     let keys = Memo::new(move |_| {
-        found.with(|found| {
-            let groups = found.iter().flat_map(|found| &found.1);
-            let keys = groups.take(MOST).map(|group| key_of(&group.key));
+        sorted.with(|groups| {
+            let keys = groups.iter().take(MOST).map(|group| key_of(&group.key));
             keys.collect::<Vec<u64>>()
         })
     });
@@ -96,16 +150,25 @@ fn GroupTable(look: Look, found: RwSignal<Option<Grouped>>) -> impl IntoView {
     let draw = move |key| {
         let group = Memo::new(move |_| {
             let place = keys.with(|keys| keys.iter().position(|other| *other == key));
+            let group = sorted.with(|groups| groups.get(place?).cloned())?;
             found.with(|found| {
                 let found = found.as_ref()?;
-                Some((found.0.clone(), found.1.get(place?)?.clone()))
+                Some((found.by.clone(), found.range, group))
             })
         });
-        (move || group.with(|group| group.as_ref().map(|(by, group)| row(look, by, group))))
-            .into_any()
+        (move || {
+            group.with(|group| {
+                let (by, range, group) = group.as_ref()?;
+                let half = group.standard_error.and_then(|error| {
+                    widths.try_update_value(|widths| widths.of(error, group.tries))?
+                });
+                Some(row(look, by, group, *range, half))
+            })
+        })
+        .into_any()
     };
     let more = move || {
-        let count = found.with(|found| found.as_ref().map_or(0, |found| found.1.len()));
+        let count = sorted.with(|groups| groups.len());
         let more = count.checked_sub(MOST).filter(|more| *more > 0)?;
         let words = format!("{} more groups. Filter to see them.", count_text(more));
         Some(view! { <p class="faint">{words}</p> })
@@ -122,6 +185,94 @@ fn GroupTable(look: Look, found: RwSignal<Option<Grouped>>) -> impl IntoView {
         </div>
         {more}
     }
+}
+
+#[component]
+fn GroupHeading(look: Look, name: &'static str, order: GroupOrder) -> impl IntoView {
+    let now = Memo::new(move |_| {
+        let sort = look.group_sort.get();
+        sort.filter(|(by, _)| *by == order)
+            .map(|(_, direction)| direction)
+    });
+    let sort = move |_| {
+        look.group_sort.set(match now.get_untracked() {
+            None => Some((order, Direction::Ascending)),
+            Some(Direction::Ascending) => Some((order, Direction::Descending)),
+            Some(Direction::Descending) => None,
+        });
+    };
+    view! {
+        <th
+            scope="col"
+            aria-sort=move || match now.get()? {
+                Direction::Ascending => Some("ascending"),
+                Direction::Descending => Some("descending"),
+            }
+        >
+            <button type="button" class="quiet column-sort" on:click=sort>
+                {name}
+                <span aria-hidden="true">
+                    {move || match now.get() {
+                        None => "",
+                        Some(Direction::Ascending) => " ↑",
+                        Some(Direction::Descending) => " ↓",
+                    }}
+                </span>
+            </button>
+        </th>
+    }
+}
+
+/// A mean with half the width of its interval, if that is known.
+pub fn mean_text(mean: f64, half: Option<f64>) -> String {
+    match half {
+        Some(half) => format!("{} ± {}", rounded(mean), short(half)),
+        None => rounded(mean),
+    }
+}
+
+/// Three decimals tell means apart.
+fn rounded(mean: f64) -> String {
+    match mean.abs() {
+        tiny if tiny < 0.001 => reward_text(mean),
+        _ => reward_text((mean * 1e3).round() / 1e3),
+    }
+}
+
+/// Two digits are enough for a width.
+fn short(half: f64) -> String {
+    match half.abs() {
+        0.0 => "0".to_owned(),
+        large if large >= 10.0 => format!("{half:.0}"),
+        middle if middle >= 0.1 => format!("{half:.2}"),
+        _ => format!("{half:.3}"),
+    }
+}
+
+/// A bar from 0 to a mean, within the range of all means.
+pub fn bar(mean: f64, (low, high): (f64, f64)) -> AnyView {
+    let width = high - low;
+    if width.is_nan() || width <= 0.0 {
+        return ().into_any();
+    }
+    let place = |value: f64| (value - low) / width * 100.0;
+    let (zero, end) = (place(0.0), place(mean));
+    let class = if mean < 0.0 {
+        "mean-bar loss"
+    } else {
+        "mean-bar"
+    };
+    view! {
+        <svg class=class viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+            <rect
+                x=zero.min(end).to_string()
+                y={"0"}
+                width=(end - zero).abs().to_string()
+                height="4"
+            />
+        </svg>
+    }
+    .into_any()
 }
 
 /// pass^k of one model, with its name if known.
@@ -153,7 +304,7 @@ fn actor(model: &str, agent: &str) -> Option<String> {
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-fn row(look: Look, by: &GroupBy, group: &Group) -> AnyView {
+fn row(look: Look, by: &GroupBy, group: &Group, range: (f64, f64), half: Option<f64>) -> AnyView {
     let name = match group.name.trim() {
         "" => "unknown".to_owned(),
         name => name.to_owned(),
@@ -161,7 +312,7 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> AnyView {
     let column = match by {
         GroupBy::Task => Column::Task,
         GroupBy::Run => Column::Run,
-        GroupBy::Column(column) => column.clone(),
+        GroupBy::Column(column) | GroupBy::Pair(column, _) => column.clone(),
     };
     let filter = match group.name.trim() {
         "" => Filter::Known(false),
@@ -190,7 +341,7 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> AnyView {
         (!known.is_empty()).then(|| known.join(", "))
     });
     let only = move |_| {
-        look.group.set(None);
+        look.groups.set(Vec::new());
         look.filters.update(|filters| {
             filters.push((column.clone(), filter.clone()));
             filters.extend(of_task.iter().cloned());
@@ -199,10 +350,18 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> AnyView {
     let known = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
     let mut cells = vec![
         count_text(group.rows.len()),
-        known(group.mean_reward.map(reward_text)),
-        match group.tries {
-            0 => "–".to_owned(),
-            tries => format!("{} of {}", group.successes, tries),
+        match share(group.successes, group.tries, CONFIDENCE) {
+            None => "–".to_owned(),
+            Some(share) => {
+                let percent = |share: Option<f64>| (share.unwrap_or_default() * 100.0).round();
+                format!(
+                    "{} of {} ({}–{}%)",
+                    group.successes,
+                    group.tries,
+                    percent(share.low),
+                    percent(share.high)
+                )
+            }
         },
     ];
     if *by == GroupBy::Task {
@@ -211,8 +370,11 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> AnyView {
             agreement.map(|share| format!("{:.0}%", share * 100.0)),
         ));
     }
+    let count = cells.remove(0);
     let cells = cells.into_iter();
     let cells = cells.map(|text| view! { <td class="column-number">{text}</td> });
+    let mean = group.mean_reward.map(|mean| mean_text(mean, half));
+    let mean_bar = group.mean_reward.map(|mean| bar(mean, range));
     let aside = aside.map(|aside| {
         view! {
             <span class="faint group-of" dir="auto">
@@ -228,6 +390,11 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> AnyView {
                     {aside}
                 </button>
             </th>
+            <td class="column-number">{count}</td>
+            <td class="column-number">
+                {known(mean)}
+                {mean_bar}
+            </td>
             {cells.collect_view()}
         </tr>
     }

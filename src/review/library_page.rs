@@ -19,8 +19,8 @@ const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
 
 /// The library.
 #[component]
-pub(super) fn LibraryPage(shelf: Shelf) -> impl IntoView {
-    let look = Look::new(shelf);
+pub(super) fn LibraryPage(look: Look) -> impl IntoView {
+    let shelf = look.shelf;
     let is_empty = move || {
         shelf.is_listed.get()
             && shelf.rows.with(|rows| rows.is_empty())

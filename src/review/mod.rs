@@ -1,11 +1,12 @@
 //! Review: reading episodes of any origin.
 //!
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is
-//!   in [`selection`]; [`filters`], [`groups`], actions on [`chosen`] rows, and storage in [`room_dialog`].
+//!   in [`selection`]; [`filters`], [`groups`] and [`cross_table`], actions on [`chosen`] rows, and storage in [`room_dialog`].
 //!   [`progress`]: running imports.
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file is fetched because of it. [`gradually`]: computation in slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid.
 //! - [`actions`]: actions on an episode; [`link_reach`]: for whom a link works; [`export`]: export formats.
+//! - [`sequence`]: from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]
 //!   and [`state_panel`], and notes in [`notes`] and [`notes_panel`].
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected
@@ -15,6 +16,7 @@ pub mod actions;
 pub mod chosen;
 pub mod compare_page;
 pub mod comparison;
+pub mod cross_table;
 pub mod episode_page;
 pub mod export;
 pub mod fetch_question;
@@ -33,8 +35,10 @@ pub mod panels;
 pub mod progress;
 pub mod quote;
 pub mod reading_bar;
+pub mod result_panel;
 pub mod room_dialog;
 pub mod selection;
+pub mod sequence;
 pub mod state_panel;
 pub mod table;
 pub mod tokens;
@@ -48,6 +52,10 @@ pub const KEYS: crate::navigation::Keys = &[
     ("k", "Select the previous step"),
     ("n", "Select the next step with a reward or error"),
     ("N", "Select the previous one"),
+    ("]", "Open the next trajectory of the table"),
+    ("[", "Open the previous one"),
+    ("e", "Open the next failure at the failing line"),
+    ("E", "Open the previous failure"),
     ("gg", "Select the start"),
     ("G", "Select the last step"),
     ("h", "Collapse the step to one line per message"),

@@ -8,6 +8,7 @@ use volary_trajectory::annotations::Target;
 
 use super::comparison::Comparison;
 use super::grid_page::{Grid, MOST};
+use super::sequence::Sequence;
 use super::viewer::Viewer;
 use crate::browser::timers;
 use crate::library::client::Shelf;
@@ -29,7 +30,13 @@ pub enum Opening {
 }
 
 /// Opens the episode in an address, at its step or passage.
-pub fn follow(shelf: Shelf, viewer: Viewer, opening: RwSignal<Opening>, place: &ReviewPlace) {
+pub fn follow(
+    shelf: Shelf,
+    viewer: Viewer,
+    opening: RwSignal<Opening>,
+    place: &ReviewPlace,
+    sequence: Sequence,
+) {
     let Some(id) = place.episode.clone() else {
         opening.set(Opening::Nothing);
         return;
@@ -54,7 +61,10 @@ pub fn follow(shelf: Shelf, viewer: Viewer, opening: RwSignal<Opening>, place: &
         }
         match opened {
             Ok(episode) => {
+                let to_failure = sequence.takes_failure(&id);
                 viewer.show(Arc::new(episode), step);
+                let failure = to_failure.then(|| viewer.show_failure()).flatten();
+                let linked = failure.or(linked);
                 opening.set(Opening::Shown(id));
                 if let Some(target) = linked {
                     // The transcript is rendered by then.

@@ -18,6 +18,8 @@ use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;
 use super::progress::Progress;
 use super::quote::selected_passage;
+use super::selection::Look;
+use super::sequence::{Sequence, SequenceBar};
 use super::viewer::Viewer;
 use crate::browser::keys::KeyPress;
 use crate::browser::{element, location, network, timers};
@@ -28,6 +30,9 @@ use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::{Playground, use_playground};
 use crate::projection::notice::Notice;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
+
+/// The name of a tab that shows nothing in particular.
+const TITLE: &str = "Volary";
 
 /// The page, for the router.
 pub fn page() -> AnyView {
@@ -45,7 +50,8 @@ fn ReviewPage() -> impl IntoView {
     review.follow_address();
     review.follow_imports();
     review.follow_playground();
-    review.write_step();
+    review.write_address();
+    review.name_tab();
     review.pages.hook(Page::Review, review.hooks());
     let Review { shelf, .. } = review;
     // The notices are first, because the page is as high as the window and content after it is out of view.
@@ -55,7 +61,7 @@ fn ReviewPage() -> impl IntoView {
         </div>
         {move || review.question.get().map(|file| view! { <Question review file/> })}
         <Kept is_wanted=Signal::derive(move || review.part.get() == Part::Library)>
-            <LibraryPage shelf/>
+            <LibraryPage look=review.look/>
         </Kept>
         <Show when=move || review.is_arriving()>
             <div class="page">
@@ -64,7 +70,13 @@ fn ReviewPage() -> impl IntoView {
             </div>
         </Show>
         <Opened review part=Part::Episode is_there=review.shows_episode()>
-            <EpisodePage shelf viewer=review.viewer notes=review.notes playground=review.playground>
+            <EpisodePage
+                shelf
+                viewer=review.viewer
+                notes=review.notes
+                playground=review.playground
+                sequence=move || view! { <SequenceBar sequence=review.sequence/> }.into_any()
+            >
                 <Actions shelf viewer=review.viewer playground=review.playground/>
             </EpisodePage>
         </Opened>
@@ -121,6 +133,10 @@ struct Review {
     comparison: Comparison,
     grid: Grid,
     notes: Notes,
+    /// The table.
+    look: Look,
+    /// From one trajectory of it to the next.
+    sequence: Sequence,
     /// The file in the address that is fetched only if the user agrees.
     asked: RwSignal<Option<Elsewhere>>,
     /// That file, unless the trajectory in the address is in the library.
@@ -141,8 +157,14 @@ impl Review {
         });
         let asked = RwSignal::new(None);
         let opening = RwSignal::new(Opening::Nothing);
+        let (shelf, notes) = (Shelf::new(), Notes::new());
+        let look = Look::new(shelf, notes.all);
+        look.apply(&place.with_untracked(|place| place.view.clone()));
+        let episode = Memo::new(move |_| place.with(|place| place.episode.clone()));
         Review {
-            shelf: Shelf::new(),
+            shelf,
+            look,
+            sequence: Sequence::new(look, episode),
             pages,
             playground: use_playground(),
             place,
@@ -151,7 +173,7 @@ impl Review {
             viewer: Viewer::new(),
             comparison: Comparison::new(),
             grid: Grid::new(),
-            notes: Notes::new(),
+            notes,
             asked,
             question: Memo::new(move |_| {
                 let is_named = place.with(|place| place.episode.is_some());
@@ -189,7 +211,7 @@ impl Review {
             self.agreements.track();
             let place = self.place.get();
             match place.beside.as_slice() {
-                [] => follow(shelf, self.viewer, opening, &place),
+                [] => follow(shelf, self.viewer, opening, &place, self.sequence),
                 [beside] if beside == IN_PLAYGROUND => {
                     compare_live(shelf, self.comparison, opening, &place, self.playground);
                 }
@@ -235,29 +257,73 @@ impl Review {
         });
     }
 
-    /// Writes the selected step into the address.
-    fn write_step(self) {
+    /// Writes into the address what is shown of the table, and the selected step of the episode.
+    fn write_address(self) {
+        // An address without a view keeps what is shown, so that links within the page need not repeat it.
+        let named = Memo::new(move |_| self.place.with(|place| place.view.clone()));
+        Effect::watch(
+            move || named.get(),
+            move |named, _, _| {
+                if !named.is_empty() && untrack(|| self.look.query()) != *named {
+                    self.look.apply(named);
+                }
+            },
+            false,
+        );
+        let view = Memo::new(move |_| self.look.query());
         Effect::new(move |_| {
             let step = self.viewer.shown.selected.get();
-            let is_shown = self.pages.shown.get_untracked() == Page::Review
-                && untrack(|| self.shows_episode().get());
-            if !is_shown {
+            let view = view.get();
+            let now = self.place.get();
+            if self.pages.shown.get() != Page::Review {
                 return;
             }
-            let step = (step > 0).then_some(step);
-            let now = self.place.get_untracked();
-            // Selecting another step leaves the passage of a link.
-            let (at, words) = match now.step == step {
-                true => (now.at.clone(), now.words.clone()),
-                false => (None, None),
+            let is_table = untrack(|| self.part.get()) == Part::Library;
+            let is_episode = untrack(|| self.shows_episode().get());
+            let (step, at, words) = match is_episode {
+                // The episode of this address is still loading, or it is a comparison.
+                false if !is_table => return,
+                false => (None, None, None),
+                true => {
+                    let step = (step > 0).then_some(step);
+                    // Selecting another step leaves the passage of a link.
+                    match now.step == step {
+                        true => (step, now.at.clone(), now.words.clone()),
+                        false => (step, None, None),
+                    }
+                }
             };
             let route = Route::Review(ReviewPlace {
                 step,
                 at,
                 words,
+                view,
                 ..now
             });
             location::replace(&route.to_hash());
+        });
+    }
+
+    /// Names the tab after what is open.
+    fn name_tab(self) {
+        Effect::new(move |_| {
+            if self.pages.shown.get() != Page::Review {
+                return location::set_title(TITLE);
+            }
+            let name = self
+                .viewer
+                .shown
+                .episode
+                .with(|episode| episode.name.trim().to_owned());
+            let is_episode = self.shows_episode().get();
+            let words = match self.part.get() {
+                Part::Library => "Trajectories",
+                Part::Comparison => "Comparison",
+                Part::Grid => "Grid",
+                Part::Episode if is_episode && !name.is_empty() => &*name,
+                Part::Episode => "Episode",
+            };
+            location::set_title(&format!("{words} – Review – {TITLE}"));
         });
     }
 
@@ -307,7 +373,17 @@ impl Review {
         };
         self.shelf.fetch_one(url, origin, open, move |id| {
             // The user may have navigated away, before the page was notified.
-            if Route::parse(&location::hash()) == Route::Review(wanted.clone()) {
+            let is_here = match Route::parse(&location::hash()) {
+                // What is shown of the table does not matter.
+                Route::Review(here) => {
+                    here == ReviewPlace {
+                        view: here.view.clone(),
+                        ..wanted.clone()
+                    }
+                }
+                _ => false,
+            };
+            if is_here {
                 self.replace_place(ReviewPlace {
                     episode: id.map(|id| id.to_string()),
                     open: None,
@@ -359,7 +435,7 @@ impl Review {
                 self.begin_note();
                 true
             }
-            (key, Part::Episode) => self.viewer.press(key),
+            (key, Part::Episode) => self.sequence.press(key) || self.viewer.press(key),
             _ => false,
         }
     }

@@ -1,4 +1,4 @@
-//! The side panels of an episode: state, notes, details, and the raw step.
+//! The side panels of an episode: result, state, notes, details, and the raw step.
 
 use leptos::prelude::*;
 use volary_core::Json;
@@ -7,6 +7,7 @@ use volary_trajectory::{Episode, Usage, native};
 
 use super::notes::Notes;
 use super::notes_panel::NotesPanel;
+use super::result_panel::ResultPanel;
 use super::state_panel::StatePanel;
 use super::viewer::Viewer;
 use crate::components::json_text::json_text;
@@ -19,15 +20,17 @@ use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::{large_count_text, plural};
 use crate::projection::transcript::step_record;
 
-const NAMES: &[&str] = &["State", "Notes", "Details", "Raw"];
+const NAMES: &[&str] = &["Result", "State", "Notes", "Details", "Raw"];
 /// The indices of the panels among the tabs.
-pub const STATE: usize = 0;
+pub const RESULT: usize = 0;
+/// The panel of the state.
+pub const STATE: usize = 1;
 /// The panel of notes.
-pub const NOTES: usize = 1;
+pub const NOTES: usize = 2;
 /// The panel of details.
-pub const DETAILS: usize = 2;
+pub const DETAILS: usize = 3;
 /// The panel of the raw step.
-const RAW: usize = 3;
+const RAW: usize = 4;
 
 /// The panels.
 #[component]
@@ -40,6 +43,9 @@ pub(super) fn Panels(viewer: Viewer, notes: Notes, playground: Playground) -> im
                 active=viewer.panel
                 id_prefix="beside"
             />
+            <Panel viewer place=RESULT>
+                <ResultPanel viewer/>
+            </Panel>
             <Panel viewer place=STATE>
                 <div class="frame-pane" role="region" aria-label="Frame">
                     <StatePanel viewer notes playground/>

@@ -1,14 +1,18 @@
-//! The display state of the table: columns, filters, order, groups, and selected rows.
+//! The display state of the table: columns, filters, order, groups, position, and selected rows. All but the selected
+//! rows are a part of the address.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_trajectory::annotations::Annotations;
 use volary_trajectory::table::arrange::{Arranging, Only, Wanted};
 use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::groups::GroupBy;
+use volary_trajectory::table::groups::GroupOrder;
 use volary_trajectory::table::order::Direction;
+use volary_trajectory::table::variation::{Uniform, Variation};
+use volary_trajectory::table::view::View;
 use volary_trajectory::table::{Column, Row, found_columns};
 
 use super::gradually::{Work, gradually};
@@ -26,14 +30,30 @@ const ARRANGED: usize = 512;
 pub struct Look {
     /// The library.
     pub shelf: Shelf,
+    /// The rows of the library, with the notes on them.
+    pub rows: Memo<Arc<Vec<Arc<Row>>>>,
+    /// The least and the greatest reward, with 0 between them: what the bars of rewards span.
+    pub rewards: Memo<(f64, f64)>,
+    /// The columns that the user chose, in order; `None` for the first ones without those that tell nothing.
+    pub chosen_columns: RwSignal<Option<Arc<Vec<Column>>>>,
     /// The visible columns in order.
-    pub columns: RwSignal<Arc<Vec<Column>>>,
+    pub columns: Memo<Arc<Vec<Column>>>,
+    /// The columns that are hidden because they are the same in all rows.
+    pub hidden: Memo<Vec<Uniform>>,
     /// The filters.
     pub filters: RwSignal<Vec<(Column, Filter)>>,
     /// The sort order.
     pub sort: RwSignal<Option<Sort>>,
-    /// The grouping, if any.
-    pub group: RwSignal<Option<GroupBy>>,
+    /// The columns by which the rows are grouped.
+    pub groups: RwSignal<Vec<Column>>,
+    /// The order of the groups.
+    pub group_sort: RwSignal<Option<(GroupOrder, Direction)>>,
+    /// The first row in sight.
+    pub first: RwSignal<usize>,
+    /// The row to scroll to once it exists.
+    pub wanted_first: RwSignal<Option<usize>>,
+    /// The row that was opened last.
+    pub opened: RwSignal<Option<usize>>,
     /// The ids of the selected rows.
     pub chosen: RwSignal<Arc<BTreeSet<Text>>>,
     /// The search hits by id; `None` without a search.
@@ -47,7 +67,48 @@ pub type Found = std::collections::HashMap<Text, Match>;
 
 impl Look {
     /// The initial state.
-    pub fn new(shelf: Shelf) -> Look {
+    pub fn new(shelf: Shelf, notes: RwSignal<Annotations>) -> Look {
+        let rows = Memo::new(move |_| {
+            shelf
+                .rows
+                .with(|rows| notes.with(|notes| noted(rows, notes)))
+        });
+        let chosen_columns = RwSignal::new(None::<Arc<Vec<Column>>>);
+        let uniform = gradually(Vec::new(), move || -> Work<Vec<Uniform>> {
+            let (rows, mut seen) = (rows.get(), 0);
+            let mut variation = Some(Variation::new(
+                FIRST_COLUMNS
+                    .iter()
+                    .filter(|column| may_hide(column))
+                    .cloned(),
+            ));
+            Box::new(move || {
+                let next = rows.iter().skip(seen).take(ARRANGED);
+                next.for_each(|row| {
+                    variation
+                        .iter_mut()
+                        .for_each(|variation| variation.add(row))
+                });
+                seen += ARRANGED;
+                variation
+                    .take_if(|_| seen >= rows.len())
+                    .map(Variation::done)
+            })
+        });
+        let hidden = Memo::new(move |_| match chosen_columns.with(Option::is_some) {
+            true => Vec::new(),
+            false => uniform.get(),
+        });
+        let columns = Memo::new(move |_| {
+            chosen_columns.get().unwrap_or_else(|| {
+                hidden.with(|hidden| {
+                    let columns = FIRST_COLUMNS.iter();
+                    let columns = columns
+                        .filter(|column| hidden.iter().all(|known| known.column != **column));
+                    Arc::new(columns.cloned().collect())
+                })
+            })
+        });
         let filters = RwSignal::new(Vec::new());
         let sort = RwSignal::new(None::<Sort>);
         let found = Memo::new(move |_| {
@@ -57,7 +118,7 @@ impl Look {
                 Some(Arc::new(by_id.collect::<Found>()))
             })
         });
-        let shown = gradually(shelf.rows.get_untracked(), move || {
+        let shown = gradually(rows.get_untracked(), move || {
             let only = found
                 .get()
                 .map(|found| -> Only { Arc::new(move |row: &Row| found.contains_key(&row.id)) });
@@ -66,25 +127,78 @@ impl Look {
                 only,
                 sort: sort.get(),
             };
-            let mut arranging = Arranging::of(shelf.rows.get(), wanted);
+            let mut arranging = Arranging::of(rows.get(), wanted);
             Box::new(move || arranging.advance(ARRANGED)) as Work<_>
         });
         Look {
             shelf,
-            columns: RwSignal::new(Arc::new(FIRST_COLUMNS.to_vec())),
+            rows,
+            rewards: Memo::new(move |_| {
+                rows.with(|rows| {
+                    let rewards = rows.iter().filter_map(|row| row.reward);
+                    let finite = rewards.filter(|reward| reward.is_finite());
+                    finite.fold((0.0_f64, 0.0_f64), |(low, high), reward| {
+                        (low.min(reward), high.max(reward))
+                    })
+                })
+            }),
+            chosen_columns,
+            columns,
+            hidden,
             filters,
             sort,
-            group: RwSignal::new(None),
+            groups: RwSignal::default(),
+            group_sort: RwSignal::new(None),
+            first: RwSignal::new(0),
+            wanted_first: RwSignal::new(None),
+            opened: RwSignal::new(None),
             chosen: RwSignal::default(),
             found,
             shown,
         }
     }
 
+    /// What is shown, as a part of the address.
+    pub fn query(self) -> String {
+        let columns = self.chosen_columns.get();
+        let view = View {
+            search: self.shelf.wanted.get(),
+            filters: self.filters.get(),
+            sort: self.sort.get(),
+            groups: self.groups.get(),
+            group_sort: self.group_sort.get(),
+            columns: columns.map(|columns| columns.to_vec()),
+            first: self.first.get(),
+        };
+        view.to_query()
+    }
+
+    /// Shows what an address says.
+    pub fn apply(self, query: &str) {
+        let view = View::read(query);
+        if self.shelf.wanted.get_untracked() != view.search {
+            self.shelf.wanted.set(view.search.clone());
+            self.shelf.search(&view.search);
+        }
+        self.filters.set(view.filters);
+        self.sort.set(view.sort);
+        self.groups.set(view.groups);
+        self.group_sort.set(view.group_sort);
+        self.chosen_columns.set(view.columns.map(Arc::new));
+        self.first.set(view.first);
+        self.wanted_first
+            .set((view.first > 0).then_some(view.first));
+    }
+
+    /// Where an episode is among the visible rows.
+    pub fn place_of(self, id: &str) -> Option<usize> {
+        self.shown
+            .with(|rows| rows.iter().position(|row| *row.id == *id))
+    }
+
     /// All available columns: fixed ones, then scores and metadata.
     pub fn all_columns(self) -> Vec<Column> {
         let found = self
-            .shelf
             .rows
             .with(|rows| found_columns(sampled(rows), MOST_FOUND));
         let found = found.into_iter().map(|(column, _)| column);
@@ -121,7 +235,7 @@ impl Look {
     /// The selected rows in the order of the table; rows hidden by a filter come last.
     pub fn chosen_rows(self) -> Vec<Arc<Row>> {
         self.chosen.with_untracked(|chosen| {
-            let (shown, all) = (self.shown.get_untracked(), self.shelf.rows.get_untracked());
+            let (shown, all) = (self.shown.get_untracked(), self.rows.get_untracked());
             in_order(chosen, &shown, &all)
         })
     }
@@ -146,6 +260,41 @@ impl Look {
     }
 }
 
+/// Whether a column of the first ones may be hidden. The others say which row it is and how well it went.
+fn may_hide(column: &Column) -> bool {
+    !matches!(
+        column,
+        Column::Name | Column::Reward | Column::Steps | Column::Outcome
+    )
+}
+
+/// The rows with the notes on them. Rows without notes are shared.
+fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
+    let mut known: BTreeMap<&str, (Vec<Text>, Option<Text>)> = BTreeMap::new();
+    let mut notes: Vec<_> = notes.iter().collect();
+    notes.sort_by(|one, other| one.changed.total_cmp(&other.changed));
+    for note in notes {
+        let (texts, verdict) = known.entry(&note.episode).or_default();
+        let words = note.label.iter().chain([&note.text]);
+        texts.extend(words.filter(|text| !text.is_empty()).cloned());
+        if let Some(given) = note.verdict {
+            *verdict = Some(given.as_str().into());
+        }
+    }
+    if known.is_empty() {
+        return Arc::clone(rows);
+    }
+    let with_notes = rows.iter().map(|row| match known.remove(&*row.id) {
+        None => Arc::clone(row),
+        Some((notes, verdict)) => Arc::new(Row {
+            notes,
+            verdict,
+            ..Row::clone(row)
+        }),
+    });
+    Arc::new(with_notes.collect())
+}
+
 fn in_order(chosen: &BTreeSet<Text>, shown: &[Arc<Row>], all: &[Arc<Row>]) -> Vec<Arc<Row>> {
     let mut left = chosen.clone();
     let rows = shown.iter().chain(all);
@@ -161,7 +310,40 @@ pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> {
 
 #[cfg(test)]
 mod tests {
+    use volary_trajectory::annotations::{Annotation, Verdict};
+
     use super::*;
+
+    #[test]
+    fn rows_carry_their_notes() {
+        let rows = ["a", "b"].map(|id| {
+            Arc::new(Row {
+                id: id.into(),
+                ..Row::default()
+            })
+        });
+        let rows = Arc::new(rows.to_vec());
+        assert!(Arc::ptr_eq(&noted(&rows, &Annotations::default()), &rows));
+        let mut notes = Annotations::default();
+        notes.write(
+            Annotation {
+                id: "n".into(),
+                episode: "b".into(),
+                text: "asks twice".into(),
+                label: Some("loop".into()),
+                verdict: Some(Verdict::Bad),
+                ..Annotation::default()
+            },
+            1.0,
+        );
+        let with_notes = noted(&rows, &notes);
+        assert!(Arc::ptr_eq(&with_notes[0], &rows[0]));
+        assert_eq!(
+            with_notes[1].notes,
+            ["loop".into(), "asks twice".into()] as [Text; 2]
+        );
+        assert_eq!(with_notes[1].verdict.as_deref(), Some("bad"));
+    }
 
     #[test]
     fn chosen_rows_follow_the_table() {

@@ -1,13 +1,17 @@
 //! The table **Trajectories**. Only rows near the viewport are rendered.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use leptos::ev::Event;
+use leptos::html;
 use leptos::prelude::*;
 use volary_trajectory::table::order::Direction;
 use volary_trajectory::table::{Column, Row};
 
+use super::groups::bar;
 use super::selection::{Found, Look};
+use crate::browser::{element, spawn, timers};
 use crate::components::keyed::key_of;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
@@ -17,6 +21,8 @@ use crate::route::{ReviewPlace, Route};
 
 /// The height of a row, as in the style sheet.
 const ROW: f64 = 40.0;
+/// How long the table must rest before its position counts.
+const SCROLL_REST: Duration = Duration::from_millis(250);
 
 /// The table.
 #[component]
@@ -25,13 +31,14 @@ pub(super) fn Table(look: Look) -> impl IntoView {
     let edition = Memo::new(move |edition: Option<&u32>| {
         look.shown.track();
         look.columns.track();
+        look.rewards.track();
         edition.map_or(0, |edition| edition.wrapping_add(1))
     });
     let body = Rows {
         count: count.into(),
         edition: edition.into(),
         height: ROW,
-        seen: Signal::derive(|| None),
+        seen: look.opened.into(),
         role: "rowgroup",
         class: "table-body",
         name: None,
@@ -51,11 +58,31 @@ pub(super) fn Table(look: Look) -> impl IntoView {
         let widths = look.columns.with(|columns| widths(columns));
         format!("table trajectories {widths}")
     };
-    let is_hidden =
-        move || look.shelf.rows.with(|rows| rows.is_empty()) || look.group.with(Option::is_some);
-    let finds_nothing = move || count.get() == 0 && look.shelf.rows.with(|rows| !rows.is_empty());
+    let is_hidden = move || {
+        look.rows.with(|rows| rows.is_empty()) || look.groups.with(|groups| !groups.is_empty())
+    };
+    let finds_nothing = move || count.get() == 0 && look.rows.with(|rows| !rows.is_empty());
+    let frame = NodeRef::<html::Div>::new();
+    keep_position(look, frame, count);
+    // The address follows once scrolling rests: browsers limit how often it may change.
+    let scrolled = StoredValue::new(0_u32);
+    let follow_scroll = move |event: Event| {
+        let number = scrolled.get_value().wrapping_add(1);
+        scrolled.set_value(number);
+        let Some(top) = element::scrolled_to(&event) else {
+            return;
+        };
+        spawn(async move {
+            timers::sleep(SCROLL_REST).await;
+            if scrolled.try_get_value() == Some(number) {
+                look.first.set((top / ROW).round() as usize);
+            }
+        });
+    };
     view! {
         <div
+            node_ref=frame
+            on:scroll:capture=follow_scroll
             class=class
             role="table"
             aria-label="Trajectories"
@@ -73,6 +100,25 @@ pub(super) fn Table(look: Look) -> impl IntoView {
             </p>
         </Show>
     }
+}
+
+/// Scrolls to the row that the address names, once it exists.
+fn keep_position(look: Look, frame: NodeRef<html::Div>, count: Memo<usize>) {
+    Effect::new(move |_| {
+        let (Some(wanted), Some(frame)) = (look.wanted_first.get(), frame.get()) else {
+            return;
+        };
+        if count.get() <= wanted {
+            return;
+        }
+        look.wanted_first.set(None);
+        // The room for all rows is made in the next frame.
+        timers::next_frame(move || {
+            timers::next_frame(move || {
+                element::scroll_within(&frame, ".table-body", wanted as f64 * ROW);
+            });
+        });
+    });
 }
 
 /// The trajectory in a row, which may move when others arrive.
@@ -121,6 +167,8 @@ struct Standing {
     /// The search hit, if any.
     hit: Option<Match>,
     columns: Arc<Vec<Column>>,
+    /// What the bars of rewards span.
+    rewards: (f64, f64),
 }
 
 impl Standing {
@@ -131,6 +179,7 @@ impl Standing {
             place,
             hit: look.found.with(hit),
             columns: look.columns.get(),
+            rewards: look.rewards.get(),
             row,
         }
     }
@@ -157,6 +206,10 @@ fn row_view(look: Look, standing: &Standing) -> AnyView {
                 {hit.as_ref().map(snippet)}
             }
             .into_any(),
+            Column::Reward => {
+                let bar = row.reward.map(|reward| bar(reward, standing.rewards));
+                view! { {span(None, &text)} {bar} }.into_any()
+            }
             Column::Outcome => span(Some(outcome_class(&text)), &text),
             Column::Tags => {
                 let tags = row.tags.iter().map(|tag| span(Some("tag"), tag));

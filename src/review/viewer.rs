@@ -6,8 +6,10 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 use volary_trajectory::passages::Part;
+use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 
+use super::panels::{DETAILS, RESULT, STATE};
 use crate::components::playback::Player;
 use crate::components::transcript::reading::Reading;
 use crate::library::client::Shelf;
@@ -29,6 +31,10 @@ pub struct Viewer {
     pub reading: Reading,
     /// The open side panel.
     pub panel: RwSignal<usize>,
+    /// The panel that was opened because of what the episode has, not by the user.
+    first_panel: RwSignal<usize>,
+    /// How the episode ended and why.
+    pub result: Memo<Arc<EpisodeResult>>,
     /// The steps with a reward or an error.
     pub marks: Memo<Vec<usize>>,
     /// The search text.
@@ -81,7 +87,13 @@ impl Viewer {
             last,
             player,
             reading: Reading::new(),
-            panel: RwSignal::new(0),
+            panel: RwSignal::new(RESULT),
+            first_panel: RwSignal::new(RESULT),
+            result: Memo::new(move |_| {
+                shown
+                    .episode
+                    .with(|episode| Arc::new(EpisodeResult::of(episode)))
+            }),
             marks: Memo::new(move |_| shown.episode.with(|episode| marks(episode))),
             wanted: RwSignal::default(),
             findings: RwSignal::default(),
@@ -105,6 +117,34 @@ impl Viewer {
         self.shown.edition.update(|edition| *edition += 1);
         let last = self.last.get_untracked();
         self.shown.selected.set(step.unwrap_or(0).min(last));
+        self.choose_panel();
+    }
+
+    /// Opens the panel that tells most: why it failed, else the state, else how it ended. A panel that the user chose
+    /// stays.
+    fn choose_panel(self) {
+        if self.panel.get_untracked() != self.first_panel.get_untracked() {
+            return;
+        }
+        let result = self.result.get_untracked();
+        let panel = self.shown.episode.with_untracked(|episode| {
+            let is_told = !result.is_empty(episode);
+            match (result.failed == Some(true) && is_told, is_told) {
+                (true, _) => RESULT,
+                (false, _) if !episode.frames.is_empty() => STATE,
+                (false, true) => RESULT,
+                (false, false) => DETAILS,
+            }
+        });
+        self.first_panel.set(panel);
+        self.panel.set(panel);
+    }
+
+    /// Selects the step that tells most about the failure. Returns the passage that tells it, if there is one.
+    pub fn show_failure(self) -> Option<Target> {
+        let result = self.result.get_untracked();
+        self.select(result.step);
+        result.last_error.as_ref()?.line()
     }
 
     /// Shows more of the same episode and keeps the reader's position.
@@ -191,8 +231,8 @@ impl Viewer {
         };
         match finding.place.part {
             // Hits in episode metadata are shown in the details.
-            Part::Name | Part::Score(_) => self.panel.set(super::panels::DETAILS),
-            Part::Error(_) if finding.place.step == 0 => self.panel.set(super::panels::DETAILS),
+            Part::Name | Part::Score(_) => self.panel.set(DETAILS),
+            Part::Error(_) if finding.place.step == 0 => self.panel.set(DETAILS),
             _ => self.go_to_words(spot_of_finding(&finding)),
         }
     }

@@ -1,10 +1,12 @@
 //! Rows that belong together: the tries of a task, the episodes of a run, or those that share a cell.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use volary_core::json::Text;
 
+use super::order::{Direction, natural};
 use super::{Cell, Column, Row};
 use crate::statistics::pass_all;
 
@@ -80,6 +82,70 @@ pub struct Passes {
     /// For k from 1 to the least number of tries of any task: the mean, over the tasks, of the chance that
     /// k tries all succeed.
     pub all: Vec<f64>,
+}
+
+/// By what groups are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupOrder {
+    /// Their names.
+    Name,
+    /// How many rows they have.
+    Count,
+    /// Their mean reward.
+    Reward,
+    /// Their share of successes.
+    Success,
+    /// How much their tries agree.
+    Agreement,
+}
+
+impl GroupOrder {
+    /// Every order.
+    pub const ALL: [GroupOrder; 5] = [
+        GroupOrder::Name,
+        GroupOrder::Count,
+        GroupOrder::Reward,
+        GroupOrder::Success,
+        GroupOrder::Agreement,
+    ];
+
+    /// Its name in addresses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            GroupOrder::Name => "name",
+            GroupOrder::Count => "count",
+            GroupOrder::Reward => "reward",
+            GroupOrder::Success => "success",
+            GroupOrder::Agreement => "agreement",
+        }
+    }
+
+    /// Sorts groups. Equal ones keep their order, unknown values come last in either direction.
+    pub fn sort(self, groups: &mut [Group], direction: Direction) {
+        let turned = |order: Ordering| match direction {
+            Direction::Ascending => order,
+            Direction::Descending => order.reverse(),
+        };
+        groups.sort_by(|one, other| match self {
+            GroupOrder::Name => turned(natural(&one.name, &other.name)),
+            _ => match (self.value(one), self.value(other)) {
+                (Some(one), Some(other)) => turned(one.total_cmp(&other)),
+                (one, other) => other.is_some().cmp(&one.is_some()),
+            },
+        });
+    }
+
+    fn value(self, group: &Group) -> Option<f64> {
+        match self {
+            GroupOrder::Name => None,
+            GroupOrder::Count => Some(group.rows.len() as f64),
+            GroupOrder::Reward => group.mean_reward,
+            GroupOrder::Success => {
+                (group.tries > 0).then(|| group.successes as f64 / group.tries as f64)
+            }
+            GroupOrder::Agreement => group.agreement,
+        }
+    }
 }
 
 /// A reward from here on is a success: 1, up to rounding.
@@ -299,5 +365,53 @@ fn values(row: &Row, column: &Column) -> Vec<Text> {
             texts
         }
         cell => vec![cell.to_text().into()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_sorted_with_unknown_values_last() {
+        let group = |name: &str, mean_reward| Group {
+            name: name.into(),
+            mean_reward,
+            ..Group::default()
+        };
+        let mut groups = vec![
+            group("task 10", None),
+            group("task 9", Some(0.0)),
+            group("task 2", Some(1.0)),
+        ];
+        let names = |groups: &[Group]| {
+            let names = groups.iter().map(|group| group.name.to_string());
+            names.collect::<Vec<_>>().join(", ")
+        };
+        for (order, direction, expected) in [
+            (
+                GroupOrder::Reward,
+                Direction::Ascending,
+                "task 9, task 2, task 10",
+            ),
+            (
+                GroupOrder::Reward,
+                Direction::Descending,
+                "task 2, task 9, task 10",
+            ),
+            (
+                GroupOrder::Name,
+                Direction::Ascending,
+                "task 2, task 9, task 10",
+            ),
+            (
+                GroupOrder::Name,
+                Direction::Descending,
+                "task 10, task 9, task 2",
+            ),
+        ] {
+            order.sort(&mut groups, direction);
+            assert_eq!(names(&groups), expected, "{order:?} {direction:?}");
+        }
     }
 }

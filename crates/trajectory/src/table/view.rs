@@ -10,6 +10,7 @@ use volary_core::json::Text;
 
 use super::Column;
 use super::filter::Filter;
+use super::groups::GroupOrder;
 use super::order::Direction;
 
 /// The most columns by which rows are grouped.
@@ -29,6 +30,8 @@ pub struct View {
     pub sort: Option<(Column, Direction)>,
     /// By what they are grouped: at most [`MOST_GROUPS`] columns.
     pub groups: Vec<Column>,
+    /// By what the groups are sorted; in the order in which they come first if `None`.
+    pub group_sort: Option<(GroupOrder, Direction)>,
     /// The columns; `None` for those that are shown by default.
     pub columns: Option<Vec<Column>>,
     /// The first row in sight.
@@ -48,6 +51,7 @@ impl View {
                     let columns = value.split('~').filter_map(read_column);
                     view.groups = columns.take(MOST_GROUPS).collect();
                 }
+                "group-sort" => view.group_sort = read_group_sort(value),
                 "columns" => {
                     view.columns = Some(value.split('~').filter_map(read_column).collect());
                 }
@@ -69,14 +73,19 @@ impl View {
             put("filter", filter_text(column, filter));
         }
         if let Some((column, direction)) = &self.sort {
-            let sign = match direction {
-                Direction::Ascending => "up",
-                Direction::Descending => "down",
-            };
-            put("sort", format!("{}~{sign}", column_text(column)));
+            put(
+                "sort",
+                format!("{}~{}", column_text(column), sign(*direction)),
+            );
         }
         if !self.groups.is_empty() {
             put("group", columns_text(&self.groups));
+        }
+        if let Some((order, direction)) = &self.group_sort {
+            put(
+                "group-sort",
+                format!("{}~{}", order.name(), sign(*direction)),
+            );
         }
         if let Some(columns) = &self.columns {
             put("columns", columns_text(columns));
@@ -153,14 +162,32 @@ pub fn read_column(text: &str) -> Option<Column> {
     }
 }
 
+fn sign(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Ascending => "up",
+        Direction::Descending => "down",
+    }
+}
+
+fn read_direction(text: &str) -> Option<Direction> {
+    match text {
+        "up" => Some(Direction::Ascending),
+        "down" => Some(Direction::Descending),
+        _ => None,
+    }
+}
+
+fn read_group_sort(text: &str) -> Option<(GroupOrder, Direction)> {
+    let (name, direction) = text.split_once('~')?;
+    let order = GroupOrder::ALL
+        .into_iter()
+        .find(|order| order.name() == name)?;
+    Some((order, read_direction(direction)?))
+}
+
 fn read_sort(text: &str) -> Option<(Column, Direction)> {
     let (column, direction) = text.split_once('~')?;
-    let direction = match direction {
-        "up" => Direction::Ascending,
-        "down" => Direction::Descending,
-        _ => return None,
-    };
-    Some((read_column(column)?, direction))
+    Some((read_column(column)?, read_direction(direction)?))
 }
 
 fn filter_text(column: &Column, filter: &Filter) -> String {
@@ -267,6 +294,7 @@ mod tests {
             ],
             sort: Some((Column::Steps, Direction::Descending)),
             groups: vec![Column::Task, Column::Model],
+            group_sort: Some((GroupOrder::Reward, Direction::Descending)),
             columns: Some(vec![
                 Column::Name,
                 Column::Metadata(vec!["a".into(), "b".into()]),
@@ -274,7 +302,7 @@ mod tests {
             first: 12,
         };
         let query = "q=red%20marble&filter=reward~between~~0.5&filter=score/f%2F1~known\
-            &sort=steps~down&group=task~model&columns=name~metadata/a/b&row=12";
+            &sort=steps~down&group=task~model&group-sort=reward~down&columns=name~metadata/a/b&row=12";
         assert_eq!(view.to_query(), query);
         assert_eq!(View::read(query), view);
     }
@@ -303,10 +331,12 @@ mod tests {
             filters in prop::collection::vec((column(), filter()), 0..3),
             sort in prop::option::of((column(), any::<bool>().prop_map(direction))),
             groups in prop::collection::vec(column(), 0..=MOST_GROUPS),
+            group_sort in prop::option::of((0..GroupOrder::ALL.len(), any::<bool>())),
             columns in prop::option::of(prop::collection::vec(column(), 1..5)),
             first in 0usize..100_000,
         ) {
-            let view = View { search, filters, sort, groups, columns, first };
+            let group_sort = group_sort.map(|(place, is_up)| (GroupOrder::ALL[place], direction(is_up)));
+            let view = View { search, filters, sort, groups, group_sort, columns, first };
             prop_assert_eq!(View::read(&view.to_query()), view);
         }
 

@@ -1,0 +1,226 @@
+//! The panel **Result**: how an episode ended and why. Scores with their explanations, what was expected and given, the
+//! submitted patch as a diff, and the last error.
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+use volary_trajectory::result::{LastError, PatchLine};
+use volary_trajectory::{Ending, Episode, Score};
+
+use super::viewer::Viewer;
+use crate::components::text::inert;
+use crate::projection::summary::reward_text;
+use crate::projection::text::{count_text, cut_at};
+
+/// The most lines of a patch that are shown.
+const MOST_LINES: usize = 2_000;
+/// The most bytes of another text that are shown.
+const MOST_BYTES: usize = 20_000;
+
+/// The panel, rendered anew for each episode.
+#[component]
+pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
+    move || {
+        let result = viewer.result.get();
+        let (verdict, scores) = viewer
+            .shown
+            .episode
+            .with(|episode| (verdict(episode, result.failed), scores(episode)));
+        let error = result
+            .last_error
+            .as_ref()
+            .map(|error| last_error(viewer, error));
+        let is_told = viewer
+            .shown
+            .episode
+            .with_untracked(|episode| !result.is_empty(episode));
+        let nothing = (!is_told).then(|| {
+            view! {
+                <p class="help">"No scores, expected answer, patch or error are recorded."</p>
+            }
+        });
+        view! {
+            <div class="result-panel">
+                {verdict}
+                {scores}
+                {texts("Expected", &result.expected)}
+                {texts("Answer given", &result.given)}
+                {error}
+                {result.patches.iter().map(|(name, patch)| patch_view(name, patch)).collect_view()}
+                {nothing}
+            </div>
+        }
+    }
+}
+
+/// Whether it failed, with the reward and how it ended.
+fn verdict(episode: &Episode, failed: Option<bool>) -> AnyView {
+    let badge = match failed {
+        Some(true) => Some(("badge bad", "Failed")),
+        Some(false) => Some(("badge good", "Succeeded")),
+        None => None,
+    };
+    let badge = badge.map(|(class, words)| view! { <span class=class>{words}</span> });
+    let reward = match episode.reward() {
+        Some(reward) => format!("Reward {}", reward_text(reward)),
+        None => "No reward is recorded".to_owned(),
+    };
+    let why = match &episode.ending {
+        Ending::Truncated { reason } => Some(reason.to_string()),
+        Ending::Crashed { message } => Some(message.to_string()),
+        Ending::Open | Ending::Done => None,
+    };
+    let outcome = episode.outcome.as_ref().map(|outcome| outcome.to_string());
+    let ending = [outcome, why]
+        .into_iter()
+        .flatten()
+        .filter(|text| !text.is_empty());
+    let ending = ending.map(|text| {
+        view! {
+            <span class="result-ending" dir="auto">
+                {inert(&text)}
+            </span>
+        }
+    });
+    view! {
+        <p class="result-verdict">
+            {badge}
+            <span>{reward}</span>
+            {ending.collect_view()}
+        </p>
+    }
+    .into_any()
+}
+
+fn scores(episode: &Episode) -> Option<AnyView> {
+    if episode.scores.is_empty() {
+        return None;
+    }
+    let score = |score: &Score| {
+        let value = match score.value.as_text() {
+            Some(value) => value.to_string(),
+            None => score.value.to_python_text(),
+        };
+        let why = score.explanation.as_ref().map(|why| text_block(why));
+        view! {
+            <div class="result-score">
+                <dt dir="auto">{inert(&score.name)}</dt>
+                <dd>
+                    <strong dir="auto">{inert(&value)}</strong>
+                    {why}
+                </dd>
+            </div>
+        }
+    };
+    let scores = episode.scores.iter().map(score).collect_view();
+    Some(
+        view! {
+            <section class="detail">
+                <h2>{"Scores"}</h2>
+                <dl class="facts">{scores}</dl>
+            </section>
+        }
+        .into_any(),
+    )
+}
+
+fn texts(title: &'static str, texts: &[(String, Text)]) -> Option<AnyView> {
+    if texts.is_empty() {
+        return None;
+    }
+    let texts = texts.iter().map(|(name, text)| {
+        view! {
+            <p class="faint" dir="auto">
+                {inert(name)}
+            </p>
+            {text_block(text)}
+        }
+    });
+    Some(
+        view! {
+            <section class="detail">
+                <h2>{title}</h2>
+                {texts.collect_view()}
+            </section>
+        }
+        .into_any(),
+    )
+}
+
+/// A text with its line breaks.
+fn text_block(text: &str) -> AnyView {
+    let shown = text.get(..cut_at(text, MOST_BYTES)).unwrap_or_default();
+    let more = (shown.len() < text.len()).then(|| {
+        view! { <p class="faint">"The rest is in Details or Raw."</p> }
+    });
+    view! {
+        <pre class="result-text" dir="auto" tabindex="0">
+            {inert(shown)}
+        </pre>
+        {more}
+    }
+    .into_any()
+}
+
+fn last_error(viewer: Viewer, error: &LastError) -> AnyView {
+    let line = error.line();
+    let go = error.step.map(|step| {
+        let show = move |_| {
+            viewer.select(step);
+            if let Some(target) = &line {
+                viewer.go_to(target);
+                viewer.linked.set(Some(target.clone()));
+            }
+        };
+        view! {
+            <button type="button" class="small" on:click=show>
+                {format!("Go to step {step}")}
+            </button>
+        }
+    });
+    view! {
+        <section class="detail">
+            <h2>{"Last error"}</h2>
+            {text_block(&error.message)}
+            {go}
+        </section>
+    }
+    .into_any()
+}
+
+fn patch_view(name: &str, patch: &str) -> AnyView {
+    let lines = PatchLine::of(patch).take(MOST_LINES).map(|(kind, line)| {
+        let class = match kind {
+            PatchLine::Head => "patch-head",
+            PatchLine::Passage => "patch-passage",
+            PatchLine::Added => "patch-added",
+            PatchLine::Removed => "patch-removed",
+            PatchLine::Same => "patch-same",
+        };
+        view! { <span class=class>{inert(line)}{"\n"}</span> }
+    });
+    let lines = lines.collect_view();
+    let (mut added, mut removed, mut count) = (0, 0, 0_usize);
+    for (kind, _) in PatchLine::of(patch) {
+        count += 1;
+        added += usize::from(kind == PatchLine::Added);
+        removed += usize::from(kind == PatchLine::Removed);
+    }
+    let more = count.checked_sub(MOST_LINES).filter(|more| *more > 0);
+    let more = more.map(|more| {
+        view! { <p class="faint">{format!("{} more lines.", count_text(more))}</p> }
+    });
+    view! {
+        <section class="detail">
+            <h2>{"Patch"}</h2>
+            <p class="faint" dir="auto">
+                {inert(name)}
+                {format!(": {} lines added, {} removed", count_text(added), count_text(removed))}
+            </p>
+            <pre class="patch" dir="ltr" tabindex="0">
+                {lines}
+            </pre>
+            {more}
+        </section>
+    }
+    .into_any()
+}

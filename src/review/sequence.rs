@@ -1,0 +1,157 @@
+//! From one trajectory of the table to the next, in the table's order and through its filters, and from failure to
+//! failure.
+
+use leptos::prelude::*;
+use volary_trajectory::table::Row;
+
+use super::selection::Look;
+use crate::browser::location;
+use crate::projection::text::count_text;
+use crate::route::{ReviewPlace, Route};
+
+/// The open trajectory among those of the table.
+#[derive(Clone, Copy)]
+pub struct Sequence {
+    look: Look,
+    /// Its index among the visible rows; `None` if it is not among them.
+    at: Memo<Option<usize>>,
+    /// The id of the trajectory that opens at its failure.
+    to_failure: RwSignal<Option<String>>,
+}
+
+impl Sequence {
+    /// The place of the open episode in a table.
+    pub fn new(look: Look, episode: Memo<Option<String>>) -> Sequence {
+        let at = Memo::new(move |_| episode.with(|id| look.place_of(id.as_ref()?)));
+        // The table scrolls to it when the user comes back.
+        Effect::new(move |_| {
+            if let Some(at) = at.get() {
+                look.opened.set(Some(at));
+            }
+        });
+        Sequence {
+            look,
+            at,
+            to_failure: RwSignal::new(None),
+        }
+    }
+
+    /// Whether the trajectory that was just loaded opens at its failure. Asked once.
+    pub fn takes_failure(self, id: &str) -> bool {
+        let wanted = self.to_failure.get_untracked();
+        self.to_failure.set(None);
+        wanted.as_deref() == Some(id)
+    }
+
+    /// Opens the next or the previous trajectory. False if there is none.
+    fn go(self, forward: bool) -> bool {
+        match self.next(forward, |_| true) {
+            Some(id) => open(id),
+            None => return false,
+        }
+        true
+    }
+
+    /// Opens the next or the previous failure, at the line that failed. False if there is none.
+    fn go_to_failure(self, forward: bool) -> bool {
+        let Some(id) = self.next(forward, Row::failed) else {
+            return false;
+        };
+        self.to_failure.set(Some(id.clone()));
+        open(id);
+        true
+    }
+
+    fn next(self, forward: bool, wanted: impl Fn(&Row) -> bool) -> Option<String> {
+        let at = self.at.get_untracked();
+        self.look.shown.with_untracked(|rows| {
+            let is_wanted = |row: &&std::sync::Arc<Row>| wanted(row);
+            let found = match (at, forward) {
+                // Outside of the table, the first one is next.
+                (None, true) => rows.iter().find(is_wanted),
+                (None, false) => None,
+                (Some(at), true) => rows.iter().skip(at + 1).find(is_wanted),
+                (Some(at), false) => rows.iter().take(at).rfind(is_wanted),
+            };
+            found.map(|row| row.id.to_string())
+        })
+    }
+
+    /// Handles a key; false if it has no function here.
+    pub fn press(self, key: &str) -> bool {
+        match key {
+            "]" => self.go(true),
+            "[" => self.go(false),
+            "e" => self.go_to_failure(true),
+            "E" => self.go_to_failure(false),
+            _ => false,
+        }
+    }
+}
+
+fn open(id: String) {
+    let place = ReviewPlace {
+        episode: Some(id),
+        ..ReviewPlace::default()
+    };
+    location::go(&Route::Review(place).to_hash());
+}
+
+/// Which of the table's trajectories is open, and buttons to the next one.
+#[component]
+pub(super) fn SequenceBar(sequence: Sequence) -> impl IntoView {
+    let count = Memo::new(move |_| sequence.look.shown.with(|rows| rows.len()));
+    let words = move || {
+        let count = count_text(count.get());
+        match sequence.at.get() {
+            Some(at) => format!("{} of {count}", count_text(at + 1)),
+            None => format!("not among {count}"),
+        }
+    };
+    let has_next = move |forward: bool| {
+        move || match (sequence.at.get(), forward) {
+            (Some(at), true) => at + 1 < count.get(),
+            (Some(at), false) => at > 0,
+            (None, forward) => forward && count.get() > 0,
+        }
+    };
+    let button =
+        move |name: &'static str, keys: &'static str, mark: &'static str, forward: bool| {
+            let has_next = has_next(forward);
+            view! {
+                <button
+                    type="button"
+                    class="quiet small"
+                    aria-label=name
+                    title=format!("{name} ({keys})")
+                    disabled=move || !has_next()
+                    on:click=move |_| {
+                        sequence.go(forward);
+                    }
+                >
+                    {mark}
+                </button>
+            }
+        };
+    view! {
+        <Show when=move || { count.get() > 1 }>
+            <div class="sequence button-row" role="group" aria-label="Trajectories of the table">
+                {button("Previous trajectory", "[", "‹", false)}
+                <span class="faint" role="status" aria-label="Position in the table">
+                    {words}
+                </span>
+                {button("Next trajectory", "]", "›", true)}
+                <button
+                    type="button"
+                    class="quiet small"
+                    title="Open the next failure at the failing line (e)"
+                    on:click=move |_| {
+                        sequence.go_to_failure(true);
+                    }
+                >
+                    {"Next failure"}
+                </button>
+            </div>
+        </Show>
+    }
+}
