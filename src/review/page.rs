@@ -278,13 +278,8 @@ impl Review {
             if self.pages.shown.get() != Page::Review {
                 return;
             }
-            let is_table = untrack(|| self.part.get()) == Part::Library;
-            let is_episode = untrack(|| self.shows_episode().get());
-            let (step, at, words) = match is_episode {
-                // The episode of this address is still loading, or it is a comparison.
-                false if !is_table => return,
-                false => (None, None, None),
-                true => {
+            let (step, at, words) = match self.opening.get() {
+                Opening::Shown(id) if now.episode == Some(id) && now.beside.is_empty() => {
                     let step = (step > 0).then_some(step);
                     // Selecting another step leaves the passage of a link.
                     match now.step == step {
@@ -292,6 +287,9 @@ impl Review {
                         false => (step, None, None),
                     }
                 }
+                _ if Part::of(&now) == Part::Library => (None, None, None),
+                // The episode of this address is still loading, or it is a comparison.
+                _ => return,
             };
             let route = Route::Review(ReviewPlace {
                 step,

@@ -4,25 +4,32 @@ import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
 import { HOME, visit } from "./support/browser.mjs";
-import { Library, trajectory } from "./support/trajectories.mjs";
+import { Library } from "./support/trajectories.mjs";
 
-/** Episodes of tasks and models in Volary's own chat form: `reward` decides, failures have an error in step 2. */
+/** A try of a task by a model, in Volary's own format. A failure has an error in step 2. */
 function tried(task, model, reward, { patch } = {}) {
   const id = `${task}-${model}`;
-  const one = trajectory(id, [
-    { says: "I look.", calls: [["look", { where: "box" }]], sees: ["a marble"] },
-    {
-      says: "I take it.",
-      calls: [["take", { what: id }]],
-      sees: [reward < 1 ? `Encountered exception during tool call: no ${id} there` : "taken"],
-      reward,
-    },
-    { says: "I am done." },
-  ]);
-  one.agent.model_name = model;
-  one.agent.extra = {};
-  one.extra = { task_id: task, ...(patch ? { submission: patch } : {}) };
-  return one;
+  const step = (content, name, seen, reward = 0, done = false) => ({
+    action: { role: "assistant", content, tool_calls: [{ id: "c", name, arguments: { of: id } }] },
+    observation: [{ role: "tool", content: seen, name, tool_call_id: "c" }],
+    reward,
+    done,
+    truncated: false,
+  });
+  const seen = reward < 1 ? `Encountered exception during tool call: no ${id} there` : "taken";
+  return {
+    format: "volary-episode",
+    version: 1,
+    id,
+    name: id,
+    model,
+    policy: "tester",
+    task: { dataset: "boxes", id: task },
+    start: [{ role: "user", content: `Empty the box of ${task}.` }],
+    steps: [step("I look.", "look", "a marble"), step("I take it.", "take", seen, reward), step("I am done.", "end", "bye", 0, true)],
+    ending: "done",
+    metadata: patch ? { target: "an empty box", submission: patch } : {},
+  };
 }
 
 const PATCH = "diff --git a/box b/box\n--- a/box\n+++ b/box\n@@ -1 +1 @@\n-red marble\n+blue marble\n";
@@ -111,7 +118,7 @@ test("brackets lead through the filtered table, and the address keeps it", () =>
     await position.getByText("3 of 10").waitFor();
     await page.keyboard.press("[");
     await position.getByText("2 of 10").waitFor();
-    await page.getByRole("link", { name: "Trajectories", exact: true }).click();
+    await page.getByRole("link", { name: "Trajectories" }).click();
     await review.rows(10);
   }));
 
@@ -167,6 +174,7 @@ test("why an episode failed is shown first: error, patch, reward", () =>
     const result = page.getByRole("tabpanel", { name: "Result" });
     await result.getByText("Failed").waitFor();
     await result.getByText("Reward 0.0").waitFor();
+    await result.getByText("an empty box").waitFor();
     await result.getByRole("heading", { name: "Last error" }).waitFor();
     await result.getByText("no task-1-finch there").waitFor();
     await result.getByText("1 lines added, 1 removed").waitFor();
@@ -237,7 +245,7 @@ test("notes are columns: filtered by verdict and words", () =>
     await review.link(/task-1-wren/).click();
     await review.transcript.getByText("I look.").waitFor();
     await page.keyboard.press("a");
-    await page.getByLabel("Note", { exact: true }).fill("asks twice");
+    await page.getByRole("textbox", { name: "Note", exact: true }).fill("asks twice");
     await page.getByLabel("Verdict").selectOption("bad");
     await page.getByRole("button", { name: "Add note" }).click();
     await page.goto(`${HOME}#/review`);

@@ -49,7 +49,7 @@ impl LastError {
         let is_traceback = self.message.contains("Traceback (most recent call last)");
         let mut lines = self.message.lines().filter(|line| !line.trim().is_empty());
         let line = match is_traceback {
-            true => lines.last()?,
+            true => lines.next_back()?,
             false => lines.next()?,
         };
         let line = line.trim();
@@ -97,7 +97,8 @@ impl EpisodeResult {
             ..EpisodeResult::default()
         };
         result.step = result.telling_step(episode);
-        for data in [&episode.metadata, &episode.raw] {
+        let recipe = episode.recipe.as_ref().map(|recipe| &recipe.configuration);
+        for data in [&episode.metadata, &episode.raw].into_iter().chain(recipe) {
             result.gather(data, &mut Vec::new());
         }
         for score in &episode.scores {
@@ -158,8 +159,8 @@ impl EpisodeResult {
 fn failed(episode: &Episode) -> Option<bool> {
     match (episode.reward(), &episode.ending) {
         (_, Ending::Crashed { .. }) => Some(true),
-        // An episode that goes on has no result yet.
-        (Some(_), Ending::Open) if episode.outcome.is_none() && episode.scores.is_empty() => None,
+        // An episode that was made here and goes on has no result yet. Recordings often do not say that they ended.
+        (Some(_), Ending::Open) if episode.source.is_none() => None,
         (Some(reward), _) => Some(reward < SUCCESS),
         (None, _) => episode.outcome.as_deref().and_then(outcome_failed),
     }
