@@ -41,10 +41,13 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
     let checking = RwSignal::new(false);
     let step_as_markdown = move || {
         let step = viewer.shown.selected.get_untracked();
-        episode.with_untracked(|episode| markdown::to_markdown(episode, step..=step))
+        let text = episode.with_untracked(|episode| markdown::to_markdown(episode, step..=step));
+        viewer.note_copied(text)
     };
-    let whole_as_markdown =
-        move || episode.with_untracked(|episode| markdown::to_markdown(episode, 0..=usize::MAX));
+    let whole_as_markdown = move || {
+        let text = episode.with_untracked(|episode| markdown::to_markdown(episode, 0..=usize::MAX));
+        viewer.note_copied(text)
+    };
     let pages = use_pages();
     let link = move || {
         let place = link_here(viewer, &pages.route.get_untracked());

@@ -13,6 +13,7 @@ use super::notes::Notes;
 use super::panels::Panels;
 use super::progress::Progress;
 use super::reading_bar::ReadingBar;
+use super::sharing_check::CopyNote;
 use super::tokens::{TokenBar, Tokens};
 use super::viewer::Viewer;
 use crate::browser;
@@ -53,6 +54,7 @@ pub(super) fn EpisodePage(
             <Rest shelf viewer/>
             <CheckVerdict viewer/>
             <LinkNote viewer playground/>
+            <CopyNote viewer/>
             <div class="review-panes">
                 <section class="pane outline-pane" id="outline-pane" aria-label="Outline">
                     <FindBar viewer shelf/>

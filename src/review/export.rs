@@ -3,8 +3,11 @@
 use leptos::prelude::*;
 use volary_core::Json;
 use volary_trajectory::export::slime::SlimeError;
-use volary_trajectory::{Episode, export, markdown, messages_jsonl, native, renderer_files};
+use volary_trajectory::{
+    Episode, export, markdown, messages_jsonl, native, renderer_files, sensitive,
+};
 
+use super::sharing_check::Check;
 use super::viewer::Viewer;
 use crate::browser::files;
 use crate::components::Dialog;
@@ -110,10 +113,18 @@ fn lines(record: Result<Json, SlimeError>) -> Result<Vec<u8>, String> {
 /// The dialog.
 #[component]
 pub(super) fn ExportDialog(shelf: Shelf, viewer: Viewer, open: RwSignal<bool>) -> impl IntoView {
+    let masks = RwSignal::new(false);
     let save = move |format: &'static Format| {
         open.set(false);
         let episode = viewer.shown.episode;
-        episode.with_untracked(|episode| match (format.bytes)(episode) {
+        let bytes = episode.with_untracked(|episode| match masks.get_untracked() {
+            false => (format.bytes)(episode),
+            true => match sensitive::masked(episode) {
+                Ok(masked) => (format.bytes)(&masked),
+                Err(error) => Err(error.to_string()),
+            },
+        });
+        episode.with_untracked(|episode| match bytes {
             Ok(bytes) => {
                 let name = format!("{}.{}", file_name(&episode.name), format.ending);
                 files::download(&name, format.kind, &bytes);
@@ -137,6 +148,7 @@ pub(super) fn ExportDialog(shelf: Shelf, viewer: Viewer, open: RwSignal<bool>) -
     });
     view! {
         <Dialog open title="Export this episode">
+            <Check viewer open masks/>
             <ul class="choices">{choices.collect_view()}</ul>
         </Dialog>
     }

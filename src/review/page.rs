@@ -279,7 +279,9 @@ impl Review {
                 return;
             }
             let (step, at, words) = match self.opening.get() {
-                Opening::Shown(id) if now.episode == Some(id) && now.beside.is_empty() => {
+                Opening::Shown(id)
+                    if now.episode.as_ref() == Some(&id) && now.beside.is_empty() =>
+                {
                     let step = (step > 0).then_some(step);
                     // Selecting another step leaves the passage of a link.
                     match now.step == step {

@@ -7,6 +7,7 @@ use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 use volary_trajectory::passages::Part;
 use volary_trajectory::result::EpisodeResult;
+use volary_trajectory::sensitive;
 use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 
 use super::panels::{DETAILS, RESULT, STATE};
@@ -47,6 +48,8 @@ pub struct Viewer {
     pub linked: RwSignal<Option<Target>>,
     /// The result of a check.
     pub checked: RwSignal<Option<Checked>>,
+    /// A copied text with something in it that should perhaps not be shared.
+    pub copied: RwSignal<Option<Arc<str>>>,
     /// Whether a link was copied that works only in this browser.
     pub linked_alone: RwSignal<bool>,
 }
@@ -100,6 +103,7 @@ impl Viewer {
             at_finding: RwSignal::new(0),
             linked: RwSignal::new(None),
             checked: RwSignal::new(None),
+            copied: RwSignal::new(None),
             linked_alone: RwSignal::new(false),
         }
     }
@@ -111,6 +115,7 @@ impl Viewer {
         self.findings.set(Arc::default());
         self.linked.set(None);
         self.checked.set(None);
+        self.copied.set(None);
         self.linked_alone.set(false);
         self.reading.begin();
         self.shown.episode.set(episode);
@@ -181,6 +186,13 @@ impl Viewer {
             self.select(step);
             true
         })
+    }
+
+    /// Notes what a copied text has that should perhaps not be shared. Returns the text.
+    pub fn note_copied(self, text: String) -> String {
+        let is_sensitive = !sensitive::find(&text).is_empty();
+        self.copied.set(is_sensitive.then(|| text.as_str().into()));
+        text
     }
 
     /// Searches the episode.

@@ -1,6 +1,7 @@
 // Review: the table's view in the address, the way from failure to failure, and why an episode failed.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "@playwright/test";
 
 import { HOME, visit } from "./support/browser.mjs";
@@ -254,4 +255,40 @@ test("notes are columns: filtered by verdict and words", () =>
     await page.getByRole("button", { name: "Remove filter" }).click();
     await filter(page, "Verdict", "= bad");
     await review.rows(1);
+  }));
+
+test("keys and addresses are listed before an export and a copy, and can be masked", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const key = `sk-ant-${"a1".repeat(20)}`;
+    const one = tried("task-1", "finch", 1);
+    one.start[0].content = `Use ${key} and write to ada@example.org.`;
+    one.metadata = { owner: "ada@example.org" };
+    const review = await imported(page, JSON.stringify(one), 1);
+    await review.link(/finch/).click();
+    await review.transcript.getByText("I look.").waitFor();
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const check = page.getByRole("region", { name: "Check before sharing" });
+    await check.getByText("This episode has 1 API key, 1 e-mail address.").waitFor();
+    await check.getByText("Places").click();
+    await check.getByText("start[0].content").first().waitFor();
+    await check.getByText(/e-mail address .* at 2 places/).waitFor();
+    const saved = async () => {
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Volary JSON" }).click(),
+      ]);
+      return readFile(await download.path(), "utf8");
+    };
+    // Keys are masked unless one decides otherwise.
+    const masked = await saved();
+    assert.ok(!masked.includes(key) && !masked.includes("ada@example.org") && masked.includes("[API key]"));
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    await check.getByRole("checkbox", { name: "Mask them in the file" }).uncheck();
+    assert.ok((await saved()).includes(key));
+    await page.getByRole("button", { name: "Copy all" }).click();
+    const note = page.getByRole("status", { name: "Copied text" });
+    await note.getByText("The copied text has 1 API key, 1 e-mail address.").waitFor();
+    await note.getByRole("button", { name: "Copy masked" }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.ok(copied.includes("[API key]") && !copied.includes(key), copied);
   }));

@@ -15,6 +15,7 @@
 //! - [`timeline`]: the overview of an episode. [`table`]: episodes as rows. [`statistics`]: statistics of rewards.
 //! - [`result`]: how an episode ended and why. [`repetition`]: calls that an agent repeats.
 //! - [`token_record`]: the tokens and the loss mask of an episode, divided among its messages.
+//! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
 //! - [`annotations`]: notes about episodes.
 //! - [`share`]: encodes an episode's recipe as a link and decodes it.
 //! - [`time`]: parses and formats times.
@@ -38,6 +39,7 @@ pub mod renderer_files;
 pub mod repetition;
 pub mod result;
 pub mod search;
+pub mod sensitive;
 pub mod share;
 pub mod statistics;
 pub mod table;

@@ -1,0 +1,291 @@
+//! Finds what should not be shared in the texts of an episode: API keys, tokens, passwords, private keys and e-mail
+//! addresses; and masks it.
+//!
+//! An episode is searched and masked in its native format and frame by frame, so nothing that is exported is left out:
+//! messages, arguments, frames, metadata.
+//!
+//! Invariants: the search knows forms and names, not secrets, so it cannot find everything, and what it finds need not
+//! be secret: a person decides. A masked text has no finding. Only values are masked, never names of members.
+
+mod detect;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use volary_core::Frame;
+use volary_core::json::{Json, Object, Text};
+
+pub use detect::{Kind, Sensitive, find};
+
+use crate::episode::Episode;
+use crate::frames::FrameHistory;
+use crate::native::{self, NativeError};
+
+/// Something that should not be shared, and where it is. The same value at several places is one finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub kind: Kind,
+    /// How it begins. Never the whole.
+    pub preview: String,
+    /// The step: 0 is the start; `None` outside of the steps.
+    pub step: Option<usize>,
+    /// The member of the native format that holds it first: `steps[2].observation[0].content`.
+    pub place: String,
+    /// At how many places it is.
+    pub places: usize,
+}
+
+/// What is found in an episode, in the order of the places.
+pub fn check(episode: &Episode) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut known: BTreeMap<(Kind, String), usize> = BTreeMap::new();
+    let mut add = |text: &str, found: &[Sensitive], place: &str| {
+        for one in found {
+            let value = &text[one.range.clone()];
+            let index = *known
+                .entry((one.kind, value.to_owned()))
+                .or_insert_with(|| {
+                    findings.push(Finding {
+                        kind: one.kind,
+                        preview: preview(value),
+                        step: step_of(place),
+                        place: place.to_owned(),
+                        places: 0,
+                    });
+                    findings.len() - 1
+                });
+            findings[index].places += 1;
+        }
+    };
+    visit(&without_frames(episode), None, &mut String::new(), &mut add);
+    for index in 0..episode.frames.len() {
+        if let Some(frame) = episode.frames.get(index) {
+            let mut path = format!("frames[{index}].state");
+            visit(&frame.state, None, &mut path, &mut add);
+            path = format!("frames[{index}].info");
+            visit(&frame.info, None, &mut path, &mut add);
+        }
+    }
+    findings
+}
+
+/// The episode with everything masked that [`check`] finds.
+pub fn masked(episode: &Episode) -> Result<Episode, NativeError> {
+    let mut masked = native::episode_from_json(&mask_value(without_frames(episode), None))?;
+    // The native format stores frames as changes, whose positions would no longer fit.
+    for index in 0..episode.frames.len() {
+        if let Some(frame) = episode.frames.get(index) {
+            masked.frames.push(Frame {
+                state: mask_value(frame.state, None),
+                info: mask_value(frame.info, None),
+                deepcopy: frame.deepcopy,
+            });
+        }
+    }
+    Ok(masked)
+}
+
+/// All but the frames, in the native format.
+fn without_frames(episode: &Episode) -> Json {
+    native::episode_to_json(&Episode {
+        frames: FrameHistory::default(),
+        ..episode.clone()
+    })
+}
+
+/// A text with everything masked that is found in it.
+pub fn masked_text(text: &str) -> String {
+    mask(text, &find(text))
+}
+
+/// Members that hold the episode's own words, not texts of the episode.
+const OWN: [&str; 3] = ["format", "id", "tool_call_id"];
+
+fn visit(
+    value: &Json,
+    name: Option<&str>,
+    path: &mut String,
+    found: &mut impl FnMut(&str, &[Sensitive], &str),
+) {
+    let length = path.len();
+    match value {
+        Json::Text(_) if name.is_some_and(|name| OWN.contains(&name)) => {}
+        Json::Text(text) => {
+            let sensitive = of_member(name, text);
+            if !sensitive.is_empty() {
+                found(text, &sensitive, path);
+            }
+        }
+        Json::List(list) => {
+            for (index, value) in list.iter().enumerate() {
+                // Writing to a text cannot fail.
+                let _ = write!(path, "[{index}]");
+                visit(value, name, path, found);
+                path.truncate(length);
+            }
+        }
+        Json::Object(object) => {
+            for (key, value) in object.iter() {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(key);
+                visit(value, Some(key), path, found);
+                path.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What is found in the text of a member. A member with the name of a secret is one as a whole.
+fn of_member(name: Option<&str>, text: &str) -> Vec<Sensitive> {
+    let is_secret =
+        name.is_some_and(|name| detect::is_secret_name(name) && detect::is_secret_value(text));
+    match is_secret {
+        true => vec![Sensitive {
+            kind: Kind::Password,
+            range: 0..text.len(),
+        }],
+        false => find(text),
+    }
+}
+
+fn mask_value(value: Json, name: Option<&str>) -> Json {
+    match value {
+        Json::Text(text) if name.is_some_and(|name| OWN.contains(&name)) => Json::Text(text),
+        Json::Text(text) => {
+            let found = of_member(name, &text);
+            match found.is_empty() {
+                true => Json::Text(text),
+                false => Json::Text(Text::from(mask(&text, &found))),
+            }
+        }
+        Json::List(list) => {
+            let list = list.into_iter().map(|value| mask_value(value, name));
+            Json::List(list.collect())
+        }
+        Json::Object(object) => {
+            let members = object.iter().map(|(key, value)| {
+                let value = mask_value(value.clone(), Some(key));
+                (key.clone(), value)
+            });
+            Json::Object(Object::from_pairs(members.collect()))
+        }
+        other => other,
+    }
+}
+
+fn mask(text: &str, found: &[Sensitive]) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut at = 0;
+    for one in found {
+        masked.push_str(&text[at..one.range.start]);
+        masked.push_str(one.kind.mask());
+        at = one.range.end;
+    }
+    masked.push_str(&text[at..]);
+    masked
+}
+
+/// The first characters, and how many follow.
+fn preview(text: &str) -> String {
+    const SHOWN: usize = 4;
+    let count = text.chars().count();
+    let start: String = text.chars().take(SHOWN.min(count / 2)).collect();
+    format!("{start}… ({count} characters)")
+}
+
+/// The step of a place: `steps[2]` is step 3; the frame of an index is that of the step.
+fn step_of(place: &str) -> Option<usize> {
+    if place.starts_with("start[") {
+        return Some(0);
+    }
+    let (member, rest) = place.split_once('[')?;
+    let index: usize = rest.split_once(']')?.0.parse().ok()?;
+    match member {
+        "steps" => Some(index + 1),
+        "frames" => Some(index),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::{AnyMessage, Message, Role, object};
+
+    use super::*;
+    use crate::episode::{Outcome, StepRecord};
+
+    fn episode() -> Episode {
+        let failed = Outcome::Failed {
+            message: "Mail ada@example.org".into(),
+        };
+        let action: AnyMessage = Message::new(Role::Assistant, "I act.").into();
+        let mut episode = Episode {
+            id: "ada@example.org".into(),
+            start: vec![Message::user(format!("Use sk-ant-{}.", "a1".repeat(20))).into()],
+            steps: vec![
+                StepRecord::new(action.clone(), failed),
+                StepRecord::new(
+                    action,
+                    Outcome::Failed {
+                        message: "no secret".into(),
+                    },
+                ),
+            ],
+            metadata: object!({"login": {"password": "hunter22", "max_tokens": "1000000000"}}),
+            ..Episode::default()
+        };
+        // Stored as a change of the first one.
+        for text in ["Mail ada", "Mail ada@example.org"] {
+            let long = "so that a change is shorter than the whole ".repeat(4);
+            episode.frames.push(Frame::new(
+                object!({"text": (format!("{long}{text}")), "to": (text)}),
+                Json::Null,
+            ));
+        }
+        episode.steps[1].extras = object!({"note": "token=abcdef0123456789"});
+        episode
+    }
+
+    #[test]
+    fn findings_say_where_they_are_and_not_what() {
+        let found = check(&episode());
+        let told: Vec<_> = found
+            .iter()
+            .map(|one| (one.kind, one.step, &*one.place, one.places))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (Kind::ApiKey, Some(0), "start[0].content", 1),
+                (Kind::Email, Some(1), "steps[0].failure", 3),
+                (Kind::Password, Some(2), "steps[1].extras.note", 1),
+                (Kind::Password, None, "metadata.login.password", 1),
+            ]
+        );
+        assert_eq!(found[0].preview, "sk-a… (47 characters)");
+    }
+
+    #[test]
+    fn a_masked_episode_has_no_finding() {
+        let masked = masked(&episode()).unwrap();
+        assert_eq!(check(&masked), []);
+        assert_eq!(masked.frames.len(), 2);
+        // The rest is as before.
+        assert_eq!(&*masked.id, "ada@example.org");
+        assert_eq!(
+            masked.steps[0].outcome,
+            Outcome::Failed {
+                message: "Mail [e-mail address]".into()
+            }
+        );
+        let plain = Episode {
+            start: vec![Message::user("Nothing to hide.").into()],
+            ..Episode::default()
+        };
+        assert_eq!(super::masked(&plain).unwrap(), plain);
+    }
+}

@@ -1,0 +1,331 @@
+//! What looks like a key, a token, a password or an e-mail address in a text: by the forms that issuers give their keys,
+//! and by the names before a value.
+
+use std::ops::Range;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A key of a provider, by its form.
+    ApiKey,
+    /// A token: a JSON Web Token, or what follows `Bearer`.
+    Token,
+    /// A value with the name of a secret.
+    Password,
+    /// A private key in PEM.
+    PrivateKey,
+    /// An e-mail address.
+    Email,
+}
+
+impl Kind {
+    /// Every kind, those that do most harm first.
+    pub const ALL: [Kind; 5] = [
+        Kind::PrivateKey,
+        Kind::ApiKey,
+        Kind::Token,
+        Kind::Password,
+        Kind::Email,
+    ];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::ApiKey => "API key",
+            Kind::Token => "token",
+            Kind::Password => "password or secret",
+            Kind::PrivateKey => "private key",
+            Kind::Email => "e-mail address",
+        }
+    }
+
+    /// What takes its place in a masked text.
+    pub const fn mask(self) -> &'static str {
+        match self {
+            Kind::ApiKey => "[API key]",
+            Kind::Token => "[token]",
+            Kind::Password => "[secret]",
+            Kind::PrivateKey => "[private key]",
+            Kind::Email => "[e-mail address]",
+        }
+    }
+
+    /// Whether it gives access to something.
+    pub fn is_secret(self) -> bool {
+        self != Kind::Email
+    }
+}
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sensitive {
+    /// What it is.
+    pub kind: Kind,
+    /// Its bytes.
+    pub range: Range<usize>,
+}
+
+/// How keys of providers begin, with the least length of what follows.
+const PREFIXES: [(&str, usize); 34] = [
+    ("sk-", 20),
+    ("pk-lf-", 20),
+    ("sk_live_", 16),
+    ("sk_test_", 16),
+    ("rk_live_", 16),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("AIza", 35),
+    ("ya29.", 20),
+    ("ghp_", 30),
+    ("gho_", 30),
+    ("ghu_", 30),
+    ("ghs_", 30),
+    ("ghr_", 30),
+    ("github_pat_", 22),
+    ("glpat-", 20),
+    ("xoxb-", 10),
+    ("xoxp-", 10),
+    ("xoxa-", 10),
+    ("xoxr-", 10),
+    ("xoxs-", 10),
+    ("xapp-", 10),
+    ("hf_", 30),
+    ("r8_", 30),
+    ("gsk_", 20),
+    ("xai-", 20),
+    ("pplx-", 20),
+    ("nvapi-", 20),
+    ("npm_", 30),
+    ("pypi-", 40),
+    ("dop_v1_", 30),
+    ("SG.", 30),
+    ("lsv2_", 30),
+    ("tvly-", 20),
+];
+
+/// Parts of names whose values are secrets.
+const NAMES: [&str; 10] = [
+    "password",
+    "passwd",
+    "secret",
+    "api_key",
+    "apikey",
+    "api-key",
+    "access_key",
+    "auth_token",
+    "access_token",
+    "private_key",
+];
+
+/// Whether a member or a variable of this name holds a secret.
+pub fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_token = name == "token" || name.ends_with("_token") && !name.ends_with("next_token");
+    is_token || NAMES.iter().any(|part| name.contains(part))
+}
+
+/// Whether a value may be one, and is not a placeholder or a word.
+pub fn is_secret_value(value: &str) -> bool {
+    let has = |of: fn(&char) -> bool| value.chars().any(|c| of(&c));
+    let is_mixed = has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);
+    let is_masked = value.starts_with('[') || value.starts_with('<') || value.starts_with('$');
+    (6..=4096).contains(&value.len())
+        && is_mixed
+        && !is_masked
+        && !value.contains(char::is_whitespace)
+}
+
+/// Everything found in a text, in order and without overlap.
+pub fn find(text: &str) -> Vec<Sensitive> {
+    let mut found = Vec::new();
+    private_keys(text, &mut found);
+    words(text, &mut found);
+    found.sort_by_key(|one| (one.range.start, one.kind));
+    let mut end = 0;
+    found.retain(|one| {
+        let is_apart = one.range.start >= end;
+        if is_apart {
+            end = one.range.end;
+        }
+        is_apart
+    });
+    found
+}
+
+fn private_keys(text: &str, found: &mut Vec<Sensitive>) {
+    const BEGIN: &str = "-----BEGIN ";
+    let mut from = 0;
+    while let Some(start) = text[from..].find(BEGIN).map(|at| from + at) {
+        let head_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        from = start + BEGIN.len();
+        if !text[start..head_end].contains("PRIVATE KEY-----") {
+            continue;
+        }
+        // A key that is cut off is one as well.
+        let end = text[start..].find("-----END ").map_or(text.len(), |at| {
+            let tail = start + at;
+            text[tail..].find('\n').map_or(text.len(), |at| tail + at)
+        });
+        found.push(Sensitive {
+            kind: Kind::PrivateKey,
+            range: start..end,
+        });
+        from = end;
+    }
+}
+
+/// The characters of keys, names and addresses.
+fn is_word(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "_-.+@~".contains(character)
+}
+
+/// Runs of word characters, each with what comes before it.
+fn words(text: &str, found: &mut Vec<Sensitive>) {
+    let mut before: Option<Range<usize>> = None;
+    let mut from = 0;
+    while let Some(start) = text[from..].find(is_word).map(|at| from + at) {
+        let length = text[start..]
+            .find(|c| !is_word(c))
+            .unwrap_or(text.len() - start);
+        let end = start + length;
+        let trimmed = text[start..end].trim_end_matches(['.', '-', '@', '+', '~']);
+        let range = start..start + trimmed.len();
+        let gap = before
+            .as_ref()
+            .map_or("", |before| &text[before.end..start]);
+        let name = before.as_ref().map_or("", |before| &text[before.clone()]);
+        if let Some(kind) = kind_of(trimmed, name, gap) {
+            found.push(Sensitive { kind, range });
+        }
+        before = Some(start..end);
+        from = end;
+    }
+}
+
+/// What a word is, from its form, and the word before it with what is between them.
+fn kind_of(word: &str, before: &str, gap: &str) -> Option<Kind> {
+    let is_key = |(prefix, least): &(&str, usize)| {
+        let rest = word.strip_prefix(prefix);
+        rest.is_some_and(|rest| rest.len() >= *least && rest.bytes().any(|b| b.is_ascii_digit()))
+    };
+    if PREFIXES.iter().any(is_key) {
+        return Some(Kind::ApiKey);
+    }
+    if is_web_token(word) {
+        return Some(Kind::Token);
+    }
+    let is_after_bearer = before.eq_ignore_ascii_case("bearer") && gap == " ";
+    if is_after_bearer && word.len() >= 16 && is_secret_value(word) {
+        return Some(Kind::Token);
+    }
+    if is_email(word) {
+        return Some(Kind::Email);
+    }
+    // `API_KEY=…`, `"password": "…"`, `--token …` without the dashes.
+    let joint = gap.trim_matches(['"', '\'', ' ', '\\', '`']);
+    let is_assigned = matches!(joint, "=" | ":" | ":=" | "=>");
+    let name = before.trim_start_matches('-');
+    (is_assigned && is_secret_name(name) && is_secret_value(word)).then_some(Kind::Password)
+}
+
+fn is_web_token(word: &str) -> bool {
+    let mut parts = word.split('.');
+    let long = |part: Option<&str>| part.is_some_and(|part| part.len() >= 8);
+    word.starts_with("eyJ") && long(parts.next()) && long(parts.next()) && long(parts.next())
+}
+
+fn is_email(word: &str) -> bool {
+    let Some((local, domain)) = word.split_once('@') else {
+        return false;
+    };
+    let Some((host, top)) = domain.rsplit_once('.') else {
+        return false;
+    };
+    let is_top = (2..=24).contains(&top.len()) && top.bytes().all(|b| b.is_ascii_alphabetic());
+    let is_host = !host.is_empty() && host.starts_with(|c: char| c.is_ascii_alphanumeric());
+    // `git@host` is how repositories are named.
+    !local.is_empty() && local != "git" && is_host && is_top && !domain.contains(['@', '_', '+'])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found(text: &str) -> Vec<(Kind, &str)> {
+        let found = find(text).into_iter();
+        found.map(|one| (one.kind, &text[one.range])).collect()
+    }
+
+    #[test]
+    fn forms_and_names() {
+        let key = format!("sk-proj-{}", "Ab1_".repeat(10));
+        let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----";
+        let token = "eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSMeKK";
+        for (text, expected) in [
+            (format!("key {key}, and"), vec![(Kind::ApiKey, &*key)]),
+            (format!("a\n{pem}\nb"), vec![(Kind::PrivateKey, pem)]),
+            (
+                format!("Authorization: Bearer {token}"),
+                vec![(Kind::Token, token)],
+            ),
+            (
+                "Bearer 0123456789abcdef0".into(),
+                vec![(Kind::Token, "0123456789abcdef0")],
+            ),
+            (
+                "Write to ada.l+x@example.org.".into(),
+                vec![(Kind::Email, "ada.l+x@example.org")],
+            ),
+            (
+                "export OPENAI_API_KEY='abc12345'".into(),
+                vec![(Kind::Password, "abc12345")],
+            ),
+            (
+                r#"{\"password\": \"hunter22\"}"#.into(),
+                vec![(Kind::Password, "hunter22")],
+            ),
+            (
+                "AKIAIOSFODNN7EXAMPLE".into(),
+                vec![(Kind::ApiKey, "AKIAIOSFODNN7EXAMPLE")],
+            ),
+        ] {
+            assert_eq!(found(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_alike_is_left() {
+        for text in [
+            "sk-learn and task-risk-assessment-of-everything",
+            "git@host.example:a/b.git",
+            "max_tokens=4096 and next_token: abc12345",
+            "password: please choose one",
+            "api_key=<your key>",
+            "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+            "a@b and @decorator.name",
+            "Bearer of news",
+        ] {
+            assert_eq!(found(text), [], "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_within_the_text_and_apart(text in "(\\PC|[=:@.\n]|password|sk-|AKIA|Bearer |-----BEGIN ){0,60}") {
+            let mut end = 0;
+            for one in find(&text) {
+                prop_assert!(one.range.start >= end && one.range.end > one.range.start);
+                prop_assert!(text.get(one.range.clone()).is_some());
+                end = one.range.end;
+            }
+        }
+
+        #[test]
+        fn masked_texts_have_no_finding(text in "(\\PC|[=: ]|password=|[a-z0-9]{8}|a@b.org){0,20}") {
+            let masked = super::super::masked_text(&text);
+            prop_assert_eq!(found(&masked), []);
+        }
+    }
+}
