@@ -68,7 +68,8 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
     let mut spent = draft.spent;
     spent.seconds = seconds;
     spent.steps = episode.steps.len() as u64;
-    let (result, draft) = match end {
+    let model = episode.model.clone();
+    let (mut result, draft) = match end {
         Err(Halt::Back) => return run.model_returned(number),
         Ok(()) => {
             run.model_ended(None);
@@ -92,6 +93,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
             (result, draft)
         }
     };
+    result.model = model;
     let has_episode = !episode.tools.is_empty() || !episode.start.is_empty();
     let episode = has_episode.then(|| {
         job.label(&mut episode);

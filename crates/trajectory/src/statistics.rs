@@ -93,18 +93,101 @@ pub fn share(successes: usize, count: usize, confidence: f64) -> Option<Estimate
     if count == 0 {
         return None;
     }
-    let n = count as f64;
-    let share = successes.min(count) as f64 / n;
+    let share = successes.min(count) as f64 / count as f64;
+    Some(wilson(share, count as f64, count, confidence))
+}
+
+/// Wilson's interval of a share among `n` tries.
+fn wilson(share: f64, n: f64, count: usize, confidence: f64) -> Estimate {
     let z = normal_quantile(0.5 + confidence / 2.0);
     let squared = z * z / n;
     let centre = (share + squared / 2.0) / (1.0 + squared);
     let half = z / (1.0 + squared) * (share * (1.0 - share) / n + squared / (4.0 * n)).sqrt();
-    Some(Estimate {
+    Estimate {
         mean: share,
         low: Some((centre - half).max(0.0)),
         high: Some((centre + half).min(1.0)),
         count,
+    }
+}
+
+/// The share of successes over tasks of which each was tried several times (successes and tries of each): the mean over tasks,
+/// with Wilson's interval. Tries of one task are alike, so the interval counts the tries as fewer, down to the number of
+/// tasks, the more the tasks differ from each other.
+pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Estimate> {
+    let tried: Vec<(usize, usize)> = tasks.iter().copied().filter(|task| task.1 > 0).collect();
+    if let [(successes, count)] = tried.as_slice() {
+        return share(*successes, *count, confidence);
+    }
+    let shares: Vec<f64> = tried
+        .iter()
+        .map(|(successes, count)| (*successes).min(*count) as f64 / *count as f64)
+        .collect();
+    let tries: usize = tried.iter().map(|(_, count)| count).sum();
+    let tasks = shares.len() as f64;
+    let mean = shares.iter().sum::<f64>() / tasks;
+    let variance = shares
+        .iter()
+        .map(|share| (share - mean).powi(2))
+        .sum::<f64>()
+        / (tasks - 1.0)
+        / tasks;
+    let effective = match variance > 0.0 {
+        true => (mean * (1.0 - mean) / variance).clamp(tasks, (tries as f64).max(tasks)),
+        // All tasks are alike: nothing says how much tries of one task differ.
+        false => tasks,
+    };
+    (!shares.is_empty()).then(|| wilson(mean, effective, shares.len(), confidence))
+}
+
+/// How one of two compared sides does on the tasks that both tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paired {
+    /// The mean of the differences, the second less the first.
+    pub difference: Estimate,
+    /// How often the second is higher.
+    pub wins: usize,
+    /// How often both are equal.
+    pub ties: usize,
+    /// How often the second is lower.
+    pub losses: usize,
+    /// The p-value of the two-sided sign test: how likely wins and losses are at least this uneven by chance.
+    pub p: f64,
+}
+
+/// Compares two sides on the same tasks, a pair of results each; `None` without pairs.
+pub fn paired(pairs: &[(f64, f64)], confidence: f64) -> Option<Paired> {
+    let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
+    let difference = mean(&differences, confidence)?;
+    let wins = differences
+        .iter()
+        .filter(|difference| **difference > 0.0)
+        .count();
+    let losses = differences
+        .iter()
+        .filter(|difference| **difference < 0.0)
+        .count();
+    Some(Paired {
+        difference,
+        wins,
+        ties: differences.len() - wins - losses,
+        losses,
+        p: sign_test(wins, losses),
     })
+}
+
+/// The two-sided sign test: the chance that of `wins + losses` fair coins the rarer side shows at most as often as here,
+/// doubled.
+fn sign_test(wins: usize, losses: usize) -> f64 {
+    let (count, rarer) = (wins + losses, wins.min(losses));
+    // Logarithms: the binomials themselves would overflow.
+    let mut term = -(count as f64) * std::f64::consts::LN_2;
+    let mut tail = 0.0;
+    for k in 0..=rarer {
+        tail += term.exp();
+        term += ((count - k) as f64).ln() - ((k + 1) as f64).ln();
+    }
+    (2.0 * tail).min(1.0)
 }
 
 /// pass@k: the chance that at least one of `k` tries succeeds, estimated without bias from `successes` among
@@ -139,6 +222,51 @@ mod tests {
 
     fn close(found: f64, expected: f64) -> bool {
         (found - expected).abs() <= 1e-9 * expected.abs().max(1.0)
+    }
+
+    #[test]
+    fn shares_over_tasks_lie_between_tasks_and_tries() {
+        let wide = |tasks: &[(usize, usize)]| {
+            let found = share_over_tasks(tasks, 0.95).unwrap();
+            (found.mean, found.high.unwrap() - found.low.unwrap())
+        };
+        assert_eq!(share_over_tasks(&[], 0.95), None);
+        assert_eq!(share_over_tasks(&[(0, 0)], 0.95), None);
+        assert_eq!(share_over_tasks(&[(3, 4), (0, 0)], 0.95), share(3, 4, 0.95));
+        // One try of each task: the tries are the samples.
+        let single = share_over_tasks(&[(1, 1), (0, 1), (1, 1)], 0.95).unwrap();
+        let plain = share(2, 3, 0.95).unwrap();
+        assert!(close(single.low.unwrap(), plain.low.unwrap()));
+        // Tries of a task that always agree say no more than one try of it.
+        let (mean, agreeing) = wide(&[(4, 4), (0, 4), (4, 4)]);
+        assert!(close(mean, 2.0 / 3.0));
+        assert!(close(agreeing, wide(&[(1, 1), (0, 1), (1, 1)]).1));
+        // Tries that differ within tasks say more.
+        assert!(wide(&[(3, 4), (2, 4), (3, 4)]).1 < agreeing);
+        // All successes: as many samples as tasks.
+        let all = share_over_tasks(&[(4, 4), (4, 4)], 0.95).unwrap();
+        assert!(close(
+            all.low.unwrap(),
+            share(2, 2, 0.95).unwrap().low.unwrap()
+        ));
+    }
+
+    #[test]
+    fn pairs_have_differences_and_a_sign_test() {
+        assert_eq!(paired(&[], 0.95), None);
+        let pairs = [(0.0, 1.0), (0.0, 1.0), (0.5, 0.5), (1.0, 0.0), (0.0, 1.0)];
+        let found = paired(&pairs, 0.95).unwrap();
+        assert_eq!((found.wins, found.ties, found.losses), (3, 1, 1));
+        assert!(close(found.difference.mean, 0.4));
+        // Of four coins at most one on the rarer side: (1 + 4) / 16, doubled.
+        assert!(close(found.p, 0.625));
+        assert!(close(sign_test(10, 0), 2.0 / 1024.0));
+        assert!(close(sign_test(0, 0), 1.0));
+        assert!(close(sign_test(5, 5), 1.0));
+        // As the exact sum of binomials says.
+        let tail: f64 = (0..=3).map(|k| binomial(12, k)).sum();
+        assert!(close(sign_test(9, 3), 2.0 * tail / 4096.0));
+        assert!(sign_test(3_000, 2_000) < 1e-40 && sign_test(2_500, 2_500) <= 1.0);
     }
 
     /// C(n, k) by Pascal's rule.

@@ -146,6 +146,7 @@ mod tests {
                 reward: 1.0,
                 spent,
                 tries: 1,
+                model: None,
             },
             CellResult::failed(1, failure, 0.0, Spent::default(), 2),
         ]

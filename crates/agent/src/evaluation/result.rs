@@ -22,6 +22,8 @@ pub struct CellResult {
     pub spent: Spent,
     /// How many tries there were, this one included.
     pub tries: u32,
+    /// The name of the model that was asked, if any.
+    pub model: Option<Text>,
 }
 
 /// A result as it is stored: with an ending, or with a failure and its message.
@@ -40,6 +42,8 @@ struct ResultRecord {
     failure: Option<FailureKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<Text>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<Text>,
 }
 
 /// How an episode of an evaluation went.
@@ -213,6 +217,7 @@ impl CellResult {
             reward: episode.total_reward(),
             spent,
             tries,
+            model: None,
         }
     }
 
@@ -224,6 +229,7 @@ impl CellResult {
             reward,
             spent,
             tries,
+            model: None,
         }
     }
 
@@ -249,6 +255,7 @@ impl CellResult {
             ending,
             failure: failure.map(|failure| failure.kind),
             message: failure.map(|failure| failure.message.clone()),
+            model: self.model.clone(),
         };
         // Texts and numbers can always be written.
         to_json(&record).unwrap_or_default()
@@ -276,6 +283,7 @@ impl CellResult {
                 cost: record.cost,
             },
             tries: record.tries,
+            model: record.model,
         })
     }
 }

@@ -3,15 +3,17 @@
 //! Episodes that broke off count for nothing here but as failures: they say something of networks and keys, not
 //! of policies. Intervals have a confidence of 0.95.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use volary_core::json::Text;
 
 use super::plan::Plan;
 use super::reason::MainReason;
 use super::result::{CellResult, FailureKind, Status};
-use crate::statistics::{Estimate, mean_over_tasks, pass_all, pass_at};
+use crate::statistics::{Estimate, mean_over_tasks, pass_all, pass_at, share_over_tasks};
 
 /// The confidence of intervals.
-const CONFIDENCE: f64 = 0.95;
+pub const CONFIDENCE: f64 = 0.95;
 
 /// All that the results say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,6 +37,8 @@ pub struct PolicyRow {
     pub total: usize,
     /// Successes.
     pub successes: usize,
+    /// The share of successes over tasks.
+    pub rate: Option<Estimate>,
     /// The mean reward over tasks.
     pub reward: Option<Estimate>,
     /// For each of [`Table::tries`]: pass@k and pass^k, the means over the tasks with that many tries.
@@ -49,6 +53,8 @@ pub struct PolicyRow {
     pub cost: Option<f64>,
     /// Failures by kind.
     pub failures: BTreeMap<FailureKind, usize>,
+    /// The models that were asked, by name. The model of a connection may be changed during an evaluation.
+    pub models: BTreeSet<Text>,
 }
 
 /// What is known of a task under a policy.
@@ -111,6 +117,12 @@ impl Table {
                 PolicyRow {
                     total: plan.tasks.len() * plan.repeats,
                     successes: column(policy).map(|cell| cell.successes).sum(),
+                    rate: share_over_tasks(
+                        &column(policy)
+                            .map(|cell| (cell.successes, cell.rewards.len()))
+                            .collect::<Vec<_>>(),
+                        CONFIDENCE,
+                    ),
                     reward: mean_over_tasks(&rewards, CONFIDENCE),
                     passes: tries
                         .iter()
@@ -159,6 +171,7 @@ struct Sums {
     tokens: u64,
     cost: Option<f64>,
     failures: BTreeMap<FailureKind, usize>,
+    models: BTreeSet<Text>,
 }
 
 impl Default for Sums {
@@ -170,6 +183,7 @@ impl Default for Sums {
             tokens: 0,
             cost: Some(0.0),
             failures: BTreeMap::new(),
+            models: BTreeSet::new(),
         }
     }
 }
@@ -177,6 +191,12 @@ impl Default for Sums {
 impl Sums {
     fn add(&mut self, result: &CellResult) {
         let spent = &result.spent;
+        if let Some(model) = &result.model {
+            // Thousands of results name the same model.
+            if !self.models.contains(model) {
+                self.models.insert(model.clone());
+            }
+        }
         self.tokens = self.tokens.saturating_add(spent.tokens);
         self.cost = self.cost.zip(spent.cost).map(|(sum, more)| sum + more);
         match &result.status {
@@ -198,6 +218,7 @@ impl Sums {
             tokens: self.tokens,
             cost: self.cost,
             failures: self.failures,
+            models: self.models,
             ..PolicyRow::default()
         }
     }
@@ -248,6 +269,7 @@ mod tests {
                 cost,
             },
             tries: 1,
+            model: Some("small".into()),
         }
     }
 
@@ -288,6 +310,8 @@ mod tests {
         };
         assert_eq!((a.finished, a.total, a.successes), (6, 8, 4));
         assert_eq!(a.reward.map(|reward| reward.mean), Some((0.75 + 1.0) / 2.0));
+        assert_eq!(a.rate.map(|rate| rate.mean), Some(0.625));
+        assert!(a.models.iter().map(|model| &**model).eq(["small"]));
         // pass@1: (3/4 + 1/2) / 2; of four tries only task 0 tells.
         assert_eq!(a.passes[0], (Some(0.625), Some(0.625)));
         assert_eq!(a.passes[1], (Some(1.0), Some((0.5 + 0.0) / 2.0)));
