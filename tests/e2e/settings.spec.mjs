@@ -13,12 +13,15 @@ provided(provider);
 for (const format of Object.keys(FORMATS)) {
   test(`a connection to ${FORMATS[format]} is entered and tested`, () =>
     settings({}, async (settings) => {
-      provider.tell({ key: KEY, script: [{ text: "OK." }] });
+      const call = { calls: [{ name: "add", arguments: { x: 2, y: 3 } }] };
+      provider.tell({ key: KEY, script: [{ text: "OK." }, call] });
       await settings.connect(format);
       await settings.test();
       await settings.works();
+      await settings.result.filter({ hasText: "mock-model of " }).waitFor();
       await settings.result.filter({ hasText: "Response: OK." }).waitFor();
-      assert.equal(provider.requests.length, 1);
+      await settings.result.filter({ hasText: "Tool calls work: it called add." }).waitFor();
+      assert.equal(provider.requests.length, 2);
       assert.ok(!provider.requests[0].path.includes(KEY), "the key stands in the address");
     }));
 
@@ -107,6 +110,33 @@ test("cancelling the test aborts the request", () =>
     await settings.button("Cancel test").click();
     await settings.button("Test connection").waitFor();
     await until(() => provider.requests[0].aborted, "the request goes on");
+  }));
+
+test("a model that calls no tool is told apart", () =>
+  settings({}, async (settings) => {
+    provider.tell({ script: [{ text: "OK." }, { text: "The sum is 5." }] });
+    await settings.connect("chat");
+    await settings.test();
+    await settings.works();
+    await settings.result.filter({ hasText: "Tool calls do not work: it answered without" }).waitFor();
+  }));
+
+test("a missing key is asked for before anything is sent, and another server has no address of a provider", () =>
+  settings({}, async (settings, page) => {
+    const sent = [];
+    page.on("request", (request) => sent.push(request.url()));
+    await settings.provider.selectOption("Anthropic");
+    assert.match(await settings.baseUrl.inputValue(), /anthropic/);
+    await settings.test();
+    await settings.fails("The API key is missing.", "Nothing was sent.");
+    assert.deepEqual(sent.filter((url) => url.includes("anthropic.com")), []);
+    await settings.provider.selectOption({ label: `Other, speaks ${FORMATS.chat}` });
+    assert.equal(await settings.baseUrl.inputValue(), "");
+    assert.equal(await settings.model.inputValue(), "");
+    // From one unknown server to another format, the address is the user's own.
+    await settings.baseUrl.fill(provider.base("chat"));
+    await settings.provider.selectOption({ label: `Other, speaks ${FORMATS.anthropic}` });
+    assert.equal(await settings.baseUrl.inputValue(), provider.base("chat"));
   }));
 
 test("missing fields are reported before anything is sent", () =>

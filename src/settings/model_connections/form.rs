@@ -4,6 +4,7 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_agent::model::connection::{Address, PRESETS, Preset, Space};
 use volary_agent::model::{ApiKey, Connection, ProviderKind};
+use volary_core::json::Text;
 
 use super::super::section::{InsecurePage, KeyHelp, LinkAway, stays_with};
 use super::names::ModelField;
@@ -130,7 +131,7 @@ fn provider_of(saved: &Saved) -> String {
     }
 }
 
-/// Another provider resets address and model, and the name unless the user chose it.
+/// Another provider, or another server, resets address and model, and the name unless the user chose it.
 fn choose_provider(editor: Editor, value: &str) {
     let other = value.strip_prefix(OTHER).and_then(ProviderKind::from_name);
     let preset = preset_of(value);
@@ -147,6 +148,11 @@ fn choose_provider(editor: Editor, value: &str) {
             }
             (None, Some(kind)) => {
                 saved.connection.kind = kind;
+                // The address and the model of a preset are somebody else's.
+                if saved.preset.is_some() {
+                    saved.connection.base_url = Text::default();
+                    saved.connection.model = Text::default();
+                }
                 if !has_own_name {
                     saved.connection.name = kind.title().into();
                 }
@@ -201,6 +207,7 @@ fn BaseUrlField(editor: Editor) -> impl IntoView {
                 take
                 attr:r#type="url"
                 attr:inputmode="url"
+                attr:placeholder="https://example.org/v1"
                 attr:aria-invalid=move || wrong_address(&editor.shown()).is_some().to_string()
                 attr:aria-describedby="connection-base-url-error"
             />

@@ -1,10 +1,12 @@
-//! **Test connection**: a tiny request like that of a policy, and its result in words.
+//! **Test connection**: a tiny request, then one that must call a tool, as policies do, and their results in words.
 
 use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
 use volary_agent::model::limits::Spent;
-use volary_agent::model::{Concession, ModelRequest};
-use volary_core::Message;
+use volary_agent::model::{Concession, ModelRequest, ToolChoice};
+use volary_core::json::Object;
+use volary_core::tool::{FunctionInfo, Parameters, Tool};
+use volary_core::{Message, object};
 
 use super::super::section::Trouble as TroubleAlert;
 use super::Editor;
@@ -75,6 +77,10 @@ impl Trial {
             )));
             return;
         }
+        if let Some(notice) = missing_key(&saved) {
+            self.outcome.set(Outcome::Failed(notice));
+            return;
+        }
         self.outcome.set(Outcome::Trying);
         let (abort, registration) = AbortHandle::new_pair();
         self.abort.set_value(Some(abort));
@@ -141,6 +147,22 @@ pub(super) fn TestResult(editor: Editor) -> impl IntoView {
     }
 }
 
+/// A provider that needs a key is asked nothing without one.
+fn missing_key(saved: &Saved) -> Option<Notice> {
+    let preset = saved.connection.preset()?;
+    let is_missing = preset.key_url.is_some() && !untrack(|| saved.has_key());
+    is_missing.then(|| {
+        Notice::new(
+            "The API key is missing.",
+            format!(
+                "{} does not respond without one. Nothing was sent.",
+                preset.name
+            ),
+            "Enter a key, then test again.",
+        )
+    })
+}
+
 async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
     let mut asking = Ask::of(saved);
     asking.silence = Patience::of(SILENCE);
@@ -160,7 +182,11 @@ async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
         }
     };
     match ask(&asking, &mut request, &mut heard).await {
-        Ok(asked) => (Outcome::Works(report(saved, &asked, &conceded)), None),
+        Ok(asked) => {
+            let mut said = report(saved, &asked, &conceded);
+            said.push(tool_call(saved, &asking).await);
+            (Outcome::Works(said), None)
+        }
         Err(unanswered) => {
             let found = diagnose(saved, asking.has_key(), &unanswered).await;
             let notice = Notice::new(found.what, found.why, found.remedy);
@@ -169,11 +195,59 @@ async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
     }
 }
 
+/// Whether the model calls a tool when it must, in a sentence. Policies only work if it does.
+async fn tool_call(saved: &Saved, asking: &Ask<'_>) -> String {
+    let mut request = ModelRequest {
+        model: saved.connection.model.clone(),
+        messages: vec![Message::user("Call the tool add with x = 2 and y = 3.").into()],
+        tools: vec![addition()],
+        tool_choice: Some(ToolChoice::Required),
+        max_tokens: Some(MOST_TOKENS),
+        stream: true,
+        ..ModelRequest::default()
+    };
+    match ask(asking, &mut request, &mut |_| {}).await {
+        Ok(asked) => match asked.answer.calls.first() {
+            Some(call) => format!("Tool calls work: it called {}.", call.name),
+            None => "Tool calls do not work: it answered without calling the tool, so it cannot \
+                     play. Choose a model that supports tools."
+                .to_owned(),
+        },
+        Err(unanswered) => {
+            let found = diagnose(saved, asking.has_key(), &unanswered).await;
+            format!("Tool calls do not work: {} {}", found.what, found.why)
+        }
+    }
+}
+
+/// The tool of the test.
+fn addition() -> Tool {
+    Tool {
+        info: FunctionInfo {
+            name: "add".into(),
+            description: "Adds two numbers.".into(),
+            parameters: Some(Parameters {
+                properties: object!({
+                    "x": {"type": "integer", "description": "The first number."},
+                    "y": {"type": "integer", "description": "The second number."}
+                }),
+                required: vec!["x".into(), "y".into()],
+                extras: Object::new(),
+            }),
+        },
+        concurrency_safe: true,
+    }
+}
+
 /// The facts about a response, one sentence each.
 fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> {
     let answer = &asked.answer;
     let timing = &asked.exchange.timing;
-    let mut said = vec![format!("It works: {} responds.", saved.connection.name)];
+    let connection = &saved.connection;
+    let mut said = vec![format!(
+        "It works: {} of {} responds.",
+        connection.model, connection.name
+    )];
     let words = answer.text.as_deref().unwrap_or("").trim();
     if !words.is_empty() {
         let short: String = words.chars().take(80).collect();
