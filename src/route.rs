@@ -21,10 +21,12 @@ pub enum Route {
         /// What follows the question mark, for [`TemplatePlace::read`]: the lab's own code reads it, not the first load.
         query: String,
     },
-    /// `#/evaluate` and `#/evaluate/<id>`.
+    /// `#/evaluate`, `#/evaluate/<id>` and `#/evaluate/<id>/<id>`.
     Evaluate {
         /// The evaluation that is shown; a new one is set up if `None`.
         evaluation: Option<String>,
+        /// The evaluation that it is compared with.
+        beside: Option<String>,
     },
     /// `#/review` and `#/review/<episode>`.
     Review(ReviewPlace),
@@ -74,6 +76,8 @@ pub struct ReviewPlace {
     pub words: Option<String>,
     /// The episodes beside it, with which it is compared.
     pub beside: Vec<String>,
+    /// The evaluation whose unsuccessful episodes are read one after the other.
+    pub evaluation: Option<String>,
     /// Where a file lies that is to be imported.
     pub url: Option<String>,
     /// Which of the trajectories in that file is opened, from 1.
@@ -100,9 +104,9 @@ impl Route {
             ["template"] => Route::Template {
                 query: query.to_owned(),
             },
-            ["evaluate"] => Route::Evaluate { evaluation: None },
-            ["evaluate", evaluation] => Route::Evaluate {
-                evaluation: Some(decode(evaluation)),
+            ["evaluate", ids @ ..] if ids.len() <= 2 => Route::Evaluate {
+                evaluation: ids.first().map(|id| decode(id)),
+                beside: ids.get(1).map(|id| decode(id)),
             },
             ["review"] => Route::Review(ReviewPlace::read(None, query)),
             ["review", episode] => Route::Review(ReviewPlace::read(Some(episode), query)),
@@ -125,10 +129,14 @@ impl Route {
             Route::Environments { file: Some(file) } => {
                 format!("#/environments/{}", encode(file))
             }
-            Route::Evaluate { evaluation: None } => "#/evaluate".to_owned(),
-            Route::Evaluate {
-                evaluation: Some(evaluation),
-            } => format!("#/evaluate/{}", encode(evaluation)),
+            Route::Evaluate { evaluation, beside } => {
+                let mut hash = "#/evaluate".to_owned();
+                for id in evaluation.iter().chain(beside) {
+                    hash.push('/');
+                    hash.push_str(&encode(id));
+                }
+                hash
+            }
         }
     }
 }
@@ -248,6 +256,7 @@ impl ReviewPlace {
                 "step" => place.step = value.parse().ok(),
                 "at" => place.at = Some(decode(value)),
                 "words" => place.words = Some(decode(value)),
+                "evaluation" => place.evaluation = Some(decode(value)),
                 "beside" => place.beside.push(decode(value)),
                 "url" => place.url = Some(decode(value)),
                 "open" => place.open = value.parse().ok(),
@@ -271,7 +280,9 @@ impl ReviewPlace {
         let (at, words) = (text("at", &self.at), text("words", &self.words));
         let beside = self.beside.iter().map(|id| Some(("beside", encode(id))));
         let open = self.open.map(|open| ("open", open.to_string()));
-        let named = [step, at, words, text("url", &self.url), open].into_iter();
+        let evaluation = text("evaluation", &self.evaluation);
+        let url = text("url", &self.url);
+        let named = [step, at, words, evaluation, url, open].into_iter();
         let view = self.view.split_once('=');
         let view = view.map(|(key, rest)| (key, rest.to_owned()));
         with_query(path, named.chain(beside).chain([view]))
@@ -475,16 +486,19 @@ mod tests {
 
     #[test]
     fn evaluations() {
-        for (hash, evaluation) in [
-            ("#/evaluate", None),
-            ("#/evaluate/", None),
-            ("#/evaluate/a%20b", Some("a b")),
+        for (hash, evaluation, beside) in [
+            ("#/evaluate", None, None),
+            ("#/evaluate/", None, None),
+            ("#/evaluate/a%20b", Some("a b"), None),
+            ("#/evaluate/a/c%20d", Some("a"), Some("c d")),
         ] {
-            let evaluation = evaluation.map(str::to_owned);
-            let route = Route::Evaluate { evaluation };
+            let [evaluation, beside] = [evaluation, beside].map(|id| id.map(str::to_owned));
+            let route = Route::Evaluate { evaluation, beside };
             assert_eq!(Route::parse(hash), route, "{hash}");
             assert_eq!(Route::parse(&route.to_hash()), route, "{hash}");
         }
+        let path = "/evaluate/a/b/c".to_owned();
+        assert_eq!(Route::parse("#/evaluate/a/b/c"), Route::Unknown { path });
     }
 
     proptest! {
@@ -513,9 +527,12 @@ mod tests {
             words in proptest::option::of("\\PC{0,40}"),
             url in proptest::option::of("\\PC{0,40}"),
             open in proptest::option::of(0usize..100_000),
+            evaluation in proptest::option::of("\\PC{0,12}"),
             view in "(q=[a-z%]{1,9}(&filter=[a-z~.]{0,9}){0,2})?",
         ) {
-            let route = Route::Review(ReviewPlace { episode, step, at, words, beside, url, open, view });
+            let place =
+                ReviewPlace { episode, step, at, words, beside, evaluation, url, open, view };
+            let route = Route::Review(place);
             prop_assert_eq!(Route::parse(&route.to_hash()), route);
         }
 

@@ -31,6 +31,19 @@ pub fn wall_clock() -> f64 {
     js_sys::Date::now() / 1000.0
 }
 
+/// A time by the system clock, in seconds since 1970, as local date and time: `2026-11-25 14:05`.
+pub fn local_time(seconds: f64) -> String {
+    // Beyond this, dates cannot be written.
+    if !seconds.is_finite() || seconds.abs() > 8.0e12 {
+        return String::new();
+    }
+    let date = |milliseconds: f64| js_sys::Date::new(&milliseconds.into());
+    let milliseconds = seconds * 1000.0;
+    let offset = date(milliseconds).get_timezone_offset() * 60_000.0;
+    let text = String::from(date(milliseconds - offset).to_iso_string());
+    text.chars().take(16).collect::<String>().replace('T', " ")
+}
+
 /// The longest delay of a browser's timer, in milliseconds. It fires at once for a longer one.
 const LONGEST: u32 = i32::MAX.unsigned_abs();
 

@@ -2,6 +2,7 @@
 
 use volary_agent::evaluation::Table;
 use volary_agent::evaluation::table::PolicyRow;
+use volary_app::evaluation::summary::Interval;
 
 use crate::projection::summary::reward_text;
 
@@ -101,6 +102,15 @@ pub fn reward_words(row: &PolicyRow) -> String {
     }
 }
 
+/// A probability with its interval: `75 % (53 to 89)`.
+pub fn interval_words(rate: Interval) -> String {
+    let mean = percent(Some(rate.mean));
+    match rate.low.zip(rate.high) {
+        Some((low, high)) => format!("{mean} ({:.0} to {:.0})", low * 100.0, high * 100.0),
+        None => mean,
+    }
+}
+
 /// A probability in percent.
 pub fn percent(chance: Option<f64>) -> String {
     chance.map_or_else(
@@ -175,6 +185,9 @@ mod tests {
             (percent(Some(0.125)), percent(None)),
             ("12 %".to_owned(), "–".to_owned())
         );
+        let rate = |mean, low, high| interval_words(Interval { mean, low, high });
+        assert_eq!(rate(0.75, Some(0.531), Some(0.888)), "75 % (53 to 89)");
+        assert_eq!(rate(1.0, None, None), "100 %");
         assert_eq!(cost_words(Some(0.001)), "$0.00100");
     }
 }

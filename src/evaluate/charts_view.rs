@@ -127,7 +127,7 @@ fn Passes(run: Rc<Run>) -> impl IntoView {
                 viewBox="0 0 100 100"
                 preserveAspectRatio="none"
                 role="img"
-                aria-label="pass@k and pass^k by number of tries. The table above lists the values."
+                aria-label="pass@k and pass^k by number of tries. The table below lists the values."
             >
                 <path class="grid" d={"M0 0H100M0 25H100M0 50H100M0 75H100M0 100H100"}></path>
                 {curves}
@@ -138,6 +138,59 @@ fn Passes(run: Rc<Run>) -> impl IntoView {
             <span>{most}</span>
         </div>
         <ul class="legend">{legend.collect_view()}</ul>
+        <PassTable run/>
+    }
+}
+
+/// The values of the curves.
+#[component]
+fn PassTable(run: Rc<Run>) -> impl IntoView {
+    let table = run.shown.table;
+    let names = run.policy_names();
+    let tries = table.with_untracked(|table| table.tries.clone());
+    let heads = tries.iter().flat_map(|k| {
+        let all = (*k > 1).then(|| format!("pass^{k}"));
+        std::iter::once(format!("pass@{k}")).chain(all)
+    });
+    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
+    let heads = heads.collect_view();
+    let rows = move || {
+        table.with(|table| {
+            let rows = table.policies.iter().zip(&names).map(|(row, name)| {
+                let values = table
+                    .tries
+                    .iter()
+                    .zip(&row.passes)
+                    .flat_map(|(k, (at, each))| {
+                        let all = (*k > 1).then(|| chart::percent(*each));
+                        std::iter::once(chart::percent(*at)).chain(all)
+                    });
+                let values = values.map(|value| view! { <td class="number">{value}</td> });
+                view! {
+                    <tr>
+                        <th scope="row">
+                            <span dir="auto">{inert(name)}</span>
+                        </th>
+                        {values.collect_view()}
+                    </tr>
+                }
+            });
+            rows.collect_view()
+        })
+    };
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label="Table of pass@k">
+            <table class="results-table">
+                <caption class="visually-hidden">{"Chances of success by number of tries"}</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">{"Policy"}</th>
+                        {heads}
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
     }
 }
 

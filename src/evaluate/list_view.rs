@@ -1,8 +1,13 @@
-//! The stored evaluations.
+//! The stored evaluations: their results in short, and what can be done with them.
 
 use leptos::prelude::*;
+use volary_app::evaluation::summary::PolicySummary;
+use volary_core::json::Text;
 
+use super::chart::interval_words;
+use super::rename_dialog::RenameDialog;
 use super::state::Evaluations;
+use crate::browser::{location, timers};
 use crate::components::keyed::{key_of, keyed};
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
@@ -14,6 +19,8 @@ use crate::storage::evaluations::Head;
 #[component]
 pub(super) fn PreviousEvaluations(evaluations: Evaluations) -> impl IntoView {
     let heads = evaluations.heads;
+    let chosen = RwSignal::new(Vec::<Text>::new());
+    let renamed = RwSignal::new(None::<(String, String)>);
     let keys = move || heads.with(|heads| heads.iter().map(|head| key_of(&head.id)).collect());
     let draw = move |key| {
         let head = Memo::new(move |_| {
@@ -22,42 +29,221 @@ pub(super) fn PreviousEvaluations(evaluations: Evaluations) -> impl IntoView {
                 heads.find(|head| key_of(&head.id) == key).cloned()
             })
         });
-        (move || head.get().map(|head| row(evaluations, &head))).into_any()
+        let row = move || {
+            let head = head.get()?;
+            Some(view! { <Row evaluations head chosen renamed/> })
+        };
+        row.into_any()
     };
+    // A deleted evaluation cannot be compared.
+    let pair = move || {
+        heads.with(|heads| {
+            let chosen = chosen.get();
+            let known = heads.iter().map(|head| &head.id);
+            let mut known = known.filter(|id| chosen.contains(id));
+            match (known.next(), known.next(), known.next()) {
+                // The older one is the baseline.
+                (Some(later), Some(earlier), None) => Some((earlier.clone(), later.clone())),
+                _ => None,
+            }
+        })
+    };
+    let compare = move |_| {
+        if let Some((first, second)) = untrack(pair) {
+            let route = Route::Evaluate {
+                evaluation: Some(first.to_string()),
+                beside: Some(second.to_string()),
+            };
+            location::go(&route.to_hash());
+        }
+    };
+    let several = move || heads.with(|heads| heads.len() > 1);
     view! {
         <Show when=move || heads.with(|heads| !heads.is_empty())>
             <section class="card" aria-label="Previous evaluations">
-                <h2>{"Previous evaluations"}</h2>
+                <div class="card-head">
+                    <h2>{"Previous evaluations"}</h2>
+                    <Show when=several>
+                        <span class="faint">{"Select two to compare them."}</span>
+                        <button
+                            type="button"
+                            disabled=move || pair().is_none()
+                            on:click=compare
+                        >
+                            {"Compare"}
+                        </button>
+                    </Show>
+                </div>
                 <ul class="evaluation-list">{keyed(keys, draw)}</ul>
+                <RenameDialog evaluations renamed/>
             </section>
         </Show>
     }
 }
 
-fn row(evaluations: Evaluations, head: &Head) -> impl IntoView + use<> {
+#[component]
+fn Row(
+    evaluations: Evaluations,
+    head: Head,
+    /// The ids of the selected evaluations.
+    chosen: RwSignal<Vec<Text>>,
+    /// The id and the name of the evaluation to rename.
+    renamed: RwSignal<Option<(String, String)>>,
+) -> impl IntoView {
     let address = Route::Evaluate {
         evaluation: Some(head.id.to_string()),
+        beside: None,
     };
+    let words = progress_words(&head);
+    let policies = head.policies.iter().map(policy_row).collect_view();
+    let (id, name) = (head.id.to_string(), head.name.to_string());
+    let key = head.id.clone();
+    let is_chosen = {
+        let key = key.clone();
+        move || chosen.with(|chosen| chosen.contains(&key))
+    };
+    let choose = move |_| {
+        chosen.update(
+            |chosen| match chosen.iter().position(|known| *known == key) {
+                Some(place) => {
+                    chosen.remove(place);
+                }
+                None => chosen.push(key.clone()),
+            },
+        );
+    };
+    let rename = {
+        let pair = (id.clone(), name.clone());
+        move |_| renamed.set(Some(pair.clone()))
+    };
+    let duplicate = {
+        let id = id.clone();
+        move |_| evaluations.duplicate(id.clone())
+    };
+    let delete = {
+        let name = name.clone();
+        move |_| evaluations.ask_to_delete(id.clone(), name.clone())
+    };
+    view! {
+        <li>
+            <input
+                type="checkbox"
+                aria-label=format!("Select {name}")
+                prop:checked=is_chosen
+                on:change=choose
+            />
+            <div class="evaluation-entry">
+                <a href=address.to_hash()>
+                    <span dir="auto">{inert(&head.name)}</span>
+                </a>
+                <span class="faint">
+                    <time>{timers::local_time(head.made)}</time>
+                    {format!(" · {words}")}
+                </span>
+                <ul class="policy-scores">{policies}</ul>
+            </div>
+            <div class="entry-actions">
+                <button
+                    type="button"
+                    class="quiet small"
+                    aria-label=format!("Rename {name}")
+                    on:click=rename
+                >
+                    {"Rename"}
+                </button>
+                <button
+                    type="button"
+                    class="quiet small"
+                    aria-label=format!("Duplicate {name}")
+                    on:click=duplicate
+                >
+                    {"Duplicate"}
+                </button>
+                <button
+                    type="button"
+                    class="quiet small"
+                    aria-label=format!("Delete {name}")
+                    on:click=delete
+                >
+                    {"Delete"}
+                </button>
+            </div>
+        </li>
+    }
+}
+
+/// A policy, its models, the number of its episodes, and its success rate.
+fn policy_row(policy: &PolicySummary) -> impl IntoView + use<> {
+    let score = policy.rate.map_or_else(
+        || "no result".to_owned(),
+        |rate| format!("success {}", interval_words(rate)),
+    );
+    let mut words = format!("n = {} · {score}", count_text(policy.finished));
+    if policy.failed > 0 {
+        words.push_str(&format!(" · {} failed", count_text(policy.failed)));
+    }
+    view! {
+        <li>
+            <span dir="auto">{inert(&policy_words(&policy.name, &policy.models))}</span>
+            <span class="faint">{words}</span>
+        </li>
+    }
+}
+
+/// A policy with the models that it asked, unless its name is the model's.
+pub(super) fn policy_words(name: &str, models: &[Text]) -> String {
+    let others: Vec<&str> = models
+        .iter()
+        .map(|model| &**model)
+        .filter(|model| *model != name)
+        .collect();
+    match others.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name} ({})", others.join(", ")),
+    }
+}
+
+fn progress_words(head: &Head) -> String {
     let done = head.finished + head.failed;
-    let mut words = format!("{} of {}", count_text(done), plural(head.total, "episode"));
+    let mut words = match done == head.total {
+        true => plural(head.total, "episode"),
+        false => format!("{} of {}", count_text(done), plural(head.total, "episode")),
+    };
     if head.failed > 0 {
         words.push_str(&format!(", {} failed", count_text(head.failed)));
     }
-    let (id, name) = (head.id.to_string(), head.name.to_string());
-    view! {
-        <li>
-            <a href=address.to_hash()>
-                <span dir="auto">{inert(&head.name)}</span>
-            </a>
-            <span class="faint">{words}</span>
-            <button
-                type="button"
-                class="quiet small"
-                aria-label=format!("Delete {}", head.name)
-                on:click=move |_| evaluations.ask_to_delete(id.clone(), name.clone())
-            >
-                {"Delete"}
-            </button>
-        </li>
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_follow_the_name_of_their_policy() {
+        let words = |models: &[&str]| {
+            let models: Vec<Text> = models.iter().map(|model| (*model).into()).collect();
+            policy_words("Mine", &models)
+        };
+        assert_eq!(words(&[]), "Mine");
+        assert_eq!(words(&["Mine"]), "Mine");
+        assert_eq!(words(&["large", "small"]), "Mine (large, small)");
+    }
+
+    #[test]
+    fn the_list_says_what_is_missing() {
+        let mut head = Head {
+            id: "a".into(),
+            name: "A".into(),
+            made: 0.0,
+            total: 12,
+            finished: 11,
+            failed: 1,
+            source: None,
+            policies: Vec::new(),
+        };
+        assert_eq!(progress_words(&head), "12 episodes, 1 failed");
+        head.finished = 3;
+        assert_eq!(progress_words(&head), "4 of 12 episodes, 1 failed");
     }
 }

@@ -6,13 +6,14 @@
 //!   with its [`model_settings`]; [`abroad`]: environments on servers.
 //! - [`results_view`]: an open evaluation: [`progress_view`], [`policies_view`], [`charts_view`] with the
 //!   geometry in [`chart`], [`tasks_view`]; [`limits_view`] changes the [`pace`]. [`list_view`]: previous
-//!   evaluations.
-//! - [`delete_dialog`]: confirms a deletion.
+//!   evaluations; [`compare_view`]: two of them, task by task.
+//! - [`delete_dialog`]: confirms a deletion. [`rename_dialog`]: asks for another name.
 //!
 //! Plans and results are computed in `volary_agent::evaluation`.
 
 pub mod chart;
 mod charts_view;
+mod compare_view;
 mod delete_dialog;
 mod limits_view;
 mod list_view;
@@ -23,6 +24,7 @@ pub mod pool;
 mod progress_view;
 pub mod rate_limits;
 pub mod remote_environments;
+mod rename_dialog;
 mod results_view;
 pub mod run;
 pub mod setup;
@@ -40,6 +42,7 @@ use crate::playground::state::use_playground;
 use crate::projection::recovery::loading_text;
 use crate::route::Route;
 use crate::storage;
+use compare_view::ComparePage;
 use delete_dialog::DeleteDialog;
 use list_view::PreviousEvaluations;
 use results_view::{Results, StorageAlert};
@@ -60,7 +63,8 @@ fn EvaluatePage() -> impl IntoView {
         matches!(
             route,
             Route::Evaluate {
-                evaluation: Some(_)
+                evaluation: Some(_),
+                beside: None,
             }
         )
     };
@@ -71,11 +75,26 @@ fn EvaluatePage() -> impl IntoView {
     Effect::new(move |_| {
         // While another page is shown, this one keeps its state and continues.
         match pages.route.get() {
-            Route::Evaluate { evaluation } => untrack(|| evaluations.follow(evaluation)),
+            Route::Evaluate { evaluation, beside } => {
+                // A comparison opens neither: what is played pauses, as on other pages.
+                let open = evaluation.filter(|_| beside.is_none());
+                untrack(|| evaluations.follow(open));
+            }
             _ => pool::idle_workers::end(),
         }
     });
+    let compared = Memo::new(move |former: Option<&Option<(String, String)>>| {
+        pages.route.with(|route| match route {
+            Route::Evaluate { evaluation, beside } => evaluation.clone().zip(beside.clone()),
+            _ => former.cloned().flatten(),
+        })
+    });
     let content = move || match evaluations.open.get() {
+        _ if compared.with(Option::is_some) => {
+            let pair = compared.get();
+            pair.map(|(first, second)| view! { <ComparePage first second/> })
+                .into_any()
+        }
         Some(run) => view! { <Results evaluations run/> }.into_any(),
         None if evaluations.is_loading.get() => view! {
             <h1>"Evaluate"</h1>

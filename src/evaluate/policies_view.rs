@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use volary_agent::evaluation::table::PolicyRow;
+use volary_core::json::Text;
 
 use super::chart;
+use super::list_view::policy_words;
 use super::run::Run;
 use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
@@ -16,14 +18,11 @@ use crate::projection::text::{count_text, large_count_text};
 pub(super) fn PoliciesTable(run: Rc<Run>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
-    let heads = table.with_untracked(|table| heads(&table.tries));
-    let heads = heads.into_iter();
-    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
+    let heads = HEADS.map(|head| view! { <th scope="col">{head}</th> });
     let rows = move || {
         table.with(|table| {
             let rows = table.policies.iter().zip(&names);
-            rows.map(|(row, name)| policy_row(name, row, &table.tries))
-                .collect_view()
+            rows.map(|(row, name)| policy_row(name, row)).collect_view()
         })
     };
     view! {
@@ -35,7 +34,7 @@ pub(super) fn PoliciesTable(run: Rc<Run>) -> impl IntoView {
                         {"Results by policy, with 95% intervals"}
                     </caption>
                     <thead>
-                        <tr>{heads.collect_view()}</tr>
+                        <tr>{heads.into_iter().collect_view()}</tr>
                     </thead>
                     <tbody>{rows}</tbody>
                 </table>
@@ -44,31 +43,30 @@ pub(super) fn PoliciesTable(run: Rc<Run>) -> impl IntoView {
     }
 }
 
-fn heads(tries: &[usize]) -> Vec<String> {
-    let first = ["Policy", "Episodes", "Mean reward", "Successes"];
-    let mut heads: Vec<String> = first.map(str::to_owned).into();
-    for k in tries {
-        heads.push(format!("pass@{k}"));
-        if *k > 1 {
-            heads.push(format!("pass^{k}"));
-        }
-    }
-    heads.extend(["Steps", "Tokens", "Cost", "Time", "Failures"].map(str::to_owned));
-    heads
-}
+/// The columns. They fit a window of 1440 pixels; pass@k has a table of its own.
+const HEADS: [&str; 9] = [
+    "Policy",
+    "Episodes",
+    "Mean reward",
+    "Success rate",
+    "Steps",
+    "Tokens",
+    "Cost",
+    "Time",
+    "Failures",
+];
 
-fn policy_row(name: &str, row: &PolicyRow, tries: &[usize]) -> AnyView {
+fn policy_row(name: &str, row: &PolicyRow) -> AnyView {
     let mut numbers = vec![
-        format!("{} of {}", count_text(row.finished), count_text(row.total)),
+        match row.finished == row.total {
+            true => count_text(row.total),
+            false => format!("{} of {}", count_text(row.finished), count_text(row.total)),
+        },
         chart::reward_words(row),
-        count_text(row.successes),
+        row.rate
+            .map_or_else(|| "–".to_owned(), |rate| chart::interval_words(rate.into())),
     ];
-    for (k, (at, each)) in tries.iter().zip(&row.passes) {
-        numbers.push(chart::percent(*at));
-        if *k > 1 {
-            numbers.push(chart::percent(*each));
-        }
-    }
+    let models: Vec<Text> = row.models.iter().cloned().collect();
     let average =
         |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"));
     let failures: Vec<String> = row
@@ -92,10 +90,10 @@ fn policy_row(name: &str, row: &PolicyRow, tries: &[usize]) -> AnyView {
     view! {
         <tr>
             <th scope="row">
-                <span dir="auto">{inert(name)}</span>
+                <span dir="auto">{inert(&policy_words(name, &models))}</span>
             </th>
             {numbers.collect_view()}
-            <td>{failures}</td>
+            <td class="failure-kinds">{failures}</td>
         </tr>
     }
     .into_any()

@@ -166,8 +166,44 @@ pub fn policy(kind: &Kind, value: &Json) -> Result<PlannedPolicy, (&'static str,
     Ok(PlannedPolicy {
         name: kind.name().into(),
         actor,
-        max_steps: count(value, MAXIMUM_STEPS).unwrap_or(50) as usize,
+        max_steps: max_steps(value),
     })
+}
+
+/// The kind of a planned policy, and the value of its form.
+pub fn policy_form(policy: &PlannedPolicy) -> (Kind, Json) {
+    let mut value = Object::new();
+    let kind = match &policy.actor {
+        Actor::Random => Kind::Random,
+        Actor::Oracle => Kind::Oracle,
+        Actor::Scripted { script } => {
+            value.insert(SCRIPT, script.clone());
+            Kind::Scripted
+        }
+        Actor::Model {
+            connection,
+            settings,
+        } => {
+            value = settings.clone();
+            Kind::Model(connection.clone())
+        }
+    };
+    value.insert(MAXIMUM_STEPS, policy.max_steps as i64);
+    (kind, Json::Object(value))
+}
+
+/// The value of the form for settings of the whole evaluation.
+pub fn general_form(plan: &Plan) -> Json {
+    let mut value = Object::new();
+    value.insert(REPEATS, plan.repeats as i64);
+    value.insert(SEED, plan.seed as i64);
+    value.insert(SUCCESS, plan.success);
+    Json::Object(value)
+}
+
+/// The maximum number of steps in the form of a policy.
+pub fn max_steps(value: &Json) -> usize {
+    count(value, MAXIMUM_STEPS).unwrap_or(50) as usize
 }
 
 /// The number of tries per policy and task.
@@ -236,6 +272,43 @@ mod tests {
         assert_eq!(plan.pace, Default::default());
         assert_eq!(plan.policies[2].max_steps, 20);
         assert!(plan.policies[2].actor.is_model());
+    }
+
+    #[test]
+    fn a_plan_fills_the_forms_that_made_it() {
+        let script = Json::Object(object!({"Script": "[]", "Maximum steps": 7}));
+        let model = Kind::Model("Mine".into());
+        let asked = Form::new(policy_schema(&model)).value().unwrap();
+        let general = Json::Object(object!({
+            "Repeats": 3,
+            "Seed": 5,
+            "Success threshold": 0.5
+        }));
+        let policies = vec![
+            policy(&Kind::Scripted, &script).unwrap(),
+            policy(&model, &asked).unwrap(),
+            policy(
+                &Kind::Oracle,
+                &Form::new(policy_schema(&Kind::Oracle)).value().unwrap(),
+            )
+            .unwrap(),
+        ];
+        let pace = rate_limits::value(&Default::default());
+        let made = plan(Tasks::default(), policies.clone(), &general, &pace);
+        let filled = |schema: Json, value: &Json| {
+            let form = Form::with_value(schema, value);
+            assert!(!form.is_raw(), "{value:?}");
+            form.value().unwrap()
+        };
+        let again: Vec<PlannedPolicy> = policies
+            .iter()
+            .map(|planned| {
+                let (kind, value) = policy_form(planned);
+                policy(&kind, &filled(policy_schema(&kind), &value)).unwrap()
+            })
+            .collect();
+        let general = filled(general_schema(), &general_form(&made));
+        assert_eq!(plan(Tasks::default(), again, &general, &pace), made);
     }
 
     #[test]

@@ -5,8 +5,11 @@ mod source;
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_agent::evaluation::Plan;
+use volary_agent::model::Usage;
+use volary_app::evaluation::estimate::{self, Forecast};
 
-use self::source::{SourceField, TasksFields};
+use self::source::{COPY, SourceField, TasksFields};
 use super::pool::idle_workers;
 use super::rate_limits;
 use super::setup::tasks::{CHOICES, Source, tasks_schema};
@@ -15,11 +18,11 @@ use super::state::Evaluations;
 use crate::browser;
 use crate::components::SchemaForm;
 use crate::components::icon::{Glyph, NamedIcon};
-use crate::models::connections;
+use crate::models::{connections, prices};
 use crate::playground::intents::Intent;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
-use crate::projection::text::{count_text, plural};
+use crate::projection::text::{count_text, large_count_text, plural};
 
 /// The id of the form.
 const FORM: &str = "evaluation-form";
@@ -28,12 +31,15 @@ const FORM: &str = "evaluation-form";
 #[derive(Clone, Copy)]
 struct Setup {
     evaluations: Evaluations,
-    /// The task source: `dataset:n`, the n-th list of tasks, `environment:name`, or `server:url`.
+    /// The task source: `dataset:n`, the n-th list of tasks, `environment:name`, `server:url`, or `copy`, the tasks of
+    /// another evaluation.
     source: RwSignal<String>,
     /// How tasks are selected.
     choice: RwSignal<String>,
     tasks: RwSignal<Form>,
     configuration: RwSignal<Form>,
+    /// The evaluation whose tasks are the source `copy`.
+    copied: RwSignal<Option<Plan>>,
     policies: RwSignal<Vec<Post>>,
     next: RwSignal<u64>,
     general: RwSignal<Form>,
@@ -64,6 +70,7 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
         choice: RwSignal::new(CHOICES[0].to_owned()),
         tasks: RwSignal::new(Form::new(tasks_schema(Source::Dataset(1), CHOICES[0]))),
         configuration: RwSignal::default(),
+        copied: RwSignal::new(None),
         policies: RwSignal::new(Vec::new()),
         next: RwSignal::new(0),
         general: RwSignal::new(Form::new(setup::general_schema())),
@@ -76,6 +83,12 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
         if playground.whole.get() {
             untrack(|| setup.refresh());
             idle_workers::start();
+        }
+    });
+    Effect::new(move |_| {
+        if let Some(plan) = evaluations.copied.get() {
+            untrack(|| setup.fill(plan));
+            evaluations.copied.set(None);
         }
     });
     let submitted = move |event: SubmitEvent| {
@@ -126,6 +139,9 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
                 </button>
                 <span class="faint" role="status" aria-label="Size">
                     {move || setup.size_text()}
+                </span>
+                <span class="faint" role="status" aria-label="Estimate">
+                    {move || setup.estimate_text()}
                 </span>
             </div>
         </form>
@@ -230,6 +246,69 @@ impl Setup {
         )
     }
 
+    /// Takes over tasks, policies and limits of another evaluation.
+    fn fill(self, plan: Plan) {
+        self.general.set(Form::with_value(
+            setup::general_schema(),
+            &setup::general_form(&plan),
+        ));
+        self.pace.set(Form::with_value(
+            rate_limits::schema(),
+            &rate_limits::value(&plan.pace),
+        ));
+        let first = self.next.get_untracked();
+        let posts = plan.policies.iter().zip(first..).map(|(policy, key)| {
+            let (kind, value) = setup::policy_form(policy);
+            Post {
+                key,
+                form: RwSignal::new(Form::with_value(setup::policy_schema(&kind), &value)),
+                kind: RwSignal::new(kind),
+            }
+        });
+        let posts: Vec<Post> = posts.collect();
+        self.next.set(first + posts.len() as u64);
+        self.policies.set(posts);
+        self.copied.set(Some(plan));
+        self.choice.set(CHOICES[0].to_owned());
+        self.source.set(COPY.to_owned());
+        self.refresh();
+    }
+
+    /// What the models will probably spend; empty if no model acts, or while a field is invalid.
+    fn estimate_text(self) -> String {
+        let Some([tasks, _, tries]) = self.size() else {
+            return String::new();
+        };
+        let source = self.source_name();
+        let measured = source.and_then(|source| {
+            let heads = self.evaluations.heads;
+            heads.with(|heads| estimate::measured(heads, &source))
+        });
+        let posts = self.policies.get();
+        let forecasts = posts.iter().filter_map(|post| {
+            let Kind::Model(name) = post.kind.get() else {
+                return None;
+            };
+            let steps = setup::max_steps(&post.form.with(Form::value).ok()?);
+            let model = connections::read(|known| {
+                let mut list = known.list().iter();
+                let saved = list.find(|saved| saved.connection.name == name)?;
+                Some(saved.connection.model.clone())
+            });
+            let price = |usage: &Usage| {
+                let model = model.as_ref()?;
+                prices::read(|prices| prices.cost(model, usage))
+            };
+            Some(Forecast::of(
+                tasks.saturating_mul(tries),
+                steps,
+                measured,
+                price,
+            ))
+        });
+        Forecast::sum(forecasts.collect::<Vec<_>>()).map_or_else(String::new, forecast_words)
+    }
+
     fn start(self) {
         let size = untrack(|| self.size()).map(product);
         if let Some(size) = size.filter(|size| *size > MOST_CELLS) {
@@ -268,6 +347,68 @@ impl Setup {
     }
 }
 
+/// An estimate, and what it is based on.
+fn forecast_words(forecast: Forecast) -> String {
+    let count = large_count_text;
+    let cost = match forecast.cost {
+        None => ", price unknown".to_owned(),
+        Some((low, high)) if forecast.is_measured || low == high => {
+            format!(", {}", estimated_cost(high))
+        }
+        Some((low, high)) => format!(", {} to {}", estimated_cost(low), estimated_cost(high)),
+    };
+    match forecast.is_measured {
+        true => format!(
+            "Estimate: about {} tokens{cost}, as in earlier evaluations of these tasks.",
+            count(forecast.high)
+        ),
+        false => format!(
+            "Estimate: {} to {} tokens{cost}, from one short step to the maximum number of steps. \
+             Nothing was measured on these tasks yet.",
+            count(forecast.low),
+            count(forecast.high)
+        ),
+    }
+}
+
+fn estimated_cost(cost: f64) -> String {
+    match cost < 0.01 {
+        true => "less than $0.01".to_owned(),
+        false => format!("${cost:.2}"),
+    }
+}
+
 fn product(size: [usize; 3]) -> usize {
     size.into_iter().fold(1, usize::saturating_mul)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_says_what_it_is_based_on() {
+        let range = Forecast {
+            low: 950,
+            high: 77_000,
+            cost: Some((0.001, 0.25)),
+            is_measured: false,
+        };
+        let words = forecast_words(range);
+        assert!(words.starts_with("Estimate: 950 to 77"), "{words}");
+        assert!(
+            words.contains("tokens, less than $0.01 to $0.25, from one short step"),
+            "{words}"
+        );
+        let measured = Forecast {
+            low: 1_000,
+            high: 1_000,
+            cost: None,
+            is_measured: true,
+        };
+        let words = forecast_words(measured);
+        assert!(
+            words.ends_with("tokens, price unknown, as in earlier evaluations of these tasks.")
+        );
+    }
 }

@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use volary_agent::evaluation::{CellResult, Plan, episode_id, export};
+use volary_app::evaluation::summary;
+use volary_app::evaluation::tasks::unsuccessful;
 use volary_core::json::Text;
 use volary_trajectory::native;
 
@@ -14,7 +16,7 @@ use crate::browser::{self, files, location, timers};
 use crate::playground::state::Playground;
 use crate::playground::url_sync;
 use crate::projection::notice::Notice;
-use crate::route::Route;
+use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations::{self as kept, Head};
 use crate::storage::{self, episodes};
 
@@ -35,6 +37,8 @@ pub struct Evaluations {
     pub(super) is_asking: RwSignal<bool>,
     /// The previously open evaluation, which may still have work in progress.
     left: StoredValue<Option<Rc<Run>>, LocalStorage>,
+    /// The plan that the form for a new evaluation takes over.
+    pub(super) copied: RwSignal<Option<Plan>>,
     /// The id in the address, whose evaluation may still be loading.
     wanted: StoredValue<Option<String>>,
 }
@@ -50,6 +54,7 @@ impl Evaluations {
             doomed: RwSignal::new(None),
             is_asking: RwSignal::new(false),
             left: StoredValue::new_local(None),
+            copied: RwSignal::new(None),
             wanted: StoredValue::new(None),
         };
         evaluations.list();
@@ -60,8 +65,100 @@ impl Evaluations {
     pub fn list(self) {
         browser::spawn(async move {
             match kept::list().await {
-                Ok(heads) => self.heads.set(heads),
+                Ok(heads) => {
+                    let outdated = heads.iter().filter(|head| !head.has_summary());
+                    let outdated = outdated.filter(|head| head.finished + head.failed > 0);
+                    let outdated: Vec<Text> = outdated.map(|head| head.id.clone()).collect();
+                    self.heads.set(heads);
+                    for id in outdated {
+                        self.summarize(&id).await;
+                    }
+                }
                 Err(error) => self.say_refused("Previous evaluations cannot be read.", &error),
+            }
+        });
+    }
+
+    /// Computes what the list shows of an evaluation that an earlier version played, or that was interrupted.
+    async fn summarize(self, id: &str) {
+        // What cannot be read stays without a summary; opening it says why.
+        let Ok(Some(loaded)) = kept::load(id).await else {
+            return;
+        };
+        let head = loaded.summarized_head();
+        self.heads.try_update(|heads| {
+            if let Some(known) = heads.iter_mut().find(|known| *known.id == *id) {
+                known.clone_from(&head);
+            }
+        });
+        // Another tab that plays it stores its own.
+        if let Some(_lock) = lock(id).await {
+            // Without it, it is computed again at the next visit.
+            let _ = storage::write(vec![kept::keeping_head(&head)]).await;
+        }
+    }
+
+    /// Gives an evaluation another name.
+    pub fn rename(self, id: String, name: String) {
+        browser::spawn(async move {
+            let Some(_lock) = lock(&id).await else {
+                return self.playground.alert(Notice::new(
+                    "The evaluation was not renamed.",
+                    "It is running, here or in another tab.",
+                    "Pause it first.",
+                ));
+            };
+            let renamed = async {
+                if let Some(mut loaded) = kept::load(&id).await? {
+                    loaded.head.name = name.as_str().into();
+                    loaded.plan.name = name.as_str().into();
+                    let plan = kept::keeping_plan(&id, &loaded.plan);
+                    storage::write(vec![kept::keeping_head(&loaded.head), plan]).await?;
+                }
+                Ok(())
+            };
+            if let Err(error) = renamed.await {
+                self.say_refused("The evaluation cannot be renamed.", &error);
+            }
+            self.list();
+        });
+    }
+
+    /// Fills the form for a new evaluation with the tasks, policies and limits of another one.
+    pub fn duplicate(self, id: String) {
+        browser::spawn(async move {
+            match kept::load(&id).await {
+                Ok(Some(loaded)) => {
+                    self.copied.set(Some(loaded.plan));
+                    browser::element::focus_id("evaluation-source");
+                }
+                Ok(None) => self.list(),
+                Err(error) => self.say_refused("The evaluation cannot be read.", &error),
+            }
+        });
+    }
+
+    /// Opens the first unsuccessful episode in Review, which leads to the next ones.
+    pub fn read_failures(self) {
+        let Some(run) = self.open.get_untracked() else {
+            return;
+        };
+        browser::spawn(async move {
+            let own = match kept::own_episodes(&run.id).await {
+                Ok(own) => own,
+                Err(error) => return self.say_refused("The episodes cannot be read.", &error),
+            };
+            let results = run.results();
+            let cells = unsuccessful(&run.plan, &results);
+            let mut episodes = cells.iter().map(|cell| episode_id(&run.id, *cell));
+            let first = episodes.find(|id| own.iter().any(|known| **known == **id));
+            match first {
+                Some(first) => location::go(&review_address(&run.id, &first)),
+                None => self.playground.alert(Notice::new(
+                    "There is no episode to read.",
+                    "All of them failed before their environments started.",
+                    "Retry the failures.",
+                )),
             }
         });
     }
@@ -126,6 +223,8 @@ impl Evaluations {
             total: plan.length(),
             finished: 0,
             failed: 0,
+            source: summary::source(&plan),
+            policies: Vec::new(),
         };
         let (stored_head, stored_plan) = (head.clone(), plan.clone());
         let run = Run::start(head, plan, async move {
@@ -143,6 +242,7 @@ impl Evaluations {
         self.open.set(Some(Rc::clone(&run)));
         let route = Route::Evaluate {
             evaluation: Some(id.to_string()),
+            beside: None,
         };
         location::go(&route.to_hash());
     }
@@ -272,4 +372,15 @@ impl Evaluations {
         self.playground
             .alert(Notice::new(what, error.to_string(), error.advice()));
     }
+}
+
+/// The address of an episode of an evaluation in Review, at its end: that is where it failed.
+pub(super) fn review_address(evaluation: &str, episode: &str) -> String {
+    let place = ReviewPlace {
+        episode: Some(episode.to_owned()),
+        step: Some(usize::MAX),
+        evaluation: Some(evaluation.to_owned()),
+        ..ReviewPlace::default()
+    };
+    Route::Review(place).to_hash()
 }

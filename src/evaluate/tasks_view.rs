@@ -4,27 +4,34 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use volary_agent::evaluation::table::TaskCell;
-use volary_agent::evaluation::{CellResult, Status};
+use volary_agent::evaluation::{CellResult, Status, episode_id};
+use volary_app::evaluation::tasks::{TaskOrder, shown_tasks};
 
 use super::run::Run;
-use super::state::Evaluations;
+use super::state::{Evaluations, review_address};
 use crate::components::Dialog;
-use crate::components::rows::Rows;
+use crate::components::rows::{Rows, anew};
 use crate::components::text::inert;
 use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::text::plural;
+use crate::projection::text::{count_text, plural};
 
 /// The height of a row, as in the style sheet.
 const ROW: f64 = 40.0;
 
-/// The tasks. The plan fixes the row of each task, so new results change cells in place and keep the focus.
+/// The tasks. A row belongs to a task wherever it is sorted to, so new results change cells in place and keep the focus.
 #[component]
 pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
     let table = run.shown.table;
     let chosen = RwSignal::new(None::<(usize, usize)>);
-    let tasks = run.plan.tasks.len();
+    let order = RwSignal::new(TaskOrder::Plan);
+    let only_failures = RwSignal::new(false);
+    let total = run.plan.tasks.len();
+    let shown = Memo::new(move |_| {
+        table.with(|table| shown_tasks(&table.tasks, order.get(), only_failures.get()))
+    });
     let edition = Memo::new(move |edition: Option<&u32>| {
         table.track();
+        shown.track();
         edition.map_or(0, |edition| edition.wrapping_add(1))
     });
     let titles: Vec<String> = run
@@ -42,16 +49,9 @@ pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoVie
         }
     });
     let heads = heads.collect_view();
-    let body = Rows {
-        count: Signal::stored(tasks),
-        edition: edition.into(),
-        height: ROW,
-        seen: Signal::derive(|| None),
-        role: "rowgroup",
-        class: "task-rows",
-        name: None,
-    }
-    .view(move |place| {
+    let task_of = move |row: usize| shown.with(|shown| shown.get(row).copied());
+    let draw = move |row: usize| {
+        let place = untrack(|| task_of(row)).unwrap_or(usize::MAX);
         let title = titles.get(place).cloned().unwrap_or_default();
         let cells = table.with_untracked(|table| table.tasks.get(place).cloned());
         let cells = cells.unwrap_or_default();
@@ -86,13 +86,70 @@ pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoVie
             </div>
         }
         .into_any()
-    });
+    };
+    let body = Rows {
+        count: Signal::derive(move || shown.with(Vec::len)),
+        edition: edition.into(),
+        height: ROW,
+        seen: Signal::derive(|| None),
+        role: "rowgroup",
+        class: "task-rows",
+        name: None,
+    }
+    .view_of(
+        move |row| task_of(row).map_or(u64::MAX, |place| place as u64),
+        anew(draw),
+    );
+    let counted = move || match shown.with(Vec::len) {
+        shown if shown == total => plural(total, "task"),
+        shown => format!("{} of {}", count_text(shown), plural(total, "task")),
+    };
+    let has_failures = move || {
+        let cells = table.with(|table| shown_tasks(&table.tasks, TaskOrder::Plan, true));
+        !cells.is_empty()
+    };
     view! {
         <section class="card tasks" aria-label="By task">
             <h2>{"By task"}</h2>
             <p class="faint">
                 {"Mean reward and number of successful tries. Select a cell to see its episodes."}
             </p>
+            <div class="task-controls">
+                <label>
+                    <span>{"Sort"}</span>
+                    <select
+                        prop:value=move || order.get().name()
+                        on:change=move |event| {
+                            let name = event_target_value(&event);
+                            let mut all = TaskOrder::ALL.into_iter();
+                            order.set(all.find(|order| order.name() == name).unwrap_or_default());
+                        }
+                    >
+                        {TaskOrder::ALL
+                            .map(|order| {
+                                view! { <option value=order.name()>{order.name()}</option> }
+                            })
+                            .into_iter()
+                            .collect_view()}
+                    </select>
+                </label>
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || only_failures.get()
+                        on:change=move |event| only_failures.set(event_target_checked(&event))
+                    />
+                    <span>{"Only failures"}</span>
+                </label>
+                <span class="faint" role="status" aria-label="Tasks shown">
+                    {counted}
+                </span>
+                <Show when=has_failures>
+                    <button type="button" on:click=move |_| evaluations.read_failures()>
+                        {"Read failures"}
+                    </button>
+                </Show>
+            </div>
             <div class="task-table" role="table" aria-label="Tasks">
                 <div class="task-head" role="rowgroup">
                     <div class="task-row" role="row">
@@ -178,7 +235,13 @@ fn EpisodesDialog(
         });
         let rows = (0..run.plan.repeats).filter_map(|repeat| {
             let cell = run.plan.number(task, policy, repeat);
-            Some(episode_row(evaluations, repeat, open, &run.result(cell)?))
+            Some(episode_row(
+                evaluations,
+                &run.id,
+                repeat,
+                open,
+                &run.result(cell)?,
+            ))
         });
         Some(view! {
             <div>
@@ -194,6 +257,7 @@ fn EpisodesDialog(
 
 fn episode_row(
     evaluations: Evaluations,
+    evaluation: &str,
     repeat: usize,
     open: RwSignal<bool>,
     result: &CellResult,
@@ -219,9 +283,18 @@ fn episode_row(
         open.set(false);
         evaluations.show_episode(cell);
     };
+    let address = review_address(evaluation, &episode_id(evaluation, cell));
     view! {
         <li>
             <span dir="auto">{inert(&words)}</span>
+            <a
+                class="button"
+                href=address
+                aria-label=format!("Review try {}", repeat + 1)
+                on:click=move |_| open.set(false)
+            >
+                {"Review"}
+            </a>
             <button type="button" aria-label=format!("Open try {}", repeat + 1) on:click=show>
                 {"Open"}
             </button>

@@ -10,6 +10,7 @@ use super::actions::Actions;
 use super::compare_page::ComparePage;
 use super::comparison::Comparison;
 use super::episode_page::{EpisodePage, focus_find};
+use super::evaluation_bar::EvaluationBar;
 use super::fetch_question::FetchQuestion;
 use super::grid_page::{Grid, GridPage};
 use super::library_page::LibraryPage;
@@ -69,6 +70,7 @@ fn ReviewPage() -> impl IntoView {
                 <OpeningWords/>
             </div>
         </Show>
+        <EvaluationBar place=review.place/>
         <Opened review part=Part::Episode is_there=review.shows_episode()>
             <EpisodePage
                 shelf

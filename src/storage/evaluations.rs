@@ -30,6 +30,8 @@ pub fn keeping_head(head: &Head) -> Change {
         total: head.total,
         finished: head.finished,
         failed: head.failed,
+        source: head.source.as_ref().map(|source| source.to_string()),
+        policies: head.policies.clone(),
     });
     Change::Put(Store::Evaluations, format!("head/{}", head.id), text)
 }
@@ -213,6 +215,8 @@ fn read_head(text: &KeptText) -> Result<Head, Damage> {
         total: head.total,
         finished: head.finished,
         failed: head.failed,
+        source: head.source.map(Into::into),
+        policies: head.policies,
     })
 }
 

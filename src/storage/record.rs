@@ -12,6 +12,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use volary_app::evaluation::summary::PolicySummary;
 use volary_core::json;
 use volary_core::json::{Json, from_json, to_json};
 
@@ -32,6 +33,11 @@ pub(super) struct HeadRecord {
     pub(super) total: usize,
     pub(super) finished: usize,
     pub(super) failed: usize,
+    /// The dataset or environment of the tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) policies: Vec<PolicySummary>,
 }
 
 /// What an unfinished episode has spent.
@@ -148,6 +154,8 @@ pub(super) fn check_golden(name: &str, text: &str) -> String {
 mod tests {
     use std::fmt::Debug;
 
+    use volary_app::evaluation::summary::Interval;
+
     use super::*;
 
     fn check<Record>(name: &str, record: &Record, former: &str)
@@ -174,10 +182,30 @@ mod tests {
             total: 12,
             finished: 9,
             failed: 1,
+            source: None,
+            policies: Vec::new(),
         };
         let former = r#"{"id": "0abc", "name": "\u00dcn\u00efcode \u201cquoted\u201d", "made": 1764000000.25,
             "total": 12, "finished": 9, "failed": 1}"#;
         check("head", &head, former);
+        let summarized = HeadRecord {
+            source: Some("gsm8k".into()),
+            policies: vec![PolicySummary {
+                name: "Mine".into(),
+                models: vec!["small".into()],
+                finished: 9,
+                failed: 1,
+                rate: Some(Interval {
+                    mean: 0.5,
+                    low: Some(0.25),
+                    high: None,
+                }),
+                tokens: 1_200,
+            }],
+            ..head
+        };
+        let golden = check_golden("head_with_summary", &to_text(&summarized));
+        assert_eq!(read::<HeadRecord>(&golden), Ok(summarized));
         let draft = DraftRecord {
             format: FORMAT,
             cell: 7,

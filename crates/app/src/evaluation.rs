@@ -12,6 +12,10 @@
 //! - A result counts only if its cell was begun by the workers that are used now: a late reply changes nothing.
 //! - Pausing withdraws a start that still waits for the lock.
 
+pub mod comparison;
+pub mod estimate;
+pub mod summary;
+pub mod tasks;
 mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +28,8 @@ use volary_agent::evaluation::{
 use volary_agent::model::Usage;
 use volary_agent::model::limits::Spent;
 use volary_core::json::{Object, Text};
+
+use summary::PolicySummary;
 
 /// What a list shows of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +46,10 @@ pub struct Head {
     pub finished: usize,
     /// How many failed.
     pub failed: usize,
+    /// The dataset or the environment of the tasks.
+    pub source: Option<Text>,
+    /// The results of each policy.
+    pub policies: Vec<PolicySummary>,
 }
 
 /// An unfinished episode of a model.
@@ -680,12 +690,16 @@ impl<E> Evaluation<E> {
             return;
         }
         let progress = self.schedule.progress(now);
-        let head = Head {
+        let mut head = Head {
             total: progress.total,
             finished: progress.finished,
             failed: progress.failed,
             ..self.head.clone()
         };
+        // Not while it runs: that would go through all results at each update.
+        if *self.schedule.phase() != Phase::Running && !head.has_summary() {
+            head.summarize(&self.plan, self.results.values());
+        }
         if self.head != head {
             self.head = head.clone();
             effects.push(Effect::StoreHead(head));

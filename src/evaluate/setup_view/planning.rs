@@ -2,12 +2,13 @@
 
 use leptos::prelude::*;
 use volary_agent::evaluation::{Plan, PlannedPolicy, PlannedTask};
+use volary_app::evaluation::summary;
 use volary_core::json::{Json, Object};
 use volary_core::object;
 use volary_remote::task::TASK_INDEX;
 
 use super::Setup;
-use super::source::place_of;
+use super::source::{COPY, place_of};
 use crate::evaluate::setup;
 use crate::evaluate::setup::tasks::{self, Source, Tasks};
 use crate::playground::python;
@@ -51,6 +52,20 @@ impl Setup {
         }
         let choice = self.choice.get_untracked();
         let playground = self.evaluations.playground;
+        if source == COPY {
+            let selection = tasks::selection(untrack(|| self.origin()), &choice, value);
+            return self.copied.with_untracked(|plan| {
+                let plan = plan.as_ref()?;
+                let places = selection.places(plan.tasks.len()).into_iter();
+                Some(Tasks {
+                    title: summary::source(plan)?,
+                    dataset: plan.dataset.clone(),
+                    list: places
+                        .filter_map(|place| plan.tasks.get(place).cloned())
+                        .collect(),
+                })
+            });
+        }
         if let Some(environment) = source.strip_prefix("python:") {
             let entry = untrack(|| python::python_entry(playground, environment))?;
             let description = entry.description.unwrap_or_default();

@@ -1,6 +1,10 @@
 //! The task source: its fields, and the forms that depend on it.
 
 use leptos::prelude::*;
+use volary_agent::evaluation::Plan;
+use volary_app::evaluation::summary;
+use volary_core::json::Text;
+use volary_remote::task::is_server;
 
 use super::Setup;
 use crate::components::SchemaForm;
@@ -14,6 +18,9 @@ use crate::playground::remote_environments;
 use crate::playground::setup;
 use crate::projection::form::Form;
 use crate::projection::text::plural;
+
+/// The task source that takes the tasks of another evaluation.
+pub(super) const COPY: &str = "copy";
 
 /// The choice of the task source.
 #[component]
@@ -57,6 +64,14 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
         });
         group("Task dataset servers", servers)
     };
+    let copied = move || {
+        let option = setup.copied.with(|plan| {
+            let plan = plan.as_ref()?;
+            let words = format!("{} ({})", plan.name, plural(plan.tasks.len(), "task"));
+            Some((COPY.to_owned(), words))
+        });
+        group("Tasks of an evaluation", option.into_iter().collect())
+    };
     let environments = move || {
         playground.whole.track();
         let environments = playground.registry.with_value(|registry| {
@@ -74,6 +89,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
                 prop:value=move || setup.source.get()
                 on:change=move |event| setup.pick_source(event_target_value(&event))
             >
+                {copied}
                 {datasets}
                 {python}
                 {servers}
@@ -184,6 +200,12 @@ impl Setup {
                     None => Source::Environment,
                 };
             }
+            if source == COPY {
+                let length = self
+                    .copied
+                    .with(|plan| plan.as_ref().map(|plan| plan.tasks.len()));
+                return Source::Dataset(length.unwrap_or_default());
+            }
             let place = place_of(source);
             let sources = playground.setup.sources;
             let length = sources.with(|sources| Some(sources.get(place?)?.tasks.len()));
@@ -191,14 +213,40 @@ impl Setup {
         })
     }
 
+    /// What the tasks are of, as the heads of evaluations name it.
+    pub(super) fn source_name(self) -> Option<Text> {
+        let source = self.source.get();
+        if source == COPY {
+            return self.copied.with(|plan| summary::source(plan.as_ref()?));
+        }
+        for prefix in ["environment:", "server:", "python:"] {
+            if let Some(name) = source.strip_prefix(prefix) {
+                return Some(name.into());
+            }
+        }
+        let sources = self.evaluations.playground.setup.sources;
+        sources.with(|sources| Some(sources.get(place_of(&source)?)?.dataset.clone()))
+    }
+
     /// Whether a selected policy cannot play on the selected server.
     pub(super) fn wants_what_servers_lack(self) -> bool {
-        let is_server = self
-            .source
-            .with(|source| source.starts_with("server:") || source.starts_with("python:"));
+        let is_server = self.source.with(|source| {
+            source.starts_with("server:")
+                || source.starts_with("python:")
+                || source == COPY
+                    && self
+                        .copied
+                        .with(|plan| plan.as_ref().is_some_and(is_remote))
+        });
         let mut posts = self.policies.get().into_iter();
         is_server && posts.any(|post| post.kind.with(|kind| *kind == Kind::Oracle))
     }
+}
+
+/// Whether a plan has tasks that are not of built-in environments.
+fn is_remote(plan: &Plan) -> bool {
+    let mut tasks = plan.tasks.iter();
+    tasks.any(|task| is_server(&task.environment))
 }
 
 /// The list of tasks of a choice.

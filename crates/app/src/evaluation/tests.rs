@@ -10,7 +10,7 @@ use super::*;
 /// An episode, as the page would store it.
 type Episode = &'static str;
 
-fn plan(tasks: usize, actor: &Actor) -> Plan {
+pub(super) fn plan(tasks: usize, actor: &Actor) -> Plan {
     let task = |number: usize| PlannedTask {
         id: number.to_string().into(),
         title: format!("Task {number}").into(),
@@ -40,7 +40,7 @@ fn model() -> Actor {
     }
 }
 
-fn head() -> Head {
+pub(super) fn head() -> Head {
     Head {
         id: "0abc".into(),
         name: "A plan".into(),
@@ -48,6 +48,8 @@ fn head() -> Head {
         total: 0,
         finished: 0,
         failed: 0,
+        source: None,
+        policies: Vec::new(),
     }
 }
 
@@ -60,7 +62,7 @@ fn stored(plan: Plan, results: Vec<CellResult>) -> Kept {
     }
 }
 
-fn finished(cell: usize) -> CellResult {
+pub(super) fn finished(cell: usize) -> CellResult {
     CellResult {
         cell,
         status: Status::Finished {
@@ -69,10 +71,11 @@ fn finished(cell: usize) -> CellResult {
         reward: 1.0,
         spent: Spent::default(),
         tries: 1,
+        model: None,
     }
 }
 
-fn failed(cell: usize, kind: FailureKind) -> CellResult {
+pub(super) fn failed(cell: usize, kind: FailureKind) -> CellResult {
     let failure = Failure {
         kind,
         message: "It failed.".into(),

@@ -1,0 +1,188 @@
+//! Two policies on the same tasks: the paired difference, with its interval and a sign test.
+//!
+//! A pair is a task that both sides finished at least once. Tasks are the same if dataset, id, environment and configuration are;
+//! where each seed is a task, base seed and number of the task must be the same instead. Tries of one task are averaged first, so each task counts
+//! once.
+
+use std::collections::BTreeMap;
+
+use volary_agent::evaluation::table::CONFIDENCE;
+use volary_agent::evaluation::{CellResult, Plan, PlannedTask, Table};
+use volary_core::json::{Json, Text};
+use volary_trajectory::statistics::{Paired, paired};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// The mean reward.
+    #[default]
+    Reward,
+    /// The share of successes.
+    Success,
+}
+
+/// One side: a policy of an evaluation.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The results.
+    pub results: &'a [CellResult],
+    /// The place of the policy.
+    pub policy: usize,
+}
+
+/// A task that both sides tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The title of the task.
+    pub title: Text,
+    /// What the first side reached.
+    pub first: f64,
+    /// What the second side reached.
+    pub second: f64,
+}
+
+impl Pair {
+    /// The second less the first.
+    pub fn difference(&self) -> f64 {
+        self.second - self.first
+    }
+}
+
+/// Two sides compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// The pairs, those with the largest difference first.
+    pub pairs: Vec<Pair>,
+    /// How many tasks of either side have no pair.
+    pub unpaired: usize,
+    /// What the pairs say; `None` without pairs.
+    pub paired: Option<Paired>,
+}
+
+impl Comparison {
+    /// Compares two sides.
+    pub fn new(first: Side<'_>, second: Side<'_>, measure: Measure) -> Self {
+        let mut left = reached(first, measure);
+        let right = reached(second, measure);
+        let tried = left.len() + right.len();
+        let mut pairs: Vec<Pair> = right
+            .into_iter()
+            .filter_map(|(key, (title, second))| {
+                let (_, first) = left.remove(&key)?;
+                Some(Pair {
+                    title,
+                    first,
+                    second,
+                })
+            })
+            .collect();
+        pairs.sort_by(|one, other| {
+            let size = other.difference().abs().total_cmp(&one.difference().abs());
+            size.then_with(|| one.title.cmp(&other.title))
+        });
+        let values: Vec<(f64, f64)> = pairs.iter().map(|pair| (pair.first, pair.second)).collect();
+        Comparison {
+            unpaired: tried - 2 * pairs.len(),
+            paired: paired(&values, CONFIDENCE),
+            pairs,
+        }
+    }
+
+    /// The mean of each side over the pairs.
+    pub fn means(&self) -> Option<(f64, f64)> {
+        let count = self.pairs.len() as f64;
+        let sum = |value: fn(&Pair) -> f64| self.pairs.iter().map(value).sum::<f64>();
+        (count > 0.0).then(|| {
+            (
+                sum(|pair| pair.first) / count,
+                sum(|pair| pair.second) / count,
+            )
+        })
+    }
+}
+
+/// What a side reached, by the key of the task.
+fn reached(side: Side<'_>, measure: Measure) -> BTreeMap<String, (Text, f64)> {
+    let table = Table::new(side.plan, side.results);
+    let tasks = side.plan.tasks.iter().enumerate().zip(table.tasks);
+    let reached = tasks.filter_map(|((place, task), cells)| {
+        let cell = cells.get(side.policy)?;
+        let reward = cell.reward()?;
+        let value = match measure {
+            Measure::Reward => reward,
+            Measure::Success => cell.successes as f64 / cell.rewards.len() as f64,
+        };
+        Some((key(side.plan, place, task), (task.title.clone(), value)))
+    });
+    reached.collect()
+}
+
+/// What makes a task the same in two plans.
+fn key(plan: &Plan, place: usize, task: &PlannedTask) -> String {
+    let task_key = match &plan.dataset {
+        Some(dataset) => format!("{dataset}\u{0}{}", task.id),
+        // The seed of an episode follows from both.
+        None => format!("{}\u{0}{place}", plan.seed),
+    };
+    let configuration = Json::Object(task.configuration.clone()).to_compact_text();
+    [&task_key, &*task.environment, &configuration].join("\u{0}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{failed, finished, plan};
+    use super::*;
+    use volary_agent::evaluation::{Actor, FailureKind};
+
+    fn rewarded(cell: usize, reward: f64) -> CellResult {
+        CellResult {
+            reward,
+            ..finished(cell)
+        }
+    }
+
+    #[test]
+    fn tasks_are_paired_and_tries_averaged() {
+        let one = plan(4, &Actor::Random);
+        let mut two = plan(5, &Actor::Random);
+        two.repeats = 2;
+        let first = [
+            rewarded(0, 0.0),
+            rewarded(1, 1.0),
+            rewarded(2, 0.5),
+            failed(3, FailureKind::Network),
+        ];
+        let second = [
+            rewarded(two.number(0, 0, 0), 1.0),
+            rewarded(two.number(0, 0, 1), 0.5),
+            rewarded(two.number(1, 0, 0), 1.0),
+            rewarded(two.number(2, 0, 0), 0.25),
+            rewarded(two.number(3, 0, 0), 1.0),
+            rewarded(two.number(4, 0, 0), 1.0),
+        ];
+        let side = |plan, results| Side {
+            plan,
+            results,
+            policy: 0,
+        };
+        let compare = |measure| Comparison::new(side(&one, &first), side(&two, &second), measure);
+        let found = compare(Measure::Reward);
+        let differences: Vec<f64> = found.pairs.iter().map(Pair::difference).collect();
+        assert_eq!(differences, [0.75, -0.25, 0.0]);
+        // The task that failed on one side, and the one that only the other plan has.
+        assert_eq!(found.unpaired, 2);
+        let paired = found.paired.unwrap();
+        assert_eq!((paired.wins, paired.ties, paired.losses), (1, 1, 1));
+        assert_eq!(found.means(), Some((0.5, (0.75 + 1.0 + 0.25) / 3.0)));
+        let found = compare(Measure::Success);
+        assert_eq!(found.pairs.first().map(Pair::difference), Some(0.5));
+        // Other seeds are other tasks.
+        let mut other = two.clone();
+        other.seed += 1;
+        let found = Comparison::new(side(&one, &first), side(&other, &second), Measure::Reward);
+        assert_eq!((found.pairs.len(), found.unpaired), (0, 8));
+        assert_eq!((found.paired, found.means()), (None, None));
+    }
+}

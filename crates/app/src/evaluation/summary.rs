@@ -1,0 +1,133 @@
+//! What the list of evaluations shows of each policy, and what an estimate of the next evaluation is based on.
+//!
+//! A summary is stored with the head of its evaluation, so that the list needs no results. It is out of date if it counts other
+//! episodes than the head ([`Head::has_summary`]).
+
+use serde::{Deserialize, Serialize};
+use volary_agent::evaluation::{CellResult, Plan, Table};
+use volary_core::json::Text;
+use volary_trajectory::statistics::Estimate;
+
+use super::{Head, Kept};
+
+/// The results of a policy in short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicySummary {
+    /// The name of the policy.
+    pub name: Text,
+    /// The models that were asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<Text>,
+    /// The number of episodes that count.
+    pub finished: usize,
+    /// The number of episodes that failed.
+    pub failed: usize,
+    /// The share of successes.
+    #[serde(default)]
+    pub rate: Option<Interval>,
+    /// The tokens of all episodes, failed ones included.
+    #[serde(default)]
+    pub tokens: u64,
+}
+
+/// A mean with its interval of 95 %.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// The lower end; `None` if the samples do not tell.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
+impl From<Estimate> for Interval {
+    fn from(estimate: Estimate) -> Self {
+        Interval {
+            mean: estimate.mean,
+            low: estimate.low,
+            high: estimate.high,
+        }
+    }
+}
+
+impl Head {
+    /// Whether its summary counts the same episodes as it does.
+    pub fn has_summary(&self) -> bool {
+        let policies = self.policies.iter();
+        let counted: usize = policies.map(|policy| policy.finished + policy.failed).sum();
+        !self.policies.is_empty() && counted == self.finished + self.failed
+    }
+
+    /// Takes in what the results say.
+    pub fn summarize<'a>(
+        &mut self,
+        plan: &Plan,
+        results: impl IntoIterator<Item = &'a CellResult, IntoIter: Clone>,
+    ) {
+        let table = Table::new(plan, results);
+        let rows = table.policies.into_iter().zip(&plan.policies);
+        self.policies = rows
+            .map(|(row, policy)| PolicySummary {
+                name: policy.name.clone(),
+                models: row.models.into_iter().collect(),
+                finished: row.finished,
+                failed: row.failures.values().sum(),
+                rate: row.rate.map(Interval::from),
+                tokens: row.tokens,
+            })
+            .collect();
+        self.source = source(plan);
+    }
+}
+
+impl Kept {
+    /// Its head as its results say.
+    pub fn summarized_head(&self) -> Head {
+        let mut head = self.head.clone();
+        head.summarize(&self.plan, &self.results);
+        head.finished = head.policies.iter().map(|policy| policy.finished).sum();
+        head.failed = head.policies.iter().map(|policy| policy.failed).sum();
+        head
+    }
+}
+
+/// What the tasks of a plan are of: a dataset or an environment. Tasks of the same source cost alike.
+pub fn source(plan: &Plan) -> Option<Text> {
+    let first = plan.tasks.first().map(|task| &task.environment);
+    plan.dataset.as_ref().or(first).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{failed, finished, head, plan};
+    use super::*;
+    use volary_agent::evaluation::{Actor, FailureKind};
+
+    #[test]
+    fn a_summary_counts_the_episodes_of_its_head() {
+        let plan = plan(3, &Actor::Random);
+        let mut head = Head {
+            finished: 2,
+            failed: 1,
+            ..head()
+        };
+        assert!(!head.has_summary());
+        let asked = CellResult {
+            model: Some("small".into()),
+            ..finished(0)
+        };
+        let results = [asked, finished(1), failed(2, FailureKind::Network)];
+        head.summarize(&plan, &results);
+        assert!(head.has_summary());
+        let [policy] = head.policies.as_slice() else {
+            panic!("one policy: {:?}", head.policies);
+        };
+        assert_eq!((policy.finished, policy.failed), (2, 1));
+        assert_eq!(policy.models, ["small".into()]);
+        assert_eq!(policy.rate.map(|rate| rate.mean), Some(1.0));
+        assert_eq!(head.source.as_deref(), Some("dummy"));
+        head.finished = 3;
+        assert!(!head.has_summary());
+    }
+}

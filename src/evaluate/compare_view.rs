@@ -1,0 +1,370 @@
+//! Two policies, of one evaluation or of two, on the tasks that both finished.
+
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use volary_app::evaluation::Kept;
+use volary_app::evaluation::comparison::{Comparison, Measure, Pair, Side};
+use volary_trajectory::statistics::Paired;
+
+use super::chart::{percent, short};
+use crate::browser;
+use crate::components::rows::Rows;
+use crate::components::text::inert;
+use crate::projection::text::{count_text, plural};
+use crate::storage::evaluations as kept;
+
+/// The height of a row, as in the style sheet.
+const ROW: f64 = 40.0;
+
+/// The evaluations to compare, once they are loaded.
+#[derive(Clone)]
+enum Loaded {
+    Loading,
+    Both(Rc<Kept>, Rc<Kept>),
+    Failed(String),
+}
+
+/// The page.
+#[component]
+pub(super) fn ComparePage(
+    /// The id of the baseline.
+    first: String,
+    /// The id of the other evaluation, or the same one.
+    second: String,
+) -> impl IntoView {
+    let loaded = RwSignal::new_local(Loaded::Loading);
+    browser::spawn(async move {
+        let load = async |id: &str| match kept::load(id).await {
+            Ok(Some(kept)) => Ok(Rc::new(kept)),
+            Ok(None) => Err("An evaluation was deleted or belongs to another browser.".to_owned()),
+            Err(error) => Err(format!("{error} {}", error.advice())),
+        };
+        let now = match (load(&first).await, load(&second).await) {
+            (Ok(first), Ok(second)) => Loaded::Both(first, second),
+            (Err(why), _) | (_, Err(why)) => Loaded::Failed(why),
+        };
+        // The user may have left.
+        loaded.try_set(now);
+    });
+    let content = move || match loaded.get() {
+        Loaded::Loading => view! {
+            <p class="faint" role="status">
+                "Loading…"
+            </p>
+        }
+        .into_any(),
+        Loaded::Failed(why) => view! {
+            <div class="alert" role="alert">
+                <p class="alert-what">"The evaluations cannot be compared."</p>
+                <p>{why}</p>
+            </div>
+        }
+        .into_any(),
+        Loaded::Both(first, second) => view! { <Compared first second/> }.into_any(),
+    };
+    view! {
+        <div class="evaluation comparison">
+            <header class="evaluation-head">
+                <a href="#/evaluate">{"All evaluations"}</a>
+                <h1 class="evaluation-title">{"Compare"}</h1>
+            </header>
+            {content}
+        </div>
+    }
+}
+
+#[component]
+fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
+    let is_same = first.head.id == second.head.id;
+    let first_policy = RwSignal::new(0);
+    // The same policy, if the other evaluation has it; of one evaluation, another policy.
+    let name = first.plan.policies.first().map(|policy| &policy.name);
+    let mut policies = second.plan.policies.iter();
+    let like = policies.position(|policy| Some(&policy.name) == name);
+    let second_policy = RwSignal::new(match is_same {
+        true => 1.min(second.plan.policies.len().saturating_sub(1)),
+        false => like.unwrap_or(0),
+    });
+    let measure = RwSignal::new(Measure::Reward);
+    let names = [Rc::clone(&first), Rc::clone(&second)];
+    let policy_name = move |side: usize, policy: usize| {
+        let kept = names.get(side);
+        let policy = kept.and_then(|kept| kept.plan.policies.get(policy));
+        policy
+            .map(|policy| policy.name.to_string())
+            .unwrap_or_default()
+    };
+    let options = [policy_options(&first), policy_options(&second)];
+    let [first_options, second_options] = options;
+    let comparison = RwSignal::new(Comparison::default());
+    let edition = RwSignal::new(0_u32);
+    Effect::new(move |_| {
+        let side = |kept: &Rc<Kept>, policy| (Rc::clone(kept), policy);
+        let (first, at) = side(&first, first_policy.get());
+        let (second, other) = side(&second, second_policy.get());
+        let compared = Comparison::new(
+            Side {
+                plan: &first.plan,
+                results: &first.results,
+                policy: at,
+            },
+            Side {
+                plan: &second.plan,
+                results: &second.results,
+                policy: other,
+            },
+            measure.get(),
+        );
+        comparison.set(compared);
+        edition.update(|edition| *edition += 1);
+    });
+    let policy_name = StoredValue::new_local(policy_name);
+    let verdict = move || {
+        let names = policy_name
+            .with_value(|name| (name(0, first_policy.get()), name(1, second_policy.get())));
+        comparison.with(|comparison| verdict_words(comparison, measure.get(), &names.0, &names.1))
+    };
+    let pick = |policy: RwSignal<usize>| {
+        move |event| policy.set(event_target_value(&event).parse().unwrap_or_default())
+    };
+    let body = Rows {
+        count: Signal::derive(move || comparison.with(|comparison| comparison.pairs.len())),
+        edition: edition.into(),
+        height: ROW,
+        seen: Signal::derive(|| None),
+        role: "rowgroup",
+        class: "task-rows",
+        name: None,
+    }
+    .view(move |row| {
+        let pair = comparison.with_untracked(|comparison| comparison.pairs.get(row).cloned());
+        pair.map(|pair| pair_row(&pair)).into_any()
+    });
+    view! {
+        <section class="card" aria-label="Sides">
+            <div class="task-controls">
+                <label>
+                    <span>{"Baseline"}</span>
+                    <select
+                        prop:value=move || first_policy.get().to_string()
+                        on:change=pick(first_policy)
+                    >
+                        {first_options}
+                    </select>
+                </label>
+                <label>
+                    <span>{"Compared with"}</span>
+                    <select
+                        prop:value=move || second_policy.get().to_string()
+                        on:change=pick(second_policy)
+                    >
+                        {second_options}
+                    </select>
+                </label>
+                <label>
+                    <span>{"Measure"}</span>
+                    <select on:change=move |event| {
+                        measure.set(match event_target_value(&event).as_str() {
+                            "success" => Measure::Success,
+                            _ => Measure::Reward,
+                        });
+                    }>
+                        <option value="reward">{"Mean reward"}</option>
+                        <option value="success">{"Success rate"}</option>
+                    </select>
+                </label>
+            </div>
+        </section>
+        <section class="card" aria-label="Paired difference">
+            <h2>{"Paired difference"}</h2>
+            <div class="verdict" role="status" aria-label="Comparison">
+                {move || {
+                    let lines = verdict().into_iter();
+                    lines.map(|line| view! { <p dir="auto">{inert(&line)}</p> }).collect_view()
+                }}
+            </div>
+        </section>
+        <section class="card tasks" aria-label="By task">
+            <h2>{"By task"}</h2>
+            <p class="faint">{"The largest differences first."}</p>
+            <div class="task-table" role="table" aria-label="Tasks of both">
+                <div class="task-head" role="rowgroup">
+                    <div class="task-row" role="row">
+                        <div role="columnheader">{"Task"}</div>
+                        <div role="columnheader">{"Baseline"}</div>
+                        <div role="columnheader">{"Compared"}</div>
+                        <div role="columnheader">{"Difference"}</div>
+                    </div>
+                </div>
+                {body}
+            </div>
+        </section>
+    }
+}
+
+fn policy_options(kept: &Kept) -> AnyView {
+    let policies = kept.plan.policies.iter().enumerate();
+    policies
+        .map(|(place, policy)| {
+            let words = format!("{} · {}", policy.name, kept.head.name);
+            view! { <option value=place.to_string()>{words}</option> }
+        })
+        .collect_view()
+        .into_any()
+}
+
+fn pair_row(pair: &Pair) -> AnyView {
+    let difference = pair.difference();
+    let class = match difference {
+        difference if difference > 0.0 => "number win",
+        difference if difference < 0.0 => "number loss",
+        _ => "number",
+    };
+    view! {
+        <div class="task-row" role="row">
+            <div role="rowheader">
+                <span class="task-title" dir="auto">
+                    {inert(&pair.title)}
+                </span>
+            </div>
+            <div role="cell" class="number">
+                {short(pair.first)}
+            </div>
+            <div role="cell" class="number">
+                {short(pair.second)}
+            </div>
+            <div role="cell" class=class>
+                {signed(difference)}
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+/// What the comparison says, a sentence each.
+fn verdict_words(
+    comparison: &Comparison,
+    measure: Measure,
+    first: &str,
+    second: &str,
+) -> Vec<String> {
+    let (Some(paired), Some((before, after))) = (comparison.paired, comparison.means()) else {
+        return vec![
+            "No task was finished by both. Only tasks with the same configuration can be compared: \
+             duplicate an evaluation to run the same tasks with another policy."
+                .to_owned(),
+        ];
+    };
+    let Paired {
+        difference,
+        wins,
+        ties,
+        losses,
+        p,
+    } = paired;
+    let value = |value: f64| match measure {
+        Measure::Reward => short(value),
+        Measure::Success => percent(Some(value)),
+    };
+    let name = match measure {
+        Measure::Reward => "Mean reward",
+        Measure::Success => "Success rate",
+    };
+    let mut lines = vec![format!(
+        "{name} on {}: {first} {}, {second} {}.",
+        plural(comparison.pairs.len(), "task"),
+        value(before),
+        value(after),
+    )];
+    lines.push(match difference.low.zip(difference.high) {
+        Some((low, high)) => format!(
+            "Difference {} (95% interval {} to {}).",
+            signed(difference.mean),
+            signed(low),
+            signed(high)
+        ),
+        None => format!("Difference {}.", signed(difference.mean)),
+    });
+    lines.push(format!(
+        "{second} is better on {}, equal on {}, worse on {}; sign test p = {}.",
+        count_text(wins),
+        count_text(ties),
+        count_text(losses),
+        p_words(p)
+    ));
+    let decided = difference.low.zip(difference.high);
+    lines.push(match decided {
+        Some((low, _)) if low > 0.0 => format!("{second} is better on these tasks."),
+        Some((_, high)) if high < 0.0 => format!("{first} is better on these tasks."),
+        _ => "These tasks do not show which one is better.".to_owned(),
+    });
+    if comparison.unpaired > 0 {
+        lines.push(format!(
+            "Left out: {} without a result on the other side.",
+            plural(comparison.unpaired, "task")
+        ));
+    }
+    lines
+}
+
+fn signed(value: f64) -> String {
+    match value > 0.0 {
+        true => format!("+{}", short(value)),
+        false => short(value),
+    }
+}
+
+fn p_words(p: f64) -> String {
+    match p < 0.001 {
+        true => "less than 0.001".to_owned(),
+        false => format!("{p:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_trajectory::statistics::paired;
+
+    use super::*;
+
+    fn compared(pairs: &[(f64, f64)]) -> Comparison {
+        Comparison {
+            pairs: pairs
+                .iter()
+                .map(|(first, second)| Pair {
+                    title: "T".into(),
+                    first: *first,
+                    second: *second,
+                })
+                .collect(),
+            unpaired: 2,
+            paired: paired(pairs, 0.95),
+        }
+    }
+
+    #[test]
+    fn a_verdict_needs_an_interval_beside_0() {
+        let words =
+            |pairs: &[(f64, f64)]| verdict_words(&compared(pairs), Measure::Reward, "A", "B");
+        let better = words(&[(0.0, 1.0), (0.0, 0.9), (0.0, 1.0)]);
+        assert_eq!(better[0], "Mean reward on 3 tasks: A 0.0, B 0.967.");
+        assert!(
+            better[1].starts_with("Difference +0.967 (95% interval +0.8"),
+            "{better:?}"
+        );
+        assert_eq!(
+            better[2],
+            "B is better on 3, equal on 0, worse on 0; sign test p = 0.250."
+        );
+        assert_eq!(better[3], "B is better on these tasks.");
+        assert_eq!(
+            better[4],
+            "Left out: 2 tasks without a result on the other side."
+        );
+        let open = words(&[(0.0, 1.0), (1.0, 0.0)]);
+        assert_eq!(open[3], "These tasks do not show which one is better.");
+        assert!(words(&[])[0].starts_with("No task was finished by both."));
+        assert_eq!(p_words(0.000_5), "less than 0.001");
+    }
+}
