@@ -1,9 +1,11 @@
-//! The world outside an environment: pages, models, a person.
+//! The world outside an environment: pages, models, a person, and data that the user brought.
 //!
 //! An environment that needs one of them awaits it here; the program that runs the environment decides what
-//! can be reached. What came of it belongs to the episode
-//! ([`Environment::recorded`](crate::Environment::recorded)), so that playing it again needs nothing
-//! from outside.
+//! can be reached. What a page, a model or a person answered belongs to the episode
+//! ([`Environment::recorded`](crate::Environment::recorded)), so that a replay needs no answer from outside.
+
+use std::any::Any;
+use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 
@@ -12,6 +14,9 @@ use crate::message::Role;
 
 /// The future of a reply.
 pub type Answer = LocalBoxFuture<'static, Result<Text, OutsideError>>;
+
+/// The future of data. Only the environment that asks knows their type.
+pub type Data = LocalBoxFuture<'static, Result<Rc<dyn Any>, OutsideError>>;
 
 /// The world outside.
 pub trait Outside {
@@ -23,6 +28,12 @@ pub trait Outside {
 
     /// What a person types in reply to this text.
     fn ask(&self, shown: &str) -> Answer;
+
+    /// Data that the user brought, by name.
+    fn data(&self, name: &str) -> Data {
+        let message = format!("There are no data of {name} here.").into();
+        Box::pin(std::future::ready(Err(OutsideError { message })))
+    }
 }
 
 /// A conversation for a model to complete.

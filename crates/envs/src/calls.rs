@@ -77,7 +77,7 @@ pub fn latest_exchanges(messages: &[AnyMessage]) -> impl Iterator<Item = Exchang
 /// deterministic.
 pub fn action<const N: usize>(
     messages: &[AnyMessage],
-    calls: [(&'static str, Object); N],
+    calls: [(impl Into<Text>, Object); N],
 ) -> ToolRequestMessage {
     let mut random = Random::new(messages.len() as u64);
     let tool_calls = calls
@@ -110,7 +110,7 @@ mod tests {
         let name = || prop::sample::select(vec!["walk", "talk"]);
         prop_oneof![
             prop::collection::vec((id(), name()), 0..4).prop_map(|calls| {
-                let mut request = action(&[], []);
+                let mut request = action(&[], [("", Object::new())]);
                 request.tool_calls = calls
                     .into_iter()
                     .map(|(id, name)| {

@@ -54,6 +54,15 @@ pub fn registry() -> Registry {
     }
 }
 
+/// The same, and the environments of tau-bench, which get their data from outside. A program that brings such data
+/// ([`Outside::data`](volary_core::outside::Outside::data)) offers them.
+pub fn registry_with_tau_bench() -> Registry {
+    let mut registry = registry();
+    let originals = tau::checkout::Original::ALL.map(tau::original::entry);
+    registry.environments.extend(originals);
+    registry
+}
+
 /// What can be said of an environment without any of its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {

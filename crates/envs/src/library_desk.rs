@@ -7,22 +7,24 @@
 
 pub mod tasks;
 pub mod tools;
-mod view;
 
 use std::sync::{Arc, LazyLock};
 
 use volary_core::dataset::{DatasetError, Task as ListedTask, TaskDataset};
 use volary_core::environment::{Environment, Setting};
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Object};
 use volary_core::registry::{DatasetEntry, EnvironmentEntry, RegistryError};
 use volary_core::{json, object};
 
 use crate::datasets::out_of_range;
 use crate::settings::Settings;
-use crate::tau::customer::{Customer, Prompts, Simulator, Strategy};
+use crate::tau::configuration;
+use crate::tau::customer::{Customer, Prompts};
 use crate::tau::database::{Database, Table};
 use crate::tau::domain::Domain;
 use crate::tau::environment::{TauEnvironment, definition};
+use crate::tau::oracle::next_action;
+use crate::tau::view::view;
 use tasks::DeskTask;
 
 /// The entry in the registry.
@@ -32,8 +34,12 @@ pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     configuration: schema,
     make: |configuration, setting| Ok(Box::new(make(configuration, setting)?)),
     from_task: None,
-    view: Some(view::view),
-    oracle: Some(view::oracle),
+    view: Some(view),
+    oracle: Some(|input| {
+        let id = input.frame.state.get("task")?.as_text()?;
+        let task = DESK.tasks.iter().find(|task| task.id == *id)?;
+        next_action(input, &task.task)
+    }),
 };
 
 /// The tasks as a dataset.
@@ -125,35 +131,13 @@ fn make(configuration: &Object, setting: &Setting) -> Result<TauEnvironment, Reg
     let kind = settings
         .text("customer")?
         .unwrap_or_else(|| "script".into());
-    let customer = customer(&kind, task).ok_or_else(|| {
-        let reason = format!("there is no {kind}; there are {}", CUSTOMERS.join(", "));
-        settings.fault("customer", &reason)
-    })?;
-    let replies = configuration.get("replies").and_then(Json::as_list);
-    let replies = replies.unwrap_or_default().iter().map(|reply| {
-        let malformed = || settings.fault("replies", "must be texts");
-        reply.as_text().cloned().ok_or_else(malformed)
-    });
-    let replies: Vec<Text> = replies.collect::<Result<_, _>>()?;
-    Ok(environment(task, customer, setting).with_replies(replies))
-}
-
-fn customer(kind: &str, task: &DeskTask) -> Option<Customer> {
-    let simulated = |strategy| {
-        Some(Customer::Simulated(Simulator::new(
-            strategy,
-            Prompts::default(),
-        )))
+    let customer = match &*kind {
+        "script" => Customer::scripted(task.script.iter().cloned()),
+        kind => configuration::customer(kind, Prompts::default())
+            .ok_or_else(|| configuration::unknown_customer(&settings, kind, &CUSTOMERS))?,
     };
-    match kind {
-        "script" => Some(Customer::scripted(task.script.iter().cloned())),
-        "person" => Some(Customer::Human),
-        "llm" => simulated(Strategy::Llm),
-        "react" => simulated(Strategy::React { legacy: false }),
-        "verify" => simulated(Strategy::Verify),
-        "reflection" => simulated(Strategy::Reflection),
-        _ => None,
-    }
+    let replies = configuration::replies(&settings, configuration)?;
+    Ok(environment(task, customer, setting).with_replies(replies))
 }
 
 fn environment(task: &DeskTask, customer: Customer, setting: &Setting) -> TauEnvironment {
@@ -187,13 +171,7 @@ fn schema() -> Json {
                                 reflection).",
                 "default": "script",
             },
-            "replies": {
-                "type": "array",
-                "items": {"type": "string"},
-                "title": "Recorded replies",
-                "description": "What the customer said when the episode was played before.",
-                "default": [],
-            },
+            "replies": (configuration::replies_schema()),
         },
         "required": [],
         "additionalProperties": false,

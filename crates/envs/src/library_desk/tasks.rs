@@ -93,16 +93,6 @@ pub fn all(data: &Json) -> Vec<DeskTask> {
     tasks
 }
 
-impl DeskTask {
-    /// What an agent says that did everything: the answers, if there are any.
-    pub fn closing(&self) -> String {
-        match &*self.task.outputs {
-            [] => "That is done. Is there anything else?".to_owned(),
-            outputs => format!("The answer is: {}.", outputs.join("; ")),
-        }
-    }
-}
-
 impl Wish {
     fn task(self, number: usize, level: u8, member: &Member<'_>) -> DeskTask {
         let (name, postcode) = (&member.name, &member.postcode);
@@ -566,6 +556,7 @@ mod tests {
 
     use super::super::DESK;
     use super::*;
+    use crate::tau::oracle::closing;
     use crate::tau::{Episode, Turn};
 
     /// Plays actions, and the closing answer to the end; the reward.
@@ -615,7 +606,7 @@ mod tests {
     fn the_actions_of_a_task_earn_its_reward_and_others_do_not() {
         for task in &DESK.tasks {
             let gold = &task.task.actions;
-            assert_eq!(play(task, gold, &task.closing()), 1.0, "{}", task.id);
+            assert_eq!(play(task, gold, &closing(&task.task)), 1.0, "{}", task.id);
             // Something that nobody asked for.
             let paying = DESK.tasks.iter().flat_map(|other| &other.task.actions);
             let mut wrong = paying.filter(|action| {
@@ -626,12 +617,12 @@ mod tests {
             });
             let wrong = wrong.next().cloned();
             let wrong: Vec<Action> = gold.iter().cloned().chain(wrong).collect();
-            assert_eq!(play(task, &wrong, &task.closing()), 0.0, "{}", task.id);
+            assert_eq!(play(task, &wrong, &closing(&task.task)), 0.0, "{}", task.id);
             // Too little done, or nothing said.
             let changes = gold.len() > 2;
             if changes {
                 let less = &gold[..gold.len() - 1];
-                assert_eq!(play(task, less, &task.closing()), 0.0, "{}", task.id);
+                assert_eq!(play(task, less, &closing(&task.task)), 0.0, "{}", task.id);
             }
             if !task.task.outputs.is_empty() {
                 assert_eq!(play(task, gold, "Done."), 0.0, "{}", task.id);

@@ -15,3 +15,4 @@ mod library_desk;
 mod player;
 mod registry;
 mod slow;
+mod tau_bench;

@@ -1,17 +1,15 @@
-//! The rich view: what was done and, after the end, what should have been; and the action that comes next.
+//! The rich view of a task: what was done and, after the end, what should have been.
 
+use volary_core::Json;
 use volary_core::json::{Object, Text};
-use volary_core::message::ToolRequestMessage;
 use volary_core::view::{Block, Tone, View, ViewInput};
-use volary_core::{Json, object};
 
-use super::{DESK, tasks::DeskTask};
+use super::RESPOND;
 use crate::blocks::{Row, results, verdict};
-use crate::calls::{Exchange, action, exchanges, latest_exchanges};
-use crate::tau::RESPOND;
+use crate::calls::{Exchange, latest_exchanges};
 
 /// What was done, and the parts of the reward after the end.
-pub(super) fn view(input: &ViewInput<'_>) -> View {
+pub fn view(input: &ViewInput<'_>) -> View {
     let info = &input.frame.info;
     let mut blocks: Vec<Block> = Vec::new();
     blocks.extend(results("Actions", latest_exchanges(input.messages), row));
@@ -91,26 +89,4 @@ fn difference_row(difference: &Json) -> Row {
     let place = format!("{} {}", text("table"), text("key"));
     let both = format!("is {} and should be {}", shown("is"), shown("should_be"));
     (place.into(), both.into(), Tone::Bad)
-}
-
-/// The next of the task's own actions that was not taken yet; then the answers that were asked for.
-pub(super) fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
-    if input.done {
-        return None;
-    }
-    let id = input.frame.state.get("task")?.as_text()?;
-    let task: &DeskTask = DESK.tasks.iter().find(|task| task.id == *id)?;
-    let taken = exchanges(input.messages);
-    let is_taken = |name: &str, arguments: &Object| {
-        let same =
-            |one: &Exchange<'_>| one.tool() == name && one.call.function.arguments == *arguments;
-        taken.iter().any(same)
-    };
-    let mut gold = task.task.actions.iter();
-    let next = gold.find(|action| !is_taken(&action.name, &action.kwargs));
-    let (name, arguments) = match next {
-        Some(action) => (DESK.domain.tool(&action.name)?.name, action.kwargs.clone()),
-        None => (RESPOND, object!({"content": (task.closing())})),
-    };
-    Some(action(input.messages, [(name, arguments)]))
 }

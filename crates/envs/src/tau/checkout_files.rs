@@ -1,0 +1,120 @@
+//! Which files of a checkout are needed, and whether they are the original's.
+//!
+//! Invariant: a path counts from the root of the repository, wherever a dropped folder or a zip file begins.
+
+use super::checkout::{CheckoutError, Fingerprint, Original, ReadFile, Split};
+
+/// Where the prompts of the original's simulated customers are.
+pub const CUSTOMER_SOURCE: &str = "tau_bench/envs/user.py";
+
+const ENVIRONMENTS: &str = "tau_bench/envs/";
+
+/// What a checkout has of a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// The domain.
+    pub original: Original,
+    /// The data.
+    pub data: Fingerprint,
+    /// The tasks of each split: how many, and whether they are the original's.
+    pub splits: Vec<(Split, usize, Fingerprint)>,
+}
+
+/// The path from the root of the repository, if domains are read from this file.
+pub fn needed(path: &str) -> Option<&str> {
+    let place = path.rfind(ENVIRONMENTS)?;
+    let starts_a_name = place == 0 || path.as_bytes().get(place - 1) == Some(&b'/');
+    let path = path.get(place..).filter(|_| starts_a_name)?;
+    let is_needed = path == CUSTOMER_SOURCE || Original::ALL.into_iter().any(|one| one.has(path));
+    is_needed.then_some(path)
+}
+
+impl Original {
+    /// The splits that there are.
+    pub const fn splits(self) -> &'static [Split] {
+        match self {
+            Original::Retail => &Split::ALL,
+            Original::Airline => &[Split::Test],
+        }
+    }
+
+    /// Whether a file, by its path from the root, belongs to this domain.
+    pub fn has(self, path: &str) -> bool {
+        let is_tool = |path: &str| {
+            let name = path.strip_prefix(&format!("{ENVIRONMENTS}{}/tools/", self.name()));
+            let name = name.and_then(|name| name.strip_suffix(".py"));
+            name.is_some_and(|name| self.tools().iter().any(|tool| tool.name == name))
+        };
+        let mut splits = self.splits().iter();
+        is_tool(path) || splits.any(|split| self.paths(*split).iter().any(|one| one == path))
+    }
+
+    /// Reads all that a checkout has of the domain, to say what it is.
+    ///
+    /// # Errors
+    ///
+    /// A file is missing or damaged. Of the splits, that of the test tasks has to be there.
+    pub fn examine(self, read: ReadFile<'_>) -> Result<Contents, CheckoutError> {
+        let domain = self.read(Split::Test, read)?;
+        let mut splits = Vec::new();
+        for split in self.splits() {
+            match self.tasks(*split, read) {
+                Ok(tasks) => {
+                    let found = self.task_fingerprint(*split, &tasks);
+                    splits.push((*split, tasks.len(), found));
+                }
+                Err(CheckoutError::Missing { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Contents {
+            original: self,
+            data: self.data_fingerprint(&domain),
+            splits,
+        })
+    }
+}
+
+impl Contents {
+    /// What differs from the original, by its path; empty if nothing does.
+    pub fn differences(&self) -> Vec<String> {
+        let folder = format!("{ENVIRONMENTS}{}", self.original.name());
+        let data = (!self.data.is_original()).then(|| format!("{folder}/data"));
+        let tasks = self.splits.iter().filter_map(|(split, _, found)| {
+            let path = format!("{folder}/tasks_{}.py", split.name());
+            (!found.is_original()).then_some(path)
+        });
+        data.into_iter().chain(tasks).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_below_any_folder_and_others_left_alone() {
+        let orders = "tau_bench/envs/retail/data/orders.json";
+        for start in ["", "tau-bench-main/", "a/tau_bench/"] {
+            assert_eq!(needed(&format!("{start}{orders}")), Some(orders));
+        }
+        for needed_path in [
+            CUSTOMER_SOURCE,
+            "tau_bench/envs/airline/wiki.md",
+            "tau_bench/envs/retail/tasks_dev.py",
+            "tau_bench/envs/retail/tools/think.py",
+        ] {
+            assert_eq!(needed(needed_path), Some(needed_path));
+        }
+        for other in [
+            "my_tau_bench/envs/retail/wiki.md",
+            "tau_bench/envs/retail/rules.py",
+            "tau_bench/envs/airline/tasks_dev.py",
+            "tau_bench/envs/retail/tools/__init__.py",
+            "tau_bench/envs/retail/data/orders.json.bak",
+            "historical_trajectories/gpt-4o-retail.json",
+        ] {
+            assert_eq!(needed(other), None, "{other}");
+        }
+    }
+}
