@@ -7,6 +7,7 @@
 //! - [`models`]: the models that the person connected, and asking one of them; [`secrets`]: keys; [`shared`]: values
 //!   that all tabs share.
 //! - [`evaluate`]: many episodes at once. [`storage`]: episodes and evaluations in the browser's database.
+//! - [`tau_bench`]: the user's checkout of tau-bench.
 //! - [`review`]: episodes that people read. [`lab`]: what a chat template makes of messages.
 //! - [`library`]: the library of trajectories, and the worker that keeps it.
 //! - [`navigation`]: which page is shown; [`pages`]: where the code of each comes from.
@@ -39,6 +40,7 @@ pub mod secrets;
 pub mod settings;
 pub mod shared;
 pub mod storage;
+pub mod tau_bench;
 pub mod tokenizer;
 pub mod workers;
 

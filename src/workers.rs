@@ -4,12 +4,14 @@
 //! - [`environments`]: plays environments, action by action; `live` is one of them.
 //! - [`evaluation`]: plays whole cells of an evaluation.
 //! - [`library`]: reads, stores, opens and searches trajectories.
+//! - `checkout`: reads and stores the user's checkout of tau-bench, and gives environments its data.
 //! - `outside`: questions of environments to the page.
 //! - `in_flight`: waiting for what other requests do.
 //!
 //! What always holds: a panic or an endless loop in here costs this worker, not the page. Services reply through the
 //! function they are given, and reach the browser only through `crate::browser`.
 
+mod checkout;
 pub mod environments;
 pub mod evaluation;
 pub mod host;

@@ -1,7 +1,8 @@
-//! The catalogue: built in, the user's own, on servers.
+//! The catalogue: built in, the user's own, of tau-bench, on servers.
 
 use leptos::prelude::*;
 
+use super::checkout::{Adding, CheckoutGroup};
 use super::templates::{TEMPLATES, Template};
 use crate::browser::files::{GivenFile, pick};
 use crate::browser::{location, spawn};
@@ -16,10 +17,14 @@ const LARGEST_FILE: usize = 1 << 20;
 
 /// The catalogue.
 #[component]
-pub(super) fn Catalogue() -> impl IntoView {
+pub(super) fn Catalogue(
+    /// The checkout of tau-bench that is being added.
+    adding: Adding,
+    /// Why Python files could not be imported.
+    problem: RwSignal<String>,
+) -> impl IntoView {
     let playground = use_playground();
     let choosing = RwSignal::new(false);
-    let problem = RwSignal::new(String::new());
     let pick_files = move |_| pick(".py,text/x-python", move |files| import(files, problem));
     let has_problem = move || problem.with(|problem| !problem.is_empty());
     view! {
@@ -64,6 +69,7 @@ pub(super) fn Catalogue() -> impl IntoView {
         <Group id="built-in" title="Built in">
             <ul class="environment-list">{built_in(playground)}</ul>
         </Group>
+        <CheckoutGroup adding/>
         <Group id="servers" title="On servers">
             {move || servers(playground)}
         </Group>
@@ -145,7 +151,7 @@ fn OwnRow(playground: Playground, file: PythonFile) -> impl IntoView {
 
 /// Plays an environment.
 #[component]
-fn PlayButton(
+pub(super) fn PlayButton(
     playground: Playground,
     /// Its display name.
     name: String,
@@ -226,8 +232,9 @@ fn servers(playground: Playground) -> AnyView {
     view! { <ul class="environment-list">{rows.collect_view()}</ul> }.into_any()
 }
 
+/// A group of rows under a title.
 #[component]
-fn Group(id: &'static str, title: &'static str, children: Children) -> impl IntoView {
+pub(super) fn Group(id: &'static str, title: &'static str, children: Children) -> impl IntoView {
     view! {
         <section class="settings-section" aria-labelledby=id>
             <h2 id=id>{title}</h2>
@@ -236,10 +243,14 @@ fn Group(id: &'static str, title: &'static str, children: Children) -> impl Into
     }
 }
 
+/// An environment.
 #[component]
-fn Row(
+pub(super) fn Row(
     #[prop(into)] name: String,
     #[prop(into)] summary: String,
+    /// What else there is to say.
+    #[prop(optional)]
+    more: Option<AnyView>,
     /// The buttons.
     children: Children,
 ) -> impl IntoView {
@@ -248,6 +259,7 @@ fn Row(
             <div class="environment-words">
                 <strong>{name}</strong>
                 <span class="faint">{summary}</span>
+                {more}
             </div>
             <div class="button-row">{children()}</div>
         </li>
@@ -255,7 +267,7 @@ fn Row(
 }
 
 /// Saves picked files as new files, and opens the last one.
-fn import(picked: Vec<GivenFile>, problem: RwSignal<String>) {
+pub(super) fn import(picked: Vec<GivenFile>, problem: RwSignal<String>) {
     spawn(async move {
         for file in picked {
             let bytes = match file.read().await {

@@ -31,6 +31,7 @@ use super::saving;
 use super::session_driver;
 use super::setup;
 use super::state::Playground;
+use super::tau_bench;
 use super::transfer;
 use super::transfer_dialogs::{export_dialog, share_dialog};
 use super::url_sync;
@@ -201,7 +202,7 @@ fn rest() -> Loaded<Rest> {
     outside::costs::install();
     next_task::install();
     hidden_members::install();
-    let registry = volary_envs::registry();
+    let registry = volary_envs::registry_with_tau_bench();
     let sources = tasks::built_in(&registry);
     Ok(Rest {
         registry,
@@ -212,6 +213,7 @@ fn rest() -> Loaded<Rest> {
             linked_code::asked(playground);
             remote_environments::follow_servers(playground);
             python::follow_python_files(playground);
+            tau_bench::follow(playground);
             location::on_leave(move || remote_environments::leave_servers(playground));
             saving::keep_on_leaving(playground);
             url_sync::write_address(playground);

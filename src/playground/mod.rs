@@ -11,7 +11,7 @@
 //! - [`opening`]: what a first visit shows before anything else is loaded; [`intents`]: what the user wants, and the
 //!   loading of the code that does it.
 //! - [`remote_environments`]: environments on servers; [`python`]: those of the user's Python files; `questions`: what
-//!   environments ask the page for.
+//!   environments ask the page for; `tau_bench`: the tasks of the checkout of tau-bench.
 //! - `planned`: episodes that wait for consent, in the [`plan_dialog`]; [`linked_code`]: Python files at an address.
 //! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: played episodes go into the library.
 //! - [`page`] and the panes draw it.
@@ -44,6 +44,7 @@ pub mod session_driver;
 pub mod setup;
 pub mod setup_pane;
 pub mod state;
+mod tau_bench;
 mod tool_drafts;
 pub mod tools_pane;
 pub mod transfer;

@@ -50,6 +50,7 @@ pub(super) fn SetupPane() -> impl IntoView {
                     on:change=choose
                 >
                     {options.collect_view()}
+                    {move || checkout_options(setup)}
                     {move || python_options(setup)}
                     {move || server_options(setup)}
                 </select>
@@ -137,6 +138,25 @@ fn ConfigurationFields(playground: Playground) -> impl IntoView {
             />
         </div>
     }
+}
+
+/// The environments that are not among the first ones: those of a checkout, and of an episode that was played with one.
+fn checkout_options(setup: Setup) -> Option<impl IntoView> {
+    let sources = setup.sources.get();
+    let environment = setup.environment.get();
+    let mut names: Vec<&str> = sources
+        .iter()
+        .filter_map(|source| Some(source.tasks.first()?.environment))
+        .chain(environment.starts_with("tau-").then_some(&*environment))
+        .filter(|name| !volary_envs::CARDS.iter().any(|card| card.name == *name))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let options = names.into_iter();
+    options_under(
+        "tau-bench",
+        options.map(|name| (name.into(), name.into())).collect(),
+    )
 }
 
 /// The Python files that can be chosen in place of an environment.

@@ -12,6 +12,7 @@ use crate::navigation::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
 use crate::storage::unreadable::{self, Place};
 use crate::storage::{self, episodes, evaluations};
+use crate::tau_bench;
 
 /// What is stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,7 +135,10 @@ fn Known(
         sure.set(false);
         browser::spawn(async move {
             match storage::forget_all().await {
-                Ok(()) => look(state),
+                Ok(()) => {
+                    tau_bench::forgotten_elsewhere();
+                    look(state);
+                }
                 Err(error) => state.set(State::Refused(error)),
             }
         });
@@ -192,7 +196,10 @@ fn Unreadable(state: RwSignal<State>, records: Vec<(Place, String)>) -> impl Int
         }
         browser::spawn(async move {
             match unreadable::delete().await {
-                Ok(()) => look(state),
+                Ok(()) => {
+                    tau_bench::forgotten_elsewhere();
+                    look(state);
+                }
                 Err(error) => state.set(State::Refused(error)),
             }
         });

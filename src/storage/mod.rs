@@ -1,7 +1,7 @@
 //! Episodes, and evaluations with their results, in the browser's database.
 //!
 //! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold episodes.
-//!   [`evaluations`]: plans, results, drafts. [`origin`]: how episodes came here. [`change_feed`]: tells other tabs and
+//!   [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how episodes came here. [`change_feed`]: tells other tabs and
 //!   workers what changed.
 //! - `record`: the texts of records, with the number of their format. `migration`: moves what earlier versions stored.
 //!   [`unreadable`]: records that cannot be read, which nothing deletes by itself.
@@ -10,6 +10,7 @@
 //! [`trouble`] says why, so nothing that is finished is lost without a word.
 
 pub mod change_feed;
+pub mod checkout;
 pub mod episodes;
 pub mod evaluations;
 mod migration;

@@ -11,11 +11,13 @@ use volary_protocol::envelope::{
 use volary_protocol::library::{self, Request};
 use volary_protocol::{Channel, DecodeError, RequestId};
 
+use super::checkout;
 use super::environments::Environments;
 use super::evaluation::Evaluations;
 use super::library::fetching::fetch;
 use super::library::{LibraryService, Output, listing, reading};
 use crate::browser::clock::BrowserClock;
+use crate::browser::files::GivenFile;
 use crate::browser::lazy::Loaded;
 use crate::browser::transferable::{Attachment, Letter};
 use crate::browser::worker_port::WorkerPort;
@@ -46,15 +48,15 @@ fn serve(port: WorkerPort) -> Loaded<()> {
     port.report_panics();
     let clock: Rc<dyn Clock> = Rc::new(BrowserClock);
     let host = Rc::new(Host {
-        environments: Environments::new(volary_envs::registry(), Rc::clone(&clock)),
+        environments: Environments::new(volary_envs::registry_with_tau_bench(), Rc::clone(&clock)),
         evaluations: Evaluations::new(
-            volary_envs::registry(),
+            volary_envs::registry_with_tau_bench(),
             Rc::clone(&clock),
             timers::wall_clock,
         ),
         library: LibraryService::new(
             IndexedDbStore,
-            volary_envs::registry(),
+            volary_envs::registry_with_tau_bench(),
             clock,
             timers::wall_clock,
         ),
@@ -99,6 +101,15 @@ impl Host {
                     evaluations.handle(request, environments, &send).await;
                 });
             }
+            Channel::Checkout => {
+                let request = decode_request(rest)?;
+                let files = files(letter.attachments);
+                spawn(checkout::handle(
+                    request,
+                    files,
+                    Rc::new(move |event| replies.send(&event)),
+                ));
+            }
             Channel::Library => {
                 let request = decode_request(rest)?;
                 spawn(self.handle_library(id, request, letter.attachments, replies));
@@ -130,12 +141,8 @@ impl Host {
                 spawn(async move { listing::hear(&host.library, news, &send).await });
             }),
             Request::Read { origin } => {
-                let files = attachments
-                    .into_iter()
-                    .filter_map(|attachment| match attachment {
-                        Attachment::File(file) => Some(Rc::new(file) as Rc<dyn Source>),
-                        Attachment::Blob(_) | Attachment::Texts(_) => None,
-                    });
+                let files = files(attachments).into_iter();
+                let files = files.map(|file| Rc::new(file) as Rc<dyn Source>);
                 reading::read(&self.library, id, files.collect(), origin, &send).await;
             }
             Request::Fetch { origin, files } => {
@@ -144,6 +151,17 @@ impl Host {
             request => self.library.handle(id, request, &send).await,
         }
     }
+}
+
+/// The files that were sent with a request.
+fn files(attachments: Vec<Attachment>) -> Vec<GivenFile> {
+    let files = attachments
+        .into_iter()
+        .filter_map(|attachment| match attachment {
+            Attachment::File(file) => Some(file),
+            Attachment::Blob(_) | Attachment::Texts(_) => None,
+        });
+    files.collect()
 }
 
 /// Where the replies to a request go. Dropping it ends them.

@@ -1,6 +1,7 @@
-//! What an environment needs from outside of its worker: questions to the page, and their answers.
+//! What an environment needs from outside: questions to the page, and their answers; data that the user stored.
 //!
-//! Invariants: the worker itself reaches nothing; the page decides what is fetched and asked, and keys stay there.
+//! Invariants: the worker itself sends nothing to a network or a person; the page decides what is fetched and asked, and
+//! keys stay there. Data come from the browser's storage.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,8 +11,10 @@ use std::task::Poll;
 
 use futures_channel::oneshot;
 use volary_core::json::Text;
-use volary_core::outside::{Answer, ModelRequest, Outside, OutsideError};
+use volary_core::outside::{Answer, Data, ModelRequest, Outside, OutsideError};
 use volary_protocol::environments::{Line, Question, QuestionId};
+
+use super::checkout;
 
 /// Questions of the environments in this worker.
 #[derive(Clone, Default)]
@@ -98,6 +101,10 @@ impl Outside for PageOutside {
         self.ask(Question::Person {
             shown: shown.into(),
         })
+    }
+
+    fn data(&self, name: &str) -> Data {
+        Box::pin(checkout::data(name.to_owned()))
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Channel {
     Library,
     /// [`crate::evaluation`]
     Evaluation,
+    /// [`crate::checkout`]
+    Checkout,
 }
 
 /// A request type: one for each channel.

@@ -4,6 +4,7 @@
 //! - [`environments`]: playing environments, one action after the other, and reading an episode from files.
 //! - [`library`]: the stored trajectories: listing, opening, searching, importing.
 //! - [`evaluation`]: playing whole cells of an evaluation.
+//! - [`checkout`]: reading and storing a checkout of tau-bench.
 //! - [`episode`]: an episode in chunks, and its assembly.
 //! - [`Calls`]: which reply belongs to which call; [`WorkerLoss`]: why there are no more replies.
 //!
@@ -17,6 +18,7 @@
 //! `tests/golden/` shows every message as JSON. `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
 
 mod calls;
+pub mod checkout;
 mod coded;
 pub mod envelope;
 pub mod environments;

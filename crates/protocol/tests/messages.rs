@@ -21,7 +21,7 @@ use volary_protocol::envelope::{
 use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
 use volary_protocol::library::{self, Finding, Match, Origin, RemoteFile, Unfetched};
-use volary_protocol::{encode, evaluation};
+use volary_protocol::{checkout, encode, evaluation};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
 use volary_trajectory::passages::{Part, Place};
 use volary_trajectory::table::Row;
@@ -383,6 +383,37 @@ fn evaluation_messages() {
 }
 
 #[test]
+fn checkout_messages() {
+    use checkout::{Domain, Event, Request, Split, Summary};
+    let url = "https://files.example/tau-bench.zip".into();
+    let requests = [Request::Read, Request::Fetch { url }];
+    assert_requests("checkout_requests", Channel::Checkout, &requests);
+    let summary = Summary {
+        id: "5a4b2cb59f4d12de".into(),
+        domains: vec![Domain {
+            name: "retail".into(),
+            splits: vec![Split {
+                name: "test".into(),
+                tasks: 115,
+            }],
+            differences: vec!["tau_bench/envs/retail/data".into()],
+        }],
+        problems: vec!["tau_bench/envs/airline/wiki.md is missing".into()],
+    };
+    let events = [
+        Event::Progress {
+            doing: "Reading tau-bench.zip".into(),
+            done: Some(0.5),
+        },
+        Event::Stored(summary),
+        Event::Refused {
+            reason: "The zip file is cut off.".into(),
+        },
+    ];
+    assert_events("checkout_events", &events);
+}
+
+#[test]
 fn deliveries_without_an_event() {
     let panicked = Delivery::Panicked {
         message: "index out of bounds".to_owned(),
@@ -425,6 +456,7 @@ proptest! {
             let _ = decode_request::<environments::Request>(rest);
             let _ = decode_request::<library::Request>(rest);
             let _ = decode_request::<evaluation::Request>(rest);
+            let _ = decode_request::<checkout::Request>(rest);
         }
         if let Ok((_, rest)) = decode_delivery(&bytes) {
             let _ = decode_event::<environments::Event>(rest);

@@ -5,6 +5,7 @@ use volary_agent::evaluation::Plan;
 use volary_app::evaluation::summary;
 use volary_core::json::Text;
 use volary_remote::task::is_server;
+use volary_app::playground::tasks;
 
 use super::Setup;
 use crate::components::SchemaForm;
@@ -75,8 +76,17 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
     let environments = move || {
         playground.whole.track();
         let environments = playground.registry.with_value(|registry| {
+            // Those of a checkout can be played once there is one.
+            let is_there = |name: &str| {
+                let is_built_in = volary_envs::CARDS.iter().any(|card| card.name == name);
+                is_built_in
+                    || known
+                        .sources
+                        .with(|sources| tasks::first(sources, Some(name)).is_some())
+            };
             let entries = registry.environments.iter();
             entries
+                .filter(|entry| is_there(entry.name))
                 .map(|entry| (format!("environment:{}", entry.name), entry.name.to_owned()))
                 .collect()
         });

@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("secrets", "browser"),
     ("shared", "browser"),
     ("storage", "browser projection"),
+    ("tau_bench", "browser shared storage"),
     ("tokenizer", "browser storage"),
     ("python", "browser shared"),
     ("remote", "browser secrets shared"),
@@ -31,11 +32,11 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     (
         "playground",
-        "browser components later models navigation outside projection python remote route storage",
+        "browser components later models navigation outside projection python remote route storage tau_bench",
     ),
     (
         "environments",
-        "browser components navigation playground python route",
+        "browser components navigation playground projection python route tau_bench",
     ),
     (
         "evaluate",
@@ -47,7 +48,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     (
         "settings",
-        "browser components models navigation playground projection python remote route secrets storage",
+        "browser components models navigation playground projection python remote route secrets storage tau_bench",
     ),
     (
         "lab",

@@ -1,0 +1,100 @@
+//! The tasks of the user's checkout of tau-bench among the lists of the playground.
+
+use leptos::prelude::*;
+use volary_app::playground::tasks::TaskSource;
+use volary_core::json::Text;
+use volary_envs::tau::checkout::{Original, Split};
+use volary_envs::tau::original::{entry, listed};
+
+use super::state::Playground;
+use crate::browser;
+use crate::tau_bench::{self, Checkout};
+
+/// Offers the tasks of the checkout, now and whenever it changes.
+pub(super) fn follow(playground: Playground) {
+    // At once: an address may name one of them.
+    offer(playground, &untrack(tau_bench::checkout));
+    Effect::new(move |former: Option<Checkout>| {
+        let checkout = tau_bench::checkout();
+        if former.is_some_and(|former| former != checkout) {
+            offer(playground, &checkout);
+        }
+        checkout
+    });
+    // The oracle needs more than the list, which is read once such an environment is chosen.
+    Effect::new(move |known: Option<Option<Text>>| {
+        let known = known.flatten();
+        let is_chosen = playground
+            .setup
+            .environment
+            .with(|name| is_of_checkout(name));
+        let summary = tau_bench::checkout().summary.filter(|_| is_chosen);
+        match summary {
+            Some(summary) if known.as_ref() != Some(&summary.id) => {
+                let id = summary.id.clone();
+                browser::spawn(tau_bench::tell_oracle(summary));
+                Some(id)
+            }
+            _ => known,
+        }
+    });
+}
+
+fn is_of_checkout(environment: &str) -> bool {
+    Original::ALL
+        .into_iter()
+        .any(|original| entry(original).name == environment)
+}
+
+/// Puts the lists of a checkout in place of those of the one before. The chosen task stays chosen if it is still there.
+fn offer(playground: Playground, checkout: &Checkout) {
+    let setup = playground.setup;
+    let chosen = setup.task.get_untracked();
+    let moved = setup.sources.try_update(|sources| {
+        let dataset = chosen.and_then(|place| Some(sources.get(place.source)?.dataset.clone()));
+        sources.retain(|list| !is_list_of_checkout(list));
+        sources.extend(lists(checkout));
+        let source =
+            dataset.and_then(|dataset| sources.iter().position(|list| list.dataset == dataset))?;
+        let mut place = chosen?;
+        place.source = source;
+        (place.task < sources.get(source)?.tasks.len()).then_some(place)
+    });
+    let moved = moved.flatten();
+    if moved != chosen {
+        setup.task.set(moved);
+    }
+}
+
+fn is_list_of_checkout(list: &TaskSource) -> bool {
+    let first = list.tasks.first();
+    first.is_some_and(|task| is_of_checkout(task.environment))
+}
+
+/// A list for each split that has tasks.
+fn lists(checkout: &Checkout) -> Vec<TaskSource> {
+    let mut lists = Vec::new();
+    let domains = checkout.summary.iter().flat_map(|summary| &summary.domains);
+    for domain in domains {
+        let Some(original) = Original::from_name(&domain.name) else {
+            continue;
+        };
+        for split in domain.splits.iter().filter(|split| split.tasks > 0) {
+            let Ok(kind) = Split::from_name(&split.name) else {
+                continue;
+            };
+            let tasks = listed(original, kind, split.tasks, checkout.customer());
+            let note = match domain.differences.is_empty() {
+                true => "",
+                false => " (not the original)",
+            };
+            lists.push(TaskSource {
+                dataset: format!("{}/{}", entry(original).name, split.name).into(),
+                title: format!("tau-bench {}, {}{note}", domain.name, split.name).into(),
+                tasks: tasks.into(),
+                file: None,
+            });
+        }
+    }
+    lists
+}

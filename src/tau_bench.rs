@@ -1,0 +1,127 @@
+//! The user's checkout of tau-bench, as the page knows it: what it has, and who is the customer in its tasks. All tabs
+//! share both. Its files are in the browser's database; a worker reads and checks them.
+//!
+//! Invariant: a checkout that is removed or replaced is removed from the database first, so the page never offers what
+//! is not stored.
+
+use std::rc::Rc;
+
+use futures_util::StreamExt;
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+use volary_core::Json;
+use volary_core::json::Text;
+use volary_envs::tau::Task;
+use volary_envs::tau::checkout::{Original, Split};
+use volary_envs::tau::original::{CUSTOMERS, OriginalData, know_tasks};
+use volary_protocol::checkout::{Event, Request, Summary};
+
+use crate::browser::files::GivenFile;
+use crate::browser::transferable::Attachment;
+use crate::browser::worker_client::WorkerClient;
+use crate::shared::Shared;
+use crate::storage::checkout as storage;
+
+/// The checkout.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkout {
+    /// What it has; `None` without one.
+    pub summary: Option<Summary>,
+    /// The customer in listed tasks, if the user chose one.
+    #[serde(default)]
+    customer: Option<String>,
+}
+
+/// Where a checkout comes from.
+pub enum Source {
+    /// A zip file, or the files of a folder.
+    Files(Vec<GivenFile>),
+    /// The address of a zip file, which the user agreed to fetch.
+    Address(String),
+}
+
+impl Checkout {
+    /// The customer in listed tasks.
+    pub fn customer(&self) -> &str {
+        self.customer.as_deref().unwrap_or(CUSTOMERS[0])
+    }
+}
+
+thread_local! {
+    static CHECKOUT: Shared<Checkout> = Shared::new(
+        "tau-bench",
+        |text| serde_json::from_str(text).ok(),
+        |checkout| serde_json::to_string(checkout).unwrap_or_default(),
+        |_| {},
+    );
+}
+
+/// The checkout. Tracks changes.
+pub fn checkout() -> Checkout {
+    CHECKOUT.with(Shared::signal).get()
+}
+
+/// Chooses the customer in listed tasks.
+pub fn choose_customer(kind: &str) {
+    let customer = Some(kind.to_owned());
+    CHECKOUT.with(|shared| shared.change(|checkout| checkout.customer = customer));
+}
+
+/// Reads and stores a checkout in place of the one before. `progress` receives what is being done, and the part that is
+/// done. Dropping the future ends it.
+pub async fn add(source: Source, progress: impl Fn(Text, Option<f64>)) -> Result<(), String> {
+    let worker = WorkerClient::start()?;
+    let mut replies = match source {
+        Source::Files(files) => {
+            let files = files.into_iter().map(Attachment::File).collect();
+            worker.call_with(&Request::Read, files)
+        }
+        Source::Address(url) => worker.call(&Request::Fetch { url: url.into() }),
+    };
+    while let Some(reply) = replies.next().await {
+        match reply.map_err(|loss| loss.to_string())?.event {
+            Event::Progress { doing, done } => progress(doing, done),
+            Event::Refused { reason } => return Err(reason.to_string()),
+            Event::Stored(summary) => {
+                CHECKOUT.with(|shared| shared.change(|checkout| checkout.summary = Some(summary)));
+                return Ok(());
+            }
+        }
+    }
+    Err("The worker ended without a reply.".to_owned())
+}
+
+/// Deletes the checkout.
+pub async fn forget() -> Result<(), String> {
+    let forgotten = storage::forget().await;
+    forgotten.map_err(|error| error.to_string())?;
+    forgotten_elsewhere();
+    Ok(())
+}
+
+/// The database was cleared, so there is no checkout any more.
+pub fn forgotten_elsewhere() {
+    CHECKOUT.with(|shared| shared.change(|checkout| checkout.summary = None));
+}
+
+/// Tells the oracle of the page the tasks of the stored checkout. What can't be read stays unknown to it.
+pub async fn tell_oracle(summary: Summary) {
+    for domain in &summary.domains {
+        for split in &domain.splits {
+            let names = Original::from_name(&domain.name).zip(Split::from_name(&split.name).ok());
+            let Some((original, split)) = names else {
+                continue;
+            };
+            let stored = storage::tasks(&OriginalData::name(original, split)).await;
+            let tasks = stored.ok().flatten().and_then(|text| read_tasks(&text));
+            if let Some(tasks) = tasks {
+                know_tasks(original, split, tasks);
+            }
+        }
+    }
+}
+
+fn read_tasks(text: &str) -> Option<Rc<[Task]>> {
+    let list = Json::parse(text).ok()?;
+    list.as_list()?.iter().map(Task::from_json).collect()
+}

@@ -1,0 +1,393 @@
+//! The user's checkout of tau-bench: reads one from files, checks and stores it, and gives environments its data.
+//!
+//! Invariants: nothing is stored of a checkout from which no domain can be read, and what was stored before stays then.
+//! The code of tau-bench is loaded with the first checkout, or with its first data.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use futures_util::future::{LocalBoxFuture, Shared};
+use leptos::wasm_split::wasm_split;
+use volary_core::Json;
+use volary_core::json::Text;
+use volary_core::outside::OutsideError;
+use volary_envs::tau::Task;
+use volary_envs::tau::checkout::{Original, ReadFile, Split};
+use volary_envs::tau::checkout_files::{CUSTOMER_SOURCE, needed};
+use volary_envs::tau::original::OriginalData;
+use volary_protocol::checkout::{self as protocol, Event, Request, Summary};
+use volary_trajectory::archive::{Archive, Limits, is_archive};
+
+use crate::browser::files::GivenFile;
+use crate::browser::files::streaming_download::StreamingDownload;
+use crate::browser::lazy::Loaded;
+use crate::storage::checkout as storage;
+
+/// The largest zip file, in bytes. The original's is 30 MB.
+const LARGEST_ZIP: f64 = 256.0 * 1024.0 * 1024.0;
+/// The largest file of a folder, in bytes. The original's largest is 2.3 MB.
+const LARGEST_FILE: f64 = 64.0 * 1024.0 * 1024.0;
+
+/// Where replies go.
+pub type Send = Rc<dyn Fn(Event)>;
+
+/// The files that are needed, by their paths from the root of the repository.
+type Files = BTreeMap<String, Text>;
+
+/// The code of tau-bench.
+struct Code {
+    add: fn(Request, Vec<GivenFile>, Send) -> LocalBoxFuture<'static, Result<Summary, String>>,
+    read: fn(Original, Split, Vec<(String, String)>) -> Result<Rc<dyn Any>, String>,
+}
+
+#[wasm_split(tau, wasm_split_path = leptos::wasm_split, fallible)]
+fn code() -> Loaded<Code> {
+    Ok(Code {
+        add: |request, files, send| add(request, files, send).boxed_local(),
+        read: |original, split, files| {
+            let files: Files = files
+                .into_iter()
+                .map(|(path, text)| (path, text.into()))
+                .collect();
+            let read = |path: &str| files.get(path).cloned();
+            let data = OriginalData::read(original, split, &read);
+            data.map(|data| Rc::new(data) as Rc<dyn Any>)
+                .map_err(|error| error.to_string())
+        },
+    })
+}
+
+/// Carries out a request.
+pub async fn handle(request: Request, files: Vec<GivenFile>, send: Send) {
+    let added = match code().await {
+        Ok(code) => (code.add)(request, files, Rc::clone(&send)).await,
+        Err(error) => Err(error.to_string()),
+    };
+    send(match added {
+        Ok(summary) => Event::Stored(summary),
+        Err(reason) => Event::Refused {
+            reason: reason.into(),
+        },
+    });
+}
+
+/// Data by the id of their checkout and their name. Every episode of an evaluation asks for the same.
+type Known = BTreeMap<(String, String), Reading>;
+type Reading = Shared<LocalBoxFuture<'static, Result<Rc<dyn Any>, OutsideError>>>;
+
+thread_local! {
+    static KNOWN: RefCell<Known> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// The data of a name, if a checkout is stored that has them.
+pub async fn data(name: String) -> Result<Rc<dyn Any>, OutsideError> {
+    let id = match storage::id().await {
+        Ok(Some(id)) => id,
+        Ok(None) => {
+            return Err(failed(
+                "The data of tau-bench are not in this browser. Add your checkout of tau-bench on the page \
+                 Environments.",
+            ));
+        }
+        Err(error) => {
+            return Err(failed(format!(
+                "The stored checkout of tau-bench could not be read: {error}"
+            )));
+        }
+    };
+    let reading = KNOWN.with_borrow_mut(|known| {
+        known.retain(|(of, _), reading| *of == id && !matches!(reading.peek(), Some(Err(_))));
+        let key = (id, name.clone());
+        let reading = known.entry(key);
+        reading
+            .or_insert_with(|| read_stored(name).boxed_local().shared())
+            .clone()
+    });
+    reading.await
+}
+
+async fn read_stored(name: String) -> Result<Rc<dyn Any>, OutsideError> {
+    let unknown = || failed(format!("There are no data of {name}."));
+    let (original, split) = OriginalData::of_name(&name).ok_or_else(unknown)?;
+    let folder = format!("tau_bench/envs/{}/", original.name());
+    let mut files = Vec::new();
+    for prefix in [folder.as_str(), CUSTOMER_SOURCE] {
+        let stored = storage::files(prefix).await;
+        files.extend(stored.map_err(|error| failed(error.to_string()))?);
+    }
+    let code = code().await.map_err(|error| failed(error.to_string()))?;
+    (code.read)(original, split, files).map_err(failed)
+}
+
+fn failed(message: impl Into<Text>) -> OutsideError {
+    OutsideError {
+        message: message.into(),
+    }
+}
+
+async fn add(request: Request, given: Vec<GivenFile>, send: Send) -> Result<Summary, String> {
+    let given = match request {
+        Request::Read => given,
+        Request::Fetch { url } => vec![fetch(&url, Rc::clone(&send)).await?],
+    };
+    let files = match &*given {
+        [] => return Err("There are no files in it.".to_owned()),
+        [zip] if needed(&zip.name).is_none() => {
+            progress(&send, format!("Reading {}", zip.name), None);
+            let bytes = read_file(zip, LARGEST_ZIP).await?;
+            unpacked(&zip.name, &bytes)?
+        }
+        folder => from_folder(folder, &send).await?,
+    };
+    progress(&send, "Checking the data and tasks", None);
+    let checked = Checked::of(&files)?;
+    progress(&send, "Storing", None);
+    let files = files
+        .into_iter()
+        .map(|(path, text)| (path, text.to_string()));
+    storage::keep(&checked.summary.id, files, checked.tasks)
+        .await
+        .map_err(|error| format!("The browser did not store it: {error}"))?;
+    Ok(checked.summary)
+}
+
+async fn fetch(url: &str, send: Send) -> Result<GivenFile, String> {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let doing = format!("Fetching {name}");
+    let failed = |error: &dyn std::fmt::Display| format!("{url} could not be fetched: {error}");
+    let report = move |received: u64, size: Option<u64>| {
+        let done = size.map(|size| received as f64 / size.max(1) as f64);
+        progress(&send, doing.as_str(), done);
+    };
+    let download = StreamingDownload::begin(name, url, report).await;
+    let download = download.map_err(|error| failed(&error))?;
+    download.whole().await.map_err(|error| failed(&error))
+}
+
+async fn from_folder(given: &[GivenFile], send: &Send) -> Result<Files, String> {
+    let mut files = Files::new();
+    let wanted: Vec<_> = given
+        .iter()
+        .filter_map(|file| Some((needed(&file.name)?, file)))
+        .collect();
+    for (place, (path, file)) in wanted.iter().enumerate() {
+        let done = place as f64 / wanted.len() as f64;
+        progress(send, format!("Reading {path}"), Some(done));
+        let bytes = read_file(file, LARGEST_FILE).await?;
+        files.insert((*path).to_owned(), text_of(path, bytes)?);
+    }
+    Ok(files)
+}
+
+async fn read_file(file: &GivenFile, largest: f64) -> Result<Vec<u8>, String> {
+    if file.size > largest {
+        let megabytes = largest / f64::from(1 << 20);
+        return Err(format!("{} is larger than {megabytes} MB.", file.name));
+    }
+    let bytes = file.read().await;
+    bytes.map_err(|reason| format!("{} could not be read: {reason}", file.name))
+}
+
+fn progress(send: &Send, doing: impl Into<Text>, done: Option<f64>) {
+    let doing = doing.into();
+    send(Event::Progress { doing, done });
+}
+
+/// The needed files in a zip file.
+fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, String> {
+    if !is_archive(bytes) {
+        return Err(format!(
+            "{name} is no zip file. Add the folder of tau-bench, or a zip file of it."
+        ));
+    }
+    let mut archive = Archive::open(bytes, Limits::default().of_packed(bytes.len()))
+        .map_err(|error| error.to_string())?;
+    if archive.is_cut() {
+        return Err(format!(
+            "{name} is cut off: the directory at its end is missing. Download it again."
+        ));
+    }
+    let names: Vec<String> = archive.names().map(str::to_owned).collect();
+    let mut files = Files::new();
+    for (place, path) in names.iter().enumerate() {
+        let Some(path) = needed(path) else { continue };
+        if let Some(read) = archive.read(place) {
+            let bytes = read.map_err(|error| error.to_string())?;
+            files.insert(path.to_owned(), text_of(path, bytes)?);
+        }
+    }
+    Ok(files)
+}
+
+fn text_of(path: &str, bytes: Vec<u8>) -> Result<Text, String> {
+    let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not UTF-8 text."))?;
+    Ok(text.into())
+}
+
+/// What the files of a checkout turned out to be.
+struct Checked {
+    summary: Summary,
+    /// The tasks of each split as JSON, by the name of their data.
+    tasks: Vec<(String, String)>,
+}
+
+impl Checked {
+    /// Reads every domain. An error if there is none that can be played.
+    fn of(files: &Files) -> Result<Checked, String> {
+        let read = |path: &str| files.get(path).cloned();
+        let mut checked = Checked {
+            summary: Summary {
+                id: id_of(files),
+                ..Summary::default()
+            },
+            tasks: Vec::new(),
+        };
+        for original in Original::ALL {
+            if let Err(problem) = checked.add(original, &read) {
+                checked.summary.problems.push(problem.into());
+            }
+        }
+        match files.is_empty() {
+            true => Err(
+                "There is no tau-bench in it: no file of tau_bench/envs/retail or \
+                         tau_bench/envs/airline was found."
+                    .to_owned(),
+            ),
+            false if checked.summary.domains.is_empty() => {
+                Err(format!("{}.", checked.summary.problems.join(". ")))
+            }
+            false => Ok(checked),
+        }
+    }
+
+    fn add(&mut self, original: Original, read: ReadFile<'_>) -> Result<(), String> {
+        let contents = original.examine(read).map_err(|error| error.to_string())?;
+        let mut splits = Vec::new();
+        for (split, count, _) in &contents.splits {
+            let tasks = original.tasks(*split, read);
+            let tasks = tasks.map_err(|error| error.to_string())?;
+            let tasks: Vec<Json> = tasks.iter().map(Task::to_json).collect();
+            let text = Json::List(tasks).to_compact_text();
+            self.tasks
+                .push((OriginalData::name(original, *split), text));
+            splits.push(protocol::Split {
+                name: split.name().into(),
+                tasks: *count,
+            });
+        }
+        let differences = contents.differences().into_iter().map(Text::from);
+        self.summary.domains.push(protocol::Domain {
+            name: original.name().into(),
+            splits,
+            differences: differences.collect(),
+        });
+        Ok(())
+    }
+}
+
+/// Tells checkouts apart: the start of a hash of all files.
+fn id_of(files: &Files) -> Text {
+    let mut hash = hmac_sha256::Hash::new();
+    for (path, text) in files {
+        for part in [path.as_str(), text] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+    }
+    let digest = hash.finalize();
+    let digits = digest.iter().take(8);
+    let digits: String = digits.map(|byte| format!("{byte:02x}")).collect();
+    digits.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_trajectory::archive::Packer;
+
+    use super::*;
+
+    /// A small airline, as files under a folder.
+    fn airline(user: &str) -> Vec<(&'static str, String)> {
+        vec![
+            ("tau_bench/envs/airline/data/flights.json", "{}".to_owned()),
+            (
+                "tau_bench/envs/airline/data/reservations.json",
+                "{}".to_owned(),
+            ),
+            (
+                "tau_bench/envs/airline/data/users.json",
+                format!("{{\"{user}\": {{}}}}"),
+            ),
+            ("tau_bench/envs/airline/wiki.md", "Fly safely.".to_owned()),
+            (
+                "tau_bench/envs/airline/tasks_test.py",
+                "TASKS = [Task(user_id=\"ben_2\", instruction=\"i\", actions=[], outputs=[])]"
+                    .to_owned(),
+            ),
+        ]
+    }
+
+    fn zip(files: &[(&str, String)]) -> Vec<u8> {
+        let mut packer = Packer::default();
+        packer.add("tau-bench-main/README.md", b"# tau").unwrap();
+        for (path, text) in files {
+            let path = format!("tau-bench-main/{path}");
+            packer.add(&path, text.as_bytes()).unwrap();
+        }
+        packer.finish().unwrap()
+    }
+
+    fn checked(files: &[(&str, String)]) -> Result<Checked, String> {
+        Checked::of(&unpacked("a.zip", &zip(files)).unwrap())
+    }
+
+    #[test]
+    fn a_zip_is_unpacked_checked_and_summed_up() {
+        let checked = checked(&airline("ben_2")).unwrap();
+        let [domain] = &*checked.summary.domains else {
+            panic!("one domain");
+        };
+        assert_eq!((&*domain.name, domain.splits[0].tasks), ("airline", 1));
+        assert_eq!(
+            domain.differences,
+            [
+                Text::from("tau_bench/envs/airline/data"),
+                Text::from("tau_bench/envs/airline/tasks_test.py")
+            ]
+        );
+        assert_eq!(checked.summary.problems.len(), 1);
+        assert!(checked.summary.problems[0].contains("envs/retail/"));
+        let tasks = &checked.tasks[0];
+        assert_eq!(tasks.0, "tau-bench/airline/test");
+        assert!(tasks.1.contains("ben_2"));
+    }
+
+    #[test]
+    fn an_edited_file_gives_another_id() {
+        let id = |user| checked(&airline(user)).unwrap().summary.id;
+        assert_eq!(id("ben_2"), id("ben_2"));
+        assert_ne!(id("ben_2"), id("eve_3"));
+    }
+
+    #[test]
+    fn what_is_no_whole_checkout_is_refused() {
+        let error = |bytes: &[u8]| unpacked("a.zip", bytes).unwrap_err();
+        assert!(error(b"text").contains("no zip file"));
+        let whole = zip(&airline("ben_2"));
+        assert!(error(&whole[..whole.len() - 40]).contains("cut off"));
+        let none = checked(&[]).err().unwrap();
+        assert!(none.contains("no tau-bench in it"), "{none}");
+        let mut files = airline("ben_2");
+        files.truncate(4);
+        let missing = checked(&files).err().unwrap();
+        assert!(missing.contains("tasks_test.py is missing"), "{missing}");
+        let mut files = airline("ben_2");
+        files[2].1 = "{\"ben_2\": {".to_owned();
+        let cut = checked(&files).err().unwrap();
+        assert!(cut.contains("airline/data/users.json"), "{cut}");
+    }
+}
