@@ -12,10 +12,13 @@
 //!   loading of the code that does it.
 //! - [`remote_environments`]: environments on servers; [`python`]: those of the user's Python files; `questions`: what
 //!   environments ask the page for; `tau_bench`: the tasks of the checkout of tau-bench.
-//! - `planned`: episodes that wait for consent, in the [`plan_dialog`]; [`linked_code`]: Python files at an address.
+//! - `planned`: episodes that wait for consent, in the [`plan_dialog`]; [`code_consent`]: Python code before it runs;
+//!   [`linked_code`]: Python files at an address.
+//! - [`second_run`]: whether a Python episode is deterministic.
 //! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: played episodes go into the library.
 //! - [`page`] and the panes draw it.
 
+pub mod code_consent;
 pub mod episode_bar;
 pub mod frame_pane;
 mod hidden_members;
@@ -40,6 +43,7 @@ pub mod remote_environments;
 mod run_controls;
 pub mod run_loop;
 mod saving;
+pub mod second_run;
 pub mod session_driver;
 pub mod setup;
 pub mod setup_pane;

@@ -1,17 +1,24 @@
-//! The offer of the next task of the list, once the episode of one is done.
+//! What follows the end of an episode: the next task of the list, and the second run of a Python episode.
 
 use leptos::prelude::*;
 use volary_app::playground::tasks::{self, TaskPlace};
 
 use super::intents::Intent;
+use super::second_run::SecondRun;
 use super::state::use_playground;
 use crate::later::LaterView;
 
-/// [`NextTask`]: no episode is over before this code is here.
+/// [`NextTask`] and [`SecondRun`]: no episode is over before this code is here.
 pub(super) static NEXT_TASK: LaterView = LaterView::new();
 
 pub(super) fn install() {
-    NEXT_TASK.set(|| view! { <NextTask/> }.into_any());
+    NEXT_TASK.set(|| {
+        view! {
+            <NextTask/>
+            <SecondRun/>
+        }
+        .into_any()
+    });
 }
 
 /// The offer; nothing while the episode goes on or after the last task.

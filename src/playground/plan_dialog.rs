@@ -2,9 +2,9 @@
 //! choice.
 
 use leptos::prelude::*;
-use volary_core::Json;
-use volary_remote::task::{self, PYTHON_CODE};
+use volary_remote::task;
 
+use super::code_consent::{self, code_consent};
 use super::intents::Intent;
 use super::state::{Playground, use_playground};
 use crate::components::Dialog;
@@ -24,7 +24,7 @@ pub fn plan_dialog() -> AnyView {
             concerns=|plan| !is_python(plan)
             draw=plan_view
         />
-        <PlanDialog title="Run this Python code?" concerns=is_python draw=python_view/>
+        <PlanDialog title=code_consent::TITLE concerns=is_python draw=python_view/>
     }
     .into_any()
 }
@@ -68,20 +68,9 @@ fn PlanDialog(
     view! { <Dialog open title>{content}</Dialog> }
 }
 
-/// The code, and what it can and cannot do.
 fn python_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
-    let code = plan.recipe.configuration.get(PYTHON_CODE);
-    let code = code.and_then(Json::as_text).cloned().unwrap_or_default();
     view! {
-        <p>
-            "It came with a link or a file. It runs sandboxed in your browser: it cannot use the "
-            "network, read your episodes, keys or cookies, or leave its frame. Its answers are "
-            "shown here and sent to the model that you chose. It can keep your processor busy: "
-            "Stop ends it at once."
-        </p>
-        <pre class="plan-code" role="region" tabindex="0" aria-label="Code">
-            {inert(&code)}
-        </pre>
+        {code_consent(&plan.recipe)}
         {actions(plan)}
         <Choice playground agree="Run this code"/>
     }

@@ -15,6 +15,7 @@ use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
+use volary_protocol::episode::EpisodeAssembler;
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe};
 
@@ -280,18 +281,63 @@ fn send(playground: Playground, command: Command) {
             action,
         },
     };
-    if let Request::Open { recipe, .. } = &request
-        && task::python_file(&recipe.environment).is_some()
-    {
+    if let Request::Open { recipe, .. } = &request {
+        give_python(playground, recipe);
+    }
+    if let Some(replies) = call(playground, &request) {
+        browser::spawn(take_replies(playground, environment, replies));
+    }
+}
+
+/// Gives the worker a port to Python if a recipe needs it.
+fn give_python(playground: Playground, recipe: &Recipe) {
+    if task::python_file(&recipe.environment).is_some() {
         playground.engine.with_value(|engine| {
             if let Some(worker) = &engine.worker {
                 worker.give_python_port(python::runtime::port);
             }
         });
     }
-    if let Some(replies) = call(playground, &request) {
-        browser::spawn(take_replies(playground, environment, replies));
-    }
+}
+
+/// Takes the actions of a recipe in an instance of its own, beside the shown episode. The error says why there is no
+/// result.
+pub(super) async fn play_aside(
+    playground: Playground,
+    recipe: Recipe,
+    actions: Vec<AnyMessage>,
+) -> Result<Episode, Text> {
+    warm_up(playground);
+    give_python(playground, &recipe);
+    let mut environment = EnvironmentId::default();
+    playground
+        .session
+        .update_untracked(|session| environment = session.new_environment());
+    let request = Request::Open {
+        environment,
+        recipe,
+        actions,
+        servers: Vec::new(),
+    };
+    let replies = call(playground, &request);
+    let mut replies = replies.ok_or("The environment's worker failed to start.")?;
+    let mut incoming = EpisodeAssembler::default();
+    let outcome = loop {
+        let Some(reply) = replies.next().await else {
+            return Err("It was stopped.".into());
+        };
+        match reply.map_err(|loss| loss.to_string())?.event {
+            Event::Episode(chunk) => match incoming.push(chunk) {
+                Ok(None) => {}
+                Ok(Some(complete)) => break Ok(complete.episode),
+                Err(error) => break Err(error.to_string().into()),
+            },
+            Event::Refused { reason, .. } | Event::Lost { reason, .. } => break Err(reason),
+            _ => {}
+        }
+    };
+    send_request(playground, &Request::Close { environment });
+    outcome
 }
 
 /// Sends a request that has no replies.

@@ -59,11 +59,51 @@ pub struct PythonFiles {
     pub files: Vec<PythonFile>,
 }
 
+/// How the code of an episode relates to the files of this browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CodeState {
+    /// It is the last version of a file.
+    Last {
+        /// The name of the file.
+        file: String,
+    },
+    /// The file was changed since.
+    Changed {
+        /// The name of the file.
+        file: String,
+        /// The number of the episode's version, from 1.
+        version: usize,
+        /// How many versions the file has.
+        versions: usize,
+    },
+    /// No file has it.
+    Unknown,
+}
+
 /// The name of the environment of some code.
 pub fn environment(code: &str) -> Text {
     let digest = hmac_sha256::Hash::hash(code.as_bytes());
     let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     task::python_name(&digits).into()
+}
+
+impl CodeState {
+    /// The state, for people; empty if the code is the last version.
+    pub fn words(&self) -> String {
+        match self {
+            CodeState::Last { .. } => String::new(),
+            CodeState::Changed {
+                file,
+                version,
+                versions,
+            } => format!(
+                "The code of {file} changed since: this episode was played on version {version} of {versions}."
+            ),
+            CodeState::Unknown => {
+                "No file of this browser has the code of this episode.".to_owned()
+            }
+        }
+    }
 }
 
 impl PythonFile {
@@ -86,6 +126,30 @@ impl PythonFiles {
             let version = versions.find(|version| *environment(&version.code) == *name)?;
             Some((file, version))
         })
+    }
+
+    /// How the code of an environment relates to the files.
+    pub fn code_state(&self, environment: &str) -> CodeState {
+        let Some((file, version)) = self.of_environment(environment) else {
+            return CodeState::Unknown;
+        };
+        let place = file.versions.iter().position(|other| other == version);
+        let (version, versions) = (place.map_or(0, |place| place + 1), file.versions.len());
+        let file = file.name.clone();
+        match version == versions {
+            true => CodeState::Last { file },
+            false => CodeState::Changed {
+                file,
+                version,
+                versions,
+            },
+        }
+    }
+
+    /// Whether this browser ran the code of an environment, from one of its own files. The user has then seen it.
+    pub fn has_run(&self, environment: &str) -> bool {
+        let known = self.of_environment(environment);
+        known.is_some_and(|(_, version)| version.description.is_some())
     }
 
     /// Saves code under a name. The same code as before makes no new version.
@@ -204,6 +268,17 @@ pub fn recipe(code: &str, description: &Description, values: &Object, seed: u64)
     }
 }
 
+/// The same task with other code.
+pub fn on_code(recipe: &Recipe, code: &str) -> Recipe {
+    let mut other = recipe.clone();
+    other.environment = environment(code);
+    other.configuration.insert(PYTHON_CODE, code);
+    if let Some(task) = &mut other.task {
+        task.dataset = other.environment.clone();
+    }
+    other
+}
+
 /// The parts of a recipe: its code, and the body of `/start`. The error says what is wrong with it.
 pub fn parts(recipe: &Recipe) -> Result<(Text, Start), String> {
     let code = recipe
@@ -298,6 +373,43 @@ mod tests {
         assert!(parts(&recipe).is_err());
         recipe.configuration.remove(PYTHON_CODE);
         assert!(parts(&recipe).is_err());
+    }
+
+    #[test]
+    fn a_change_of_the_code_is_known() {
+        let mut files = PythonFiles::default();
+        for code in ["a", "b", "c"] {
+            files.save("story", code, 1);
+        }
+        files.describe("b", &Description::default());
+        let state = |code| files.code_state(&environment(code));
+        assert_eq!(state("x"), CodeState::Unknown);
+        let file = "story".to_owned();
+        assert_eq!(state("c"), CodeState::Last { file: file.clone() });
+        assert_eq!(state("c").words(), "");
+        assert_eq!(
+            state("b"),
+            CodeState::Changed {
+                file,
+                version: 2,
+                versions: 3
+            }
+        );
+        assert!(files.has_run(&environment("b")) && !files.has_run(&environment("c")));
+    }
+
+    #[test]
+    fn a_task_moves_to_other_code() {
+        let description = Description {
+            dataset: Some("D".to_owned()),
+            ..Description::default()
+        };
+        let old = recipe(CODE, &description, &object!({"task_idx": 2}), 7);
+        let new = on_code(&old, "class B: ...");
+        assert_eq!(
+            new,
+            recipe("class B: ...", &description, &object!({"task_idx": 2}), 7)
+        );
     }
 
     #[test]

@@ -12,11 +12,13 @@ use super::export::ExportDialog;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::{Checked, Viewer};
-use crate::browser::{files, location, printer};
-use crate::components::CopyButton;
+use crate::browser::{files, location, printer, spawn};
 use crate::components::icon::{Glyph, NamedIcon};
+use crate::components::{CopyButton, Dialog};
 use crate::library::client::Shelf;
 use crate::navigation::use_pages;
+use crate::playground::code_consent::{self, code_consent};
+use crate::playground::second_run::{self, Code, Verdict, is_own, python_environment};
 use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer::share_link;
@@ -38,7 +40,17 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
         }
     };
     let exporting = RwSignal::new(false);
-    let checking = RwSignal::new(false);
+    let checking = viewer.checking;
+    let asking = RwSignal::new(false);
+    let run_python = Callback::new(move |code| check_python(playground, viewer, code));
+    let start = move |_| {
+        let shown = episode.get_untracked();
+        match python_environment(&shown) {
+            None => check(shelf, viewer),
+            Some(_) if is_own(&shown) => run_python.run(Code::Recorded),
+            Some(_) => asking.set(true),
+        }
+    };
     let step_as_markdown = move || {
         let step = viewer.shown.selected.get_untracked();
         let text = episode.with_untracked(|episode| markdown::to_markdown(episode, step..=step));
@@ -88,7 +100,7 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
             type="button"
             title=unless_unknown("Replay the recorded actions and compare the results")
             disabled=move || !known.get() || checking.get()
-            on:click=move |_| check(shelf, viewer, checking)
+            on:click=start
         >
             {"Check"}
         </button>
@@ -109,19 +121,80 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
         </button>
         <span>
             <ExportDialog shelf viewer open=exporting/>
+            <CodeDialog viewer open=asking agree=run_python/>
         </span>
     }
 }
 
+/// Runs the code of a Python episode a second time and shows whether the results are the same.
+pub(super) fn check_python(playground: Playground, viewer: Viewer, code: Code) {
+    viewer.checking.set(true);
+    viewer.checked.set(None);
+    let episode = viewer.shown.episode.get_untracked();
+    spawn(async move {
+        let found = second_run::run(playground, Arc::clone(&episode), code).await;
+        viewer.checking.set(false);
+        let shown = viewer.shown.episode.get_untracked();
+        if shown.id != episode.id {
+            // The reader went to another episode meanwhile.
+            return;
+        }
+        match found {
+            Ok(Verdict { words, step }) => {
+                if let Some(step) = step {
+                    viewer.select(step);
+                }
+                viewer.checked.set(Some(Checked { words, step }));
+            }
+            Err(reason) => playground.alert(Notice::new(
+                "This episode cannot be replayed.",
+                reason,
+                "It can still be read, compared and exported.",
+            )),
+        }
+    });
+}
+
+/// Shows the code of a Python episode and asks whether to run it.
+#[component]
+fn CodeDialog(viewer: Viewer, open: RwSignal<bool>, agree: Callback<Code>) -> impl IntoView {
+    let content = move || {
+        open.get().then(|| {
+            let episode = viewer.shown.episode.get_untracked();
+            let code = episode.recipe.as_ref().map(code_consent);
+            let run = move |_| {
+                open.set(false);
+                agree.run(Code::Recorded);
+            };
+            view! {
+                {code}
+                <div class="button-row">
+                    <button type="button" on:click=move |_| open.set(false)>
+                        {"Don't run"}
+                    </button>
+                    <button type="button" class="primary" on:click=run>
+                        {"Run this code"}
+                    </button>
+                </div>
+            }
+        })
+    };
+    view! {
+        <Dialog open title=code_consent::TITLE>
+            {content}
+        </Dialog>
+    }
+}
+
 /// Replays the episode and shows whether the results are the same.
-fn check(shelf: Shelf, viewer: Viewer, checking: RwSignal<bool>) {
-    checking.set(true);
+fn check(shelf: Shelf, viewer: Viewer) {
+    viewer.checking.set(true);
     let id = viewer
         .shown
         .episode
         .with_untracked(|episode| episode.id.clone());
     shelf.check(&id, move |checked| {
-        checking.set(false);
+        viewer.checking.set(false);
         match checked {
             Ok((words, step)) => {
                 if let Some(step) = step {
@@ -142,6 +215,7 @@ fn check(shelf: Shelf, viewer: Viewer, checking: RwSignal<bool>) {
 pub fn can_go_on(playground: Playground, episode: &Episode) -> bool {
     let recipe = episode.recipe.as_ref();
     recipe.is_some_and(|recipe| setup::entry(playground, &recipe.environment).is_some())
+        || python_environment(episode).is_some()
 }
 
 /// Continues from a step in the playground, manually or with a policy. The trajectory stays unchanged; the new

@@ -6,7 +6,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use super::actions::{LinkNote, can_go_on, fork};
+use super::actions::{LinkNote, can_go_on, check_python, fork};
 use super::library_page::BackLink;
 use super::marks::keep_marks;
 use super::notes::Notes;
@@ -24,6 +24,7 @@ use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Timeline, Transcript};
 use crate::library::client::Shelf;
 use crate::library::findings::MOST;
+use crate::playground::second_run::{Code, code_note};
 use crate::playground::state::Playground;
 use crate::projection::text::count_text;
 
@@ -52,7 +53,7 @@ pub(super) fn EpisodePage(
                 {children()}
             </Bar>
             <Rest shelf viewer/>
-            <CheckVerdict viewer/>
+            <CheckVerdict viewer playground/>
             <LinkNote viewer playground/>
             <CopyNote viewer/>
             <div class="review-panes">
@@ -97,7 +98,8 @@ fn Rest(shelf: Shelf, viewer: Viewer) -> impl IntoView {
 
 /// The result of a check, until it is dismissed.
 #[component]
-fn CheckVerdict(viewer: Viewer) -> impl IntoView {
+fn CheckVerdict(viewer: Viewer, playground: Playground) -> impl IntoView {
+    let on_last = Callback::new(move |()| check_python(playground, viewer, Code::LastVersion));
     move || {
         let checked = viewer.checked.get()?;
         let class = match checked.step {
@@ -115,6 +117,7 @@ fn CheckVerdict(viewer: Viewer) -> impl IntoView {
             <div class=class role="status" aria-label="Check">
                 <p dir="auto">{inert(&checked.words)}</p>
                 {go}
+                {code_note(viewer.shown.episode.into(), on_last)}
                 <button
                     type="button"
                     class="quiet small icon-button"

@@ -50,6 +50,8 @@ pub struct Viewer {
     pub checked: RwSignal<Option<Checked>>,
     /// A copied text with something in it that should perhaps not be shared.
     pub copied: RwSignal<Option<Arc<str>>>,
+    /// Whether a check is running.
+    pub checking: RwSignal<bool>,
     /// Whether a link was copied that works only in this browser.
     pub linked_alone: RwSignal<bool>,
 }
@@ -104,6 +106,7 @@ impl Viewer {
             linked: RwSignal::new(None),
             checked: RwSignal::new(None),
             copied: RwSignal::new(None),
+            checking: RwSignal::new(false),
             linked_alone: RwSignal::new(false),
         }
     }

@@ -183,6 +183,79 @@ test("an address of a Python file asks before it fetches the file, and again bef
   }
 });
 
+test("a second run shows that code is not deterministic, and at which step", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Counter");
+    await write(page, VISITS);
+    await page.getByRole("button", { name: "Save and play" }).click();
+    const playground = new Playground(page);
+    const second = page.getByRole("status", { name: "Second run" });
+    await playground.ready();
+    await playground.act("look", {});
+    await playground.says("1 step");
+    assert.equal(await second.count(), 0, "a second run before the end");
+    await playground.act("look", {});
+    await second.getByText("Not deterministic: step 2 differs in a second run").waitFor();
+    await second.getByText('was "visit 1" and is now "visit 2"').waitFor();
+    await accessible(page);
+    await page.getByRole("slider", { name: "Step" }).press("Home");
+    await second.getByRole("button", { name: "Go there" }).click();
+    assert.equal(await page.getByRole("slider", { name: "Step" }).inputValue(), "2");
+  }));
+
+test("Check runs a Python episode again, says that its code changed, and brings the version back", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Story");
+    await page.getByRole("button", { name: "Save and play" }).click();
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("print_story", { story: "Once upon a time done" });
+    const second = page.getByRole("status", { name: "Second run" });
+    await second.getByText("Deterministic: a second run of all 1 step gives the same results.").waitFor();
+    await page.goto(`${HOME}#/environments/Story`);
+    const text = await code(page).innerText();
+    await write(page, text.replace("Write a 5 word story", "Write a 6 word story"));
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await result(page).getByText("is ready to be played").waitFor();
+
+    await page.goto(`${HOME}#/review`);
+    await page.getByRole("link", { name: /python:/ }).first().click();
+    await page.getByRole("button", { name: "Check", exact: true }).click();
+    const verdict = page.getByRole("status", { name: "Check" });
+    await verdict.getByText("Deterministic: a second run").waitFor();
+    await verdict.getByText("The code of Story changed since: this episode was played on version 1 of 2.").waitFor();
+    await accessible(page);
+    await verdict.getByRole("button", { name: "Check the last version" }).click();
+    await verdict.getByText("The last version of the code differs at step 0.").waitFor();
+    await verdict.getByRole("button", { name: "Restore this version" }).click();
+    await code(page).waitFor();
+    assert.match(await code(page).innerText(), /Write a 5 word story/);
+  }));
+
+/** Remembers in the class how often it was played, which no seed determines. */
+const VISITS = `
+from aviary.core import Environment, Message, Tool
+
+
+class Visits(Environment[None]):
+    played = 0
+
+    def look(self) -> str:
+        """Look around."""
+        self.steps += 1
+        return f"visit {Visits.played}" if self.steps > 1 else "nothing yet"
+
+    async def reset(self):
+        Visits.played += 1
+        self.steps = 0
+        self.tools = [Tool.from_function(self.look)]
+        return [Message(content="Look twice.")], self.tools
+
+    async def step(self, action):
+        messages = await self.exec_tool_calls(action)
+        return messages, 0.0, self.steps > 1, False
+`;
+
 const GREETING = `
 from aviary.core import Environment, Message, Tool
 

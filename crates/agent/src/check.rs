@@ -16,6 +16,9 @@ use crate::runner::{Runner, RunnerError};
 /// The members of infos that say times.
 const TIMES: [&str; 2] = ["start_ts", "end_ts"];
 
+/// How many characters of a value are shown.
+const SHOWN: usize = 120;
+
 /// What a check found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Check {
@@ -35,12 +38,21 @@ pub enum Check {
 pub struct Divergence {
     /// Where: 0 is the reset, `i` is step `i`.
     pub step: usize,
-    /// What differs: "tools", "messages", "reward", "done", "truncated", "failure" or "frame".
+    /// The innermost value that differs, as a path that begins with "tools", "messages", "reward", "done", "truncated",
+    /// "failure" or "frame".
     pub what: Text,
     /// What was recorded.
     pub recorded: Json,
     /// What happens now.
     pub now: Json,
+}
+
+impl Divergence {
+    /// What differs, for people, with the values shortened.
+    pub fn words(&self) -> String {
+        let (recorded, now) = (short(&self.recorded), short(&self.now));
+        format!("{} was {recorded} and is now {now}.", self.what)
+    }
 }
 
 /// Runs the actions of an episode again and compares all results.
@@ -76,6 +88,67 @@ pub async fn check(
     })
 }
 
+/// Compares a recorded episode with a second run of its actions, step by step as far as both go. `None` if they are the
+/// same there.
+pub fn compare(recorded: &Episode, again: &Episode) -> Option<Divergence> {
+    let mut comparison = Comparison::default();
+    comparison.compare(
+        "tools",
+        tools_to_json(&recorded.tools),
+        tools_to_json(&again.tools),
+    );
+    comparison.compare("messages", said(&recorded.start), said(&again.start));
+    let (mut frames, mut new_frames) = (recorded.frames.cursor(), again.frames.cursor());
+    let mut steps = recorded.steps.iter().zip(&again.steps);
+    loop {
+        if let (Some(frame), Some(new)) = (frames.advance(), new_frames.advance()) {
+            comparison.compare("frame", frame_to_json(frame), frame_to_json(new));
+        }
+        if comparison.found.is_some() {
+            return comparison.found;
+        }
+        let (step, new) = steps.next()?;
+        comparison.step += 1;
+        comparison.outcomes(&step.outcome, &new.outcome);
+    }
+}
+
+/// The innermost values that differ, with the path to them. A value stands for all of it if its members differ in name,
+/// number or order.
+fn innermost<'j>(recorded: &'j Json, now: &'j Json) -> (String, &'j Json, &'j Json) {
+    let inner = match (recorded, now) {
+        (Json::Object(recorded), Json::Object(now)) if recorded.keys().eq(now.keys()) => {
+            let pairs = recorded.iter().zip(now.iter());
+            pairs
+                .map(|((key, recorded), (_, now))| (format!(".{key}"), recorded, now))
+                .find(|(_, recorded, now)| !identical(recorded, now))
+        }
+        (Json::List(recorded), Json::List(now)) if recorded.len() == now.len() => {
+            let pairs = recorded.iter().zip(now.iter()).enumerate();
+            pairs
+                .map(|(index, (recorded, now))| (format!("[{index}]"), recorded, now))
+                .find(|(_, recorded, now)| !identical(recorded, now))
+        }
+        _ => None,
+    };
+    match inner {
+        None => (String::new(), recorded, now),
+        Some((name, recorded, now)) => {
+            let (path, recorded, now) = innermost(recorded, now);
+            (format!("{name}{path}"), recorded, now)
+        }
+    }
+}
+
+/// A value, shortened.
+fn short(value: &Json) -> String {
+    let text = value.to_python_text();
+    match text.char_indices().nth(SHOWN) {
+        None => text,
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
 #[derive(Default)]
 struct Comparison {
     step: usize,
@@ -85,11 +158,12 @@ struct Comparison {
 impl Comparison {
     fn compare(&mut self, what: &str, recorded: Json, now: Json) {
         if self.found.is_none() && !identical(&recorded, &now) {
+            let (path, recorded, now) = innermost(&recorded, &now);
             self.found = Some(Divergence {
                 step: self.step,
-                what: what.into(),
-                recorded,
-                now,
+                what: format!("{what}{path}").into(),
+                recorded: recorded.clone(),
+                now: now.clone(),
             });
         }
     }
@@ -151,5 +225,37 @@ fn forget_times(message: &mut AnyMessage) {
     });
     if left == Some(0) {
         body.info = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json;
+
+    use super::*;
+
+    #[test]
+    fn the_innermost_difference_is_named() {
+        let difference = |recorded: Json, now: Json| {
+            let (path, recorded, now) = innermost(&recorded, &now);
+            format!(
+                "{path}: {} {}",
+                recorded.to_python_text(),
+                now.to_python_text()
+            )
+        };
+        assert_eq!(
+            difference(json!({"a": [1, {"b": 2}]}), json!({"a": [1, {"b": 3}]})),
+            ".a[1].b: 2 3"
+        );
+        assert_eq!(difference(json!(1), json!(1.0)), ": 1 1.0");
+        assert_eq!(
+            difference(json!({"a": [1]}), json!({"a": [1, 2]})),
+            ".a: [1] [1, 2]"
+        );
+        assert_eq!(
+            difference(json!({"a": 1}), json!({"b": 1})),
+            ": {\"a\": 1} {\"b\": 1}"
+        );
     }
 }

@@ -19,7 +19,7 @@ pub mod rollout;
 pub mod runner;
 pub mod scripted;
 
-pub use check::{Check, Divergence, check};
+pub use check::{Check, Divergence, check, compare};
 pub use oracle::Oracle;
 pub use policy::{Decision, Policy, PolicyError, PolicyInput};
 pub use random::RandomPolicy;

@@ -12,7 +12,6 @@ use volary_core::json::Json;
 use volary_core::registry::Registry;
 use volary_server::time::RuntimeClock;
 use volary_trajectory::Episode;
-use volary_trajectory::diff::identical;
 
 use crate::output::{self, plain};
 use crate::{Verdict, inputs};
@@ -137,7 +136,7 @@ fn replay(runtime: &Runtime, registry: &Registry, episode: &Episode) -> Found {
     // An environment that panics must not end the check of the others.
     match catch_unwind(AssertUnwindSafe(|| runtime.block_on(check))) {
         Ok(Ok(check::Check::Same { steps })) => Found::Same { steps },
-        Ok(Ok(check::Check::Differs(found))) => differs(found),
+        Ok(Ok(check::Check::Differs(found))) => differs(&found),
         Ok(Ok(check::Check::NoRecipe)) => {
             skipped("the file does not say how to create its environment")
         }
@@ -146,40 +145,12 @@ fn replay(runtime: &Runtime, registry: &Registry, episode: &Episode) -> Found {
     }
 }
 
-fn differs(found: Divergence) -> Found {
-    let (within, recorded, now) = first_difference(&found.recorded, &found.now);
+fn differs(found: &Divergence) -> Found {
     Found::Differs {
         step: found.step,
-        what: format!("{}{within}", found.what),
-        recorded: short(recorded),
-        now: short(now),
-    }
-}
-
-/// The innermost values that differ, with the path to them. A value stands for all of it if its members differ in name,
-/// number or order.
-fn first_difference<'j>(recorded: &'j Json, now: &'j Json) -> (String, &'j Json, &'j Json) {
-    let inner = match (recorded, now) {
-        (Json::Object(recorded), Json::Object(now)) if recorded.keys().eq(now.keys()) => {
-            let pairs = recorded.iter().zip(now.iter());
-            pairs
-                .map(|((key, recorded), (_, now))| (format!(".{key}"), recorded, now))
-                .find(|(_, recorded, now)| !identical(recorded, now))
-        }
-        (Json::List(recorded), Json::List(now)) if recorded.len() == now.len() => {
-            let pairs = recorded.iter().zip(now.iter()).enumerate();
-            pairs
-                .map(|(index, (recorded, now))| (format!("[{index}]"), recorded, now))
-                .find(|(_, recorded, now)| !identical(recorded, now))
-        }
-        _ => None,
-    };
-    match inner {
-        None => (String::new(), recorded, now),
-        Some((name, recorded, now)) => {
-            let (path, recorded, now) = first_difference(recorded, now);
-            (format!("{name}{path}"), recorded, now)
-        }
+        what: found.what.to_string(),
+        recorded: short(&found.recorded),
+        now: short(&found.now),
     }
 }
 
@@ -188,37 +159,5 @@ fn short(value: &Json) -> String {
     match text.char_indices().nth(SHOWN) {
         None => text,
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use volary_core::json;
-
-    use super::*;
-
-    #[test]
-    fn the_innermost_difference_is_named() {
-        let difference = |recorded: Json, now: Json| {
-            let (path, recorded, now) = first_difference(&recorded, &now);
-            format!(
-                "{path}: {} {}",
-                recorded.to_python_text(),
-                now.to_python_text()
-            )
-        };
-        assert_eq!(
-            difference(json!({"a": [1, {"b": 2}]}), json!({"a": [1, {"b": 3}]})),
-            ".a[1].b: 2 3"
-        );
-        assert_eq!(difference(json!(1), json!(1.0)), ": 1 1.0");
-        assert_eq!(
-            difference(json!({"a": [1]}), json!({"a": [1, 2]})),
-            ".a: [1] [1, 2]"
-        );
-        assert_eq!(
-            difference(json!({"a": 1}), json!({"b": 1})),
-            ": {\"a\": 1} {\"b\": 1}"
-        );
     }
 }

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use volary_agent::check::{Check, Divergence, check};
-use volary_core::json::{Json, Text};
+use volary_agent::check::{Check, check};
+use volary_core::json::Text;
 use volary_trajectory::import::index;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
@@ -152,27 +152,9 @@ pub(super) async fn replay(
             None,
         )),
         Check::NoRecipe => Err("The source does not say how to create its environment.".to_owned()),
-        Check::Differs(Divergence {
-            step,
-            what,
-            recorded,
-            now,
-        }) => Ok((
-            format!(
-                "Replayed: step {step} differs. {what} was {} and is now {}.",
-                short(&recorded),
-                short(&now)
-            ),
-            Some(step as u64),
+        Check::Differs(found) => Ok((
+            format!("Replayed: step {} differs. {}", found.step, found.words()),
+            Some(found.step as u64),
         )),
-    }
-}
-
-/// A value, shortened.
-fn short(value: &Json) -> String {
-    let text = value.to_python_text();
-    match text.char_indices().nth(120) {
-        None => text,
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use futures_util::FutureExt;
-use volary_agent::{Check, Runner, RunnerError, check};
+use volary_agent::{Check, Runner, RunnerError, check, compare};
 use volary_core::json::Json;
 use volary_trajectory::{Ending, Episode, Outcome};
 
@@ -118,6 +118,23 @@ fn a_changed_recording_is_found_out() {
     other = episode.clone();
     other.recipe = None;
     assert_eq!(checked(&other), Check::NoRecipe);
+}
+
+#[test]
+fn two_runs_are_compared_as_far_as_both_go() {
+    let episode = said(&["one", "fail", "two"]);
+    assert_eq!(compare(&episode, &said(&["one", "fail"])), None);
+    assert_eq!(compare(&episode, &episode), None);
+    let found = compare(&episode, &said(&["one", "two", "two"])).unwrap();
+    assert_eq!((found.step, &*found.what), (2, "failure"));
+    assert_eq!(
+        found.words(),
+        r#"failure was "told to fail" and is now null."#
+    );
+
+    let mut other = episode.clone();
+    other.start.clear();
+    assert_eq!(compare(&episode, &other).unwrap().step, 0);
 }
 
 /// An episode in which these texts are said.

@@ -268,6 +268,12 @@ impl Session {
         }
     }
 
+    /// An id for an environment that is opened beside the shown one.
+    pub fn new_environment(&mut self) -> EnvironmentId {
+        self.last += 1;
+        self.last
+    }
+
     /// Opens a new episode. What was being opened is given up. The caller makes sure that the user agreed to it
     /// ([`super::consent::judge`]).
     pub fn open(
@@ -480,8 +486,7 @@ impl Session {
         why: Why,
         then: Option<AnyMessage>,
     ) -> Command {
-        self.last += 1;
-        let environment = self.last;
+        let environment = self.new_environment();
         let shown = match &self.phase {
             Phase::Empty => Shown::Nothing,
             Phase::Record => Shown::Record,

@@ -1,0 +1,29 @@
+//! Python code that came with a link or a file, as the user sees it before agreeing to run it.
+
+use leptos::prelude::*;
+use volary_core::Json;
+use volary_remote::task::PYTHON_CODE;
+use volary_trajectory::Recipe;
+
+use crate::components::text::inert;
+
+/// The title of a dialog with [`code_consent`].
+pub const TITLE: &str = "Run this Python code?";
+
+/// The code of a recipe, and what it can and cannot do.
+pub fn code_consent(recipe: &Recipe) -> AnyView {
+    let code = recipe.configuration.get(PYTHON_CODE);
+    let code = code.and_then(Json::as_text).cloned().unwrap_or_default();
+    view! {
+        <p>
+            "It came with a link or a file. It runs sandboxed in your browser: it cannot use the "
+            "network, read your episodes, keys or cookies, or leave its frame. Its answers are "
+            "shown here and sent to the model that you chose. It can keep your processor busy: "
+            "Stop ends it at once."
+        </p>
+        <pre class="plan-code" role="region" tabindex="0" aria-label="Code">
+            {inert(&code)}
+        </pre>
+    }
+    .into_any()
+}

@@ -1,0 +1,237 @@
+//! A second run of a Python episode: its actions in a fresh instance with the same seed. It shows whether the code is
+//! deterministic, and whether the last version of the file still does the same.
+//!
+//! An episode that ends is run a second time on its own. Review's **Check** uses the same run.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_agent::compare;
+use volary_core::json::Text;
+use volary_remote::task;
+use volary_trajectory::{Episode, Outcome, Recipe};
+
+use super::session_driver;
+use super::state::{Playground, use_playground};
+use crate::browser::{location, spawn};
+use crate::components::text::inert;
+use crate::projection::text::plural;
+use crate::python::files::{self, CodeState};
+use crate::python::stored;
+use crate::route::Route;
+
+/// What a second run found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// For people.
+    pub words: String,
+    /// The first step that differs; 0 is the reset. `None` if none does.
+    pub step: Option<usize>,
+}
+
+/// The code that a second run uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// The code of the episode.
+    Recorded,
+    /// The last version of its file.
+    LastVersion,
+}
+
+/// The environment of an episode that was played in Python, if the episode has the code.
+pub fn python_environment(episode: &Episode) -> Option<Text> {
+    let recipe = episode.recipe.as_ref()?;
+    task::python_file(&recipe.environment)?;
+    files::parts(recipe).ok()?;
+    Some(recipe.environment.clone())
+}
+
+/// Whether the user ran the code of an episode before, from a file of this browser.
+pub fn is_own(episode: &Episode) -> bool {
+    let environment = python_environment(episode);
+    let files = untrack(stored::files);
+    environment.is_some_and(|environment| files.has_run(&environment))
+}
+
+/// Runs a Python episode a second time. The error says why there is no result.
+pub async fn run(
+    playground: Playground,
+    episode: Arc<Episode>,
+    code: Code,
+) -> Result<Verdict, String> {
+    let recipe = episode.recipe.as_ref();
+    let recipe = recipe.ok_or("The source does not say how to create its environment.")?;
+    let recipe = match code {
+        Code::Recorded => recipe.clone(),
+        Code::LastVersion => on_last_version(recipe).ok_or("Its file was removed.")?,
+    };
+    // A step that failed ended the environment, so nothing after it can be compared.
+    let observed = episode.steps.iter();
+    let observed = observed.take_while(|step| matches!(step.outcome, Outcome::Observed { .. }));
+    let actions = observed.map(|step| step.action.clone()).collect();
+    let again = session_driver::play_aside(playground, recipe, actions).await;
+    let again = again.map_err(|reason| reason.to_string())?;
+    let steps = plural(again.steps.len(), "step");
+    let found = compare(&episode, &again);
+    let words = match (&found, code) {
+        (None, Code::Recorded) => {
+            format!("Deterministic: a second run of all {steps} gives the same results.")
+        }
+        (None, Code::LastVersion) => {
+            format!("The last version of the code gives the same results in all {steps}.")
+        }
+        (Some(found), Code::Recorded) => format!(
+            "Not deterministic: step {} differs in a second run with the same seed. {} Undo, links and replays of \
+             this episode can differ there.",
+            found.step,
+            found.words()
+        ),
+        (Some(found), Code::LastVersion) => format!(
+            "The last version of the code differs at step {}. {}",
+            found.step,
+            found.words()
+        ),
+    };
+    Ok(Verdict {
+        words,
+        step: found.map(|found| found.step),
+    })
+}
+
+fn on_last_version(recipe: &Recipe) -> Option<Recipe> {
+    let files = untrack(stored::files);
+    let (file, _) = files.of_environment(&recipe.environment)?;
+    Some(files::on_code(recipe, &file.last()?.code))
+}
+
+/// What became of a second run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Progress {
+    #[default]
+    None,
+    Running,
+    Done(Verdict),
+    Failed(String),
+}
+
+/// The second run of the shown episode: automatic once it ends, and on request if its code changed.
+#[component]
+pub(super) fn SecondRun() -> impl IntoView {
+    let playground = use_playground();
+    let progress = RwSignal::new(Progress::None);
+    // Which episode the last run was about; a result for an older one is ignored.
+    let number = StoredValue::new(0u32);
+    let start = move |code| {
+        number.update_value(|number| *number = number.wrapping_add(1));
+        let mine = number.get_value();
+        progress.set(Progress::Running);
+        let episode = playground.episode.get_untracked();
+        spawn(async move {
+            let found = run(playground, episode, code).await;
+            if number.try_get_value() == Some(mine) {
+                progress.set(found.map_or_else(Progress::Failed, Progress::Done));
+            }
+        });
+    };
+    let environment = Memo::new(move |_| {
+        playground
+            .episode
+            .with(|episode| python_environment(episode))
+    });
+    // Played here to its end, and not merely opened: what came from elsewhere runs only if the user wants it.
+    let ended = Memo::new(move |_| {
+        environment.get()?;
+        let is_record = playground.session.with(|session| session.is_record());
+        let edition = playground.edition.get();
+        playground.episode.with(|episode| {
+            let is_over = episode.is_over() && !episode.steps.is_empty() && !is_record;
+            is_over.then(|| (episode.id.clone(), edition))
+        })
+    });
+    Effect::new(move |_| match ended.get() {
+        Some(_) => start(Code::Recorded),
+        None => {
+            number.update_value(|number| *number = number.wrapping_add(1));
+            progress.set(Progress::None);
+        }
+    });
+    let code = Memo::new(move |_| Some(stored::files().code_state(&environment.get()?)));
+    move || {
+        let code = code.get()?;
+        let result = progress.get();
+        let is_last = matches!(code, CodeState::Last { .. });
+        if result == Progress::None && is_last {
+            return None;
+        }
+        let (class, words, step) = match result {
+            Progress::None => ("code-check", String::new(), None),
+            Progress::Running => ("code-check", "Running it a second time…".to_owned(), None),
+            Progress::Done(Verdict { words, step: None }) => ("code-check good", words, None),
+            Progress::Done(Verdict { words, step }) => ("code-check bad", words, step),
+            Progress::Failed(reason) => {
+                let words = format!("A second run was not possible: {reason}");
+                ("code-check bad", words, None)
+            }
+        };
+        let go = step.map(|step| {
+            view! {
+                <button
+                    type="button"
+                    class="small"
+                    on:click=move |_| playground.selected.set(step)
+                >
+                    {"Go there"}
+                </button>
+            }
+        });
+        let on_last = Callback::new(move |()| start(Code::LastVersion));
+        Some(view! {
+            <aside class=class role="status" aria-label="Second run">
+                <p dir="auto">{inert(&words)}</p>
+                {go}
+                {code_note(playground.episode.into(), on_last)}
+            </aside>
+        })
+    }
+}
+
+/// What became of the code of an episode since, with the ways to get it back. Nothing if it is the last version.
+pub fn code_note(episode: Signal<Arc<Episode>>, on_last: Callback<()>) -> Option<AnyView> {
+    let recipe = episode.with_untracked(|episode| episode.recipe.clone())?;
+    let state = stored::files().code_state(&recipe.environment);
+    let words = state.words();
+    let (code, _) = files::parts(&recipe).ok()?;
+    let (name, label) = match &state {
+        CodeState::Last { .. } => return None,
+        CodeState::Changed { file, .. } => (file.clone(), "Restore this version"),
+        CodeState::Unknown => (String::new(), "Save the code as a file"),
+    };
+    let can_compare = !name.is_empty();
+    let restore = move |_| {
+        let name = match name.is_empty() {
+            true => untrack(stored::files).free_name(&name),
+            false => name.clone(),
+        };
+        stored::save(&name, &code);
+        location::go(&Route::Environments { file: Some(name) }.to_hash());
+    };
+    let compare = can_compare.then(|| {
+        view! {
+            <button type="button" class="small" on:click=move |_| on_last.run(())>
+                {"Check the last version"}
+            </button>
+        }
+    });
+    Some(
+        view! {
+            <p class="code-state">{inert(&words)}</p>
+            <div class="button-row">
+                {compare}
+                <button type="button" class="small" on:click=restore>
+                    {label}
+                </button>
+            </div>
+        }
+        .into_any(),
+    )
+}
