@@ -8,18 +8,24 @@ Everything that an environment draws is determined: random numbers follow from t
 of the question, the wall clock starts at a fixed date and advances by a second with each question.
 """
 
+import base64
 import contextlib
+import hashlib
+import importlib
 import inspect
 import io
 import json
 import linecache
+import pathlib
 import random
+import shutil
 import sys
 import time
 import traceback
 import types
 import typing
 import uuid
+import zipfile
 
 # aviary imports its clients together with its core. There is no network here, so names are enough.
 _httpx = types.ModuleType("httpx")
@@ -48,6 +54,13 @@ FILE = "environment.py"
 
 LONGEST_OUTPUT = 64_000
 """Characters of printed text that an answer carries."""
+
+
+LARGEST_PACKAGE = 64 << 20
+"""Bytes of an unpacked wheel."""
+
+WHEELS = pathlib.Path("/lib/wheels")
+"""Where wheels are unpacked, each in a folder with the name of its hash."""
 
 
 class Refusal(Exception):
@@ -103,6 +116,7 @@ class Host:
         self.dataset = None
         self.environments = {}
         self.seeds = {}
+        self.wheels = []
 
     def begin(self, seed):
         """Sets the clock and all sources of random numbers for the question that follows."""
@@ -120,6 +134,8 @@ class Host:
     async def load(self, body, _):
         self.begin(0)
         code = body["code"]
+        self.wheels = [str(WHEELS / wheel) for wheel in body.get("wheels", [])]
+        self.search()
         linecache.cache[FILE] = (len(code), None, code.splitlines(keepends=True), FILE)
         module = types.ModuleType("environment")
         module.__file__ = FILE
@@ -143,6 +159,24 @@ class Host:
             "size": self.size(),
         }
 
+    def search(self):
+        """Has imports search the wheels of this file, and no others: another file may need other versions."""
+        former, wanted = SEARCHED[0], tuple(self.wheels)
+        if former == wanted:
+            return
+        root = str(WHEELS)
+        imported = {
+            name: module
+            for name, module in sys.modules.items()
+            if (getattr(module, "__file__", None) or "").startswith(root)
+        }
+        for name in imported:
+            del sys.modules[name]
+        IMPORTED[former] = imported
+        sys.path[:] = [*wanted, *(path for path in sys.path if not path.startswith(root))]
+        sys.modules.update(IMPORTED.get(wanted, {}))
+        SEARCHED[0] = wanted
+
     def size(self):
         try:
             return len(self.dataset)
@@ -160,6 +194,15 @@ class Host:
         self.environments[env_id] = [environment, self.seconds]
         self.seeds[env_id] = seed
         return {"env_id": env_id}
+
+    async def identify(self, body, _):
+        """What the environment's own `get_id` returns: the name of its task, where it has one."""
+        environment = self.get(parse(EnvRequest, body).env_id)[0]
+        try:
+            return {"id": str(await environment.get_id())}
+        except Exception:
+            # The base class raises NotImplementedError, and others raise if they have no task.
+            return {"id": None}
 
     async def restore(self, env_id):
         """The environment, with its own clock and random numbers for this question."""
@@ -209,12 +252,19 @@ ROUTES = {
     "/reset": Host.reset_environment,
     "/step": Host.step,
     "/frame": Host.frame,
+    "/id": Host.identify,
     "/close": Host.close,
     "/info": Host.info,
 }
 
 HOSTS = {}
 """The loaded files, by hash."""
+
+SEARCHED = [()]
+"""The wheels that imports search now."""
+
+IMPORTED = {}
+"""The modules that were imported from wheels, by the wheels that were searched."""
 
 CLOCK = None
 """The page's clock, an object with `set(seed, seconds)`."""
@@ -239,21 +289,62 @@ async def answer(question):
     return text, output.text()
 
 
+def unpack(body):
+    """Unpacks a wheel, for the files that need it."""
+    name, digest = body["name"], body["sha256"]
+    data = base64.b64decode(body["data"])
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise Refusal(422, refused_wheel(name, "its bytes do not match its hash"))
+    folder = WHEELS / digest
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            names = [member.filename for member in members]
+            if sum(member.file_size for member in members) > LARGEST_PACKAGE:
+                raise Refusal(422, refused_wheel(name, "it is larger than 64 MB when unpacked"))
+            if any(member.startswith("/") or ".." in pathlib.PurePosixPath(member).parts for member in names):
+                raise Refusal(422, refused_wheel(name, "it has files outside of its folder"))
+            native = [member for member in names if member.endswith((".so", ".pyd", ".dll", ".dylib"))]
+            if native:
+                raise Refusal(422, refused_wheel(name, f"it is not pure Python: it contains {native[0]}"))
+            if not any(member.endswith(".dist-info/WHEEL") for member in names):
+                raise Refusal(422, refused_wheel(name, "it has no WHEEL file"))
+            archive.extractall(folder)
+    except (zipfile.BadZipFile, OSError) as error:
+        # Half a package would count as loaded.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Refusal(422, refused_wheel(name, str(error))) from None
+    importlib.invalidate_caches()
+    return {"sha256": digest}
+
+
+def refused_wheel(name, reason):
+    text = f"{name} can't be loaded: {reason}."
+    return {"detail": text, "kind": "WheelError", "text": text, "line": None}
+
+
 async def respond(question):
     try:
         request = json.loads(question)
+        if request["path"] == "/wheel":
+            return 200, unpack(request["body"])
         route = ROUTES.get(request["path"])
         if route is None:
             return 404, {"detail": "Not Found"}
         file, seed = request["file"], int(request.get("seed", 0))
         if request["path"] == "/load":
+            missing = [wheel for wheel in request["body"].get("wheels", []) if not (WHEELS / wheel).is_dir()]
+            if missing:
+                return 424, {"detail": "Wheels are missing.", "wheels": missing}
             host = Host()
             body = await host.load(request["body"], seed)
             HOSTS[file] = host
             return 200, body
         if file not in HOSTS:
             return 409, {"detail": "The file is not loaded."}
-        return 200, await route(HOSTS[file], request.get("body"), seed)
+        host = HOSTS[file]
+        host.search()
+        return 200, await route(host, request.get("body"), seed)
     except Refusal as refusal:
         return refusal.status, refusal.body
     except BaseException as error:

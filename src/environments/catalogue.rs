@@ -1,14 +1,17 @@
 //! The catalogue: built in, the user's own, of tau-bench, on servers.
 
+use std::rc::Rc;
+
 use leptos::prelude::*;
 
 use super::checkout::{Adding, CheckoutGroup};
+use super::page::DropTarget;
 use super::templates::{TEMPLATES, Template};
 use crate::browser::files::{GivenFile, pick};
 use crate::browser::{location, spawn};
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
-use crate::python::files::{self, PythonFile};
+use crate::python::files::{PythonFile, PythonSource};
 use crate::python::stored;
 use crate::route::{Route, TemplatePlace};
 
@@ -20,11 +23,12 @@ const LARGEST_FILE: usize = 1 << 20;
 pub(super) fn Catalogue(
     /// The checkout of tau-bench that is being added.
     adding: Adding,
-    /// Why Python files could not be imported.
-    problem: RwSignal<String>,
+    target: DropTarget,
 ) -> impl IntoView {
     let playground = use_playground();
     let choosing = RwSignal::new(false);
+    let problem = RwSignal::new(String::new());
+    target.set_value(Some(Rc::new(move |files| import(files, problem))));
     let pick_files = move |_| pick(".py,text/x-python", move |files| import(files, problem));
     let has_problem = move || problem.with(|problem| !problem.is_empty());
     view! {
@@ -88,7 +92,7 @@ fn Templates() -> impl IntoView {
 fn TemplateRow(template: &'static Template) -> impl IntoView {
     let make = move |_| {
         let name = untrack(stored::files).free_name(template.name);
-        stored::save(&name, template.code);
+        stored::save(&name, &PythonSource::of_code(template.code));
         location::go(&Route::Environments { file: Some(name) }.to_hash());
     };
     view! {
@@ -130,7 +134,7 @@ fn OwnRow(playground: Playground, file: PythonFile) -> impl IntoView {
         Some(description) => description.class().to_owned(),
         None => "Not run yet.".to_owned(),
     };
-    let environment = description.and_then(|_| Some(files::environment(&file.last()?.code)));
+    let environment = description.and_then(|_| Some(file.last()?.source.environment()));
     let play = environment.map(|environment| {
         let environment = environment.to_string();
         view! { <PlayButton playground name=name.clone() environment/> }
@@ -267,9 +271,14 @@ pub(super) fn Row(
 }
 
 /// Saves picked files as new files, and opens the last one.
-pub(super) fn import(picked: Vec<GivenFile>, problem: RwSignal<String>) {
+fn import(picked: Vec<GivenFile>, problem: RwSignal<String>) {
     spawn(async move {
         for file in picked {
+            if file.name.ends_with(".whl") {
+                return problem.set(
+                    "Open the environment that needs the wheel, and drop it there.".to_owned(),
+                );
+            }
             let bytes = match file.read().await {
                 Ok(bytes) if bytes.len() <= LARGEST_FILE => bytes,
                 Ok(_) => return problem.set(format!("{} is larger than 1 MB.", file.name)),
@@ -283,7 +292,7 @@ pub(super) fn import(picked: Vec<GivenFile>, problem: RwSignal<String>) {
             problem.set(String::new());
             let wanted = file.name.trim_end_matches(".py");
             let name = untrack(stored::files).free_name(wanted);
-            stored::save(&name, &code);
+            stored::save(&name, &PythonSource::of_code(&code));
             location::go(&Route::Environments { file: Some(name) }.to_hash());
         }
     });

@@ -5,16 +5,19 @@ use std::rc::Rc;
 use leptos::html;
 use leptos::prelude::*;
 
+use super::page::DropTarget;
 use crate::browser::code_editor::CodeEditor;
-use crate::browser::files::download;
+use crate::browser::files::{GivenFile, download, pick};
 use crate::browser::spawn;
 use crate::components::field::Field;
 use crate::components::growing_text::growing_text;
+use crate::components::text::inert;
 use crate::playground::python;
 use crate::playground::state::{Playground, use_playground};
-use crate::python::files::{self, Description};
+use crate::python::files::{Description, PythonSource};
 use crate::python::runtime::{self, LoadError, Progress};
 use crate::python::stored;
+use crate::python::wheels::Wheel;
 
 /// What Python said of the code.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,6 +45,10 @@ struct Editor {
     outcome: RwSignal<Outcome>,
     /// Whether the code differs from the last version.
     is_changed: RwSignal<bool>,
+    /// The wheels that the code imports.
+    wheels: RwSignal<Vec<Wheel>>,
+    /// Why a dropped file was not taken.
+    refused: RwSignal<Option<String>>,
 }
 
 /// The editor of a file.
@@ -49,10 +56,11 @@ struct Editor {
 pub(super) fn EditorPage(
     /// The name of the file.
     name: String,
+    target: DropTarget,
 ) -> impl IntoView {
     let playground = use_playground();
     let file = stored::files().get(&name).cloned();
-    let Some(code) = file.and_then(|file| Some(file.last()?.code.clone())) else {
+    let Some(source) = file.and_then(|file| Some(file.last()?.source.clone())) else {
         return view! {
             <h1>"Environments"</h1>
             <p>
@@ -68,9 +76,12 @@ pub(super) fn EditorPage(
         problem: RwSignal::new(None),
         outcome: RwSignal::new(Outcome::None),
         is_changed: RwSignal::new(false),
+        wheels: RwSignal::new(source.wheels),
+        refused: RwSignal::new(None),
     };
     let host = NodeRef::new();
-    state.mount(host, code);
+    state.mount(host, source.code);
+    target.set_value(Some(Rc::new(move |files| state.take(files))));
     view! {
         <div class="environments-head">
             <div>
@@ -98,16 +109,7 @@ impl Editor {
             let Some(element) = host.get() else { return };
             let code = code.clone();
             spawn(async move {
-                let changed = move || {
-                    self.is_changed.set(true);
-                    if self
-                        .outcome
-                        .with_untracked(|outcome| *outcome != Outcome::None)
-                    {
-                        self.outcome.set(Outcome::None);
-                    }
-                };
-                match CodeEditor::open(&element, &code, "Code", changed).await {
+                match CodeEditor::open(&element, &code, "Code", move || self.changed()).await {
                     Ok(editor) => self.code.set_value(Some(Rc::new(editor))),
                     Err(reason) => self.problem.set(Some(reason)),
                 }
@@ -119,19 +121,60 @@ impl Editor {
         self.code.with_value(|code| Some(code.as_ref()?.text()))
     }
 
+    fn changed(self) {
+        self.is_changed.set(true);
+        if self
+            .outcome
+            .with_untracked(|outcome| *outcome != Outcome::None)
+        {
+            self.outcome.set(Outcome::None);
+        }
+    }
+
+    /// Takes dropped files: wheels are added, Python files take the place of the code.
+    fn take(self, files: Vec<GivenFile>) {
+        self.refused.set(None);
+        spawn(async move {
+            for file in files {
+                if let Err(reason) = self.take_one(&file).await {
+                    self.refused.try_set(Some(reason));
+                }
+            }
+        });
+    }
+
+    async fn take_one(self, file: &GivenFile) -> Result<(), String> {
+        if file.name.ends_with(".py") {
+            let text = String::from_utf8(file.read().await?);
+            self.restore(&text.map_err(|_| format!("{} is not UTF-8 text.", file.name))?);
+            return Ok(());
+        }
+        let wheel = stored::keep_wheel(file).await?;
+        self.wheels.try_update(|wheels| {
+            // A wheel of the same name takes the place of the former.
+            wheels.retain(|other| other.name != wheel.name);
+            wheels.push(wheel);
+        });
+        self.changed();
+        Ok(())
+    }
+
     /// Saves the code as a version, runs it, and gives what Python says.
-    async fn run(self) -> Option<(String, Description)> {
-        let code = self.text()?;
+    async fn run(self) -> Option<(PythonSource, Description)> {
+        let source = PythonSource {
+            code: self.text()?,
+            wheels: self.wheels.get_untracked(),
+        };
         let name = self.name.get_value();
-        stored::save(&name, &code);
+        stored::save(&name, &source);
         self.is_changed.set(false);
         self.outcome.set(Outcome::Running);
         self.mark(None, "");
-        match runtime::load(&files::environment(&code), &code).await {
+        match runtime::load(&source).await {
             Ok(description) => {
-                stored::describe(&code, &description);
+                stored::describe(&source, &description);
                 self.outcome.try_set(Outcome::Loaded(description.clone()));
-                Some((code, description))
+                Some((source, description))
             }
             Err(error) => {
                 self.mark(error.line, &error.text);
@@ -164,8 +207,8 @@ fn Actions(state: Editor, playground: Playground) -> impl IntoView {
     let is_running = move || state.outcome.with(|outcome| *outcome == Outcome::Running);
     let play = move |_| {
         spawn(async move {
-            if let Some((code, description)) = state.run().await {
-                python::play_python(playground, &state.name.get_value(), &code, description);
+            if let Some((source, description)) = state.run().await {
+                python::play_python(playground, &state.name.get_value(), source, description);
             }
         });
     };
@@ -212,6 +255,7 @@ fn Side(state: Editor) -> impl IntoView {
             {problem}
             {move || outcome_view(&state.outcome.get())}
             {move || versions(state)}
+            <Wheels state/>
             <Console/>
         </div>
     }
@@ -318,7 +362,8 @@ fn versions(state: Editor) -> Option<impl IntoView> {
     let choose = move |event| {
         let place = event_target_value(&event).parse().ok();
         if let Some(version) = place.and_then(|place: usize| versions.get(place)) {
-            state.restore(&version.code);
+            state.wheels.set(version.source.wheels.clone());
+            state.restore(&version.source.code);
         }
     };
     Some(view! {
@@ -328,6 +373,59 @@ fn versions(state: Editor) -> Option<impl IntoView> {
             </select>
         </Field>
     })
+}
+
+/// The wheels that the code imports.
+#[component]
+fn Wheels(state: Editor) -> impl IntoView {
+    let pick_wheels = move |_| pick(".whl", move |files| state.take(files));
+    let rows = move || {
+        let wheels = state.wheels.get().into_iter();
+        let rows = wheels.map(|wheel| {
+            let name = wheel.name.clone();
+            let remove = move |_| {
+                state
+                    .wheels
+                    .update(|wheels| wheels.retain(|other| *other != wheel));
+                state.changed();
+            };
+            view! {
+                <li class="environment-row">
+                    <code>{inert(&name)}</code>
+                    <button
+                        type="button"
+                        class="quiet small"
+                        aria-label=format!("Remove {name}")
+                        on:click=remove
+                    >
+                        {"Remove"}
+                    </button>
+                </li>
+            }
+        });
+        rows.collect_view()
+    };
+    let refused = move || {
+        let reason = state.refused.get()?;
+        Some(view! {
+            <p class="error" role="alert">
+                {inert(&reason)}
+            </p>
+        })
+    };
+    view! {
+        <section class="editor-wheels" aria-label="Wheels">
+            <h2>{"Wheels"}</h2>
+            <p class="help">
+                {"Drop wheels of pure Python here, up to 8 MB each. They are stored in this browser."}
+            </p>
+            <ul class="environment-list">{rows}</ul>
+            {refused}
+            <button type="button" class="small" on:click=pick_wheels>
+                {"Add wheel"}
+            </button>
+        </section>
+    }
 }
 
 #[component]

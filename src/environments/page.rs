@@ -1,14 +1,19 @@
 //! The page of environments: the catalogue, or one file in the editor.
 
+use std::rc::Rc;
+
 use leptos::prelude::*;
 
-use super::catalogue::{Catalogue, import};
+use super::catalogue::Catalogue;
 use super::checkout::Adding;
 use super::editor::EditorPage;
 use crate::browser::files::GivenFile;
 use crate::browser::location;
 use crate::navigation::{Hooks, Page, use_pages};
 use crate::route::Route;
+
+/// What takes dropped files: the catalogue or the editor, whichever is shown.
+pub(super) type DropTarget = StoredValue<Option<Rc<dyn Fn(Vec<GivenFile>)>>, LocalStorage>;
 
 /// The page.
 pub fn page() -> AnyView {
@@ -21,14 +26,15 @@ pub fn page() -> AnyView {
         })
     });
     let adding = Adding::new();
-    let problem = RwSignal::new(String::new());
-    let take = move |files: Vec<GivenFile>| match Adding::takes(&files) {
-        true => {
+    let target: DropTarget = StoredValue::new_local(None);
+    let take = move |files: Vec<GivenFile>| {
+        if Adding::takes(&files) {
             // Its progress is in the catalogue.
             location::go(&Route::Environments { file: None }.to_hash());
             adding.take(files);
+        } else if let Some(take) = target.get_value() {
+            take(files);
         }
-        false => import(files, problem),
     };
     pages.hook(
         Page::Environments,
@@ -36,13 +42,13 @@ pub fn page() -> AnyView {
             keys: &[],
             press: Box::new(|_| false),
             take_files: Box::new(take),
-            drop_words: "Drop a checkout of tau-bench (its folder or zip), or Python files. They stay in your \
-                         browser.",
+            drop_words: "Drop a checkout of tau-bench (its folder or zip), Python files, or on an editor wheels. They \
+                         stay in your browser.",
         },
     );
     let content = move || match file.get() {
-        Some(name) => view! { <EditorPage name/> }.into_any(),
-        None => view! { <Catalogue adding problem/> }.into_any(),
+        Some(name) => view! { <EditorPage name target/> }.into_any(),
+        None => view! { <Catalogue adding target/> }.into_any(),
     };
     view! { <div class="environments">{content}</div> }.into_any()
 }

@@ -6,6 +6,7 @@ use volary_remote::task::PYTHON_CODE;
 use volary_trajectory::Recipe;
 
 use crate::components::text::inert;
+use crate::python::files::PythonSource;
 
 /// The title of a dialog with [`code_consent`].
 pub const TITLE: &str = "Run this Python code?";
@@ -14,6 +15,7 @@ pub const TITLE: &str = "Run this Python code?";
 pub fn code_consent(recipe: &Recipe) -> AnyView {
     let code = recipe.configuration.get(PYTHON_CODE);
     let code = code.and_then(Json::as_text).cloned().unwrap_or_default();
+    let wheels = wheel_note(recipe).map(|words| view! { <p>{inert(&words)}</p> });
     view! {
         <p>
             "It came with a link or a file. It runs sandboxed in your browser: it cannot use the "
@@ -24,6 +26,20 @@ pub fn code_consent(recipe: &Recipe) -> AnyView {
         <pre class="plan-code" role="region" tabindex="0" aria-label="Code">
             {inert(&code)}
         </pre>
+        {wheels}
     }
     .into_any()
+}
+
+/// Which wheels a recipe needs, which neither links nor files contain; `None` if it needs none.
+pub fn wheel_note(recipe: &Recipe) -> Option<String> {
+    let source = PythonSource::of_recipe(recipe).ok()?;
+    let names: Vec<&str> = source.wheels.iter().map(|wheel| &*wheel.name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "It needs {}, which links and files do not contain. Whoever plays it drops the same file on the editor of \
+             the environment.",
+            names.join(", ")
+        )
+    })
 }

@@ -17,7 +17,7 @@ use crate::components::Dialog;
 use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
 use crate::projection::notice::Notice;
-use crate::python::files::{self, Description};
+use crate::python::files::{self, Description, PythonSource};
 use volary_app::playground::consent::{PlannedEpisode, Then};
 
 /// The name in an address that stands for Python code elsewhere.
@@ -79,7 +79,12 @@ fn plan(playground: Playground, code: &str) {
     planned::plan(
         playground,
         PlannedEpisode {
-            recipe: files::recipe(code, &Description::default(), &Object::new(), 0),
+            recipe: files::recipe(
+                &PythonSource::of_code(code),
+                &Description::default(),
+                &Object::new(),
+                0,
+            ),
             actions: Vec::new(),
             then: Then::Open(None),
         },

@@ -1,15 +1,15 @@
 //! Environments of Python files in the playground: which ones can be chosen, and how their tasks are set up.
 
 use leptos::prelude::*;
-use volary_core::json::{Json, Text};
+use volary_core::json::Text;
 use volary_core::{Object, object};
-use volary_remote::task::{self, PYTHON_CODE, TASK_INDEX};
+use volary_remote::task::{self, TASK_INDEX};
 use volary_trajectory::Recipe;
 
 use super::intents::Intent;
 use super::state::Playground;
 use crate::projection::form::Form;
-use crate::python::files::{self, Description, PythonFiles};
+use crate::python::files::{self, Description, PythonFiles, PythonSource};
 use crate::python::stored;
 
 /// The environment of a Python file.
@@ -19,8 +19,8 @@ pub struct PythonEntry {
     pub environment: Text,
     /// What the user calls the file.
     pub name: Text,
-    /// Its code.
-    pub code: Text,
+    /// Its code and wheels.
+    pub source: PythonSource,
     /// What Python says of it; `None` for code that never ran in this browser.
     pub description: Option<Description>,
 }
@@ -57,11 +57,16 @@ pub fn is_python_chosen(playground: Playground) -> bool {
 }
 
 /// Opens the environment of a file that just ran, and goes to it.
-pub fn play_python(playground: Playground, name: &str, code: &str, description: Description) {
+pub fn play_python(
+    playground: Playground,
+    name: &str,
+    source: PythonSource,
+    description: Description,
+) {
     let entry = PythonEntry {
-        environment: files::environment(code),
+        environment: source.environment(),
         name: name.into(),
-        code: code.into(),
+        source,
         description: Some(description),
     };
     let environment = entry.environment.clone();
@@ -76,15 +81,11 @@ pub fn play_python(playground: Playground, name: &str, code: &str, description: 
 /// Adds the code of a recipe to what can be chosen, under a name that says where it came from.
 pub(super) fn adopt_python(playground: Playground, recipe: &Recipe) {
     let is_known = untrack(|| python_entry(playground, &recipe.environment)).is_some();
-    let code = recipe
-        .configuration
-        .get(PYTHON_CODE)
-        .and_then(Json::as_text);
-    if let Some(code) = code.filter(|_| !is_known) {
+    if let (Ok(source), false) = (PythonSource::of_recipe(recipe), is_known) {
         let entry = PythonEntry {
             environment: recipe.environment.clone(),
             name: "Python environment of the episode".into(),
-            code: code.clone(),
+            source,
             description: None,
         };
         playground
@@ -126,7 +127,7 @@ pub(super) fn python_recipe(playground: Playground, values: &Object, seed: u64) 
     let name = playground.setup.environment.get_untracked();
     let entry = untrack(|| python_entry(playground, &name))?;
     let description = entry.description.unwrap_or_default();
-    Some(files::recipe(&entry.code, &description, values, seed))
+    Some(files::recipe(&entry.source, &description, values, seed))
 }
 
 /// The last version of each file that ran.
@@ -136,9 +137,9 @@ fn entries_of(files: &PythonFiles) -> impl Iterator<Item = PythonEntry> {
             .last()
             .filter(|version| version.description.is_some())?;
         Some(PythonEntry {
-            environment: files::environment(&version.code),
+            environment: version.source.environment(),
             name: file.name.as_str().into(),
-            code: version.code.as_str().into(),
+            source: version.source.clone(),
             description: version.description.clone(),
         })
     })

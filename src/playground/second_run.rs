@@ -16,7 +16,7 @@ use super::state::{Playground, use_playground};
 use crate::browser::{location, spawn};
 use crate::components::text::inert;
 use crate::projection::text::plural;
-use crate::python::files::{self, CodeState};
+use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;
 use crate::route::Route;
 
@@ -42,7 +42,7 @@ pub enum Code {
 pub fn python_environment(episode: &Episode) -> Option<Text> {
     let recipe = episode.recipe.as_ref()?;
     task::python_file(&recipe.environment)?;
-    files::parts(recipe).ok()?;
+    PythonSource::of_recipe(recipe).ok()?;
     Some(recipe.environment.clone())
 }
 
@@ -101,7 +101,7 @@ pub async fn run(
 fn on_last_version(recipe: &Recipe) -> Option<Recipe> {
     let files = untrack(stored::files);
     let (file, _) = files.of_environment(&recipe.environment)?;
-    Some(files::on_code(recipe, &file.last()?.code))
+    Some(files::on_source(recipe, &file.last()?.source))
 }
 
 /// What became of a second run.
@@ -200,7 +200,7 @@ pub fn code_note(episode: Signal<Arc<Episode>>, on_last: Callback<()>) -> Option
     let recipe = episode.with_untracked(|episode| episode.recipe.clone())?;
     let state = stored::files().code_state(&recipe.environment);
     let words = state.words();
-    let (code, _) = files::parts(&recipe).ok()?;
+    let source = PythonSource::of_recipe(&recipe).ok()?;
     let (name, label) = match &state {
         CodeState::Last { .. } => return None,
         CodeState::Changed { file, .. } => (file.clone(), "Restore this version"),
@@ -212,7 +212,7 @@ pub fn code_note(episode: Signal<Arc<Episode>>, on_last: Callback<()>) -> Option
             true => untrack(stored::files).free_name(&name),
             false => name.clone(),
         };
-        stored::save(&name, &code);
+        stored::save(&name, &source);
         location::go(&Route::Environments { file: Some(name) }.to_hash());
     };
     let compare = can_compare.then(|| {

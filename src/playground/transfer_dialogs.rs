@@ -2,9 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::state::use_playground;
+use super::code_consent::wheel_note;
+use super::state::{Playground, use_playground};
 use super::transfer::{self, Format, Shared};
 use crate::components::field::Field;
+use crate::components::text::inert;
 use crate::components::{CopyButton, Dialog};
 
 const FORMATS: [(Format, &str, &str); 3] = [
@@ -38,9 +40,14 @@ pub fn export_dialog() -> AnyView {
             </li>
         }
     });
+    let needs = move || {
+        let is_open = playground.transfer.exporting.get();
+        is_open.then(|| wheel_line(playground)).flatten()
+    };
     view! {
         <Dialog open=playground.transfer.exporting title="Export this episode">
             <ul class="choices">{rows.into_iter().collect_view()}</ul>
+            {needs}
         </Dialog>
     }
     .into_any()
@@ -73,7 +80,27 @@ pub fn share_dialog() -> AnyView {
             Some(advice.into_any())
         }
     };
-    view! { <Dialog open title="Share this episode">{body}</Dialog> }.into_any()
+    let needs = move || {
+        sharing
+            .with(Option::is_some)
+            .then(|| wheel_line(playground))
+    };
+    view! {
+        <Dialog open title="Share this episode">
+            {body}
+            {needs}
+        </Dialog>
+    }
+    .into_any()
+}
+
+/// Which wheels the shown episode needs.
+fn wheel_line(playground: Playground) -> Option<impl IntoView> {
+    let words = playground.episode.with(|episode| {
+        let recipe = episode.recipe.as_ref()?;
+        wheel_note(recipe)
+    })?;
+    Some(view! { <p class="help">{inert(&words)}</p> })
 }
 
 fn offer_link(link: String) -> AnyView {

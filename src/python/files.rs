@@ -1,15 +1,17 @@
 //! The user's Python files and their versions. Pure.
 //!
-//! A version is named by the hash of its code, and so is its environment ([`environment`]). A recipe holds the code
-//! itself, so an episode can be replayed wherever it goes.
+//! A version is named by the hash of its code and wheels, and so is its environment ([`PythonSource::environment`]). A
+//! recipe holds the code itself, so an episode can be replayed wherever it goes; it names the wheels.
 
 use serde::{Deserialize, Serialize};
 use volary_core::Object;
 use volary_core::json::{Json, Text};
-use volary_core::object;
+use volary_core::{json, object};
 use volary_remote::request::Start;
-use volary_remote::task::{self, PYTHON_CODE, TASK_ARGUMENTS, TASK_INDEX};
+use volary_remote::task::{self, PYTHON_CODE, PYTHON_WHEELS, TASK_ARGUMENTS, TASK_INDEX};
 use volary_trajectory::{Recipe, TaskReference};
+
+use super::wheels::{self, Wheel};
 
 /// Versions of a file that are kept besides the last one.
 const OLD_VERSIONS: usize = 19;
@@ -23,11 +25,22 @@ pub struct PythonFile {
     pub versions: Vec<Version>,
 }
 
+/// What Python executes: code, and the wheels that it imports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PythonSource {
+    /// The code.
+    pub code: String,
+    /// The wheels, in the order in which Python searches them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wheels: Vec<Wheel>,
+}
+
 /// A version of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// The code.
-    pub code: String,
+    /// The code and its wheels.
+    #[serde(flatten)]
+    pub source: PythonSource,
     /// When it was saved, in milliseconds since 1970.
     pub saved: u64,
     /// What Python says of it; `None` until it was run.
@@ -80,11 +93,60 @@ pub enum CodeState {
     Unknown,
 }
 
-/// The name of the environment of some code.
-pub fn environment(code: &str) -> Text {
-    let digest = hmac_sha256::Hash::hash(code.as_bytes());
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    task::python_name(&digits).into()
+impl PythonSource {
+    /// Code that needs no wheels.
+    pub fn of_code(code: &str) -> PythonSource {
+        PythonSource {
+            code: code.to_owned(),
+            wheels: Vec::new(),
+        }
+    }
+
+    /// The code of a recipe with the wheels that it names. The error says what is wrong with it.
+    pub fn of_recipe(recipe: &Recipe) -> Result<PythonSource, String> {
+        let code = recipe
+            .configuration
+            .get(PYTHON_CODE)
+            .and_then(Json::as_text);
+        let code =
+            code.ok_or("The episode does not contain the code of its Python environment.")?;
+        let wheels = match recipe.configuration.get(PYTHON_WHEELS) {
+            None => Vec::new(),
+            Some(wheels) => serde_json::from_str(&wheels.to_compact_text())
+                .map_err(|_| "The episode does not name its wheels as it should.")?,
+        };
+        let source = PythonSource {
+            code: code.to_string(),
+            wheels,
+        };
+        match source.environment() == recipe.environment {
+            true => Ok(source),
+            false => Err("The code of the Python environment does not match its name.".to_owned()),
+        }
+    }
+
+    /// The name of its environment.
+    pub fn environment(&self) -> Text {
+        let mut hash = hmac_sha256::Hash::new();
+        hash.update(&self.code);
+        for wheel in &self.wheels {
+            // No code ends like this: it would have to contain its own hash.
+            hash.update(format!("\nwheel {}", wheel.sha256));
+        }
+        task::python_name(&wheels::hexadecimal(&hash.finalize())).into()
+    }
+
+    fn add_to(&self, configuration: &mut Object) {
+        configuration.insert(PYTHON_CODE, self.code.as_str());
+        configuration.remove(PYTHON_WHEELS);
+        if !self.wheels.is_empty() {
+            let wheels = self.wheels.iter().map(|wheel| {
+                let size = i64::try_from(wheel.size).unwrap_or_default();
+                json!({"name": (wheel.name.as_str()), "sha256": (wheel.sha256.as_str()), "size": size})
+            });
+            configuration.insert(PYTHON_WHEELS, Json::List(wheels.collect()));
+        }
+    }
 }
 
 impl CodeState {
@@ -123,7 +185,7 @@ impl PythonFiles {
     pub fn of_environment(&self, name: &str) -> Option<(&PythonFile, &Version)> {
         self.files.iter().find_map(|file| {
             let mut versions = file.versions.iter().rev();
-            let version = versions.find(|version| *environment(&version.code) == *name)?;
+            let version = versions.find(|version| *version.source.environment() == *name)?;
             Some((file, version))
         })
     }
@@ -153,9 +215,9 @@ impl PythonFiles {
     }
 
     /// Saves code under a name. The same code as before makes no new version.
-    pub fn save(&mut self, name: &str, code: &str, now: u64) {
+    pub fn save(&mut self, name: &str, source: &PythonSource, now: u64) {
         let version = Version {
-            code: code.to_owned(),
+            source: source.clone(),
             saved: now,
             description: None,
         };
@@ -166,20 +228,20 @@ impl PythonFiles {
             });
             return;
         };
-        if file.last().is_some_and(|last| last.code == code) {
+        if file.last().is_some_and(|last| last.source == *source) {
             return;
         }
         // An older version that is saved again becomes the last one.
-        file.versions.retain(|old| old.code != code);
+        file.versions.retain(|old| old.source != *source);
         let surplus = file.versions.len().saturating_sub(OLD_VERSIONS);
         file.versions.drain(..surplus);
         file.versions.push(version);
     }
 
     /// Notes what Python says of some code, wherever it is saved.
-    pub fn describe(&mut self, code: &str, description: &Description) {
+    pub fn describe(&mut self, source: &PythonSource, description: &Description) {
         let versions = self.files.iter_mut().flat_map(|file| &mut file.versions);
-        for version in versions.filter(|version| version.code == code) {
+        for version in versions.filter(|version| version.source == *source) {
             version.description = Some(description.clone());
         }
     }
@@ -247,8 +309,13 @@ impl Description {
 }
 
 /// A recipe of a task of some code, from the values of its form.
-pub fn recipe(code: &str, description: &Description, values: &Object, seed: u64) -> Recipe {
-    let environment = environment(code);
+pub fn recipe(
+    source: &PythonSource,
+    description: &Description,
+    values: &Object,
+    seed: u64,
+) -> Recipe {
+    let environment = source.environment();
     let mut configuration = values.clone();
     configuration.retain(|_, value| !value.is_null());
     if description.is_constructed() {
@@ -259,7 +326,7 @@ pub fn recipe(code: &str, description: &Description, values: &Object, seed: u64)
         dataset: environment.clone(),
         id: index.to_string().into(),
     });
-    configuration.insert(PYTHON_CODE, code);
+    source.add_to(&mut configuration);
     Recipe {
         environment,
         configuration,
@@ -269,10 +336,10 @@ pub fn recipe(code: &str, description: &Description, values: &Object, seed: u64)
 }
 
 /// The same task with other code.
-pub fn on_code(recipe: &Recipe, code: &str) -> Recipe {
+pub fn on_source(recipe: &Recipe, source: &PythonSource) -> Recipe {
     let mut other = recipe.clone();
-    other.environment = environment(code);
-    other.configuration.insert(PYTHON_CODE, code);
+    other.environment = source.environment();
+    source.add_to(&mut other.configuration);
     if let Some(task) = &mut other.task {
         task.dataset = other.environment.clone();
     }
@@ -280,28 +347,23 @@ pub fn on_code(recipe: &Recipe, code: &str) -> Recipe {
 }
 
 /// The parts of a recipe: its code, and the body of `/start`. The error says what is wrong with it.
-pub fn parts(recipe: &Recipe) -> Result<(Text, Start), String> {
-    let code = recipe
-        .configuration
-        .get(PYTHON_CODE)
-        .and_then(Json::as_text)
-        .ok_or("The episode does not contain the code of its Python environment.")?;
-    if environment(code) != recipe.environment {
-        return Err("The code of the Python environment does not match its name.".to_owned());
-    }
+pub fn parts(recipe: &Recipe) -> Result<(PythonSource, Start), String> {
+    let source = PythonSource::of_recipe(recipe)?;
     let mut start = recipe.configuration.clone();
     start.remove(PYTHON_CODE);
+    start.remove(PYTHON_WHEELS);
     let start = Start::read(Some(&start.into())).map_err(|problems| {
         let first = problems.first();
         first.map_or_else(String::new, |problem| problem.message.to_string())
     })?;
-    Ok((code.clone(), start))
+    Ok((source, start))
 }
 
 /// The values of the form that make a recipe's task.
 pub fn values(recipe: &Recipe) -> Object {
     let mut configuration = recipe.configuration.clone();
     configuration.remove(PYTHON_CODE);
+    configuration.remove(PYTHON_WHEELS);
     match configuration.get(TASK_ARGUMENTS) {
         Some(Json::Object(arguments)) => arguments.clone(),
         _ => configuration,
@@ -310,25 +372,33 @@ pub fn values(recipe: &Recipe) -> Object {
 
 #[cfg(test)]
 mod tests {
-    use volary_core::json;
-
     use super::*;
 
     const CODE: &str = "class A(Environment): ...";
+
+    fn of(code: &str) -> PythonSource {
+        PythonSource::of_code(code)
+    }
+
+    fn environment(code: &str) -> Text {
+        of(code).environment()
+    }
 
     #[test]
     fn versions_are_kept_in_order_and_the_same_code_once() {
         let mut files = PythonFiles::default();
         for code in ["a", "b", "b", "a"] {
-            files.save("story", code, 1);
+            files.save("story", &of(code), 1);
         }
         let codes = |files: &PythonFiles| -> Vec<String> {
             let versions = files.files.iter().flat_map(|file| &file.versions);
-            versions.map(|version| version.code.clone()).collect()
+            versions
+                .map(|version| version.source.code.clone())
+                .collect()
         };
         assert_eq!(codes(&files), ["b", "a"]);
         for number in 0..40 {
-            files.save("story", &number.to_string(), 1);
+            files.save("story", &of(&number.to_string()), 1);
         }
         assert_eq!(codes(&files).len(), OLD_VERSIONS + 1);
         assert_eq!(files.free_name("story"), "story 2");
@@ -347,10 +417,10 @@ mod tests {
             ..Description::default()
         };
         let values = object!({"words": 5, "name": null});
-        let recipe = recipe(CODE, &description, &values, 3);
+        let recipe = recipe(&of(CODE), &description, &values, 3);
         assert_eq!(super::values(&recipe), object!({"words": 5}));
-        let (code, start) = parts(&recipe).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(&*code, CODE);
+        let (source, start) = parts(&recipe).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(source, of(CODE));
         assert_eq!(start, Start::Arguments(object!({"words": 5})));
     }
 
@@ -361,14 +431,14 @@ mod tests {
             size: Some(4),
             ..Description::default()
         };
-        let recipe = recipe(CODE, &description, &object!({"task_idx": 2}), 0);
+        let recipe = recipe(&of(CODE), &description, &object!({"task_idx": 2}), 0);
         assert_eq!(recipe.task.as_ref().map(|task| &*task.id), Some("2"));
         assert_eq!(parts(&recipe).map(|parts| parts.1), Ok(Start::Index(2)));
     }
 
     #[test]
     fn other_code_under_the_same_name_is_refused() {
-        let mut recipe = recipe(CODE, &Description::default(), &Object::new(), 0);
+        let mut recipe = recipe(&of(CODE), &Description::default(), &Object::new(), 0);
         recipe.configuration.insert(PYTHON_CODE, "import os");
         assert!(parts(&recipe).is_err());
         recipe.configuration.remove(PYTHON_CODE);
@@ -376,12 +446,47 @@ mod tests {
     }
 
     #[test]
+    fn wheels_are_named_and_make_another_environment() {
+        let wheel = |digit: &str| Wheel {
+            name: "tool-1.0-py3-none-any.whl".to_owned(),
+            sha256: digit.repeat(64),
+            size: 2000,
+        };
+        let source = PythonSource {
+            wheels: vec![wheel("a")],
+            ..of(CODE)
+        };
+        let recipe = recipe(&source, &Description::default(), &object!({"words": 5}), 0);
+        assert_eq!(parts(&recipe).map(|parts| parts.0), Ok(source.clone()));
+        assert_eq!(values(&recipe), object!({"words": 5}));
+        let other = PythonSource {
+            wheels: vec![wheel("b")],
+            ..of(CODE)
+        };
+        let names = [&source, &other, &of(CODE)].map(PythonSource::environment);
+        assert!(names[0] != names[1] && names[1] != names[2] && names[0] != names[2]);
+        assert!(
+            !on_source(&recipe, &of(CODE))
+                .configuration
+                .contains_key(PYTHON_WHEELS)
+        );
+
+        let mut wrong = recipe;
+        wrong.configuration.insert(PYTHON_WHEELS, "tool");
+        assert!(parts(&wrong).is_err());
+        // A version that was stored without wheels is read.
+        let text = r#"{"files": [{"name": "a", "versions": [{"code": "b", "saved": 1}]}]}"#;
+        let files: PythonFiles = serde_json::from_str(text).unwrap_or_default();
+        assert!(files.of_environment(&environment("b")).is_some());
+    }
+
+    #[test]
     fn a_change_of_the_code_is_known() {
         let mut files = PythonFiles::default();
         for code in ["a", "b", "c"] {
-            files.save("story", code, 1);
+            files.save("story", &of(code), 1);
         }
-        files.describe("b", &Description::default());
+        files.describe(&of("b"), &Description::default());
         let state = |code| files.code_state(&environment(code));
         assert_eq!(state("x"), CodeState::Unknown);
         let file = "story".to_owned();
@@ -404,11 +509,16 @@ mod tests {
             dataset: Some("D".to_owned()),
             ..Description::default()
         };
-        let old = recipe(CODE, &description, &object!({"task_idx": 2}), 7);
-        let new = on_code(&old, "class B: ...");
+        let old = recipe(&of(CODE), &description, &object!({"task_idx": 2}), 7);
+        let new = on_source(&old, &of("class B: ..."));
         assert_eq!(
             new,
-            recipe("class B: ...", &description, &object!({"task_idx": 2}), 7)
+            recipe(
+                &of("class B: ..."),
+                &description,
+                &object!({"task_idx": 2}),
+                7
+            )
         );
     }
 

@@ -3,7 +3,8 @@
 //! An environment of a Python file speaks the protocol of task dataset servers, through a port instead of the network,
 //! so everything that plays environments on servers plays these.
 //!
-//! - [`files`]: files, versions and recipes. Pure. [`stored`]: what the browser keeps of them.
+//! - [`files`]: files, versions and recipes; [`wheels`]: packages that they import. Pure. [`stored`]: what the browser
+//!   keeps of them. [`loading`]: how they get into Python.
 //! - [`hub`]: which question of which asker is answered. Pure. [`runtime`]: its effects, on the page.
 //! - [`opening`]: a recipe becomes an environment; [`transport`]: the protocol's bytes. Both in a worker of the page.
 //! - [`limits`]: of time and memory, which the user sets.
@@ -14,7 +15,9 @@
 pub mod files;
 pub mod hub;
 pub mod limits;
+pub mod loading;
 pub mod opening;
 pub mod runtime;
 pub mod stored;
 pub mod transport;
+pub mod wheels;

@@ -6,22 +6,33 @@ use volary_agent::{Opening, Runner};
 use volary_core::json::Text;
 use volary_core::{Clock, Environment};
 use volary_remote::client::ClientError;
-use volary_remote::{ClientOptions, Frames, TaskEnvironmentClient, TransportError};
+use volary_remote::{ClientOptions, Frames, TaskEnvironmentClient, Transport, TransportError};
 use volary_trajectory::Recipe;
 
 use super::files;
 use super::transport::PythonTransport;
 
+/// An environment that was started and reset.
+pub struct Opened {
+    /// Its runner.
+    pub runner: Runner,
+    /// What the reset gave.
+    pub opening: Opening,
+    /// What its `get_id` returns, if it has an id.
+    pub id: Option<Text>,
+}
+
 /// Starts and resets the environment of a recipe. The error says what failed, why, and what to do.
-pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<(Runner, Opening), Text> {
-    let (code, start) = files::parts(recipe)?;
-    let transport = PythonTransport {
+pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<Opened, Text> {
+    let (source, start) = files::parts(recipe)?;
+    let transport = Rc::new(PythonTransport {
         environment: recipe.environment.clone(),
-        code,
+        source,
         seed: recipe.seed,
-    };
+    });
     let options = ClientOptions::new(&*recipe.environment);
-    let environment = TaskEnvironmentClient::of(options, Rc::new(transport), start);
+    let environment =
+        TaskEnvironmentClient::of(options, Rc::clone(&transport) as Rc<dyn Transport>, start);
     let mut environment = environment.knowing(Frames::Unknown);
     environment
         .try_start()
@@ -39,12 +50,20 @@ pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<(Runner, Open
     // The base class has frames, so only an error of the environment's own code gives none.
     let _ = environment.fetch_frame().await;
     let frame = environment.export_frame();
+    let id = match environment.env_id() {
+        Some(env_id) => transport.environment_id(env_id).await,
+        None => None,
+    };
     let opening = Opening {
         messages: reset.messages,
         tools: reset.tools,
         frame: frame.clone(),
     };
-    Ok((Runner::resume(Box::new(environment), frame, clock), opening))
+    Ok(Opened {
+        runner: Runner::resume(Box::new(environment), frame, clock),
+        opening,
+        id,
+    })
 }
 
 fn explain(what: &str, error: &ClientError) -> Text {

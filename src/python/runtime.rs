@@ -12,9 +12,11 @@ use leptos::prelude::*;
 use volary_core::json;
 use volary_core::json::{Json, Text};
 
-use super::files::Description;
+use super::files::{Description, PythonSource};
 use super::hub::{Answer, Asker, Effect, Event, Hub, Status};
 use super::limits::{self, Limits};
+use super::loading::{self, HostReply};
+use super::stored;
 use crate::browser::python_frame::{FrameEvent, PythonFrame};
 use crate::browser::python_port::{self, MessagePort, QuestionPort};
 use crate::browser::{spawn, timers};
@@ -115,16 +117,25 @@ pub fn warm_up() {
 }
 
 /// Executes a file, and gives what Python says of it; or what is wrong, and at which line.
-pub async fn load(name: &str, code: &str) -> Result<Description, LoadError> {
-    let question = json!({"file": name, "path": "/load", "body": {"code": code}});
-    let answer = ask(question.to_compact_text()).await;
-    let answer = answer.map_err(LoadError::of_text)?;
-    let answer =
-        Json::parse(&answer.text).map_err(|error| LoadError::of_text(error.to_string()))?;
-    let body = answer.get("body").cloned().unwrap_or_default();
-    match answer.get("status").and_then(Json::as_i64) {
-        Some(200) => Ok(Description::of(&body)),
-        _ => Err(LoadError::of(&body)),
+pub async fn load(source: &PythonSource) -> Result<Description, LoadError> {
+    let name = source.environment();
+    let ask = async |path: &str, body: Json| {
+        let question = json!({"file": (name.clone()), "path": path, "body": body});
+        let answer = ask(question.to_compact_text()).await?;
+        let answer = Json::parse(&answer.text).map_err(|error| error.to_string())?;
+        Ok::<_, String>(HostReply {
+            status: answer
+                .get("status")
+                .and_then(Json::as_i64)
+                .unwrap_or_default(),
+            body: answer.get("body").cloned().unwrap_or_default(),
+        })
+    };
+    let reply = loading::load(source, ask, stored::wheel_bytes).await;
+    let reply = reply.map_err(LoadError::of_text)?;
+    match reply.status {
+        200 => Ok(Description::of(&reply.body)),
+        _ => Err(LoadError::of(&reply.body)),
     }
 }
 

@@ -2,9 +2,12 @@
 
 use leptos::prelude::*;
 
-use super::files::{Description, PythonFiles};
+use super::files::{Description, PythonFiles, PythonSource};
+use super::wheels::{LARGEST, Wheel};
+use crate::browser::files::GivenFile;
 use crate::browser::timers;
 use crate::shared::Shared;
+use crate::storage::sources;
 
 thread_local! {
     static FILES: Shared<PythonFiles> = Shared::new(
@@ -21,18 +24,41 @@ pub fn files() -> PythonFiles {
 }
 
 /// Saves code under a name.
-pub fn save(name: &str, code: &str) {
+pub fn save(name: &str, source: &PythonSource) {
     // Milliseconds since 1970, which are whole and below 2^53.
     let now = (timers::wall_clock() * 1000.0) as u64;
-    FILES.with(|files| files.change(|files| files.save(name, code, now)));
+    FILES.with(|files| files.change(|files| files.save(name, source, now)));
 }
 
 /// Notes what Python says of some code.
-pub fn describe(code: &str, description: &Description) {
-    FILES.with(|files| files.change(|files| files.describe(code, description)));
+pub fn describe(source: &PythonSource, description: &Description) {
+    FILES.with(|files| files.change(|files| files.describe(source, description)));
 }
 
 /// Removes a file with all its versions.
 pub fn remove(name: &str) {
     FILES.with(|files| files.change(|files| files.remove(name)));
+}
+
+/// Checks a wheel and stores it. The error says why not.
+pub async fn keep_wheel(file: &GivenFile) -> Result<Wheel, String> {
+    if file.size > LARGEST as f64 {
+        return Err(format!("{} is larger than 8 MB.", file.name));
+    }
+    let wheel = Wheel::of(&file.name, &file.read().await?)?;
+    match sources::keep(&key(&wheel), file).await {
+        Ok(()) => Ok(wheel),
+        Err(error) => Err(format!("{} could not be stored: {error}", file.name)),
+    }
+}
+
+/// The bytes of a wheel; `None` if this browser does not have it. Works in workers too.
+pub async fn wheel_bytes(wheel: &Wheel) -> Option<Vec<u8>> {
+    let file = sources::file(&key(wheel), &wheel.name).await.ok()??;
+    file.read().await.ok()
+}
+
+/// Wheels are shared by all files that need them.
+fn key(wheel: &Wheel) -> String {
+    format!("wheel-{}", wheel.sha256)
 }

@@ -7,6 +7,9 @@ use volary_core::json;
 use volary_core::json::{Json, Text};
 use volary_remote::{Transport, TransportError, WireReply, WireRequest};
 
+use super::files::PythonSource;
+use super::loading::{HostReply, load};
+use super::stored;
 use crate::browser::python_port;
 use crate::browser::timers;
 
@@ -19,8 +22,8 @@ const LONGEST: f64 = 86_400.0;
 pub struct PythonTransport {
     /// The name of the environment, which names the file.
     pub environment: Text,
-    /// Its code.
-    pub code: Text,
+    /// Its code and wheels.
+    pub source: PythonSource,
     /// From which random numbers follow.
     pub seed: u64,
 }
@@ -37,11 +40,20 @@ impl Transport for PythonTransport {
             if reply.status != NOT_LOADED {
                 return Ok(reply);
             }
-            let code = json!({"code": (self.code.clone())});
-            let loaded = self.ask("/load", &code, limit).await?;
+            let ask = async |path: &str, body: Json| {
+                let reply = self.ask(path, &body, limit).await?;
+                Ok::<_, TransportError>(HostReply {
+                    status: reply.status.into(),
+                    body: Json::parse(&reply.body).unwrap_or_default(),
+                })
+            };
+            let loaded = load(&self.source, ask, stored::wheel_bytes).await?;
             match loaded.status {
                 200 => self.ask(path, &body, limit).await,
-                _ => Ok(loaded),
+                status => Ok(WireReply {
+                    status: u16::try_from(status).unwrap_or(500),
+                    body: loaded.body.to_compact_text(),
+                }),
             }
         })
     }
@@ -52,6 +64,13 @@ impl Transport for PythonTransport {
 }
 
 impl PythonTransport {
+    /// What the `get_id` of a running environment returns; `None` if it has no id.
+    pub async fn environment_id(&self, env_id: &Text) -> Option<Text> {
+        let body = json!({"env_id": (env_id.clone())});
+        let reply = self.ask("/id", &body, LONGEST).await.ok()?;
+        Json::parse(&reply.body).ok()?.get("id")?.as_text().cloned()
+    }
+
     async fn ask(&self, path: &str, body: &Json, limit: f64) -> Result<WireReply, TransportError> {
         // Below 2^53, as every seed of the page.
         let seed = i64::try_from(self.seed).unwrap_or_default();

@@ -21,6 +21,9 @@ use crate::browser::timers;
 use crate::python;
 use crate::remote::opening;
 
+/// The key in the metadata of an episode of what the environment's own `get_id` returns.
+const ENVIRONMENT_ID: &str = "environment_id";
+
 /// How long an environment has to close, in seconds.
 const CLOSING: Duration = Duration::from_secs(10);
 
@@ -110,20 +113,19 @@ impl Live {
             return Ok((opening.episode(recipe), live));
         }
         if task::python_file(&recipe.environment).is_some() {
-            let (runner, opening) =
-                python::opening::open(&recipe, clock)
-                    .await
-                    .map_err(|reason| Refusal {
-                        reason,
-                        key: None,
-                        concerns_all: false,
-                    })?;
+            let opened = python::opening::open(&recipe, clock).await;
+            let opened = opened.map_err(Refusal::of)?;
             let live = Live {
-                runner,
+                runner: opened.runner,
                 has_frames: true,
                 place: None,
             };
-            return Ok((opening.episode(recipe), live));
+            let mut head = opened.opening.episode(recipe);
+            if let Some(id) = opened.id {
+                head.name = id.clone();
+                head.metadata.insert(ENVIRONMENT_ID, id);
+            }
+            return Ok((head, live));
         }
         let started = RefCell::new(None);
         let begun = |url: &Text, env_id: &Text| {

@@ -13,6 +13,8 @@ pub const TASK_ARGUMENTS: &str = "task_kwargs";
 
 /// The key of the code of a Python file, in the configuration of a recipe.
 pub const PYTHON_CODE: &str = "code";
+/// The key of the wheels that a Python file needs, in the configuration of a recipe.
+pub const PYTHON_WHEELS: &str = "wheels";
 /// What the name of a Python file begins with, before the hash of its code.
 const PYTHON: &str = "python://";
 /// The digits of a hash in such a name.

@@ -76,7 +76,7 @@ impl Setup {
                     let places = tasks::selection(source, &choice, value).places(length);
                     let task = |place: usize| {
                         let values = object!({ TASK_INDEX: (place as i64) });
-                        let recipe = files::recipe(&entry.code, &description, &values, 0);
+                        let recipe = files::recipe(&entry.source, &description, &values, 0);
                         PlannedTask {
                             id: place.to_string().into(),
                             title: format!("Task {place}").into(),
@@ -88,7 +88,7 @@ impl Setup {
                 }
                 None => {
                     let values = configuration()?;
-                    let recipe = files::recipe(&entry.code, &description, values.as_object()?, 0);
+                    let recipe = files::recipe(&entry.source, &description, values.as_object()?, 0);
                     tasks::seeds(&recipe.environment, &recipe.configuration, value)
                 }
             };

@@ -566,7 +566,10 @@ fn keep_name(fresh: &mut Episode, why: &Why, shown: &Episode) {
     match why {
         Why::New { id, name } => {
             fresh.id = id.clone();
-            fresh.name = name.clone();
+            // An environment with an id of its own named the episode.
+            if fresh.name.is_empty() {
+                fresh.name = name.clone();
+            }
         }
         Why::Again => {
             fresh.id = shown.id.clone();

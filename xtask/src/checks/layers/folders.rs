@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("storage", "browser projection"),
     ("tau_bench", "browser shared storage"),
     ("tokenizer", "browser storage"),
-    ("python", "browser shared"),
+    ("python", "browser shared storage"),
     ("remote", "browser secrets shared"),
     ("models", "browser projection secrets shared"),
     (
