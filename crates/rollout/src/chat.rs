@@ -169,7 +169,7 @@ impl ChatRollout {
         let system = ChatMessage::new(ChatRole::System, system);
         let user = ChatMessage::new(ChatRole::User, reset.observation);
         self.history = vec![system.to_json(), user.to_json()];
-        self.recorder.begin(system, user, reset.info);
+        self.recorder.begin(Some(system), user, reset.info);
         let prompt = self.recorder.render(self.offered())?;
         self.recorder.set_prompt(prompt)?;
         if self.settings.max_num_steps == 0 {

@@ -7,6 +7,7 @@
 //! - [`environment`]: what an environment gives; [`drive`] runs a rollout against one that answers at once.
 //! - [`result`]: what was recorded, and how it ended.
 //! - [`mod@drift`]: whether recorded tokens are those of the history rendered again.
+//! - [`mod@replay`]: a rollout that is rebuilt from the turns of an episode, which is kept elsewhere.
 //! - [`export`]: records for slime and tau-bench.
 //!
 //! Invariants: the mask is as long as the tokens after the prompt, however a rollout ends, and what was recorded
@@ -17,6 +18,7 @@ pub mod drift;
 pub mod drive;
 pub mod environment;
 pub mod export;
+pub mod replay;
 pub mod result;
 pub mod rollout;
 pub mod sglang;
@@ -24,6 +26,7 @@ pub mod sglang;
 pub use drift::{Drift, drift};
 pub use drive::{drive, drive_chat};
 pub use environment::{EnvReset, EnvStep, RolloutEnvironment};
+pub use replay::{Replay, Turn};
 pub use result::{InteractionResult, Status, StopReason};
 pub use rollout::{Effect, Event, Rollout, RolloutSettings};
 pub use sglang::{GenerateReply, GenerateRequest, SamplingParams};

@@ -43,6 +43,9 @@ pub enum StopReason {
     /// The server gave the request up.
     #[error("The server aborted the generation: {0}")]
     ServerAbort(Text),
+    /// A turn reached its most tokens, where that ends the episode.
+    #[error("The turn was cut because it reached the maximum number of tokens.")]
+    Cut,
     /// Tool calls in the completion make the parse fail.
     #[error("The completion can't be parsed: {0}")]
     Parser(Text),
@@ -77,7 +80,7 @@ impl StopReason {
     pub fn status(&self) -> Status {
         match self {
             StopReason::Done => Status::Completed,
-            StopReason::MaxSteps(_) => Status::Truncated,
+            StopReason::MaxSteps(_) | StopReason::Cut => Status::Truncated,
             StopReason::ServerAbort(_)
             | StopReason::Parser(_)
             | StopReason::Environment(_)

@@ -11,7 +11,7 @@ mod recorder;
 use std::rc::Rc;
 
 use volary_core::{Json, Object, Text};
-use volary_tokens::tool_parser::ParseOptions;
+use volary_tokens::tool_parser::{ParseOptions, Parsed};
 use volary_tokens::{
     Action, ChatMessage, ChatRole, ChatTemplate, MaskMode, Tokenizer, ToolParser, call_to_action,
     tool_instruction,
@@ -25,13 +25,26 @@ pub(crate) use recorder::Recorder;
 /// The mark that ends a turn in Qwen's templates. A server that leaves nothing out ends its text with it.
 pub const END_OF_TURN: &str = "<|im_end|>";
 
+/// Why a prompt under a template is of no use to the tool parser.
+const NO_SENTENCE: &str = "The chat template does not write the sentence about tools that Qwen's templates have, so the \
+                           model is not told how to call them. Choose a template of Qwen";
+
+/// A reply without the mark at its end, and the tool calls in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion {
+    /// The text of the turn, with the markup of its calls.
+    pub said: Text,
+    /// The calls, and the text around them.
+    pub parsed: Parsed,
+}
+
 /// How a rollout is done.
 #[derive(Clone, Debug)]
 pub struct RolloutSettings {
     /// The chat template.
     pub template: Rc<ChatTemplate>,
-    /// The policy of the domain, which is the system message.
-    pub wiki: Text,
+    /// The policy of the domain, which is the system message; none for an environment without one.
+    pub wiki: Option<Text>,
     /// The tools, as they are in the prompt.
     pub tools: Vec<Json>,
     /// How tokens and mask are found.
@@ -40,6 +53,12 @@ pub struct RolloutSettings {
     pub parser: ToolParser,
     /// Whether calls of undeclared tools go to the environment.
     pub forward_unknown: bool,
+    /// Whether faults end the episode that slime's loop passes over: a prompt without the sentence about tools, a turn
+    /// that was cut, and sampled tokens that do not decode to the text.
+    pub strict: bool,
+    /// Whether the tokenizer is not the model's. Tokens are then made from the text, never from those that the server
+    /// gives, and prompts are sent as text.
+    pub is_reconstructed: bool,
     /// Replaces the sentence of Qwen's templates about tools in prompts.
     pub tool_instruction: Text,
     /// How tokens are sampled.
@@ -59,11 +78,13 @@ impl RolloutSettings {
     pub fn new(template: Rc<ChatTemplate>) -> Self {
         RolloutSettings {
             template,
-            wiki: "".into(),
+            wiki: None,
             tools: Vec::new(),
             mode: MaskMode::Fixed,
             parser: ToolParser::default(),
             forward_unknown: false,
+            strict: false,
+            is_reconstructed: false,
             tool_instruction: tool_instruction::INSTRUCTION.into(),
             sampling_params: SamplingParams::default(),
             send_ids: false,
@@ -145,7 +166,10 @@ pub struct Rollout {
 impl Rollout {
     /// A rollout, and its first effect.
     pub fn start(settings: RolloutSettings, tokenizer: Rc<dyn Tokenizer>) -> (Self, Effect) {
-        let recorder = Recorder::new(Rc::clone(&settings.template), settings.mode, tokenizer);
+        let mut recorder = Recorder::new(Rc::clone(&settings.template), settings.mode, tokenizer);
+        if settings.is_reconstructed {
+            recorder.mark_reconstructed();
+        }
         let effect = Effect::Reset(settings.task_index);
         let rollout = Rollout {
             tool_names: settings.tool_names(),
@@ -190,8 +214,9 @@ impl Rollout {
 
     fn was_reset(&mut self, reset: Result<EnvReset, Text>) -> Result<Effect, StopReason> {
         let reset = reset.map_err(StopReason::Reset)?;
+        let wiki = self.settings.wiki.clone();
         self.recorder.begin(
-            ChatMessage::new(ChatRole::System, self.settings.wiki.clone()),
+            wiki.map(|wiki| ChatMessage::new(ChatRole::System, wiki)),
             ChatMessage::new(ChatRole::User, reset.observation),
             reset.info,
         );
@@ -206,6 +231,12 @@ impl Rollout {
     /// The whole history as text, with the instruction about tools.
     fn prompt(&self) -> Result<String, StopReason> {
         let text = self.recorder.render(&self.settings.tools)?;
+        if self.settings.strict
+            && !self.settings.tools.is_empty()
+            && !text.contains(tool_instruction::SENTENCE)
+        {
+            return Err(StopReason::Template(NO_SENTENCE.into()));
+        }
         Ok(tool_instruction::replace(
             &text,
             &self.settings.tool_instruction,
@@ -213,7 +244,8 @@ impl Rollout {
     }
 
     fn ask(&mut self) -> Result<Effect, StopReason> {
-        let prompt = match (self.settings.send_ids, self.settings.mode) {
+        let send_ids = self.settings.send_ids && !self.settings.is_reconstructed;
+        let prompt = match (send_ids, self.settings.mode) {
             (false, _) => Prompt::Text(self.prompt()?),
             (true, MaskMode::TokenIn) => Prompt::InputIds(self.result().tokens_and_mask().0),
             (true, MaskMode::Seed | MaskMode::Fixed) => {
@@ -236,8 +268,30 @@ impl Rollout {
             GenerateFailure::Transport(reason) => StopReason::Transport(reason),
             GenerateFailure::Reply(reason) => StopReason::Reply(reason),
         })?;
+        let completion = self.read(&reply)?;
+        if reply.finish_reason == FinishReason::Length {
+            self.recorder.note_cut(self.turns);
+        }
+        self.recorder.note_version(reply.weight_version.clone());
+        self.recorder.record_turn(completion.said, &reply)?;
+        // A call without a name passes only where unknown tools are forwarded; it makes no action.
+        let action = call_to_action(&completion.parsed.calls, &completion.parsed.normal_text)
+            .map_err(|error| StopReason::Reply(error.to_string().into()))?;
+        self.action = Some(action.clone());
+        self.waiting = Waiting::Stepped;
+        Ok(Effect::Step(action))
+    }
+
+    /// What a reply says, without recording it.
+    pub fn read(&self, reply: &GenerateReply) -> Result<Completion, StopReason> {
         if let FinishReason::Abort(message) = &reply.finish_reason {
             return Err(StopReason::ServerAbort(message.clone()));
+        }
+        if self.settings.strict {
+            if reply.finish_reason == FinishReason::Length {
+                return Err(StopReason::Cut);
+            }
+            self.recorder.check(reply)?;
         }
         let said: Text = reply
             .text
@@ -248,22 +302,9 @@ impl Rollout {
             tools: &self.tool_names,
             forward_unknown: self.settings.forward_unknown,
         };
-        let parsed = self
-            .settings
-            .parser
-            .parse(&said, &options)
-            .map_err(|error| StopReason::Parser(error.to_string().into()))?;
-        if reply.finish_reason == FinishReason::Length {
-            self.recorder.note_cut(self.turns);
-        }
-        self.recorder.note_version(reply.weight_version.clone());
-        self.recorder.record_turn(said, &reply)?;
-        // A call without a name passes only where unknown tools are forwarded; it makes no action.
-        let action = call_to_action(&parsed.calls, &parsed.normal_text)
-            .map_err(|error| StopReason::Reply(error.to_string().into()))?;
-        self.action = Some(action.clone());
-        self.waiting = Waiting::Stepped;
-        Ok(Effect::Step(action))
+        let parsed = self.settings.parser.parse(&said, &options);
+        let parsed = parsed.map_err(|error| StopReason::Parser(error.to_string().into()))?;
+        Ok(Completion { said, parsed })
     }
 
     fn was_stepped(&mut self, step: Result<EnvStep, Text>) -> Result<Effect, StopReason> {

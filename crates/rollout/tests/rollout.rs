@@ -19,10 +19,10 @@ use volary_rollout::export::{self, LOG_PROBS, Place};
 use volary_rollout::rollout::GenerateFailure;
 use volary_rollout::sglang::Prompt;
 use volary_rollout::{
-    Effect, EnvReset, EnvStep, Event, GenerateReply, InteractionResult, Rollout,
-    RolloutEnvironment, RolloutSettings, Status, StopReason, drift, drive, drive_chat,
+    Effect, EnvReset, EnvStep, Event, GenerateReply, InteractionResult, Replay, Rollout,
+    RolloutEnvironment, RolloutSettings, Status, StopReason, Turn, drift, drive, drive_chat,
 };
-use volary_tokens::{Action, Builtin, ChatRole, MaskMode, Tokenizer, ToyTokenizer};
+use volary_tokens::{Action, Builtin, ChatRole, ChatTemplate, MaskMode, Tokenizer, ToyTokenizer};
 
 type Replies = Vec<Result<GenerateReply, GenerateFailure>>;
 type Steps = Vec<Result<EnvStep, Text>>;
@@ -66,7 +66,7 @@ fn said(observation: &str, done: bool) -> Result<EnvStep, Text> {
 
 fn settings(mode: MaskMode) -> RolloutSettings {
     let mut settings = RolloutSettings::new(Rc::new(Builtin::Qwen25.template().unwrap()));
-    settings.wiki = "SYS".into();
+    settings.wiki = Some("SYS".into());
     settings.mode = mode;
     settings.tools = vec![json!({"type": "function", "function": {"name": "f"}})];
     settings
@@ -399,4 +399,110 @@ proptest! {
             prop_assert!(strip.trained() == 0 || message.role == ChatRole::Assistant);
         }
     }
+}
+
+fn opening() -> EnvReset {
+    EnvReset {
+        observation: "hi".into(),
+        info: object!({}),
+    }
+}
+
+fn turn(text: &str, observation: &str) -> Turn {
+    Turn {
+        reply: stop(text).unwrap(),
+        step: said(observation, false).unwrap(),
+    }
+}
+
+#[test]
+fn a_replay_records_what_the_rollout_did() {
+    for mode in MaskMode::ALL {
+        let turns = [turn(CALL, "x"), turn("Bye<|im_end|>", "###STOP###")];
+        let (replies, mut steps): (Vec<_>, Vec<_>) = turns
+            .iter()
+            .map(|turn| (Ok(turn.reply.clone()), Ok(turn.step.clone())))
+            .unzip();
+        steps[1] = said("###STOP###", true);
+        let (direct, ..) = run(settings(mode), replies, steps);
+        let mut limited = settings(mode);
+        limited.max_num_steps = turns.len();
+        let mut replay = Replay::new(limited, Rc::new(ToyTokenizer), opening());
+        assert!(replay.request().is_ok());
+        replay.advance(&turns[..1]).unwrap();
+        let request = replay.request().unwrap().prompt.clone();
+        assert!(matches!(request, Prompt::Text(text) if text.contains("<tool_response>\nx\n")));
+        assert_eq!(replay.read(&turns[1].reply).unwrap().said, "Bye".into());
+        replay.advance(&turns).unwrap();
+        assert_eq!(replay.request(), Err(StopReason::MaxSteps(2)));
+        let result = replay.result();
+        assert_eq!(
+            result.tokens_and_mask(),
+            direct.tokens_and_mask(),
+            "{mode:?}"
+        );
+        assert_eq!(result.prompt, direct.prompt);
+        assert!(replay.advance(&turns[1..]).is_err());
+    }
+}
+
+#[test]
+fn strict_settings_end_the_episode_at_faults_that_slime_passes_over() {
+    let mut strict = settings(MaskMode::Fixed);
+    strict.strict = true;
+    let replay = Replay::new(strict.clone(), Rc::new(ToyTokenizer), opening());
+    let read = |body: Json| {
+        let reply = GenerateReply::read(&body).unwrap();
+        replay.read(&reply).map(|completion| completion.said)
+    };
+    let finished = |kind: &str, ids: Vec<i64>| json!({"text": "ab", "output_ids": ids, "meta_info": {"finish_reason": {"type": kind}}});
+    assert_eq!(read(finished("stop", vec![97, 98])), Ok("ab".into()));
+    assert_eq!(read(finished("stop", vec![97, 98, 257])), Ok("ab".into()));
+    assert_eq!(read(finished("length", vec![97, 98])), Err(StopReason::Cut));
+    for ids in [vec![97], vec![97, 98, 99_999]] {
+        let other = read(finished("stop", ids)).unwrap_err();
+        assert!(other.to_string().contains("another model's"), "{other}");
+        assert_eq!(other.status(), Status::Failed);
+    }
+
+    let bare = ChatTemplate::new("{{ messages[-1].content }}").unwrap();
+    strict.template = Rc::new(bare);
+    let replay = Replay::new(strict.clone(), Rc::new(ToyTokenizer), opening());
+    let reason = replay.request().unwrap_err();
+    assert!(
+        reason.to_string().contains("the sentence about tools"),
+        "{reason}"
+    );
+    strict.tools.clear();
+    assert!(
+        Replay::new(strict, Rc::new(ToyTokenizer), opening())
+            .request()
+            .is_ok()
+    );
+}
+
+#[test]
+fn with_the_tokenizer_of_another_model_tokens_are_made_from_the_text() {
+    let mut settings = settings(MaskMode::TokenIn);
+    settings.wiki = None;
+    settings.strict = true;
+    settings.send_ids = true;
+    settings.is_reconstructed = true;
+    let mut replay = Replay::new(settings, Rc::new(ToyTokenizer), opening());
+    let request = replay.request().unwrap().prompt.clone();
+    assert!(matches!(request, Prompt::Text(text) if !text.contains("SYS")));
+    let body = json!({
+        "text": "Hi<|im_end|>",
+        "output_ids": [90_001, 90_002],
+        "meta_info": {"finish_reason": {"type": "stop"}}
+    });
+    let turn = Turn {
+        reply: GenerateReply::read(&body).unwrap(),
+        step: said("x", false).unwrap(),
+    };
+    replay.advance(&[turn]).unwrap();
+    let result = replay.result();
+    assert!(result.is_reconstructed);
+    assert!(replay.request().is_ok());
+    assert_eq!(result.strips[0].ids(), [72, 105, 257]);
 }

@@ -54,7 +54,7 @@ fn run(
     environment: &mut dyn RolloutEnvironment,
 ) -> Result<(InteractionResult, Vec<String>), String> {
     let mut settings = RolloutSettings::new(template(input)?);
-    settings.wiki = text(input, "wiki")?;
+    settings.wiki = Some(text(input, "wiki")?);
     settings.tools = list(input, "tools")?.to_vec();
     settings.mode = mode(input)?;
     settings.task_index = task_index;

@@ -44,9 +44,9 @@ impl Recorder {
         self.result
     }
 
-    /// The two messages before the first turn.
-    pub(crate) fn begin(&mut self, system: ChatMessage, user: ChatMessage, info: Object) {
-        for message in [system, user] {
+    /// The messages before the first turn.
+    pub(crate) fn begin(&mut self, system: Option<ChatMessage>, user: ChatMessage, info: Object) {
+        for message in system.into_iter().chain([user]) {
             self.conversation.push(message.clone());
             self.result.messages.push(message);
         }
@@ -184,19 +184,35 @@ impl Recorder {
         }
     }
 
-    /// The sampled tokens. If the server gives none, those of the text; if it gives others than the text's, its
-    /// tokenizer is another one.
+    /// The sampled tokens. If the server gives none, or the tokenizer is not the model's, those of the text.
     fn sampled(&self, reply: &GenerateReply) -> Result<Vec<TokenId>, StopReason> {
-        let Some(sampled) = reply.sampled() else {
-            return self.encode(&reply.text);
-        };
-        let bytes = self.tokenizer.decode(&sampled).map_err(untokenizable)?;
-        if String::from_utf8_lossy(&bytes) != *reply.text {
-            return Err(StopReason::Reply(
-                "its tokens do not decode to its text; the tokenizer is another model's".into(),
-            ));
+        match reply.sampled().filter(|_| !self.result.is_reconstructed) {
+            None => self.encode(&reply.text),
+            Some(sampled) => {
+                self.check(reply)?;
+                Ok(sampled)
+            }
         }
-        Ok(sampled)
+    }
+
+    /// Fails if the server sampled other tokens than those of its text: its tokenizer is another one.
+    pub(crate) fn check(&self, reply: &GenerateReply) -> Result<(), StopReason> {
+        let Some(sampled) = reply.sampled().filter(|_| !self.result.is_reconstructed) else {
+            return Ok(());
+        };
+        let other = |why: String| {
+            let reason = format!("{why}; the tokenizer is another model's");
+            StopReason::Reply(reason.into())
+        };
+        let bytes = self.tokenizer.decode(&sampled);
+        let bytes = bytes.map_err(|error| other(error.to_string()))?;
+        let text = String::from_utf8_lossy(&bytes);
+        // A server may leave the mark at the end out of its text.
+        let is_same = *text == *reply.text || text.strip_suffix(END_OF_TURN) == Some(&reply.text);
+        match is_same {
+            true => Ok(()),
+            false => Err(other("its tokens do not decode to its text".to_owned())),
+        }
     }
 }
 

@@ -1,0 +1,91 @@
+//! A rollout that is rebuilt from the turns of an episode.
+//!
+//! Where a person can stop, undo and continue an episode, the episode is what is kept, and the state of a [`Rollout`]
+//! follows from it: each turn has the reply as the server sent it, and what the environment answered.
+//!
+//! Invariant: what is recorded depends on the settings, the opening and the turns alone.
+
+use std::rc::Rc;
+
+use volary_tokens::Tokenizer;
+
+use crate::environment::{EnvReset, EnvStep};
+use crate::result::{InteractionResult, StopReason};
+use crate::rollout::{Completion, Effect, Event, Rollout, RolloutSettings};
+use crate::sglang::{GenerateReply, GenerateRequest};
+
+/// A turn of an episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// What the model replied.
+    pub reply: GenerateReply,
+    /// What the environment answered.
+    pub step: EnvStep,
+}
+
+/// A rollout, and the turns that it was rebuilt from.
+#[derive(Debug)]
+pub struct Replay {
+    rollout: Rollout,
+    effect: Effect,
+    played: Vec<Turn>,
+}
+
+impl Replay {
+    /// A rollout before its first turn.
+    pub fn new(settings: RolloutSettings, tokenizer: Rc<dyn Tokenizer>, opening: EnvReset) -> Self {
+        let (rollout, effect) = Rollout::start(settings, tokenizer);
+        let mut replay = Replay {
+            rollout,
+            effect,
+            played: Vec::new(),
+        };
+        replay.give(Event::Reset(Ok(opening)));
+        replay
+    }
+
+    /// Takes the turns that were not taken before. Fails if they do not continue those that were: the rollout is then
+    /// of another episode.
+    pub fn advance(&mut self, turns: &[Turn]) -> Result<(), OtherEpisode> {
+        let new = turns.strip_prefix(self.played.as_slice());
+        for turn in new.ok_or(OtherEpisode)? {
+            self.played.push(turn.clone());
+            self.give(Event::Generated(Ok(turn.reply.clone())));
+            self.give(Event::Stepped(Ok(turn.step.clone())));
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, event: Event) {
+        // A rollout that has ended takes no more events, and what it recorded stays.
+        if let Ok(effect) = self.rollout.handle(event) {
+            self.effect = effect;
+        }
+    }
+
+    /// What to send for the next turn, or why there is none.
+    pub fn request(&self) -> Result<&GenerateRequest, StopReason> {
+        match &self.effect {
+            Effect::Generate(request) => Ok(request),
+            Effect::Reset(_) | Effect::Step(_) | Effect::Finished => {
+                let reason = self.result().stop_reason.clone();
+                Err(reason.unwrap_or(StopReason::Cancelled))
+            }
+        }
+    }
+
+    /// What a reply says that is not yet a turn.
+    pub fn read(&self, reply: &GenerateReply) -> Result<Completion, StopReason> {
+        self.rollout.read(reply)
+    }
+
+    /// What is recorded so far.
+    pub fn result(&self) -> &InteractionResult {
+        self.rollout.result()
+    }
+}
+
+/// Turns that do not continue those of a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("These turns do not continue the rollout")]
+pub struct OtherEpisode;
