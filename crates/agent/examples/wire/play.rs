@@ -6,6 +6,7 @@ use volary_agent::model::limits::{Budget, Spent};
 use volary_agent::model::price::Prices;
 use volary_agent::model::retry::{Next, Patience, Tries, seconds_of_header};
 use volary_agent::model::selector::ToolSelector;
+use volary_agent::model::sglang::setup::GenerateSetup;
 use volary_agent::model::{
     Answer, Connection, ModelError, ModelRequest, Reply, ToolChoice, select,
 };
@@ -39,6 +40,7 @@ async fn played(command: &Json, clock: VirtualClock) -> Result<Json, Failure> {
         kind: provider(command)?,
         base_url: text(command, "base_url")?,
         model: text(command, "model")?,
+        generate: GenerateSetup::default(),
     };
     let registry = volary_envs::registry();
     let (mut runner, opening) = Runner::open(&registry, &recipe, Rc::new(clock)).await?;

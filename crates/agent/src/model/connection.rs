@@ -11,6 +11,7 @@ pub use volary_connectivity::{Address, Space};
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
 
+use super::sglang::setup::GenerateSetup;
 use super::{Provider, ProviderKind};
 
 /// A model at a provider, under a name. Stored as its fields.
@@ -28,6 +29,9 @@ pub struct Connection {
     /// The model.
     #[serde(default)]
     pub model: Text,
+    /// How prompts are made, where the wire format has none.
+    #[serde(default, skip_serializing_if = "GenerateSetup::is_default")]
+    pub generate: GenerateSetup,
 }
 
 /// What is wrong with a connection, in words for its form.
@@ -59,6 +63,7 @@ impl Connection {
             kind: preset.kind,
             base_url: preset.base_url.into(),
             model: preset.models.first().copied().unwrap_or("").into(),
+            generate: GenerateSetup::default(),
         }
     }
 
@@ -70,6 +75,7 @@ impl Connection {
             kind: self.kind,
             base_url: tidy_base(&self.base_url, self.kind).into(),
             model: self.model.trim().into(),
+            generate: self.generate.clone(),
         }
     }
 
@@ -118,11 +124,17 @@ fn tidy_base(base: &str, kind: ProviderKind) -> &str {
     let base = base.trim().trim_end_matches('/');
     let endpoint = without(
         base,
-        &["/chat/completions", "/responses", "/messages", "/models"],
+        &[
+            "/chat/completions",
+            "/responses",
+            "/messages",
+            "/models",
+            "/generate",
+        ],
     );
     let base = base.get(..endpoint).unwrap_or(base);
     let versions: &[&str] = match kind {
-        ProviderKind::Anthropic => &["/v1"],
+        ProviderKind::Anthropic | ProviderKind::Sglang => &["/v1"],
         ProviderKind::Gemini => &["/v1beta", "/v1"],
         ProviderKind::OpenAiChat | ProviderKind::OpenAiResponses | ProviderKind::Mistral => &[],
     };

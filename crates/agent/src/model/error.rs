@@ -61,6 +61,12 @@ pub enum ModelError {
         /// How long.
         seconds: u32,
     },
+    /// A turn of a rollout can't be rendered, read or recorded.
+    #[error("The rollout cannot continue: {reason}")]
+    Rollout {
+        /// What is wrong.
+        reason: Text,
+    },
     /// The answer ended at the limit of tokens.
     #[error(
         "The response reached the token limit before an action was complete. Raise the maximum \
@@ -93,6 +99,7 @@ impl ModelError {
             ModelError::Malformed { .. }
             | ModelError::TooLarge { .. }
             | ModelError::TokenLimit
+            | ModelError::Rollout { .. }
             | ModelError::Refused { .. }
             | ModelError::NoAction(_) => false,
         }

@@ -8,8 +8,8 @@
 //! - [`request`], [`answer`], [`error`]: the words that all providers share.
 //! - [`history`]: messages as turns that every provider accepts.
 //! - [`sse`]: server-sent events; [`reply`]: bytes of a reply to deltas and the answer.
-//! - [`openai_chat`], [`openai_responses`], [`anthropic`], [`gemini`], [`mistral`]: the providers.
-//! - [`concession`]: what to do without when a model refuses a request.
+//! - [`openai_chat`], [`openai_responses`], [`anthropic`], [`gemini`], [`mistral`], [`sglang`]: the providers.
+//! - [`parameter_fallback`]: what to do without when a model refuses a request.
 //!
 //! Above it:
 //! - [`selector`]: aviary's ToolSelector and its ledger, over any of them; [`selection`]: answer to action.
@@ -42,6 +42,7 @@ pub mod request;
 pub mod retry;
 pub mod selection;
 pub mod selector;
+pub mod sglang;
 pub mod sse;
 #[cfg(test)]
 mod wire_tests;

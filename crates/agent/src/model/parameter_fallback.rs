@@ -135,6 +135,10 @@ pub fn concede(
     request: &ModelRequest,
     error: &ModelError,
 ) -> Option<Concession> {
+    if kind == ProviderKind::Sglang {
+        // Its body is rendered by the sender, and has no parameters that some models refuse.
+        return None;
+    }
     let words = words(error)?;
     let says = |word: &str| words.contains(word);
     let made = |concession| request.concessions.has(concession);

@@ -5,7 +5,7 @@ use volary_core::json::{Json, Text};
 
 use super::sse::SseEvent;
 use super::{Answer, ApiKey, Delta, HttpRequest, ModelError, ModelRequest};
-use super::{anthropic, gemini, mistral, openai_chat, openai_responses};
+use super::{anthropic, gemini, mistral, openai_chat, openai_responses, sglang};
 
 /// The wire formats, stored by the names of their codecs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -25,16 +25,20 @@ pub enum ProviderKind {
     /// Mistral Chat Completions.
     #[serde(rename = "mistral")]
     Mistral,
+    /// SGLang's `/generate`: text and tokens instead of messages.
+    #[serde(rename = "sglang")]
+    Sglang,
 }
 
 impl ProviderKind {
     /// All of them, in the order of display.
-    pub const ALL: [ProviderKind; 5] = [
+    pub const ALL: [ProviderKind; 6] = [
         ProviderKind::OpenAiChat,
         ProviderKind::OpenAiResponses,
         ProviderKind::Anthropic,
         ProviderKind::Gemini,
         ProviderKind::Mistral,
+        ProviderKind::Sglang,
     ];
 
     /// By the name of its codec.
@@ -51,6 +55,7 @@ impl ProviderKind {
             ProviderKind::Anthropic => "Anthropic Messages",
             ProviderKind::Gemini => "Google Gemini",
             ProviderKind::Mistral => "Mistral",
+            ProviderKind::Sglang => "SGLang /generate",
         }
     }
 
@@ -62,6 +67,7 @@ impl ProviderKind {
             ProviderKind::Anthropic => &anthropic::Anthropic,
             ProviderKind::Gemini => &gemini::Gemini,
             ProviderKind::Mistral => &mistral::Mistral,
+            ProviderKind::Sglang => &sglang::Sglang,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is asked of a model, in words that all providers share.
 
 use serde::Serialize;
-use volary_core::json::Text;
+use volary_core::json::{Json, Text};
 use volary_core::{AnyMessage, Tool};
 
 use super::parameter_fallback::Concessions;
@@ -84,6 +84,8 @@ pub struct ModelRequest {
     pub stream: bool,
     /// What this model was found not to take, which is therefore left out or said another way.
     pub concessions: Concessions,
+    /// The body for [`sglang`](super::sglang), whose prompts are rendered by the sender.
+    pub generate: Option<Json>,
 }
 
 impl ModelRequest {

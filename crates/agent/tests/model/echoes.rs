@@ -2,7 +2,7 @@
 //! edits the action, changes the model, or the provider does not want it.
 
 use volary_agent::model::selector::ToolSelector;
-use volary_agent::model::{ApiKey, Concession, Concessions, ModelRequest, select};
+use volary_agent::model::{ApiKey, Concession, Concessions, ModelRequest, ProviderKind, select};
 use volary_core::json::{Json, Text, read};
 use volary_core::message::DumpOptions;
 use volary_core::{AnyMessage, Message, ToolRequestMessage, ToolResponseMessage};
@@ -14,7 +14,8 @@ fn action(fixture: &Fixture) -> Option<ToolRequestMessage> {
     let (_, Ok(answer)) = read_in(fixture, [fixture.body.as_slice()]) else {
         return None;
     };
-    if answer.echo.is_empty() {
+    // SGLang's reply is kept for its tokens; nothing of it is sent back.
+    if answer.echo.is_empty() || fixture.kind == ProviderKind::Sglang {
         return None;
     }
     let mut selector = ToolSelector::new("the-model", false, false);

@@ -18,8 +18,10 @@ enum Where {
 
 /// The events of a stream that says pieces of a text.
 fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
-    let event = |piece: &&str| {
+    let mut so_far = String::new();
+    let mut event = |piece: &&str| {
         let piece = *piece;
+        so_far.push_str(piece);
         match (kind, place) {
             (ProviderKind::OpenAiChat | ProviderKind::Mistral, Where::Arguments) => json!({
                 "choices": [{"index": 0, "delta": {"tool_calls": [
@@ -55,6 +57,10 @@ fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
                 };
                 json!({"type": "content_block_delta", "index": 0, "delta": (delta)})
             }
+            // Each event repeats the whole reply, which has nothing but text.
+            (ProviderKind::Sglang, _) => {
+                json!({"text": (so_far.as_str()), "meta_info": {"finish_reason": null}})
+            }
             (ProviderKind::Gemini, place) => {
                 let thought = matches!(place, Where::Thinking);
                 json!({"candidates": [{"index": 0, "content": {"parts": [{"text": (piece), "thought": (thought)}]}}]})
@@ -74,7 +80,7 @@ fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
         };
         events.push(json!({"type": "content_block_start", "index": 0, "content_block": (block)}));
     }
-    events.extend(pieces.iter().map(event));
+    events.extend(pieces.iter().map(&mut event));
     events
 }
 

@@ -130,6 +130,11 @@ fn lists_of_models_are_read() {
             r#"{"models":[{"name":"models/g","supportedGenerationMethods":["generateContent"]},{"name":"models/e","supportedGenerationMethods":["embedContent"]}]}"#,
             vec!["g"],
         ),
+        (
+            ProviderKind::Sglang,
+            r#"{"object":"list","data":[{"id":"Qwen/Qwen2.5-7B-Instruct","object":"model"}]}"#,
+            vec!["Qwen/Qwen2.5-7B-Instruct"],
+        ),
         (ProviderKind::Mistral, r#"{"data":[]}"#, vec![]),
         (ProviderKind::Mistral, r#""nothing""#, vec![]),
     ] {

@@ -24,7 +24,7 @@ pub struct Preset {
 }
 
 /// In the order of display.
-pub static PRESETS: [Preset; 15] = [
+pub static PRESETS: [Preset; 16] = [
     Preset {
         name: "OpenAI",
         kind: ProviderKind::OpenAiResponses,
@@ -159,6 +159,16 @@ pub static PRESETS: [Preset; 15] = [
         key_url: None,
         models: &[],
         note: "Start it with the --tool-call-parser of the model.",
+        allow: "",
+    },
+    Preset {
+        name: "SGLang /generate",
+        kind: ProviderKind::Sglang,
+        base_url: "http://localhost:30000",
+        key_url: None,
+        models: &[],
+        note: "Rollouts with recorded tokens, as in training. The chat template and the tokenizer must be \
+               the model's.",
         allow: "",
     },
     Preset {

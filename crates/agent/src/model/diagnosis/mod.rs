@@ -51,6 +51,8 @@ pub enum Trouble {
     Offline,
     /// It answers too slowly, or stops in the middle.
     Interrupted,
+    /// Messages can't be made a prompt, or the answer not tokens.
+    Rollout,
     /// The model's answer is no action.
     NoAction,
 }

@@ -21,6 +21,7 @@ pub fn of_error(connection: &Connection, has_key: bool, error: &ModelError) -> D
         Trouble::NotAModel => "The response did not come from a model API.".to_owned(),
         Trouble::Unreachable => format!("{name} cannot be reached."),
         Trouble::Interrupted => "The response was cut off.".to_owned(),
+        Trouble::Rollout => format!("The rollout with {name} stopped."),
         _ => "The model's response is not a valid action.".to_owned(),
     };
     Diagnosis {
@@ -50,6 +51,7 @@ fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
         ModelError::Malformed { .. } | ModelError::TooLarge { .. } => return Trouble::NotAModel,
         ModelError::Unreachable { .. } => return Trouble::Unreachable,
         ModelError::Cut | ModelError::Silent { .. } => return Trouble::Interrupted,
+        ModelError::Rollout { .. } => return Trouble::Rollout,
         _ => return Trouble::NoAction,
     };
     let words = format!("{message} {}", code.as_deref().unwrap_or("")).to_lowercase();
@@ -132,6 +134,11 @@ fn remedy(connection: &Connection, trouble: Trouble, error: &ModelError) -> Stri
             } => format!("Wait {seconds:.0} s and try again, or run fewer episodes at once."),
             _ => "Wait a moment and try again, or run fewer episodes at once.".to_owned(),
         },
+        Trouble::Rollout => {
+            "Check the chat template and the tokenizer of this connection in the settings. Steps so \
+             far are kept."
+                .to_owned()
+        }
         Trouble::NoCredit => {
             "Add credit in the provider's billing settings, or use another connection.".to_owned()
         }

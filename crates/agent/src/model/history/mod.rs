@@ -216,6 +216,11 @@ fn well_named(name: &Text) -> Text {
 }
 
 /// The content as parts: the blocks of multimodal content, else its text; none if there is none.
+/// The text of a message. Images are left out.
+pub fn text_of_message(message: &AnyMessage) -> String {
+    text_of(message_parts(message.body()))
+}
+
 fn message_parts(body: &volary_core::message::Body) -> Vec<Part> {
     match (body.blocks(), &body.content) {
         (Some(blocks), _) => blocks.iter().filter_map(part).collect(),
