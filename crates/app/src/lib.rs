@@ -8,3 +8,4 @@ pub mod library;
 pub mod notice;
 pub mod outside;
 pub mod playground;
+pub mod rollout;

@@ -20,6 +20,8 @@ pub enum Channel {
     Evaluation,
     /// [`crate::checkout`]
     Checkout,
+    /// [`crate::rollout`]
+    Rollout,
 }
 
 /// A request type: one for each channel.

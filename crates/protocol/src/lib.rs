@@ -5,6 +5,7 @@
 //! - [`library`]: the stored trajectories: listing, opening, searching, importing.
 //! - [`evaluation`]: playing whole cells of an evaluation.
 //! - [`checkout`]: reading and storing a checkout of tau-bench.
+//! - [`rollout`]: prompts, replies and tokens of rollouts.
 //! - [`episode`]: an episode in chunks, and its assembly.
 //! - [`Calls`]: which reply belongs to which call; [`WorkerLoss`]: why there are no more replies.
 //!
@@ -25,6 +26,7 @@ pub mod environments;
 pub mod episode;
 pub mod evaluation;
 pub mod library;
+pub mod rollout;
 mod worker_loss;
 
 pub use calls::Calls;

@@ -21,7 +21,7 @@ use volary_protocol::envelope::{
 use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
 use volary_protocol::library::{self, Finding, Match, Origin, RemoteFile, Unfetched};
-use volary_protocol::{checkout, encode, evaluation};
+use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
 use volary_trajectory::passages::{Part, Place};
 use volary_trajectory::table::Row;
@@ -321,6 +321,54 @@ fn evaluation_events() -> Vec<evaluation::Event> {
     ]
 }
 
+fn rollout_requests() -> Vec<rollout::Request> {
+    use rollout::Task;
+    let setup = || rollout::Setup {
+        template: "qwen2.5".into(),
+        mask: "token_in".into(),
+        tokenizer: Some("tokenizer.json 7031645".into()),
+        send_tokens: true,
+        temperature: Some(0.7),
+        max_tokens: None,
+    };
+    let tasks = [
+        Task::Render,
+        Task::Next,
+        Task::Read {
+            reply: object!({"text": "Hi<|im_end|>", "output_ids": [13048, 151645]}),
+        },
+        Task::Record { is_over: true },
+    ];
+    let request = |task| rollout::Request {
+        setup: setup(),
+        conversation: object!({"opening": "hi\u{2028}"}),
+        task,
+    };
+    tasks.map(request).into()
+}
+
+fn rollout_events() -> Vec<rollout::Event> {
+    use rollout::Event;
+    vec![
+        Event::Body {
+            body: object!({"text": "<|im_start|>"}),
+        },
+        Event::Said {
+            text: "One moment.".into(),
+            call: Some(rollout::Call {
+                name: "f".into(),
+                arguments: "{}".into(),
+            }),
+        },
+        Event::Recorded {
+            members: object!({"tokens": [1, 2], "loss_mask": [1]}),
+        },
+        Event::Failed {
+            reason: "The template failed.".into(),
+        },
+    ]
+}
+
 fn assert_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, messages: &[T]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.json"));
     let written = serde_json::to_string_pretty(messages).unwrap() + "\n";
@@ -411,6 +459,12 @@ fn checkout_messages() {
         },
     ];
     assert_events("checkout_events", &events);
+}
+
+#[test]
+fn rollout_messages() {
+    assert_requests("rollout_requests", Channel::Rollout, &rollout_requests());
+    assert_events("rollout_events", &rollout_events());
 }
 
 #[test]

@@ -1,0 +1,152 @@
+use volary_core::{json, object};
+
+use super::*;
+
+fn setup() -> Setup {
+    Setup {
+        template: "qwen2.5".into(),
+        mask: "fixed".into(),
+        tokenizer: None,
+        send_tokens: false,
+        temperature: Some(0.5),
+        max_tokens: None,
+    }
+}
+
+fn reply(text: &str) -> Json {
+    json!({"text": text, "meta_info": {"finish_reason": {"type": "stop"}}})
+}
+
+fn conversation(replies: &[&str]) -> Object {
+    let turns = replies
+        .iter()
+        .map(|text| json!({"reply": (reply(text)), "observation": "x", "reward": 0.0}));
+    object!({
+        "system": "SYS",
+        "opening": "hi",
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
+        "turns": (Json::List(turns.collect()))
+    })
+}
+
+fn ask(rollouts: &mut Rollouts, setup: Setup, replies: &[&str], task: Task) -> Event {
+    rollouts.handle(Request {
+        setup,
+        conversation: conversation(replies),
+        task,
+    })
+}
+
+fn tokens(event: &Event) -> usize {
+    let Event::Recorded { members } = event else {
+        panic!("{event:?}");
+    };
+    let length = |key: &str| members.get(key).and_then(Json::as_list).unwrap().len();
+    assert!(length("tokens") > length("loss_mask"));
+    length("tokens")
+}
+
+const CALL: &str =
+    "Yes.\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call><|im_end|>";
+
+#[test]
+fn a_turn_is_asked_for_read_and_recorded() {
+    let mut rollouts = Rollouts::default();
+    let Event::Body { body } = ask(&mut rollouts, setup(), &[], Task::Next) else {
+        panic!("no body");
+    };
+    let text = body.get("text").and_then(Json::as_text).unwrap();
+    assert!(text.starts_with("<|im_start|>system\nSYS") && text.ends_with("assistant\n"));
+    let temperature = body.get("sampling_params").unwrap().get("temperature");
+    assert_eq!(temperature, Some(&0.5.into()));
+
+    let task = Task::Read {
+        reply: reply(CALL).as_object().unwrap().clone(),
+    };
+    let call = Call {
+        name: "f".into(),
+        arguments: "{\"a\": 1}".into(),
+    };
+    assert_eq!(
+        ask(&mut rollouts, setup(), &[], task),
+        Event::Said {
+            text: "Yes.".into(),
+            call: Some(call)
+        }
+    );
+    let record = || Task::Record { is_over: false };
+    let first = tokens(&ask(&mut rollouts, setup(), &[CALL], record()));
+    let both = tokens(&ask(&mut rollouts, setup(), &[CALL, "Bye"], record()));
+    assert!(both > first);
+    // What the worker kept changes nothing, and neither does a person who went back.
+    assert_eq!(
+        tokens(&ask(&mut rollouts, setup(), &[CALL], record())),
+        first
+    );
+    let fresh = &mut Rollouts::default();
+    assert_eq!(tokens(&ask(fresh, setup(), &[CALL, "Bye"], record())), both);
+    let ended = Task::Record { is_over: true };
+    assert_eq!(tokens(&ask(fresh, setup(), &[CALL, "Bye"], ended)), both);
+}
+
+#[test]
+fn in_token_in_the_end_of_an_episode_begins_no_turn() {
+    let mut rollouts = Rollouts::default();
+    let setup = Setup {
+        mask: "token_in".into(),
+        ..setup()
+    };
+    let open = Task::Record { is_over: false };
+    let open = tokens(&ask(&mut rollouts, setup.clone(), &["Bye"], open));
+    let ended = Task::Record { is_over: true };
+    let ended = tokens(&ask(&mut rollouts, setup, &["Bye"], ended));
+    assert_eq!(open - ended, "\u{100}assistant\n".chars().count());
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let mut rollouts = Rollouts::default();
+    let mut fails = |setup: Setup, task: Task| match ask(&mut rollouts, setup, &[], task) {
+        Event::Failed { reason } => reason.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let with_template = |template: &str| Setup {
+        template: template.into(),
+        ..setup()
+    };
+    let broken = fails(with_template("{% if %}"), Task::Next);
+    assert!(
+        broken.contains("The chat template can't be used"),
+        "{broken}"
+    );
+    let bare = fails(with_template("{{ messages[-1].content }}"), Task::Next);
+    assert!(bare.contains("the sentence about tools"), "{bare}");
+    let missing = Setup {
+        tokenizer: Some("tokenizer.json 1".into()),
+        ..setup()
+    };
+    assert!(fails(missing.clone(), Task::Next).contains("missing"));
+    assert!(Rollouts::default().lacks_tokenizer(&missing));
+    let damaged = Rollouts::default().read_tokenizer(&missing, b"{}");
+    assert!(damaged.is_err());
+    let reply = reply("<tool_call>\n5\n</tool_call>");
+    let reply = reply.as_object().unwrap().clone();
+    assert!(!fails(setup(), Task::Read { reply }).is_empty());
+}
+
+#[test]
+fn messages_of_no_episode_are_rendered_as_they_are() {
+    let event = Rollouts::default().handle(Request {
+        setup: setup(),
+        conversation: object!({"messages": [{"role": "user", "content": "Say OK."}]}),
+        task: Task::Render,
+    });
+    let Event::Body { body } = event else {
+        panic!("{event:?}");
+    };
+    let text = body.get("text").and_then(Json::as_text).unwrap();
+    assert!(
+        text.contains("<|im_start|>user\nSay OK.<|im_end|>"),
+        "{text}"
+    );
+}
