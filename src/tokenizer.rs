@@ -98,6 +98,17 @@ pub async fn forget() {
     let _ = sources::forget(KEY).await;
 }
 
+/// The stored file, for a worker that reads it.
+pub async fn file() -> Option<GivenFile> {
+    let name = small::get(Keep::Always, KEY)?;
+    stored(&name).await.ok().flatten()
+}
+
+/// The name of the stored file.
+pub fn stored_name() -> Option<String> {
+    small::get(Keep::Always, KEY)
+}
+
 async fn stored(name: &str) -> Result<Option<GivenFile>, DatabaseError> {
     sources::file(KEY, name).await
 }

@@ -5,6 +5,7 @@
 //! - [`evaluation`]: plays whole cells of an evaluation.
 //! - [`library`]: reads, stores, opens and searches trajectories.
 //! - `checkout`: reads and stores the user's checkout of tau-bench, and gives environments its data.
+//! - `rollout`: makes prompts, reads replies and records tokens.
 //! - `outside`: questions of environments to the page.
 //! - `in_flight`: waiting for what other requests do.
 //!
@@ -19,3 +20,4 @@ pub(crate) mod in_flight;
 pub mod library;
 mod live;
 mod outside;
+mod rollout;

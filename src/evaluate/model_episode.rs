@@ -26,7 +26,7 @@ use super::run::Run;
 use super::stage::WorkerStage;
 use crate::browser::database::Change;
 use crate::browser::{network, timers};
-use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
+use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record, rollout};
 use crate::storage;
 use crate::storage::episodes::StoredEpisode;
 use crate::storage::evaluations::{keeping_draft, keeping_step, steps};
@@ -56,6 +56,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
         return;
     };
     let end = playing.play().await;
+    playing.record_tokens().await;
     let Playing {
         job,
         mut episode,
@@ -214,6 +215,34 @@ impl<'a> Playing<'a> {
         self.draft.recorded = recorded;
     }
 
+    /// The turn of a rollout, if the model is played by one.
+    fn rollout_turn(&self, saved: &Saved, settings: &Object) -> Option<rollout::Turn> {
+        let prompt = model_settings::system_prompt(settings).map(|prompt| &**prompt);
+        let model = &saved.connection.model;
+        let request = model_settings::request(model, settings, &self.episode);
+        rollout::Turn::of(&saved.connection, &self.episode, prompt, &request)
+    }
+
+    /// The tokens of a rollout belong to the episode, also to one that failed.
+    async fn record_tokens(&mut self) {
+        let Ok((saved, settings)) = self.model() else {
+            return;
+        };
+        let Some(turn) = self.rollout_turn(&saved, &settings) else {
+            return;
+        };
+        if self.episode.start.is_empty() {
+            return;
+        }
+        match turn.record(self.episode.ending != Ending::Open).await {
+            Ok(members) => self.episode.raw.extend(members),
+            Err(error) => {
+                let reason = error.to_string();
+                self.episode.metadata.insert("tokens_missing", reason);
+            }
+        }
+    }
+
     fn record(&mut self, step: StepRecord, frame: FramePatch) -> Result<(), Failure> {
         self.episode.record(step, frame).map_err(|error| Failure {
             kind: FailureKind::Environment,
@@ -259,6 +288,11 @@ impl<'a> Playing<'a> {
     async fn ask(&mut self, saved: &Saved, settings: &Object) -> Result<Said, Halt> {
         let connection = &saved.connection;
         let mut request = model_settings::request(&connection.model, settings, &self.episode);
+        let turn = self.rollout_turn(saved, settings);
+        if let Some(turn) = &turn {
+            let prepared = turn.prepare(&mut request).await;
+            prepared.map_err(|error| Failure::of_model(&error))?;
+        }
         let ask = Ask::of(saved);
         let mut asking = Asking::new(ask.clone(), &mut request);
         let mut notes = Vec::new();
@@ -283,7 +317,11 @@ impl<'a> Playing<'a> {
             let (unanswered, next) = match sent {
                 Err(failed) => failed,
                 Ok(asked) => {
-                    let answer = asked.answer;
+                    let mut answer = asked.answer;
+                    if let Some(turn) = &turn {
+                        let read = turn.read(&answer).await;
+                        answer = read.map_err(|error| Failure::of_model(&error))?;
+                    }
                     return Ok(Said {
                         details: record::details(&connection.model, &answer, cost, started),
                         extras: record::extras(&self.episode.steps, &self.unanswered, &notes),

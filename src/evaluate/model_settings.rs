@@ -3,7 +3,7 @@
 use volary_agent::model::{ModelRequest, ToolChoice};
 use volary_core::AnyMessage;
 use volary_core::json;
-use volary_core::json::{Json, Object};
+use volary_core::json::{Json, Object, Text};
 use volary_core::message::{Body, Message, Role};
 use volary_trajectory::Episode;
 
@@ -30,11 +30,16 @@ pub fn properties() -> Object {
     schema.as_object().cloned().unwrap_or_default()
 }
 
+/// The system prompt, if there is one.
+pub fn system_prompt(settings: &Object) -> Option<&Text> {
+    let prompt = settings.get(SYSTEM_PROMPT).and_then(Json::as_text);
+    prompt.filter(|prompt| !prompt.trim().is_empty())
+}
+
 /// The next request of an episode.
 pub fn request(model: &str, settings: &Object, episode: &Episode) -> ModelRequest {
     let text = |key: &str| settings.get(key).and_then(Json::as_text);
-    let prompt = text(SYSTEM_PROMPT).filter(|prompt| !prompt.trim().is_empty());
-    let prompt = prompt.map(|prompt| {
+    let prompt = system_prompt(settings).map(|prompt| {
         AnyMessage::from(Message {
             role: Role::System,
             body: Body {

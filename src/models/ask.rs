@@ -20,7 +20,7 @@ use volary_agent::model::{
 use volary_connectivity::{Cause, Silence};
 use volary_core::json::Text;
 
-use super::Saved;
+use super::{Saved, rollout};
 use crate::browser::http::{self, HttpError};
 use crate::browser::{self, network, timers};
 
@@ -182,6 +182,10 @@ impl<'a> Asking<'a> {
         heard: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Asked, (Box<Unanswered>, Next)> {
         self.attempt += 1;
+        if let Err(error) = rollout::render(self.ask.connection, request).await {
+            let unanswered = Unanswered::of_reply(error, Exchange::default());
+            return Err((Box::new(unanswered), Next::GiveUp));
+        }
         let before = timers::now() - self.started;
         let mut sent = exchanged(&self.ask, request, self.attempt, heard).await;
         let exchange = match &mut sent {

@@ -4,6 +4,7 @@
 //!   visits, without keys: see [`crate::secrets`].
 //! - [`ask`]: one request to a model with retries; [`within`]: the same within limits. [`record`]: the record
 //!   of a request in a step. [`list`]: the models of a provider.
+//! - [`rollout`]: prompts and tokens of models behind SGLang's `/generate`.
 //! - [`sampling`]: sampling parameters.
 //! - [`diagnose`]: why there was no response, and what to do.
 //!
@@ -15,6 +16,7 @@ pub mod diagnose;
 pub mod list;
 pub mod prices;
 pub mod record;
+pub mod rollout;
 pub mod sampling;
 pub mod within;
 

@@ -16,6 +16,7 @@ use super::environments::Environments;
 use super::evaluation::Evaluations;
 use super::library::fetching::fetch;
 use super::library::{LibraryService, Output, listing, reading};
+use super::rollout::RolloutService;
 use crate::browser::clock::BrowserClock;
 use crate::browser::files::GivenFile;
 use crate::browser::lazy::Loaded;
@@ -32,6 +33,7 @@ pub struct Host {
     environments: Environments,
     evaluations: Evaluations,
     library: LibraryService,
+    rollouts: RolloutService,
 }
 
 /// Loads the services, and listens to the page from then on.
@@ -60,6 +62,7 @@ fn serve(port: WorkerPort) -> Loaded<()> {
             clock,
             timers::wall_clock,
         ),
+        rollouts: RolloutService::default(),
         port: port.clone(),
     });
     port.listen(move |letter| Rc::clone(&host).handle(letter));
@@ -109,6 +112,13 @@ impl Host {
                     files,
                     Rc::new(move |event| replies.send(&event)),
                 ));
+            }
+            Channel::Rollout => {
+                let request = decode_request(rest)?;
+                spawn(async move {
+                    let event = self.rollouts.handle(request, letter.attachments).await;
+                    replies.send(&event);
+                });
             }
             Channel::Library => {
                 let request = decode_request(rest)?;

@@ -96,14 +96,22 @@ impl Rollouts {
             }
             Task::Read { reply } => {
                 let reply = GenerateReply::read(&Json::Object(reply)).map_err(said)?;
+                let has_respond = conversation.has_respond;
                 let replay = self.advanced(setup, conversation, &turns)?;
-                let parsed = replay.read(&reply).map_err(said)?.parsed;
+                let completion = replay.read(&reply).map_err(said)?;
+                if completion.said.trim().is_empty() {
+                    return Err("The model said nothing".to_owned());
+                }
+                let parsed = completion.parsed;
                 let action = call_to_action(&parsed.calls, &parsed.normal_text).map_err(said)?;
-                let call = (!action.is_respond()).then(|| Call {
+                let text = match (action.is_respond(), has_respond) {
+                    (true, true) => Text::default(),
+                    _ => parsed.normal_text,
+                };
+                let call = (!action.is_respond() || has_respond).then(|| Call {
                     name: action.name,
                     arguments: Json::Object(action.kwargs).to_python_text().into(),
                 });
-                let text = parsed.normal_text;
                 Ok(Event::Said { text, call })
             }
             Task::Record { is_over } => {

@@ -7,8 +7,9 @@ use futures_util::future::LocalBoxFuture;
 use leptos::prelude::*;
 use volary_agent::model::limits::{Exhausted, Spent};
 use volary_agent::model::selector::ToolSelector;
-use volary_agent::model::{Answer, ModelError, ModelRequest, diagnosis, select};
+use volary_agent::model::{Answer, ModelError, ModelRequest, ProviderKind, diagnosis, select};
 use volary_agent::rollout::Stop;
+use volary_app::playground::replay::is_over;
 use volary_core::json::{Object, Text};
 use volary_core::message::{Message, Role};
 use volary_core::{AnyMessage, ToolRequestMessage};
@@ -18,7 +19,7 @@ use super::seat::{Seat, seat};
 use super::settings::Settings;
 use crate::browser::{self, timers};
 use crate::models::{
-    Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record,
+    Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record, rollout,
 };
 use crate::playground::player::{Aside, Move, Player};
 use crate::playground::policy_settings::POLICY_FORM;
@@ -93,6 +94,7 @@ impl Player for ModelPlayer {
 
     fn play(&mut self, episode: Arc<Episode>) -> LocalBoxFuture<'_, Move> {
         let request = self.request(&episode);
+        let turn = self.rollout_turn(&episode, &request);
         let spent = self.spent(&episode);
         let (steps, ending) = (episode.steps.len(), episode.ending.clone());
         // Held no longer than this: whoever holds it makes the next step copy all of it.
@@ -101,7 +103,7 @@ impl Player for ModelPlayer {
             if ending != Ending::Open {
                 return over(ending);
             }
-            self.ask(request, spent, steps).await
+            self.ask(request, turn, spent, steps).await
         }
         .boxed_local()
     }
@@ -153,7 +155,56 @@ impl ModelPlayer {
         spent
     }
 
-    async fn ask(&mut self, mut request: ModelRequest, mut spent: Spent, steps: usize) -> Move {
+    /// The turn of a rollout, if the model is played by one.
+    fn rollout_turn(&self, episode: &Episode, request: &ModelRequest) -> Option<rollout::Turn> {
+        let prompt = self.settings.system_prompt.as_deref();
+        rollout::Turn::of(&self.saved.connection, episode, prompt, request)
+    }
+
+    /// Records the tokens of a rollout once the step after `steps` steps is taken, or that no further one is.
+    fn record_tokens(&self, steps: usize, request: &ModelRequest, is_stopped: bool) {
+        let connection = self.saved.connection.clone();
+        if connection.kind != ProviderKind::Sglang {
+            return;
+        }
+        let (playground, request) = (self.playground, request.clone());
+        let prompt = self.settings.system_prompt.clone();
+        let expected = if is_stopped { steps } else { steps + 1 };
+        browser::spawn(async move {
+            playground.settled().await;
+            let episode = playground.episode.get_untracked();
+            let id = episode.id.clone();
+            if episode.steps.len() != expected {
+                return;
+            }
+            let is_over = is_stopped || is_over(&episode);
+            let turn = rollout::Turn::of(&connection, &episode, prompt.as_deref(), &request);
+            drop(episode);
+            let Some(turn) = turn else { return };
+            match turn.record(is_over).await {
+                Ok(members) => {
+                    let is_same = playground.episode.with_untracked(|episode| {
+                        episode.id == id && episode.steps.len() == expected
+                    });
+                    if is_same {
+                        playground.episode.update_untracked(|episode| {
+                            Arc::make_mut(episode).raw.extend(members);
+                        });
+                        playground.played();
+                    }
+                }
+                Err(error) => playground.say(format!("No tokens were recorded. {error}")),
+            }
+        });
+    }
+
+    async fn ask(
+        &mut self,
+        mut request: ModelRequest,
+        turn: Option<rollout::Turn>,
+        mut spent: Spent,
+        steps: usize,
+    ) -> Move {
         let seat = self.seat;
         let prices = untrack(|| prices::read(Clone::clone));
         let saved = self.saved.clone();
@@ -164,10 +215,17 @@ impl ModelPlayer {
             prices: &prices,
         };
         if let Some(end) = limits.budget.exhausted(limits.spent) {
+            self.record_tokens(steps, &request, true);
             return exhausted(end);
         }
         let edition = self.playground.edition.get_untracked();
         seat.begin(edition, steps, &self.saved.connection.model);
+        if let Some(turn) = &turn
+            && let Err(error) = turn.prepare(&mut request).await
+        {
+            let connection = &saved.connection;
+            return self.fail(&ask, diagnosis::of_error(connection, ask.has_key(), &error));
+        }
         let started = timers::wall_clock();
         let before = *limits.spent;
         let asked = ask_within(&ask, &mut request, &mut limits, &mut |progress| {
@@ -176,12 +234,17 @@ impl ModelPlayer {
         .await;
         match asked {
             Ok(asked) => {
+                let read = match &turn {
+                    Some(turn) => turn.read(&asked.answer).await,
+                    None => Ok(asked.answer.clone()),
+                };
                 seat.change(|turn| {
                     turn.keep(&asked.exchange);
-                    turn.complete(&asked.answer);
+                    turn.complete(read.as_ref().unwrap_or(&asked.answer));
                 });
-                match self.action(&asked.answer, steps) {
+                match read.and_then(|answer| self.action(&answer, steps)) {
                     Ok(action) => {
+                        self.record_tokens(steps, &request, false);
                         let cost = asked.answer.usage.as_ref();
                         let cost = cost.and_then(|usage| prices.cost(&request.model, usage));
                         let aside = self.aside(&asked, cost, started);

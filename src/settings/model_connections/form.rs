@@ -7,6 +7,7 @@ use volary_agent::model::{ApiKey, Connection, ProviderKind};
 use volary_core::json::Text;
 
 use super::super::section::{InsecurePage, KeyHelp, LinkAway, stays_with};
+use super::generate::GenerateFields;
 use super::names::ModelField;
 use super::trial::{TestButton, TestResult};
 use super::{Actions, Editor};
@@ -25,6 +26,7 @@ pub(super) fn ConnectionForm(editor: Editor) -> impl IntoView {
             <ProviderField editor/>
             <BaseUrlField editor/>
             <ModelField editor/>
+            <GenerateFields editor/>
             <KeyField editor/>
             <div class="button-row">
                 <TestButton editor/>

@@ -4,6 +4,7 @@
 //! change.
 
 mod form;
+mod generate;
 mod names;
 mod trial;
 

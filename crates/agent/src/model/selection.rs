@@ -8,7 +8,7 @@
 //!
 //! The action's info holds, beyond aviary's `usage` and `model`: `finish_reason`; `reasoning_content`
 //! (what was thought), `refusal`, `answered_by` (if the provider names another model), `cached_tokens` and
-//! `reasoning_tokens`, each where there is one; the text of invalid calls under [`INVALID_CALLS_KEY`]; and under [`ECHO_KEY`] what the provider wants back, so
+//! `reasoning_tokens`, each where there is one; the raw `text` of a rollout; the text of invalid calls under [`INVALID_CALLS_KEY`]; and under [`ECHO_KEY`] what the provider wants back, so
 //! that a stored episode can be continued.
 
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ use volary_core::{ToolRequestMessage, object};
 use super::answer::tokens;
 use super::history::{ECHO_KEY, Echo};
 use super::selector::ToolSelector;
-use super::{Answer, Finish, ModelError, RawCall, ToolChoice};
+use super::{Answer, Finish, ModelError, RawCall, ToolChoice, sglang};
 
 /// Makes an action of an answer; the selector's ledger takes it. `provider` is the name of the codec that
 /// read the answer, `make_id` gives an id for the n-th call of the action.
@@ -98,6 +98,10 @@ fn invalid_calls(written: &[RawCall], mended: &[RawCall]) -> Object {
 
 fn info(answer: &Answer, provider: &str, model: &Text) -> Object {
     let mut info = object!({"finish_reason": (answer.finish.as_str())});
+    if let Some(text) = answer.echo.first().filter(|_| provider == sglang::NAME) {
+        // What was sampled, with the markup of its calls, is what rollouts export.
+        info.insert("text", sglang::said(text));
+    }
     if let Some(thinking) = &answer.thinking {
         info.insert("reasoning_content", thinking.as_str());
     }

@@ -413,6 +413,8 @@ impl Session {
             } if *stepped == environment => match event {
                 Event::Episode(EpisodeChunk::Steps(steps)) => {
                     steps.append_to(episode)?;
+                    // The recorded tokens are those of the steps before. Who knows more records them anew.
+                    episode.raw.remove("tokens");
                     episode.ending = ending(episode);
                     self.phase = Phase::Live { environment };
                     Ok(Change::Appended)

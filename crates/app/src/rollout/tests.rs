@@ -25,6 +25,7 @@ fn conversation(replies: &[&str]) -> Object {
         "system": "SYS",
         "opening": "hi",
         "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
+        "has_respond": true,
         "turns": (Json::List(turns.collect()))
     })
 }
@@ -74,6 +75,23 @@ fn a_turn_is_asked_for_read_and_recorded() {
             call: Some(call)
         }
     );
+    let task = |text: &str| Task::Read {
+        reply: reply(text).as_object().unwrap().clone(),
+    };
+    // Without a call, it answers the user.
+    let call = Call {
+        name: "respond".into(),
+        arguments: "{\"content\": \"Bye\"}".into(),
+    };
+    assert_eq!(
+        ask(&mut rollouts, setup(), &[], task("Bye<|im_end|>")),
+        Event::Said {
+            text: "".into(),
+            call: Some(call)
+        }
+    );
+    let nothing = ask(&mut rollouts, setup(), &[], task("<|im_end|>"));
+    assert!(matches!(nothing, Event::Failed { reason } if reason.contains("said nothing")));
     let record = || Task::Record { is_over: false };
     let first = tokens(&ask(&mut rollouts, setup(), &[CALL], record()));
     let both = tokens(&ask(&mut rollouts, setup(), &[CALL, "Bye"], record()));

@@ -8,6 +8,9 @@ use volary_core::{AnyMessage, Role, json, object};
 use crate::episode::{Ending, Episode};
 use crate::token_record::{TokenRecord, TokenRecordError};
 
+/// The tool that answers the user; in text it is a turn without a call.
+const RESPOND: &str = "respond";
+
 /// Why an episode cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -132,6 +135,12 @@ fn flat(message: &AnyMessage) -> Json {
         Role::Function => Role::Tool,
         role => role,
     };
+    // What the user says to an answer is no message of a tool, whatever it was played by.
+    if let AnyMessage::Response(response) = message
+        && *response.name == *RESPOND
+    {
+        return json!({"role": "user", "content": (sampled(message))});
+    }
     let mut flat = object!({ "role": (role.as_str()) });
     if let AnyMessage::Response(response) = message
         && !response.name.is_empty()

@@ -20,7 +20,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("tokenizer", "browser storage"),
     ("python", "browser shared storage"),
     ("remote", "browser secrets shared"),
-    ("models", "browser projection secrets shared"),
+    ("models", "browser projection secrets shared tokenizer"),
     (
         "outside",
         "browser components later models navigation projection",
@@ -48,7 +48,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     (
         "settings",
-        "browser components models navigation playground projection python remote route secrets storage tau_bench",
+        "browser components models navigation playground projection python remote route secrets storage tau_bench tokenizer",
     ),
     (
         "lab",

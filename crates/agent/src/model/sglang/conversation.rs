@@ -1,13 +1,14 @@
 //! An episode as slime's rollout sees it: one system message, one opening of the user, and turns of one action each.
 //!
 //! Environments may say more than that: several messages at once are one text here, with blank lines between. Images
-//! are left out.
+//! are left out. A tool named `respond` is not declared: a turn without a call is what it would say.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text};
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, Object, Role, Tool};
 use volary_rollout::{EnvReset, EnvStep, GenerateReply, Turn};
+use volary_tokens::action::RESPOND;
 use volary_trajectory::Episode;
 
 use super::NAME;
@@ -20,8 +21,10 @@ pub struct Conversation {
     pub system: Option<Text>,
     /// What the user says first.
     pub opening: Text,
-    /// The tools in OpenAI's form.
+    /// The tools in OpenAI's form, without the one that answers the user.
     pub tools: Vec<Json>,
+    /// Whether the environment has a tool to answer the user ([`RESPOND`]). In text, a turn without a call does that.
+    pub has_respond: bool,
     /// The turns so far.
     pub turns: Vec<RecordedTurn>,
 }
@@ -59,6 +62,7 @@ impl Conversation {
             episode.start.iter().partition(is_system);
         let prompt = system_prompt.map(str::to_owned);
         let system = joined(prompt.into_iter().chain(texts(system)));
+        let tools = episode.tools.iter().filter(|tool| !is_respond(tool));
         let turns = episode.steps.iter().enumerate();
         let turns = turns.map(|(place, step)| {
             let other = ConversationError::OtherStep(place + 1);
@@ -76,7 +80,8 @@ impl Conversation {
         Ok(Conversation {
             system: (!system.is_empty()).then(|| system.into()),
             opening: joined(texts(user)).into(),
-            tools: episode.tools.iter().map(declaration).collect(),
+            tools: tools.map(declaration).collect(),
+            has_respond: episode.tools.iter().any(is_respond),
             turns: turns.collect::<Result<_, _>>()?,
         })
     }
@@ -109,6 +114,10 @@ impl Conversation {
         });
         turns.collect()
     }
+}
+
+fn is_respond(tool: &Tool) -> bool {
+    &*tool.info.name == RESPOND
 }
 
 fn declaration(tool: &Tool) -> Json {

@@ -58,9 +58,8 @@ impl Provider for Sglang {
                 });
             }
         };
-        let text = reply.text.strip_suffix(END_OF_TURN).unwrap_or(&reply.text);
         Ok(Answer {
-            text: Some(text.to_owned()),
+            text: Some(said(body)),
             finish,
             usage: usage(body),
             echo: vec![body.clone()],
@@ -79,6 +78,17 @@ impl Provider for Sglang {
     fn read_models(&self, body: &Json) -> Vec<Text> {
         model_ids(body)
     }
+}
+
+/// The text of a reply without the mark at its end; the calls in it are markup.
+pub fn said(body: &Json) -> String {
+    let body = match body {
+        Json::List(list) => list.first().unwrap_or(body),
+        body => body,
+    };
+    let text = body.get("text").and_then(Json::as_text);
+    let text = text.map_or("", |text| text);
+    text.strip_suffix(END_OF_TURN).unwrap_or(text).to_owned()
 }
 
 /// The body of a request that nobody rendered: the contents of the messages as they are.
