@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use volary_agent::evaluation::Plan;
 use volary_app::evaluation::summary;
+use volary_app::playground::tasks;
 use volary_core::json::Text;
 use volary_remote::task::is_server;
-use volary_app::playground::tasks;
 
 use super::Setup;
 use crate::components::SchemaForm;

@@ -23,6 +23,8 @@ use crate::models::{
 };
 use crate::playground::player::{Aside, Move, Player};
 use crate::playground::policy_settings::POLICY_FORM;
+use crate::playground::saving::played;
+use crate::playground::session_driver::settled;
 use crate::playground::state::Playground;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
@@ -171,7 +173,7 @@ impl ModelPlayer {
         let prompt = self.settings.system_prompt.clone();
         let expected = if is_stopped { steps } else { steps + 1 };
         browser::spawn(async move {
-            playground.settled().await;
+            settled(playground).await;
             let episode = playground.episode.get_untracked();
             let id = episode.id.clone();
             if episode.steps.len() != expected {
@@ -190,7 +192,7 @@ impl ModelPlayer {
                         playground.episode.update_untracked(|episode| {
                             Arc::make_mut(episode).raw.extend(members);
                         });
-                        playground.played();
+                        played(playground);
                     }
                 }
                 Err(error) => playground.say(format!("No tokens were recorded. {error}")),

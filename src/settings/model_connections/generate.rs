@@ -24,7 +24,7 @@ pub(super) fn GenerateFields(editor: Editor) -> impl IntoView {
             <Template editor/>
             <Tokenizer editor/>
             <Mask editor/>
-            <label class="lab-check">
+            <label class="check">
                 <input
                     type="checkbox"
                     prop:checked=move || generate(editor).send_tokens

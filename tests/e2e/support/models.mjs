@@ -9,8 +9,8 @@ import { FAILED_LOADS } from "./providers.mjs";
 export const KEY = "sk-test-0123456789-secret";
 
 /** What `visit` needs for a page that knows a model: connection and key were entered before. */
-export function connected({ kind, base, model = "mock-model", key = KEY }) {
-  const connection = { name: "Test model", provider: kind, base_url: base, model };
+export function connected({ kind, base, model = "mock-model", key = KEY, generate }) {
+  const connection = { name: "Test model", provider: kind, base_url: base, model, generate };
   const models = { list: [{ id: "1", connection }], default: "1" };
   const keys = [{ owner: "model.1", origin: new URL(base).origin, key }];
   return {
