@@ -261,7 +261,7 @@ fn verdict_words(
         wins,
         ties,
         losses,
-        p,
+        p_value: p,
     } = paired;
     let value = |value: f64| match measure {
         Measure::Reward => short(value),
@@ -324,8 +324,6 @@ fn p_words(p: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::statistics::paired;
-
     use super::*;
 
     fn compared(pairs: &[(f64, f64)]) -> Comparison {
@@ -339,7 +337,13 @@ mod tests {
                 })
                 .collect(),
             unpaired: 2,
-            paired: paired(pairs, 0.95),
+            paired: Paired::of(
+                &pairs
+                    .iter()
+                    .map(|(first, second)| (*second, *first))
+                    .collect::<Vec<_>>(),
+                0.95,
+            ),
         }
     }
 

@@ -140,56 +140,6 @@ pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Est
     (!shares.is_empty()).then(|| wilson(mean, effective, shares.len(), confidence))
 }
 
-/// How one of two compared sides does on the tasks that both tried.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Paired {
-    /// The mean of the differences, the second less the first.
-    pub difference: Estimate,
-    /// How often the second is higher.
-    pub wins: usize,
-    /// How often both are equal.
-    pub ties: usize,
-    /// How often the second is lower.
-    pub losses: usize,
-    /// The p-value of the two-sided sign test: how likely wins and losses are at least this uneven by chance.
-    pub p: f64,
-}
-
-/// Compares two sides on the same tasks, a pair of results each; `None` without pairs.
-pub fn paired(pairs: &[(f64, f64)], confidence: f64) -> Option<Paired> {
-    let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
-    let difference = mean(&differences, confidence)?;
-    let wins = differences
-        .iter()
-        .filter(|difference| **difference > 0.0)
-        .count();
-    let losses = differences
-        .iter()
-        .filter(|difference| **difference < 0.0)
-        .count();
-    Some(Paired {
-        difference,
-        wins,
-        ties: differences.len() - wins - losses,
-        losses,
-        p: sign_test(wins, losses),
-    })
-}
-
-/// The two-sided sign test: the chance that of `wins + losses` fair coins the rarer side shows at most as often as here,
-/// doubled.
-fn sign_test(wins: usize, losses: usize) -> f64 {
-    let (count, rarer) = (wins + losses, wins.min(losses));
-    // Logarithms: the binomials themselves would overflow.
-    let mut term = -(count as f64) * std::f64::consts::LN_2;
-    let mut tail = 0.0;
-    for k in 0..=rarer {
-        tail += term.exp();
-        term += ((count - k) as f64).ln() - ((k + 1) as f64).ln();
-    }
-    (2.0 * tail).min(1.0)
-}
-
 /// pass@k: the chance that at least one of `k` tries succeeds, estimated without bias from `successes` among
 /// `count` tries: 1 − C(n−c, k) / C(n, k). `None` if there were fewer than `k`.
 pub fn pass_at(k: usize, successes: usize, count: usize) -> Option<f64> {
@@ -249,29 +199,6 @@ mod tests {
             all.low.unwrap(),
             share(2, 2, 0.95).unwrap().low.unwrap()
         ));
-    }
-
-    #[test]
-    fn pairs_have_differences_and_a_sign_test() {
-        assert_eq!(paired(&[], 0.95), None);
-        let pairs = [(0.0, 1.0), (0.0, 1.0), (0.5, 0.5), (1.0, 0.0), (0.0, 1.0)];
-        let found = paired(&pairs, 0.95).unwrap();
-        assert_eq!((found.wins, found.ties, found.losses), (3, 1, 1));
-        assert!(close(found.difference.mean, 0.4));
-        // Of four coins at most one on the rarer side: (1 + 4) / 16, doubled.
-        assert!(close(found.p, 0.625));
-        assert!(close(sign_test(10, 0), 2.0 / 1024.0));
-        assert!(close(sign_test(0, 0), 1.0));
-        assert!(close(sign_test(5, 5), 1.0));
-        // As the exact sum of binomials says.
-        let tail: f64 = (0..=3).map(|k| binomial(12, k)).sum();
-        assert!(close(sign_test(9, 3), 2.0 * tail / 4096.0));
-        assert!(sign_test(3_000, 2_000) < 1e-40 && sign_test(2_500, 2_500) <= 1.0);
-    }
-
-    /// C(n, k) by Pascal's rule.
-    fn binomial(n: u64, k: u64) -> f64 {
-        (0..k).map(|i| (n - i) as f64 / (k - i) as f64).product()
     }
 
     #[test]

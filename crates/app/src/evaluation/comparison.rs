@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use volary_agent::evaluation::table::CONFIDENCE;
 use volary_agent::evaluation::{CellResult, Plan, PlannedTask, Table};
 use volary_core::json::{Json, Text};
-use volary_trajectory::statistics::{Paired, paired};
+use volary_trajectory::statistics::Paired;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
     /// How many tasks of either side have no pair.
     pub unpaired: usize,
-    /// What the pairs say; `None` without pairs.
+    /// What the pairs say, the second side compared to the first; `None` without pairs.
     pub paired: Option<Paired>,
 }
 
@@ -82,10 +82,10 @@ impl Comparison {
             let size = other.difference().abs().total_cmp(&one.difference().abs());
             size.then_with(|| one.title.cmp(&other.title))
         });
-        let values: Vec<(f64, f64)> = pairs.iter().map(|pair| (pair.first, pair.second)).collect();
+        let values: Vec<(f64, f64)> = pairs.iter().map(|pair| (pair.second, pair.first)).collect();
         Comparison {
             unpaired: tried - 2 * pairs.len(),
-            paired: paired(&values, CONFIDENCE),
+            paired: Paired::of(&values, CONFIDENCE),
             pairs,
         }
     }

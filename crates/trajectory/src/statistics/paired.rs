@@ -4,7 +4,7 @@
 use super::{Estimate, mean};
 
 /// The comparison of two sides over the tasks that both tried.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     /// Tasks at which the first side is better.
     pub wins: usize,
