@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
+use volary_agent::evaluation::episode_id;
 use volary_app::evaluation::Kept;
 use volary_app::evaluation::comparison::{Comparison, Measure, Pair, Side};
+use volary_core::json::Text;
 use volary_trajectory::statistics::Paired;
 
 use super::chart::{percent, short};
@@ -12,6 +14,7 @@ use crate::browser;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
+use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations as kept;
 
 /// The height of a row, as in the style sheet.
@@ -95,8 +98,8 @@ fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
             .map(|policy| policy.name.to_string())
             .unwrap_or_default()
     };
-    let options = [policy_options(&first), policy_options(&second)];
-    let [first_options, second_options] = options;
+    let (first_options, second_options) = (policy_options(&first), policy_options(&second));
+    let ids = (first.head.id.clone(), second.head.id.clone());
     let comparison = RwSignal::new(Comparison::default());
     let edition = RwSignal::new(0_u32);
     Effect::new(move |_| {
@@ -139,7 +142,7 @@ fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
     }
     .view(move |row| {
         let pair = comparison.with_untracked(|comparison| comparison.pairs.get(row).cloned());
-        pair.map(|pair| pair_row(&pair)).into_any()
+        pair.map(|pair| pair_row(&ids, &pair)).into_any()
     });
     view! {
         <section class="card" aria-label="Sides">
@@ -187,7 +190,7 @@ fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
         </section>
         <section class="card tasks" aria-label="By task">
             <h2>{"By task"}</h2>
-            <p class="faint">{"The largest differences first."}</p>
+            <p class="faint">{"The largest differences first. A task opens the episodes of both side by side."}</p>
             <div class="task-table" role="table" aria-label="Tasks of both">
                 <div class="task-head" role="rowgroup">
                     <div class="task-row" role="row">
@@ -214,7 +217,13 @@ fn policy_options(kept: &Kept) -> AnyView {
         .into_any()
 }
 
-fn pair_row(pair: &Pair) -> AnyView {
+/// A task, with a link to the episodes of both, side by side.
+fn pair_row(ids: &(Text, Text), pair: &Pair) -> AnyView {
+    let place = ReviewPlace {
+        episode: Some(episode_id(&ids.0, pair.cells.0).to_string()),
+        beside: vec![episode_id(&ids.1, pair.cells.1).to_string()],
+        ..ReviewPlace::default()
+    };
     let difference = pair.difference();
     let class = match difference {
         difference if difference > 0.0 => "number win",
@@ -224,9 +233,9 @@ fn pair_row(pair: &Pair) -> AnyView {
     view! {
         <div class="task-row" role="row">
             <div role="rowheader">
-                <span class="task-title" dir="auto">
-                    {inert(&pair.title)}
-                </span>
+                <a class="task-title" href=Route::Review(place).to_hash()>
+                    <span dir="auto">{inert(&pair.title)}</span>
+                </a>
             </div>
             <div role="cell" class="number">
                 {short(pair.first)}
@@ -334,6 +343,7 @@ mod tests {
                     title: "T".into(),
                     first: *first,
                     second: *second,
+                    cells: (0, 0),
                 })
                 .collect(),
             unpaired: 2,

@@ -53,6 +53,11 @@ for (const size of Object.keys(SIZES)) {
       assert.equal(await tasks.getByRole("row").count(), 7);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(wide <= 0, `${wide} pixels too wide`);
+      // A task opens the episodes of both side by side, and the way back is short.
+      await tasks.getByRole("link").first().click();
+      await page.getByRole("table").or(page.getByRole("list")).first().waitFor();
+      assert.match(page.url(), /#\/review\/[^?]+\?beside=/);
+      await page.goBack();
       // The address gives the same comparison again.
       await page.reload();
       await verdict.getByText("Mean reward on 6 tasks").waitFor();

@@ -66,12 +66,19 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
         group("Task dataset servers", servers)
     };
     let copied = move || {
-        let option = setup.copied.with(|plan| {
+        setup.copied.with(|plan| {
             let plan = plan.as_ref()?;
             let words = format!("{} ({})", plan.name, plural(plan.tasks.len(), "task"));
-            Some((COPY.to_owned(), words))
-        });
-        group("Tasks of an evaluation", option.into_iter().collect())
+            // It is selected before it is there, so the value of the select does not reach it.
+            let is_selected = move || setup.source.with(|source| source == COPY);
+            Some(view! {
+                <optgroup label="Tasks of an evaluation">
+                    <option value=COPY prop:selected=is_selected>
+                        {words}
+                    </option>
+                </optgroup>
+            })
+        })
     };
     let environments = move || {
         playground.whole.track();

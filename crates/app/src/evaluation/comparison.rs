@@ -41,6 +41,8 @@ pub struct Pair {
     pub first: f64,
     /// What the second side reached.
     pub second: f64,
+    /// The cells of the first finished tries, to look at.
+    pub cells: (usize, usize),
 }
 
 impl Pair {
@@ -69,12 +71,13 @@ impl Comparison {
         let tried = left.len() + right.len();
         let mut pairs: Vec<Pair> = right
             .into_iter()
-            .filter_map(|(key, (title, second))| {
-                let (_, first) = left.remove(&key)?;
+            .filter_map(|(key, (title, second, cell))| {
+                let (_, first, other) = left.remove(&key)?;
                 Some(Pair {
                     title,
                     first,
                     second,
+                    cells: (other, cell),
                 })
             })
             .collect();
@@ -103,9 +106,17 @@ impl Comparison {
     }
 }
 
-/// What a side reached, by the key of the task.
-fn reached(side: Side<'_>, measure: Measure) -> BTreeMap<String, (Text, f64)> {
+/// What a side reached, by the key of the task: its title, the value, and the first finished cell.
+fn reached(side: Side<'_>, measure: Measure) -> BTreeMap<String, (Text, f64, usize)> {
     let table = Table::new(side.plan, side.results);
+    let mut firsts = BTreeMap::new();
+    let finished = side.results.iter().filter(|result| result.is_finished());
+    for cell in finished.filter_map(|result| side.plan.cell(result.cell)) {
+        if cell.policy == side.policy {
+            let first = firsts.entry(cell.task).or_insert(cell.number);
+            *first = cell.number.min(*first);
+        }
+    }
     let tasks = side.plan.tasks.iter().enumerate().zip(table.tasks);
     let reached = tasks.filter_map(|((place, task), cells)| {
         let cell = cells.get(side.policy)?;
@@ -114,7 +125,11 @@ fn reached(side: Side<'_>, measure: Measure) -> BTreeMap<String, (Text, f64)> {
             Measure::Reward => reward,
             Measure::Success => cell.successes as f64 / cell.rewards.len() as f64,
         };
-        Some((key(side.plan, place, task), (task.title.clone(), value)))
+        let first = *firsts.get(&place)?;
+        Some((
+            key(side.plan, place, task),
+            (task.title.clone(), value, first),
+        ))
     });
     reached.collect()
 }
@@ -171,6 +186,7 @@ mod tests {
         let found = compare(Measure::Reward);
         let differences: Vec<f64> = found.pairs.iter().map(Pair::difference).collect();
         assert_eq!(differences, [0.75, -0.25, 0.0]);
+        assert_eq!(found.pairs[0].cells, (0, two.number(0, 0, 0)));
         // The task that failed on one side, and the one that only the other plan has.
         assert_eq!(found.unpaired, 2);
         let paired = found.paired.unwrap();
