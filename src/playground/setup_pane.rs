@@ -140,23 +140,20 @@ fn ConfigurationFields(playground: Playground) -> impl IntoView {
     }
 }
 
-/// The environments that are not among the first ones: those of a checkout, and of an episode that was played with one.
+/// The environments of a checkout, and that of an episode that was played with one.
 fn checkout_options(setup: Setup) -> Option<impl IntoView> {
     let sources = setup.sources.get();
     let environment = setup.environment.get();
-    let mut names: Vec<&str> = sources
-        .iter()
-        .filter_map(|source| Some(source.tasks.first()?.environment))
-        .chain(environment.starts_with("tau-").then_some(&*environment))
-        .filter(|name| !volary_envs::CARDS.iter().any(|card| card.name == *name))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    let options = names.into_iter();
-    options_under(
-        "tau-bench",
-        options.map(|name| (name.into(), name.into())).collect(),
-    )
+    let listed = sources.iter().filter_map(|source| source.tasks.first());
+    let listed = listed.map(|task| task.environment);
+    let mut options = Vec::new();
+    for name in listed.chain([&*environment]) {
+        let option = (name.to_owned(), name.to_owned());
+        if name.starts_with("tau-") && !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    options_under("tau-bench", options)
 }
 
 /// The Python files that can be chosen in place of an environment.

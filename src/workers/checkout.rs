@@ -13,7 +13,7 @@ use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::wasm_split::wasm_split;
 use volary_core::Json;
 use volary_core::json::Text;
-use volary_core::outside::OutsideError;
+use volary_core::outside::{Answer, Closed, Data, ModelRequest, Outside, OutsideError};
 use volary_envs::tau::Task;
 use volary_envs::tau::checkout::{Original, ReadFile, Split};
 use volary_envs::tau::checkout_files::{CUSTOMER_SOURCE, needed};
@@ -107,6 +107,27 @@ pub async fn data(name: String) -> Result<Rc<dyn Any>, OutsideError> {
             .clone()
     });
     reading.await
+}
+
+/// Only data that the browser stores: what the replay of a recorded episode may need from outside.
+pub(super) struct StoredData;
+
+impl Outside for StoredData {
+    fn fetch(&self, address: &str) -> Answer {
+        Closed.fetch(address)
+    }
+
+    fn complete(&self, request: ModelRequest) -> Answer {
+        Closed.complete(request)
+    }
+
+    fn ask(&self, shown: &str) -> Answer {
+        Closed.ask(shown)
+    }
+
+    fn data(&self, name: &str) -> Data {
+        data(name.to_owned()).boxed_local()
+    }
 }
 
 async fn read_stored(name: String) -> Result<Rc<dyn Any>, OutsideError> {

@@ -5,6 +5,7 @@
 use std::rc::Rc;
 
 use volary_core::json::{Json, Object, Text};
+use volary_core::outside::{Closed, Outside};
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock, json};
 use volary_trajectory::diff::identical;
@@ -61,10 +62,20 @@ pub async fn check(
     episode: &Episode,
     clock: Rc<dyn Clock>,
 ) -> Result<Check, RunnerError> {
+    check_with(registry, episode, clock, Rc::new(Closed)).await
+}
+
+/// The same, for environments that need something from outside.
+pub async fn check_with(
+    registry: &Registry,
+    episode: &Episode,
+    clock: Rc<dyn Clock>,
+    outside: Rc<dyn Outside>,
+) -> Result<Check, RunnerError> {
     let Some(recipe) = &episode.recipe else {
         return Ok(Check::NoRecipe);
     };
-    let (mut runner, opening) = Runner::open(registry, recipe, clock).await?;
+    let (mut runner, opening) = Runner::open_with(registry, recipe, clock, outside).await?;
     let tools = opening.tools.iter().map(|tool| &**tool);
     let mut comparison = Comparison::default();
     comparison.compare("tools", tools_to_json(&episode.tools), tools_to_json(tools));

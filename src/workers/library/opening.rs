@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use volary_agent::check::{Check, check};
+use volary_agent::check::{Check, check_with};
 use volary_core::json::Text;
 use volary_trajectory::import::index;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
+use super::super::checkout::StoredData;
 use super::{LibraryService, Volume, listing};
 use crate::library::repository::{EpisodeStore, InFile};
 use crate::library::source::Window;
@@ -145,7 +146,8 @@ pub(super) async fn replay(
                 .to_owned(),
         );
     }
-    let check = check(&library.registry, &episode, Rc::clone(&library.clock)).await;
+    let clock = Rc::clone(&library.clock);
+    let check = check_with(&library.registry, &episode, clock, Rc::new(StoredData)).await;
     match check.map_err(|error| error.to_string())? {
         Check::Same { steps } => Ok((
             format!("Replayed: all {steps} steps match the recording."),
