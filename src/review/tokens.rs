@@ -118,6 +118,13 @@ fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoV
             </p>
         }
     });
+    let reconstructed = record.is_reconstructed.then(|| {
+        view! {
+            <p class="help">
+                {"These tokens were made from the text, with another tokenizer than the model's."}
+            </p>
+        }
+    });
     let error = move || {
         let reason = tokens.error.get()?;
         Some(view! {
@@ -154,6 +161,7 @@ fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoV
                 </button>
             </Show>
             {undivided}
+            {reconstructed}
             {error}
         </div>
     }

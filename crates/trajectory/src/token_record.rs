@@ -15,6 +15,8 @@ use crate::episode::Episode;
 const TOKENS: &str = "tokens";
 const MASK: &str = "loss_mask";
 const LENGTH: &str = "response_length";
+/// Set by rollouts whose tokenizer is not the model's.
+const RECONSTRUCTED: &str = "is_reconstructed";
 
 /// The longest header of a turn that is searched for, in tokens.
 const LONGEST_HEADER: usize = 16;
@@ -39,6 +41,8 @@ pub struct TokenRecord {
     pub parts: Vec<TokenPart>,
     /// Whether the response could be divided among its messages. Otherwise it is one part, at the last message.
     pub is_divided: bool,
+    /// Whether the tokens were made from texts, and are not those that the model saw.
+    pub is_reconstructed: bool,
 }
 
 /// The tokens of a message.
@@ -103,6 +107,7 @@ impl TokenRecord {
             prompt,
             parts,
             is_divided,
+            is_reconstructed: episode.raw.get(RECONSTRUCTED) == Some(&Json::Bool(true)),
         })
     }
 
@@ -354,6 +359,18 @@ mod tests {
                 (2, 1, 5..5)
             ]
         );
+    }
+
+    #[test]
+    fn tokens_that_were_made_from_texts_are_marked() {
+        let mut raw = raw(&[4, 5, 6], &[1, 0]);
+        let record = TokenRecord::of(&episode(&[0], raw.clone()))
+            .unwrap()
+            .unwrap();
+        assert!(!record.is_reconstructed);
+        raw.insert("is_reconstructed", true);
+        let record = TokenRecord::of(&episode(&[0], raw)).unwrap().unwrap();
+        assert!(record.is_reconstructed);
     }
 
     #[test]
