@@ -75,7 +75,7 @@ pub async fn run(
     let found = compare(&episode, &again);
     let words = match (&found, code) {
         (None, Code::Recorded) => {
-            format!("Deterministic: a second run of all {steps} gives the same results.")
+            format!("Deterministic: a second run of {steps} gives the same results.")
         }
         (None, Code::LastVersion) => {
             format!("The last version of the code gives the same results in all {steps}.")
@@ -186,11 +186,11 @@ pub(super) fn SecondRun() -> impl IntoView {
         });
         let on_last = Callback::new(move |()| start(Code::LastVersion));
         Some(view! {
-            <aside class=class role="status" aria-label="Second run">
+            <div class=class role="status" aria-label="Second run">
                 <p dir="auto">{inert(&words)}</p>
                 {go}
                 {code_note(playground.episode.into(), on_last)}
-            </aside>
+            </div>
         })
     }
 }

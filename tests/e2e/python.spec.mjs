@@ -7,6 +7,7 @@ import { accessible, HOME, visit } from "./support/browser.mjs";
 import { Evaluate } from "./support/evaluate.mjs";
 import { Playground } from "./support/playground.mjs";
 import { site } from "./support/site.mjs";
+import { zippedTexts } from "./support/zip.mjs";
 
 // Python takes seconds to load, more on a busy machine.
 test.slow();
@@ -211,10 +212,10 @@ test("Check runs a Python episode again, says that its code changed, and brings 
     await playground.ready();
     await playground.act("print_story", { story: "Once upon a time done" });
     const second = page.getByRole("status", { name: "Second run" });
-    await second.getByText("Deterministic: a second run of all 1 step gives the same results.").waitFor();
+    await second.getByText("Deterministic: a second run of 1 step gives the same results.").waitFor();
     await page.goto(`${HOME}#/environments/Story`);
     const text = await code(page).innerText();
-    await write(page, text.replace("Write a 5 word story", "Write a 6 word story"));
+    await write(page, text.replace("Write a {", "Tell a {"));
     await page.getByRole("button", { name: "Save and check" }).click();
     await result(page).getByText("is ready to be played").waitFor();
 
@@ -229,8 +230,123 @@ test("Check runs a Python episode again, says that its code changed, and brings 
     await verdict.getByText("The last version of the code differs at step 0.").waitFor();
     await verdict.getByRole("button", { name: "Restore this version" }).click();
     await code(page).waitFor();
-    assert.match(await code(page).innerText(), /Write a 5 word story/);
+    assert.match(await code(page).innerText(), /Write a \{/);
   }));
+
+test("a dropped wheel is loaded before the code, and other files are refused with the reason", async () => {
+  let link = "";
+  const whl = {
+    "volary_tool.py": "def shout(text):\n    return text.upper() + '!'\n",
+    "volary_tool-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\n",
+  };
+  await visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Counter");
+    await write(page, SHOUTS);
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await page.getByRole("alert").filter({ hasText: "No module named 'volary_tool'" }).waitFor();
+    const wheels = page.getByRole("region", { name: "Wheels" });
+    await drop(page, "numpy-2.0-cp314-cp314-manylinux_2_28_x86_64.whl", zippedTexts(Object.entries(whl)));
+    await wheels.getByRole("alert").filter({ hasText: "is not pure Python" }).waitFor();
+    await drop(page, "native-1.0-py3-none-any.whl", zippedTexts(Object.entries({ ...whl, "fast.so": "machine code" })));
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await page.getByRole("alert").filter({ hasText: "it contains fast.so" }).waitFor();
+    await wheels.getByRole("button", { name: "Remove native-1.0-py3-none-any.whl" }).click();
+    await drop(page, "volary_tool-1.0-py3-none-any.whl", zippedTexts(Object.entries(whl)));
+    await wheels.getByText("volary_tool-1.0-py3-none-any.whl").waitFor();
+    await accessible(page);
+    await page.getByRole("button", { name: "Save and play" }).click();
+    const playground = new Playground(page);
+    await playground.ready();
+    await page.getByText("SAY IT!").first().waitFor();
+    // The wheel is stored: after a reload the page finds it again.
+    await page.goto(`${HOME}#/environments/Counter`);
+    await page.reload();
+    await page.getByRole("button", { name: "Save and play" }).click();
+    await playground.ready();
+    await playground.button("Share").click();
+    const share = page.getByRole("dialog", { name: "Share this episode" });
+    await share.getByText("It needs volary_tool-1.0-py3-none-any.whl").waitFor();
+    link = await share.getByLabel("Link").inputValue();
+  });
+  await visit({ hash: link.slice(link.indexOf("#")) }, async (page) => {
+    const dialog = page.getByRole("dialog", { name: "Run this Python code?" });
+    await dialog.getByText("It needs volary_tool-1.0-py3-none-any.whl").waitFor();
+    await dialog.getByRole("button", { name: "Run this code" }).click();
+    await page.getByRole("alert").filter({ hasText: "which is not in this browser" }).waitFor();
+  });
+});
+
+test("the clock stands still within a step, and get_id names the episode", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Counter");
+    await write(page, CLOCK);
+    await page.getByRole("button", { name: "Save and play" }).click();
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("look", {});
+    await page.getByText("2026-01-01 00:00:03, 0.0 s later").first().waitFor();
+    await page.getByRole("status", { name: "Second run" }).getByText("Deterministic").waitFor();
+    await page.goto(`${HOME}#/review`);
+    await page.getByRole("link", { name: "clock 7" }).first().waitFor();
+  }));
+
+/** Drops a file on the page. */
+async function drop(page, name, bytes) {
+  const data = await page.evaluateHandle(
+    ([name, bytes]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(bytes)], name));
+      return data;
+    },
+    [name, [...bytes]],
+  );
+  for (const type of ["dragenter", "dragover", "drop"]) {
+    await page.dispatchEvent("body", type, { dataTransfer: data });
+  }
+}
+
+const SHOUTS = `
+import volary_tool
+from aviary.core import Environment, Message, Tool
+
+
+class Shouts(Environment[None]):
+    def look(self) -> str:
+        """Look around."""
+        return volary_tool.shout("nothing")
+
+    async def reset(self):
+        self.tools = [Tool.from_function(self.look)]
+        return [Message(content=volary_tool.shout("say it"))], self.tools
+
+    async def step(self, action):
+        return await self.exec_tool_calls(action), 0.0, True, False
+`;
+
+const CLOCK = `
+import time
+from aviary.core import Environment, Message, Tool
+
+
+class Clock(Environment[None]):
+    def look(self) -> str:
+        """Look at the clock."""
+        before = time.time()
+        for _ in range(200_000):
+            pass
+        text = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+        return f"{text}, {time.time() - before} s later"
+
+    async def get_id(self) -> str:
+        return "clock 7"
+
+    async def reset(self):
+        self.tools = [Tool.from_function(self.look)]
+        return [Message(content="What time is it?")], self.tools
+
+    async def step(self, action):
+        return await self.exec_tool_calls(action), 0.0, True, False
+`;
 
 /** Remembers in the class how often it was played, which no seed determines. */
 const VISITS = `
