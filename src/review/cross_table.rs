@@ -12,11 +12,10 @@ use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::{Group, GroupOrder};
 use volary_trajectory::table::order::{Direction, natural};
 
-use super::groups::{CONFIDENCE, Grouped, bar, mean_text};
+use super::groups::{CONFIDENCE, Grouped, bar, mean_text, rounded};
 use super::selection::Look;
 use crate::components::text::inert;
 use crate::projection::library::heading;
-use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
 
 /// The maximum number of rows shown.
@@ -51,8 +50,10 @@ pub(super) fn CrossTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> i
         })
     };
     view! {
-        {table}
-        <Comparison look found/>
+        <div class="cross">
+            {table}
+            <Comparison look found/>
+        </div>
     }
 }
 
@@ -263,8 +264,8 @@ fn Comparison(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoVie
                             <span dir="auto">{inert(&shown)}</span>
                         </button>
                     </th>
-                    <td class="column-number">{reward_text(pair.first)}</td>
-                    <td class="column-number">{reward_text(pair.second)}</td>
+                    <td class="column-number">{rounded(pair.first)}</td>
+                    <td class="column-number">{rounded(pair.second)}</td>
                     <td class="column-number">{signed(pair.first - pair.second)}</td>
                 </tr>
             }
@@ -344,8 +345,8 @@ fn show_both(look: Look, name: &Text, both: &[String; 2]) {
 
 fn signed(difference: f64) -> String {
     match difference > 0.0 {
-        true => format!("+{}", reward_text(difference)),
-        false => reward_text(difference),
+        true => format!("+{}", rounded(difference)),
+        false => rounded(difference),
     }
 }
 

@@ -232,7 +232,7 @@ pub fn mean_text(mean: f64, half: Option<f64>) -> String {
 }
 
 /// Three decimals tell means apart.
-fn rounded(mean: f64) -> String {
+pub fn rounded(mean: f64) -> String {
     match mean.abs() {
         tiny if tiny < 0.001 => reward_text(mean),
         _ => reward_text((mean * 1e3).round() / 1e3),

@@ -432,6 +432,8 @@ impl Review {
                 true
             }
             ("/", _) => element::focus_id("search-trajectories"),
+            // From the table, the first one is next.
+            (key, Part::Library) => self.sequence.press(key),
             (key, Part::Comparison) => self.comparison.press(key),
             ("a", Part::Episode) => {
                 self.begin_note();

@@ -9,7 +9,7 @@ use volary_trajectory::{Ending, Episode, Score};
 use super::viewer::Viewer;
 use crate::components::text::inert;
 use crate::projection::summary::reward_text;
-use crate::projection::text::{count_text, cut_at};
+use crate::projection::text::{count_text, cut_at, plural};
 
 /// The most lines of a patch that are shown.
 const MOST_LINES: usize = 2_000;
@@ -214,7 +214,7 @@ fn patch_view(name: &str, patch: &str) -> AnyView {
             <h2>{"Patch"}</h2>
             <p class="faint" dir="auto">
                 {inert(name)}
-                {format!(": {} lines added, {} removed", count_text(added), count_text(removed))}
+                {format!(": {} added, {} removed", plural(added, "line"), plural(removed, "line"))}
             </p>
             <pre class="patch" dir="ltr" tabindex="0">
                 {lines}

@@ -129,8 +129,7 @@ test("50 failures are read with one key each, with the failing line in view", ()
     const successes = Array.from({ length: 50 }, (_, at) => tried(`task-${at}`, "wren", 1));
     const lines = failures.flatMap((one, at) => [successes[at], one]);
     const review = await imported(page, lines.map((line) => JSON.stringify(line)).join("\n"), 100);
-    await review.link(/wren/).first().click();
-    await review.transcript.getByText("I look.").waitFor();
+    await page.getByRole("heading", { name: "Trajectories", exact: true }).click();
     let keys = 0;
     let last = "";
     const seen = new Set();
@@ -178,8 +177,8 @@ test("why an episode failed is shown first: error, patch, reward", () =>
     await result.getByText("an empty box").waitFor();
     await result.getByRole("heading", { name: "Last error" }).waitFor();
     await result.getByText("no task-1-finch there").waitFor();
-    await result.getByText("1 lines added, 1 removed").waitFor();
-    assert.equal(await result.locator(".patch-added").innerText(), "+blue marble\n");
+    await result.getByText("1 line added, 1 line removed").waitFor();
+    assert.equal((await result.locator(".patch-added").innerText()).trim(), "+blue marble");
     await result.getByRole("button", { name: "Go to step 2" }).click();
     await page.waitForURL(/step=2/);
   }));
@@ -247,7 +246,7 @@ test("notes are columns: filtered by verdict and words", () =>
     await review.transcript.getByText("I look.").waitFor();
     await page.keyboard.press("a");
     await page.getByRole("textbox", { name: "Note", exact: true }).fill("asks twice");
-    await page.getByLabel("Verdict").selectOption("bad");
+    await page.getByRole("form", { name: "Note" }).getByLabel("Verdict").selectOption("bad");
     await page.getByRole("button", { name: "Add note" }).click();
     await page.goto(`${HOME}#/review`);
     await filter(page, "Notes", "twice");
@@ -269,7 +268,7 @@ test("keys and addresses are listed before an export and a copy, and can be mask
     await page.getByRole("button", { name: "Export", exact: true }).click();
     const check = page.getByRole("region", { name: "Check before sharing" });
     await check.getByText("This episode has 1 API key, 1 e-mail address.").waitFor();
-    await check.getByText("Places").click();
+    await check.getByText("Places", { exact: true }).click();
     await check.getByText("start[0].content").first().waitFor();
     await check.getByText(/e-mail address .* at 2 places/).waitFor();
     const saved = async () => {
