@@ -37,10 +37,15 @@ pub type Send = Rc<dyn Fn(Event)>;
 /// The files that are needed, by their paths from the root of the repository.
 type Files = BTreeMap<String, Text>;
 
+/// The summary of a checkout that was added, or why it was not.
+type Added = LocalBoxFuture<'static, Result<Summary, String>>;
+/// The data of a domain, or why there is none. Its type is in the code that is loaded later.
+type ReadData = Result<Rc<dyn Any>, String>;
+
 /// The code of tau-bench.
 struct Code {
-    add: fn(Request, Vec<GivenFile>, Send) -> LocalBoxFuture<'static, Result<Summary, String>>,
-    read: fn(Original, Split, Vec<(String, String)>) -> Result<Rc<dyn Any>, String>,
+    add: fn(Request, Vec<GivenFile>, Send) -> Added,
+    read: fn(Original, Split, Vec<(String, String)>) -> ReadData,
 }
 
 #[wasm_split(tau, wasm_split_path = leptos::wasm_split, fallible)]
