@@ -28,10 +28,14 @@ pub fn view(input: &ViewInput<'_>) -> View {
         list("gold_actions").iter().rev(),
         gold_row,
     ));
+    let mut differing = Vec::new();
+    list("differences")
+        .iter()
+        .for_each(|difference| add_difference(&mut differing, difference));
     blocks.extend(results(
         "Records that differ",
-        list("differences").iter().rev(),
-        difference_row,
+        differing.into_iter().rev(),
+        |row| row,
     ));
     let outputs = info.get("outputs").and_then(Json::as_object);
     let outputs = outputs.into_iter().flat_map(Object::iter).rev();
@@ -75,18 +79,73 @@ fn gold_row(action: &Json) -> Row {
     (name.into(), arguments.into(), Tone::Plain)
 }
 
-fn difference_row(difference: &Json) -> Row {
+/// A row for each member in which a record differs.
+fn add_difference(rows: &mut Vec<Row>, difference: &Json) {
     let text = |key: &str| {
         difference
             .get(key)
             .map_or_else(String::new, Json::to_display)
     };
-    let shown = |key: &str| {
-        difference
-            .get(key)
-            .map_or_else(String::new, Json::to_python_text)
-    };
     let place = format!("{} {}", text("table"), text("key"));
-    let both = format!("is {} and should be {}", shown("is"), shown("should_be"));
-    (place.into(), both.into(), Tone::Bad)
+    let (is, should) = (difference.get("is"), difference.get("should_be"));
+    add_differing(rows, &place, is, should);
+}
+
+/// Whole records are long, so what is the same in both is left out. A list is shown as a whole.
+fn add_differing(rows: &mut Vec<Row>, place: &str, is: Option<&Json>, should: Option<&Json>) {
+    if let (Some(Json::Object(is)), Some(Json::Object(should))) = (is, should) {
+        let added = should.keys().filter(|key| !is.contains_key(key));
+        for key in is.keys().chain(added) {
+            let (is, should) = (is.get(key), should.get(key));
+            if text_of(is) != text_of(should) {
+                add_differing(rows, &format!("{place} {key}"), is, should);
+            }
+        }
+        return;
+    }
+    let both = format!("is {} and should be {}", text_of(is), text_of(should));
+    rows.push((place.into(), both.into(), Tone::Bad));
+}
+
+fn text_of(value: Option<&Json>) -> String {
+    value.map_or_else(|| "absent".to_owned(), Json::to_python_text)
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json;
+
+    use super::*;
+
+    fn rows(difference: &Json) -> Vec<(String, String)> {
+        let mut rows = Vec::new();
+        add_difference(&mut rows, difference);
+        let texts = rows.iter();
+        texts
+            .map(|(place, both, _)| (place.to_string(), both.to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn only_the_members_that_differ_are_shown() {
+        let found = rows(&json!({
+            "table": "orders", "key": "#W1",
+            "is": {"status": "pending", "by": "ana_1", "to": {"zip": "1", "city": "A"}, "old": 1},
+            "should_be": {"status": "cancelled", "by": "ana_1", "to": {"zip": "2", "city": "A"}, "new": [2]},
+        }));
+        let expected = [
+            (
+                "orders #W1 status",
+                "is \"pending\" and should be \"cancelled\"",
+            ),
+            ("orders #W1 to zip", "is \"1\" and should be \"2\""),
+            ("orders #W1 old", "is 1 and should be absent"),
+            ("orders #W1 new", "is absent and should be [2]"),
+        ];
+        let expected = expected.map(|(place, both)| (place.to_owned(), both.to_owned()));
+        assert_eq!(found, expected);
+        let whole = rows(&json!({"table": "users", "key": "a", "is": {"n": 1}, "should_be": null}));
+        let (place, both) = ("users a", "is {\"n\": 1} and should be null");
+        assert_eq!(whole, [(place.to_owned(), both.to_owned())]);
+    }
 }
