@@ -59,7 +59,7 @@ pub(super) fn ComparePage(
         .into_any(),
         Loaded::Failed(why) => view! {
             <div class="alert" role="alert">
-                <p class="alert-what">"The evaluations cannot be compared."</p>
+                <p class="alert-what">{"The evaluations cannot be compared."}</p>
                 <p>{why}</p>
             </div>
         }

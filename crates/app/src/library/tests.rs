@@ -1,3 +1,5 @@
+//! The library: what each event makes of the state, and which effects it has.
+
 use volary_protocol::library::Event;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Rollouts: prompts, replies and what is recorded of them.
+
 use volary_core::{json, object};
 
 use super::*;
