@@ -29,6 +29,7 @@ pub mod keys;
 pub mod lazy;
 pub mod location;
 pub mod network;
+pub mod offline;
 pub mod printer;
 pub mod python_frame;
 pub mod python_port;

@@ -22,8 +22,8 @@ if (globalThis.document && isFramedByAnotherSite()) {
   const wasm = document.querySelector("link[type='application/wasm']");
   try {
     const compiled = WebAssembly.compileStreaming(fetch(wasm.href, { integrity: wasm.dataset.integrity }));
-    // Trusted Types: the address of this very script is the only one that can be started. index.html names the policy.
-    const rules = { createScriptURL: () => import.meta.url };
+    // Trusted Types: the addresses of this very script and of the service worker are the only ones that can be started. index.html names the policy.
+    const rules = { createScriptURL: (name) => (name ? new URL("service-worker.js", document.baseURI).href : import.meta.url) };
     const policy = globalThis.trustedTypes?.createPolicy("volary", rules) ?? rules;
     globalThis.startWorker = () => {
       // The worker's name is the address of the glue.
@@ -31,6 +31,9 @@ if (globalThis.document && isFramedByAnotherSite()) {
       compiled.then((compiled) => worker.postMessage({ compiled }));
       return worker;
     };
+    // src/browser/offline.rs asks for it. Browsers have service workers only on https and localhost.
+    globalThis.storeOffline = () =>
+      navigator.serviceWorker?.register(policy.createScriptURL("offline"), { updateViaCache: "none" });
     // src/browser/code_editor.rs asks for it.
     globalThis.loadEditor = () => import(new URL("editor.js", glue).href);
     const { default: start } = await import(glue);

@@ -37,7 +37,7 @@ use super::transfer_dialogs::{export_dialog, share_dialog};
 use super::url_sync;
 use crate::browser::files::GivenFile;
 use crate::browser::lazy::{Loaded, Unloaded};
-use crate::browser::{self, crash_recovery, first_interaction, location};
+use crate::browser::{self, crash_recovery, first_interaction, location, offline};
 use crate::components::styles;
 use crate::later;
 use crate::navigation::Page;
@@ -220,6 +220,10 @@ fn rest() -> Loaded<Rest> {
             playback::play_along(playground);
             watch_for_slow_steps(playground);
             transfer::offer_rescue(playground);
+            // After the first view, so that it costs nothing there.
+            browser::spawn(async {
+                offline::store().await;
+            });
             // On other pages, its worker starts with what is done in it.
             if Page::of(&Route::parse(&location::hash())) == Page::Playground {
                 session_driver::warm_up(playground);

@@ -50,6 +50,16 @@ pub fn build(project: &Project) -> Result<()> {
     ensure_tools(project, Profile::Release)?;
     eprintln!("Building the page.");
     run::run(trunk(project).args(["build", "--release"]))?;
+    let mut offline = project.cargo("run");
+    offline.args([
+        "--quiet",
+        "--package",
+        "wasm-parts",
+        "--",
+        "offline",
+        "dist",
+    ]);
+    run::run(&mut offline)?;
     // What the sources were before the build: whatever changed meanwhile is built next time.
     write(&built, &sources)?;
     eprintln!("  {:>6.1} s  dist/ in all", start.elapsed().as_secs_f64());

@@ -40,7 +40,8 @@ export async function launched() {
  *
  * @param {{hash?: string, size?: keyof SIZES, theme?: "light"|"dark", axe?: boolean,
  *          allowedErrors?: RegExp[], origins?: string[], init?: (context) => Promise<void>,
- *          left?: () => Promise<void>}} options
+ *          left?: () => Promise<void>, offline?: boolean}} options
+ *   `offline` allows the service worker, which would keep requests from `page.route`;
  *   `left` waits for what must become true once the page was left; `allowedErrors` are console errors that the journey provokes on purpose; `origins` are servers that it
  *   names to the page, as a person would.
  */
@@ -50,6 +51,7 @@ export async function visit(options, journey) {
     viewport: SIZES[size],
     colorScheme: theme,
     acceptDownloads: true,
+    serviceWorkers: options.offline ? "allow" : "block",
     reducedMotion: options.motion ?? "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
     baseURL: HOME,

@@ -196,7 +196,7 @@ fn links(parts: &Path, folder: &str) -> Result<String> {
 }
 
 /// As `integrity` wants it.
-fn digest(file: &Path) -> Result<String> {
+pub(crate) fn digest(file: &Path) -> Result<String> {
     let bytes = fs::read(file)?;
     Ok(format!("sha256-{}", BASE64.encode(&Hash::hash(&bytes))))
 }

@@ -5,6 +5,7 @@
 //! folder of the project.
 
 mod files;
+mod offline;
 mod python_kit;
 mod styles;
 
@@ -15,7 +16,8 @@ use wasm_bindgen_cli_support::Bindgen;
 
 const USAGE: &str = "Usage:
   wasm-parts page <module> [--release]      write the files of the page to target/xtask/wasm
-  wasm-parts bind <module> <folder> <name>  write a module as browsers load it, with its glue";
+  wasm-parts bind <module> <folder> <name>  write a module as browsers load it, with its glue
+  wasm-parts offline <site>                 list the files of a site in its service worker";
 
 fn main() -> Result<()> {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -25,6 +27,7 @@ fn main() -> Result<()> {
         (Some("page"), [module, option]) if option.as_os_str() == "--release" => {
             files::write(module, true)
         }
+        (Some("offline"), [site]) => offline::write(site),
         (Some("bind"), [module, folder, name]) => bind(
             module,
             folder,

@@ -1,0 +1,66 @@
+// The page without a connection, after one visit. The site must be built by `cargo xtask build`, which lists the files.
+
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+
+import { FAILED, HOME, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+/** Resolves when the page is stored whole. */
+const stored = (page) =>
+  page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    return registration.active.state;
+  });
+
+test("after one visit the page works without a connection", () =>
+  visit({ offline: true, allowedErrors: [FAILED] }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    // The first sign of a person starts it.
+    await page.mouse.move(200, 200);
+    await stored(page);
+    await page.context().setOffline(true);
+    await page.reload();
+    await playground.ready();
+    await playground.act("calculator", { expr: "6 * 7" });
+    await playground.says("1 step");
+    // Pages that were never opened are stored too.
+    for (const name of ["Evaluate", "Settings", "Review"]) {
+      await page.getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading").first().waitFor();
+    }
+    await page.getByRole("heading", { name: "Trajectories" }).or(page.getByRole("heading").first()).waitFor();
+    await page.context().setOffline(false);
+  }));
+
+test("the version that is served counts while there is a connection", () =>
+  visit({ offline: true, axe: false }, async (page) => {
+    await new Playground(page).ready();
+    await page.mouse.move(200, 200);
+    await stored(page);
+    // Another version is served now: the document comes from the network, not from the store.
+    const served = page.waitForResponse((response) => response.url().startsWith(HOME) && response.request().isNavigationRequest());
+    await page.reload();
+    assert.ok((await served).ok());
+    const sources = await page.evaluate(async () => {
+      const names = await caches.keys();
+      const cache = await caches.open(names[0]);
+      const paths = (await cache.keys()).map((request) => new URL(request.url).pathname);
+      return { names, count: paths.length, python: paths.filter((path) => path.includes("/python/")).length };
+    });
+    assert.equal(sources.names.length, 1, "one version is stored");
+    assert.ok(sources.count > 10);
+    assert.equal(sources.python, 0);
+  }));
+
+test("the page can be installed", () =>
+  visit({}, async (page) => {
+    const href = await page.locator("link[rel=manifest]").evaluate((link) => link.href);
+    const manifest = await (await page.request.get(href)).json();
+    assert.equal(new URL(manifest.start_url, href).href, HOME);
+    for (const icon of manifest.icons) {
+      const reply = await page.request.get(new URL(icon.src, href).href);
+      assert.equal(reply.headers()["content-type"], icon.type);
+    }
+  }));
