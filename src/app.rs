@@ -20,7 +20,7 @@ use crate::route::Route;
 
 /// The keys that work, as the overlay lists them.
 const KEYS: &[(&str, &str)] = &[
-    ("?", "Show keyboard shortcuts"),
+    ("?", "Show this help"),
     ("j", "Select the next step"),
     ("k", "Select the previous step"),
     ("g", "Select the reset"),
@@ -161,7 +161,7 @@ fn Header(
                 <button
                     type="button"
                     class="icon-button"
-                    aria-label="Keyboard shortcuts"
+                    aria-label="Help"
                     aria-haspopup="dialog"
                     on:click=move |_| help.set(true)
                 >

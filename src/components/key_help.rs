@@ -1,8 +1,9 @@
-//! The dialog that lists keyboard shortcuts.
+//! The dialog of `?`: shortcuts, what the words mean, where the documentation is, and which version this is.
 
 use leptos::prelude::*;
 
 use super::dialog::Dialog;
+use crate::browser::{self, offline};
 use crate::later::Later;
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
@@ -14,7 +15,76 @@ pub(crate) fn install() {
     KEY_HELP.set(|open, keys| view! { <KeyHelp open keys/> }.into_any());
 }
 
-/// Lists shortcuts. The part of a key after ` in ` or ` on ` says where it works.
+/// The glossary, as CONTRIBUTING.md and the documentation use the words.
+const TERMS: [(&str, &str); 13] = [
+    (
+        "environment",
+        "A state, the tools that act on it, and a rule for reward and end.",
+    ),
+    (
+        "message",
+        "What environment and agent tell each other. The conversation is a list of messages.",
+    ),
+    (
+        "tool",
+        "A function that the agent may call, with a name and parameters. Its result is a message.",
+    ),
+    (
+        "reward",
+        "A number that the environment gives after each step. The sum says how well an episode went.",
+    ),
+    (
+        "done",
+        "The environment ended the episode: the task is solved, or can no longer be solved.",
+    ),
+    (
+        "truncated",
+        "The episode was cut off from outside, for example by a limit of steps. The task may be \
+         unfinished.",
+    ),
+    (
+        "frame",
+        "A snapshot of the environment's state after a step. An agent does not see it.",
+    ),
+    (
+        "policy",
+        "What chooses the actions: a person, a model, a script, random choice, or an oracle.",
+    ),
+    (
+        "oracle",
+        "A policy that knows the right answer. It shows what can be reached.",
+    ),
+    (
+        "seed",
+        "A number from which everything random follows. The same seed gives the same episode.",
+    ),
+    (
+        "episode",
+        "One playing of an environment: its recipe, the actions, and what resulted from them.",
+    ),
+    (
+        "trajectory",
+        "A recorded episode, as Review shows it, whichever tool recorded it.",
+    ),
+    (
+        "pass@k, pass^k",
+        "The chance that at least one of k tries succeeds, and that all of them do.",
+    ),
+];
+
+/// The documents that come with the page: their files in `docs/` and what they are about.
+const DOCUMENTS: [(&str, &str); 8] = [
+    ("review", "Read, search and compare trajectories"),
+    ("evaluate", "Evaluate policies on many tasks"),
+    ("models", "Connect models"),
+    ("python-environments", "Write environments in Python"),
+    ("new-environment", "Write environments in Rust"),
+    ("server", "Serve environments"),
+    ("cli", "The command line"),
+    ("offline", "Use it without a connection"),
+];
+
+/// Lists shortcuts, terms and documents. The part of a key after ` in ` or ` on ` says where it works.
 #[component]
 pub fn KeyHelp(
     /// Whether it is shown.
@@ -35,9 +105,90 @@ pub fn KeyHelp(
             </div>
         }
     });
+    let terms = TERMS.map(|(term, meaning)| {
+        view! {
+            <div>
+                <dt>{term}</dt>
+                <dd>{meaning}</dd>
+            </div>
+        }
+    });
+    let stored = RwSignal::new("");
+    Effect::new(move |_| {
+        if open.get() {
+            browser::spawn(async move {
+                let words = match offline::store().await {
+                    true => "This page is stored in the browser and works without a connection.",
+                    false => "This page needs a connection: it is not stored in the browser.",
+                };
+                stored.try_set(words);
+            });
+        }
+    });
+    let documents = DOCUMENTS.map(|(file, about)| {
+        view! {
+            <li>
+                <a href=format!("docs/{file}.md") target="_blank" rel="noopener">
+                    {about}
+                </a>
+            </li>
+        }
+    });
     view! {
-        <Dialog open title="Keyboard shortcuts">
-            <dl class="key-list">{rows.collect_view()}</dl>
+        <Dialog open title="Help">
+            <div class="help-parts">
+                <section aria-label="Keyboard shortcuts">
+                    <h3>{"Keyboard shortcuts"}</h3>
+                    <dl class="key-list">{rows.collect_view()}</dl>
+                </section>
+                <section aria-label="Glossary">
+                    <h3>{"Glossary"}</h3>
+                    <dl class="key-list">{terms.into_iter().collect_view()}</dl>
+                </section>
+                <section aria-label="Documentation">
+                    <h3>{"Documentation"}</h3>
+                    <ul>{documents.into_iter().collect_view()}</ul>
+                </section>
+                <section aria-label="About">
+                    <h3>{"About"}</h3>
+                    <p>{format!("Volary {}", env!("CARGO_PKG_VERSION"))}</p>
+                    <p>{move || stored.get()}</p>
+                    <p class="faint">{about_source()}</p>
+                </section>
+            </div>
         </Dialog>
+    }
+}
+
+/// Where the source is, and under which licence.
+fn about_source() -> AnyView {
+    let license = format!("Licence: {}. ", env!("CARGO_PKG_LICENSE"));
+    let repository = env!("CARGO_PKG_REPOSITORY");
+    match repository.is_empty() {
+        true => view! {
+            {license}
+            "The source is one Cargo workspace; its ARCHITECTURE.md says where to start."
+        }
+        .into_any(),
+        false => view! {
+            {license}
+            <a href=repository target="_blank" rel="noopener">
+                "Source"
+            </a>
+        }
+        .into_any(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_in_the_folder() {
+        for (file, _) in DOCUMENTS {
+            let path = format!("{}/docs/{file}.md", env!("CARGO_MANIFEST_DIR"));
+            assert!(std::path::Path::new(&path).exists(), "{path}");
+        }
     }
 }

@@ -50,8 +50,17 @@ test("keys move along the episode, and ? lists them", () =>
     await page.keyboard.press("G");
     await at("After step 3");
     await page.keyboard.press("?");
-    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    const help = page.getByRole("dialog", { name: "Help" });
     await help.waitFor();
+    const part = (name) => help.getByRole("region", { name });
+    await part("Keyboard shortcuts").getByText("Undo the last step").waitFor();
+    await part("Glossary").getByText("The episode was cut off from outside").waitFor();
+    await part("About").getByText(/^Volary \d+\.\d+\.\d+$/).waitFor();
+    // Each document is there.
+    for (const link of await part("Documentation").getByRole("link").all()) {
+      const reply = await page.request.get(await link.evaluate((link) => link.href));
+      assert.ok(reply.ok(), await link.innerText());
+    }
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "hidden" });
   }));
