@@ -105,6 +105,15 @@ pub fn KeyHelp(
             </div>
         }
     });
+    // Some pages have none.
+    let shortcuts = (!keys.is_empty()).then(|| {
+        view! {
+            <section aria-label="Keyboard shortcuts">
+                <h3>{"Keyboard shortcuts"}</h3>
+                <dl class="key-list">{rows.collect_view()}</dl>
+            </section>
+        }
+    });
     let terms = TERMS.map(|(term, meaning)| {
         view! {
             <div>
@@ -137,10 +146,7 @@ pub fn KeyHelp(
     view! {
         <Dialog open title="Help">
             <div class="help-parts">
-                <section aria-label="Keyboard shortcuts">
-                    <h3>{"Keyboard shortcuts"}</h3>
-                    <dl class="key-list">{rows.collect_view()}</dl>
-                </section>
+                {shortcuts}
                 <section aria-label="Glossary">
                     <h3>{"Glossary"}</h3>
                     <dl class="key-list">{terms.into_iter().collect_view()}</dl>

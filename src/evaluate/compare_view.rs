@@ -181,7 +181,7 @@ fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
         </section>
         <section class="card" aria-label="Paired difference">
             <h2>{"Paired difference"}</h2>
-            <div class="verdict" role="status" aria-label="Comparison">
+            <div class="comparison-verdict" role="status" aria-label="Comparison">
                 {move || {
                     let lines = verdict().into_iter();
                     lines.map(|line| view! { <p dir="auto">{inert(&line)}</p> }).collect_view()

@@ -95,8 +95,8 @@ pub(super) fn EvaluationBar(
                 <span role="status" aria-label="Failure">
                     {words}
                 </span>
-                <StepButton words="Previous failure" evaluation episode=before/>
-                <StepButton words="Next failure" evaluation episode=after/>
+                <StepButton words="Previous" evaluation episode=before/>
+                <StepButton words="Next" evaluation episode=after/>
             </nav>
         </Show>
     }
@@ -125,6 +125,7 @@ fn StepButton(
         <button
             type="button"
             class="small"
+            aria-label=format!("{words} failure of the evaluation")
             aria-disabled=move || episode.with(Option::is_none).to_string()
             on:click=go
         >

@@ -125,7 +125,7 @@ test("tasks are sorted and filtered to failures, which are read one after the ot
     await transcript.getByRole("listitem").first().waitFor();
     await accessible(page);
     // One key from failure to failure, each at its last step.
-    const next = evaluate.button("Next failure");
+    const next = evaluate.button("Next failure of the evaluation");
     await next.focus();
     for (const number of [2, 3, 4, 5]) {
       await page.keyboard.press("Enter");
@@ -136,7 +136,7 @@ test("tasks are sorted and filtered to failures, which are read one after the ot
     assert.equal(await next.getAttribute("aria-disabled"), "true");
     const slider = page.getByRole("slider", { name: "Step" });
     assert.equal(await slider.getAttribute("aria-valuenow") ?? (await slider.inputValue()), await slider.getAttribute("max"));
-    await evaluate.button("Previous failure").click();
+    await evaluate.button("Previous failure of the evaluation").click();
     await failure.getByText("Failure 4 of 5").waitFor();
     await page.reload();
     await failure.getByText("Failure 4 of 5").waitFor();
