@@ -70,8 +70,9 @@ impl LastError {
 const LONGEST_LINE: usize = 300;
 
 /// Under which names sources write what is expected.
-const EXPECTED: [&str; 11] = [
+const EXPECTED: [&str; 12] = [
     "target",
+    "gts",
     "expected",
     "expected_answer",
     "expected_output",

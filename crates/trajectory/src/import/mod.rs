@@ -33,6 +33,7 @@ mod inspect;
 mod json_repair;
 mod ldp;
 mod links;
+mod lm_eval;
 mod members;
 mod mini_swe_agent;
 mod native;
@@ -47,6 +48,7 @@ mod tau2;
 mod tau_bench;
 mod transcript;
 mod verifiers;
+mod verl;
 
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -4,8 +4,8 @@ use super::files::{FileError, Files};
 use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
-    atif, chat_file, claude_code, codex, inspect, ldp, mini_swe_agent, native, open_telemetry,
-    openhands, renderer, slime, swe_agent, tau_bench, tau2, verifiers,
+    atif, chat_file, claude_code, codex, inspect, ldp, lm_eval, mini_swe_agent, native,
+    open_telemetry, openhands, renderer, slime, swe_agent, tau_bench, tau2, verifiers, verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -25,6 +25,8 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &mini_swe_agent::MiniSweAgent,
     &openhands::OpenHands,
     &slime::Slime,
+    &verl::Verl,
+    &lm_eval::LmEval,
     &open_telemetry::OpenTelemetry,
     &chat_file::ChatFile,
 ];

@@ -102,19 +102,7 @@ fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode 
                 ),
             }
             let response = rest.take_text("response").unwrap_or_default();
-            for message in chat_markup::messages(&response) {
-                match message.role {
-                    Role::Assistant => transcript.push(with_calls(message.into())),
-                    Role::Tool => {
-                        let content = message.body.content.unwrap_or_default();
-                        let result = object!({ "role": "tool", "content": content });
-                        chat::read(&result.into())
-                            .into_iter()
-                            .for_each(|said| transcript.push(said));
-                    }
-                    _ => transcript.observe(message.into()),
-                }
-            }
+            push_response(&mut transcript, &response);
         }
     }
     transcript.finish(&mut episode);
@@ -125,6 +113,23 @@ fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode 
     }
     keep_rest(&mut episode, rest, sink);
     episode
+}
+
+/// Adds the messages of a response with the marks of ChatML. Calls in the assistant's text become calls.
+pub(super) fn push_response(transcript: &mut Transcript, response: &str) {
+    for message in chat_markup::messages(response) {
+        match message.role {
+            Role::Assistant => transcript.push(with_calls(message.into())),
+            Role::Tool => {
+                let content = message.body.content.unwrap_or_default();
+                let result = object!({ "role": "tool", "content": content });
+                chat::read(&result.into())
+                    .into_iter()
+                    .for_each(|said| transcript.push(said));
+            }
+            _ => transcript.observe(message.into()),
+        }
+    }
 }
 
 /// The reward: a number; or several under names, of which the run's settings, not the file, say which one counts.

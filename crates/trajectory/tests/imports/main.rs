@@ -14,6 +14,7 @@ mod indexes;
 mod packed;
 mod real;
 mod runs;
+mod samples;
 mod tools;
 mod variants;
 mod writers;

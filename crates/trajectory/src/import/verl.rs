@@ -1,0 +1,162 @@
+//! Rollouts and validation samples as verl's trainer dumps them, a file for each training step: lines of
+//! `{input, output, score, step, …}` (`trainer.rollout_data_dir` and `trainer.validation_data_dir`).
+//!
+//! The texts are decoded without special tokens. Where the template was ChatML, the roles are left as lines of their own,
+//! and messages are told apart by them; otherwise the input is one message and the output another.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::{Message, Role};
+
+use super::describe::counted;
+use super::members::{Members, keep_rest};
+use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::slime;
+use super::transcript::Transcript;
+use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
+use crate::timeline::first_line;
+
+pub(super) struct Verl;
+
+impl Reader for Verl {
+    fn id(&self) -> &'static str {
+        "verl"
+    }
+
+    fn name(&self) -> &'static str {
+        "verl rollouts (one per line)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match document.samples().any(is_rollout) {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let before = sink.episodes();
+        for Line { number, value } in document.into_records() {
+            match value {
+                Json::Object(object) if is_rollout(&Json::Object(object.clone())) => {
+                    let episode = rollout(object, number, sink);
+                    sink.episode(episode);
+                }
+                _ => sink.lost(format!("Line {number} is not a rollout.")),
+            }
+        }
+        let count = sink.episodes() - before;
+        sink.understood(format!("verl rollouts: {}.", counted(count, "episode")));
+    }
+}
+
+fn is_rollout(value: &Json) -> bool {
+    let is_text = |key: &str| value.get(key).is_some_and(|text| text.as_text().is_some());
+    let is_number = |key: &str| {
+        value
+            .get(key)
+            .is_some_and(|number| number.as_f64().is_some())
+    };
+    is_text("input") && is_text("output") && is_number("score") && is_number("step")
+}
+
+fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
+    let step = rest.take_id("step").unwrap_or_default();
+    let input = rest.take_text("input").unwrap_or_default();
+    let output = rest.take_text("output").unwrap_or_default();
+    let mut transcript = Transcript::default();
+    let (prompt, has_roles) = prompt(&input);
+    // Rollouts of one prompt are tries of one task.
+    let asked = prompt.iter().rfind(|message| message.role == Role::User);
+    let task = asked.map(|message| first_line(&message.clone().into(), LONGEST_TASK));
+    prompt
+        .into_iter()
+        .for_each(|message| transcript.observe(message.into()));
+    match has_roles {
+        true => slime::push_response(&mut transcript, &marked(&output)),
+        false => slime::push_response(&mut transcript, &output),
+    }
+    let mut episode = Episode {
+        id: format!("{}-{number}", sink.stem()).into(),
+        name: format!("Step {step}, sample {number}").into(),
+        task: task.map(|task| TaskReference {
+            dataset: "verl".into(),
+            id: task.into(),
+        }),
+        rewards: rest
+            .take_reward("score")
+            .map_or(Rewards::Unknown, Rewards::Whole),
+        ending: Ending::Done,
+        ..Episode::default()
+    };
+    episode.metadata.insert("step", step);
+    for (key, value) in std::mem::take(&mut rest) {
+        // What the reward function returned besides the score, and the ground truth.
+        match value {
+            Json::Bool(_) | Json::Integer(_) | Json::Float(_) => episode.scores.push(Score {
+                name: key.as_ref().into(),
+                value,
+                ..Score::default()
+            }),
+            value => {
+                episode.metadata.insert(key, value);
+            }
+        }
+    }
+    transcript.finish(&mut episode);
+    keep_rest(&mut episode, rest, sink);
+    episode
+}
+
+/// The most characters of a prompt that name its task.
+const LONGEST_TASK: usize = 80;
+
+/// The roles of ChatML, as they are left without its marks.
+const ROLES: [(&str, Role); 4] = [
+    ("system", Role::System),
+    ("user", Role::User),
+    ("assistant", Role::Assistant),
+    ("tool", Role::Tool),
+];
+
+fn role(line: &str) -> Option<Role> {
+    let known = ROLES.iter().find(|(name, _)| *name == line);
+    known.map(|(_, role)| *role)
+}
+
+/// The messages of an input, and whether their roles are written in it.
+fn prompt(input: &str) -> (Vec<Message>, bool) {
+    let first = input.lines().next().unwrap_or_default();
+    let last = input.lines().last().unwrap_or_default();
+    // It ends with the header of the assistant's message.
+    if role(first).is_none() || role(last) != Some(Role::Assistant) {
+        return (vec![Message::user(input)], false);
+    }
+    let mut messages: Vec<(Role, Vec<&str>)> = Vec::new();
+    for line in input.lines() {
+        match (role(line), messages.last_mut()) {
+            (Some(role), _) => messages.push((role, Vec::new())),
+            (None, Some((_, lines))) => lines.push(line),
+            (None, None) => {}
+        }
+    }
+    messages.pop();
+    let messages = messages
+        .into_iter()
+        .map(|(role, lines)| Message::new(role, Text::from(lines.join("\n"))));
+    (messages.collect(), true)
+}
+
+/// An output with the marks of ChatML again.
+fn marked(output: &str) -> String {
+    let mut marked = String::with_capacity(output.len());
+    for line in output.split_inclusive('\n') {
+        match role(line.trim_end_matches('\n')) {
+            Some(_) => {
+                marked.push_str("<|im_end|>\n<|im_start|>");
+                marked.push_str(line);
+            }
+            None => marked.push_str(line),
+        }
+    }
+    marked
+}

@@ -1,0 +1,65 @@
+//! Lines that trainers and harnesses dump: a prompt, an answer and a score each.
+
+use volary_trajectory::import::import;
+use volary_trajectory::result::EpisodeResult;
+
+use crate::tools::{assert_linked, format, shapes, told};
+use crate::{Shape, fixture};
+
+#[test]
+fn verl_rollouts() {
+    let outcome = import(&[fixture("verl.jsonl")]).unwrap();
+    assert_eq!(format(&outcome.episodes[0]), "verl");
+    assert_eq!(
+        shapes(&outcome),
+        [Shape(2, 1, 0, Some(1.0)), Shape(1, 0, 0, Some(0.0))]
+    );
+    let [chat, plain] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_linked(chat);
+    assert_eq!(
+        told(chat),
+        "I look.>look{\"at\":\"box\"} | look<two | assistant:Two."
+    );
+    assert_eq!(chat.start.len(), 2);
+    assert_eq!(&*chat.name, "Step 5, sample 1");
+    assert_eq!(chat.task().map(|task| &*task.id), Some("How many boxes?"));
+    assert_eq!(chat.scores.len(), 1);
+    let result = EpisodeResult::of(chat);
+    assert_eq!(result.expected, [("gts".to_owned(), "2".into())]);
+    // Without the roles of a template, a line `user` is a word like any other.
+    assert_eq!(
+        told(plain),
+        "assistant:user\nis a word, and this is no chat."
+    );
+}
+
+#[test]
+fn samples_of_lm_evaluation_harness() {
+    let name = "samples_birds_2026-01-02T03-04-05.123456.jsonl";
+    let outcome = import(&[fixture(name)]).unwrap();
+    assert_eq!(format(&outcome.episodes[0]), "lm-eval");
+    let rewards = outcome.episodes.iter().map(|episode| episode.reward());
+    assert_eq!(
+        rewards.collect::<Vec<_>>(),
+        [Some(1.0), Some(1.0), Some(0.0)]
+    );
+    let [generated, rated, chat] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!(told(generated), "assistant:There are 2.");
+    assert_eq!(&*generated.name, "Document 0, strict-match");
+    assert_eq!(
+        generated.task().map(|task| (&*task.dataset, &*task.id)),
+        Some(("birds", "0"))
+    );
+    let result = EpisodeResult::of(generated);
+    assert_eq!(result.expected, [("target".to_owned(), "2".into())]);
+    assert_eq!(result.given, [("exact_match".to_owned(), "2".into())]);
+    assert_eq!(
+        (told(rated), rated.scores.len()),
+        ("assistant: yes".into(), 2)
+    );
+    assert_eq!((told(chat), chat.start.len()), ("assistant:4".into(), 2));
+}
