@@ -104,6 +104,7 @@ test("a whole rollout at the library's desk: requests, tokens in Review, and a S
     assert.equal(exported.rollout_log_probs.filter((value) => value === -0.25).length, trained.length - 5, "each sampled token has its probability");
     await page.keyboard.press("Escape");
     await bar(page).getByText(`${tokens.length.toLocaleString("en")} tokens, ${trained.length} trained`).waitFor();
+    await page.keyboard.press("G");
     await page.getByRole("grid", { name: "Tokens of step 5, message 1" }).getByRole("gridcell", { name: "I", exact: true }).first().waitFor();
   }));
 
@@ -214,6 +215,7 @@ test("the connection is set up in the settings: template, tokenizer, mask; it is
     assert.equal(await field("Base URL").inputValue(), "http://localhost:30000");
     await field("Base URL").fill(server.url);
     await field("Model").fill("qwen");
+    await field("Model").blur();
     await field("Loss mask").selectOption("token_in");
     await field("Tokenizer").selectOption({ label: "Toy: each byte is a token" });
     await field("Chat template").selectOption({ label: "Own text" });
