@@ -246,9 +246,21 @@ impl PythonFiles {
         }
     }
 
-    /// Removes a file with all its versions.
-    pub fn remove(&mut self, name: &str) {
-        self.files.retain(|file| file.name != name);
+    /// Removes a file with all its versions, and gives the wheels that no other file needs.
+    pub fn remove(&mut self, name: &str) -> Vec<Wheel> {
+        let removed: Vec<PythonFile> = self
+            .files
+            .extract_if(.., |file| file.name == name)
+            .collect();
+        let wheels = |files: &[PythonFile]| -> Vec<Wheel> {
+            let versions = files.iter().flat_map(|file| &file.versions);
+            let wheels = versions.flat_map(|version| &version.source.wheels);
+            wheels.cloned().collect()
+        };
+        let needed = wheels(&self.files);
+        let mut unused = wheels(&removed);
+        unused.retain(|wheel| needed.iter().all(|other| other.sha256 != wheel.sha256));
+        unused
     }
 
     /// A name that no file has, made from this one.
@@ -478,6 +490,28 @@ mod tests {
         let text = r#"{"files": [{"name": "a", "versions": [{"code": "b", "saved": 1}]}]}"#;
         let files: PythonFiles = serde_json::from_str(text).unwrap_or_default();
         assert!(files.of_environment(&environment("b")).is_some());
+    }
+
+    #[test]
+    fn wheels_of_a_removed_file_are_given_up_unless_another_needs_them() {
+        let source = |digits: &[&str]| PythonSource {
+            wheels: digits
+                .iter()
+                .map(|digit| Wheel {
+                    name: "tool-1.0-py3-none-any.whl".to_owned(),
+                    sha256: digit.repeat(64),
+                    size: 2000,
+                })
+                .collect(),
+            ..of(CODE)
+        };
+        let mut files = PythonFiles::default();
+        files.save("a", &source(&["1", "2"]), 1);
+        files.save("b", &source(&["2"]), 1);
+        assert_eq!(files.remove("a"), source(&["1"]).wheels);
+        assert_eq!(files.remove("b"), source(&["2"]).wheels);
+        assert_eq!(files.remove("b"), []);
+        assert_eq!(files, PythonFiles::default());
     }
 
     #[test]

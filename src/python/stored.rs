@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::files::{Description, PythonFiles, PythonSource};
 use super::wheels::{LARGEST, Wheel};
 use crate::browser::files::GivenFile;
-use crate::browser::timers;
+use crate::browser::{spawn, timers};
 use crate::shared::Shared;
 use crate::storage::sources;
 
@@ -35,9 +35,16 @@ pub fn describe(source: &PythonSource, description: &Description) {
     FILES.with(|files| files.change(|files| files.describe(source, description)));
 }
 
-/// Removes a file with all its versions.
+/// Removes a file with all its versions, and the wheels that no other file needs.
 pub fn remove(name: &str) {
-    FILES.with(|files| files.change(|files| files.remove(name)));
+    let mut unused = Vec::new();
+    FILES.with(|files| files.change(|files| unused = files.remove(name)));
+    spawn(async move {
+        for wheel in unused {
+            // What the browser does not delete is found by nothing any more.
+            let _ = sources::forget(&key(&wheel)).await;
+        }
+    });
 }
 
 /// Checks a wheel and stores it. The error says why not.
