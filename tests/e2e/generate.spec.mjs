@@ -227,6 +227,7 @@ test("the connection is set up in the settings: template, tokenizer, mask; it is
     await page.getByRole("button", { name: "Test connection" }).click();
     await group.getByRole("status", { name: "Test result" }).filter({ hasText: "It works" }).waitFor();
     assert.equal(server.requests[0].text, "[user] Say OK.\n");
+    await group.getByText("the sentence about tools").waitFor();
     await accessible(page);
     await page.reload();
     assert.equal(await field("Chat template").inputValue(), "own");
@@ -234,6 +235,9 @@ test("the connection is set up in the settings: template, tokenizer, mask; it is
     assert.equal(await field("Tokenizer").inputValue(), "toy");
     await field("Chat template").selectOption({ label: "Qwen3-2507" });
     await own.waitFor({ state: "detached" });
+    server.reset("OK.", call("add", { x: 2, y: 3 }));
+    await page.getByRole("button", { name: "Test connection" }).click();
+    await group.getByText("Tool calls work: it called add.").waitFor();
     await field("Provider").selectOption({ label: "Ollama" });
     await field("Chat template").waitFor({ state: "detached" });
   }));

@@ -14,9 +14,10 @@ use crate::browser;
 use crate::browser::http::Patience;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
-use crate::models::{Ask, Asked, Progress, Saved, ask, diagnose, prices};
+use crate::models::{Ask, Asked, Progress, Saved, ask, diagnose, prices, rollout};
 use crate::projection::notice::Notice;
 use volary_agent::model::diagnosis::Trouble;
+use volary_trajectory::Episode;
 
 /// Long enough for a local model that has to be loaded first.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -206,17 +207,37 @@ async fn tool_call(saved: &Saved, asking: &Ask<'_>) -> String {
         stream: true,
         ..ModelRequest::default()
     };
-    match ask(asking, &mut request, &mut |_| {}).await {
-        Ok(asked) => match asked.answer.calls.first() {
+    // A wire format without tools is tested with the first turn of a rollout.
+    let episode = Episode {
+        start: request.messages.clone(),
+        tools: request.tools.clone(),
+        ..Episode::default()
+    };
+    let turn = rollout::Turn::of(&saved.connection, &episode, None, &request);
+    if let Some(turn) = &turn
+        && let Err(error) = turn.prepare(&mut request).await
+    {
+        return format!("Tool calls do not work: {error}.");
+    }
+    let answer = match ask(asking, &mut request, &mut |_| {}).await {
+        Ok(asked) => asked.answer,
+        Err(unanswered) => {
+            let found = diagnose(saved, asking.has_key(), &unanswered).await;
+            return format!("Tool calls do not work: {} {}", found.what, found.why);
+        }
+    };
+    let answer = match &turn {
+        Some(turn) => turn.read(&answer).await,
+        None => Ok(answer),
+    };
+    match answer {
+        Ok(answer) => match answer.calls.first() {
             Some(call) => format!("Tool calls work: it called {}.", call.name),
             None => "Tool calls do not work: it answered without calling the tool, so it cannot \
                      play. Choose a model that supports tools."
                 .to_owned(),
         },
-        Err(unanswered) => {
-            let found = diagnose(saved, asking.has_key(), &unanswered).await;
-            format!("Tool calls do not work: {} {}", found.what, found.why)
-        }
+        Err(error) => format!("Tool calls do not work: {error}."),
     }
 }
 
