@@ -174,6 +174,11 @@ mod tests {
         (found - expected).abs() <= 1e-9 * expected.abs().max(1.0)
     }
 
+    /// C(n, k) by Pascal's rule.
+    fn binomial(n: u64, k: u64) -> f64 {
+        (0..k).map(|i| (n - i) as f64 / (k - i) as f64).product()
+    }
+
     #[test]
     fn shares_over_tasks_lie_between_tasks_and_tries() {
         let wide = |tasks: &[(usize, usize)]| {
