@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use volary_tokens::Builtin;
 
+use super::address::AddressField;
 use super::examples::EXAMPLES;
 use super::input::FieldErrors;
 use super::page::{Lab, OWN};
@@ -31,6 +32,7 @@ pub(super) fn Controls(lab: Lab) -> impl IntoView {
             <Examples lab/>
             <Template lab/>
             <TokenizerChoice lab/>
+            <AddressField lab/>
             {file_error}
             <TextField
                 lab

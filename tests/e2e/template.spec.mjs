@@ -1,9 +1,11 @@
 // The template and mask lab: worked examples, the user's own templates and messages, errors at their fields.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { test } from "@playwright/test";
 
-import { accessible, visit } from "./support/browser.mjs";
+import { FAILED, accessible, visit } from "./support/browser.mjs";
 import { byteTokenizer } from "./support/tokens.mjs";
 import { Library, trajectory } from "./support/trajectories.mjs";
 
@@ -138,6 +140,43 @@ test("the tokenizer stays for the next visit", () =>
     await mode(page, "seed").waitFor();
     await page.getByText("Toy: each byte is a token").waitFor();
   }));
+
+test("files are fetched from addresses, and failures are explained", async () => {
+  const server = createServer((request, response) => {
+    if (request.url !== "/closed.json") response.setHeader("Access-Control-Allow-Origin", "*");
+    if (request.url === "/own.json" || request.url === "/closed.json") response.end(JSON.stringify(byteTokenizer()));
+    else if (request.url === "/slow.json") response.write("{");
+    else response.writeHead(404).end();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  try {
+    await visit({ hash: "#/template", origins: [origin], allowedErrors: [FAILED] }, async (page) => {
+      const form = page.getByRole("form", { name: "Fetch a file" });
+      const fetchFile = async (address) => {
+        await form.getByLabel("Address of a tokenizer, template or messages").fill(address);
+        await page.keyboard.press("Enter");
+      };
+      const failure = (words) => page.getByRole("alert").filter({ hasText: words }).waitFor();
+      await fetchFile("");
+      await failure("Enter the address of a file.");
+      await fetchFile(`${origin}/missing.json`);
+      await failure("the server responded with 404");
+      await fetchFile(`${origin}/closed.json`);
+      await failure("Download the file, and drop it on this page.");
+      await fetchFile(`${origin}/slow.json`);
+      await form.getByText("Fetching…").waitFor();
+      await form.getByRole("button", { name: "Cancel" }).click();
+      await form.getByText("Fetching…").waitFor({ state: "detached" });
+      await fetchFile(`${origin}/own.json`);
+      await page.getByText("From own.json.").waitFor();
+      assert.equal(await page.getByRole("alert").count(), 0);
+    });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
 
 for (const theme of ["light", "dark"]) {
   test(`it fits a phone and is accessible, ${theme}`, () =>

@@ -1,0 +1,122 @@
+//! A file at an address: a tokenizer, a template or messages, recognised by its content like a dropped file.
+//!
+//! Invariant: nothing is requested before the user presses **Fetch**.
+
+use std::time::Duration;
+
+use futures_util::future::{AbortHandle, abortable};
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use volary_connectivity::linked_file::LinkedFile;
+
+use super::page::Lab;
+use crate::browser::database::KeptText;
+use crate::browser::files::GivenFile;
+use crate::browser::http::{self, HttpError, Patience, Request};
+use crate::browser::{location, network, spawn};
+use crate::components::field::Field;
+
+/// The largest file, in bytes.
+const LARGEST: usize = 64 << 20;
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The field of the address.
+#[component]
+pub(super) fn AddressField(lab: Lab) -> impl IntoView {
+    let address = RwSignal::new(String::new());
+    let is_fetching = RwSignal::new(false);
+    let end: StoredValue<Option<AbortHandle>> = StoredValue::new(None);
+    let fetch_file = move |event: SubmitEvent| {
+        event.prevent_default();
+        let typed = address.get_untracked();
+        let url = match url_of(&typed) {
+            Ok(url) => url,
+            Err(reason) => return lab.file_error.set(Some(reason)),
+        };
+        lab.file_error.set(None);
+        is_fetching.set(true);
+        let (fetching, handle) = abortable(fetch(url));
+        end.set_value(Some(handle));
+        spawn(async move {
+            let fetched = fetching.await;
+            is_fetching.set(false);
+            match fetched {
+                Ok(Ok(file)) => lab.take(vec![file]),
+                Ok(Err(reason)) => lab.file_error.set(Some(reason)),
+                // The user cancelled it.
+                Err(_) => {}
+            }
+        });
+    };
+    let cancel = move |_| {
+        if let Some(handle) = end.try_update_value(Option::take).flatten() {
+            handle.abort();
+        }
+    };
+    view! {
+        <form class="lab-group" aria-label="Fetch a file" novalidate on:submit=fetch_file>
+            <Field id="lab-address" label="Address of a tokenizer, template or messages">
+                <input
+                    type="url"
+                    id="lab-address"
+                    autocomplete="off"
+                    prop:value=move || address.get()
+                    on:input=move |event| address.set(event_target_value(&event))
+                />
+            </Field>
+            <div class="button-row">
+                <button type="submit" class="small" disabled=move || is_fetching.get()>
+                    {"Fetch"}
+                </button>
+                <Show when=move || is_fetching.get()>
+                    <button type="button" class="quiet small" on:click=cancel>
+                        {"Cancel"}
+                    </button>
+                    <span role="status">{"Fetching…"}</span>
+                </Show>
+            </div>
+        </form>
+    }
+}
+
+/// The whole address, or why nothing is fetched from it.
+fn url_of(typed: &str) -> Result<String, String> {
+    let typed = typed.trim();
+    if typed.is_empty() {
+        return Err("Enter the address of a file.".to_owned());
+    }
+    let whole = location::whole(typed).unwrap_or_default();
+    match LinkedFile::of(&whole, &network::page().origin) {
+        LinkedFile::SameOrigin { url } => Ok(url),
+        LinkedFile::Elsewhere(file) => Ok(file.url),
+        LinkedFile::Refused(reason) => Err(reason.to_string()),
+    }
+}
+
+/// Downloads a file. An error says why, and what to do.
+async fn fetch(url: String) -> Result<GivenFile, String> {
+    let request = Request {
+        method: "GET",
+        url,
+        ..Request::default()
+    };
+    let reply = http::fetch(&request, Patience::of(TIMEOUT), LARGEST).await;
+    let url = &request.url;
+    match reply {
+        Ok(reply) if (200..300).contains(&reply.status) => {
+            let path = url.split(['?', '#']).next().unwrap_or_default();
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let file = GivenFile::of_text(name, &KeptText::from(reply.body));
+            file.ok_or_else(|| format!("{url} was fetched, but the browser cannot hold it."))
+        }
+        Ok(reply) => Err(format!(
+            "{url} was not fetched: the server responded with {}.",
+            reply.status
+        )),
+        Err(HttpError::NoReply { reason }) => Err(format!(
+            "{url} was not fetched: no response ({reason}). The server may not allow other sites to read it (CORS). \
+             Download the file, and drop it on this page.",
+        )),
+        Err(error) => Err(format!("{url} was not fetched: {error}")),
+    }
+}
