@@ -85,9 +85,11 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
             idle_workers::start();
         }
     });
+    // What the effect itself owned would be disposed of when it runs again; the policies live as long as the form.
+    let owner = Owner::current().unwrap_or_default();
     Effect::new(move |_| {
         if let Some(plan) = evaluations.copied.get() {
-            untrack(|| setup.fill(plan));
+            owner.with(|| untrack(|| setup.fill(plan)));
             evaluations.copied.set(None);
         }
     });
