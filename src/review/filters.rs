@@ -31,6 +31,9 @@ pub(super) fn FilterBar(look: Look) -> impl IntoView {
     }
 }
 
+/// How many characters of a value that all rows have in common are shown.
+const LONGEST_VALUE: usize = 40;
+
 /// Says which columns are hidden because they tell nothing, and what all rows have in them.
 #[component]
 fn HiddenColumns(look: Look) -> impl IntoView {
@@ -58,7 +61,7 @@ fn hidden_text(hidden: &[Uniform]) -> String {
         hidden.iter().partition(|column| column.value.is_some());
     let same = known.iter().filter_map(|known| {
         let value = known.value.as_ref()?;
-        Some(format!("{} {value}", heading(&known.column)))
+        Some(format!("{} {}", heading(&known.column), shortened(value)))
     });
     let same: Vec<String> = same.collect();
     let unknown: Vec<String> = unknown.iter().map(|known| heading(&known.column)).collect();
@@ -66,6 +69,16 @@ fn hidden_text(hidden: &[Uniform]) -> String {
     let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
     let parts = parts.map(|(words, names)| format!("{words}{}.", names.join(", ")));
     parts.collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of a value: it may be a whole text, and the table needs the room.
+fn shortened(value: &str) -> String {
+    let mut rest = value.chars();
+    let start: String = rest.by_ref().take(LONGEST_VALUE).collect();
+    match rest.next() {
+        Some(_) => format!("{start}…"),
+        None => start,
+    }
 }
 
 fn filter_chips(look: Look) -> impl IntoView {
@@ -337,6 +350,9 @@ mod tests {
             "Same in all rows: Model m, Run r. Empty: Cost."
         );
         assert_eq!(hidden_text(&hidden[1..2]), "Empty: Cost.");
+        let long = "m".repeat(LONGEST_VALUE + 1);
+        let words = hidden_text(&[uniform(Column::Model, Some(&long))]);
+        assert!(words.ends_with("m…."), "{words}");
     }
 
     #[test]
