@@ -197,9 +197,9 @@ test("in an evaluation each episode has its tokens, and a fault is reported at i
     await page.goto(`${HOME}#/review`);
     const library = await new Library(page).ready();
     await library.link(/library_desk/).first().waitFor();
-    await page.getByText("Columns").click();
+    await page.getByText("Columns", { exact: true }).click();
     await page.getByLabel("Trained tokens").check();
-    await page.getByText("Columns").click();
+    await page.getByText("Columns", { exact: true }).click();
     const both = encode("Good morning.Goodbye.").length + 4;
     const one = encode("Good morning.").length + 2;
     for (const trained of [both, one]) {

@@ -68,7 +68,6 @@ function count() {
 for (const [format, fixture] of Object.entries({ ...FORMATS, "Aviary Renderer": undefined })) {
   test(`texts of ${format} stay texts`, () =>
     visit({ hash: "#/review", theme: fixture ? "light" : "dark" }, async (page) => {
-      const title = await page.title();
       for (const [part, text] of TEXTS.entries()) {
         const files = fixture ? [hostileFile(fixture, text)] : hostileFrames(text);
         const table = page.getByRole("table", { name: "Trajectories" });
@@ -83,7 +82,6 @@ for (const [format, fixture] of Object.entries({ ...FORMATS, "Aviary Renderer": 
         await read(page);
         if (part < TEXTS.length - 1) await page.getByRole("link", { name: "Trajectories" }).first().click();
       }
-      assert.equal((await page.title()).includes("ran"), false, title);
     }));
 }
 

@@ -30,7 +30,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await tags.getByLabel("Tag", { exact: true }).fill("good");
     await tags.getByRole("button", { name: "Add tag" }).click();
     const showTags = async () => {
-      await page.getByText("Columns").click();
+      await page.getByText("Columns", { exact: true }).click();
       await page.getByRole("checkbox", { name: "Tags" }).check();
     };
     await showTags();

@@ -187,7 +187,7 @@ test("tags are added, filtered by, and removed", () =>
     const tags = page.getByRole("form", { name: "Tags" });
     await tags.getByLabel("Tag", { exact: true }).fill("good");
     await tags.getByRole("button", { name: "Add tag" }).click();
-    await page.getByText("Columns").click();
+    await page.getByText("Columns", { exact: true }).click();
     await page.getByRole("checkbox", { name: "Tags" }).check();
     await library.table.getByText("good").waitFor();
     await page.keyboard.press("Escape");

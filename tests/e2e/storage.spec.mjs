@@ -204,7 +204,7 @@ test("data of an earlier version is migrated once", () =>
     const library = await new Library(page).ready();
     const isThere = async () => {
       await library.rows(1 + 1 + 420 + 3 + 120);
-      await page.getByText("Columns").click();
+      await page.getByText("Columns", { exact: true }).click();
       await page.getByRole("checkbox", { name: "Tags" }).check();
       await library.search("marble");
       await library.rows(1);

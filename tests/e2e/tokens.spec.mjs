@@ -108,9 +108,9 @@ test("the table counts tokens and trained tokens", () =>
     const sample = rollout(TURNS);
     await library.import(["sample.json", sample]);
     await library.link(/Sample/).first().waitFor();
-    await page.getByText("Columns").click();
+    await page.getByText("Columns", { exact: true }).click();
     for (const name of ["Sequence tokens", "Trained tokens"]) await page.getByLabel(name).check();
-    await page.getByText("Columns").click();
+    await page.getByText("Columns", { exact: true }).click();
     const row = library.table.getByRole("row").filter({ hasText: "Sample" });
     await row.getByRole("cell", { name: String(sample.tokens.length), exact: true }).waitFor();
     await row.getByRole("cell", { name: String(sample.loss_mask.filter(Boolean).length), exact: true }).waitFor();
