@@ -51,11 +51,11 @@ export async function visit(options, journey) {
     viewport: SIZES[size],
     colorScheme: theme,
     acceptDownloads: true,
-    serviceWorkers: options.offline ? "allow" : "block",
     reducedMotion: options.motion ?? "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
     baseURL: HOME,
   });
+  if (!options.offline) await context.addInitScript(withoutServiceWorker);
   const problems = [];
   const requests = [];
   context.on("request", (request) => {
@@ -91,6 +91,16 @@ export async function visit(options, journey) {
   } finally {
     await context.close();
   }
+}
+
+/**
+ * In the page: registers no service worker, which would answer requests that a journey intercepts. Playwright's own way
+ * throws in the sandboxed frame of Python, which has no service workers at all.
+ */
+function withoutServiceWorker() {
+  if (globalThis.origin === "null") return;
+  const workers = navigator.serviceWorker;
+  if (workers) workers.register = () => Promise.reject(new Error("This journey registers no service worker."));
 }
 
 /** What the browser itself says of requests that fail. */
