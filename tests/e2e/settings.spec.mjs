@@ -135,6 +135,8 @@ test("a missing key is asked for before anything is sent, and another server has
     assert.equal(await settings.model.inputValue(), "");
     // From one unknown server to another format, the address is the user's own.
     await settings.baseUrl.fill(provider.base("chat"));
+    // As a person does: a field takes its text when it is left.
+    await page.keyboard.press("Tab");
     await settings.provider.selectOption({ label: `Other, speaks ${FORMATS.anthropic}` });
     assert.equal(await settings.baseUrl.inputValue(), provider.base("chat"));
   }));
