@@ -198,7 +198,7 @@ test("in an evaluation each episode has its tokens, and a fault is reported at i
     const library = await new Library(page).ready();
     await library.link(/library_desk/).first().waitFor();
     await page.getByText("Columns", { exact: true }).click();
-    await page.getByLabel("Trained tokens").check();
+    await page.getByRole("checkbox", { name: "Trained tokens" }).check();
     await page.getByText("Columns", { exact: true }).click();
     const both = encode("Good morning.Goodbye.").length + 4;
     const one = encode("Good morning.").length + 2;

@@ -109,7 +109,7 @@ test("the table counts tokens and trained tokens", () =>
     await library.import(["sample.json", sample]);
     await library.link(/Sample/).first().waitFor();
     await page.getByText("Columns", { exact: true }).click();
-    for (const name of ["Sequence tokens", "Trained tokens"]) await page.getByLabel(name).check();
+    for (const name of ["Sequence tokens", "Trained tokens"]) await page.getByRole("checkbox", { name }).check();
     await page.getByText("Columns", { exact: true }).click();
     const row = library.table.getByRole("row").filter({ hasText: "Sample" });
     await row.getByRole("cell", { name: String(sample.tokens.length), exact: true }).waitFor();
