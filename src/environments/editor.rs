@@ -81,6 +81,7 @@ pub(super) fn EditorPage(
     };
     let host = NodeRef::new();
     state.mount(host, source.code);
+    state.follow_versions();
     target.set_value(Some(Rc::new(move |files| state.take(files))));
     view! {
         <div class="environments-head">
@@ -114,6 +115,26 @@ impl Editor {
                     Err(reason) => self.problem.set(Some(reason)),
                 }
             });
+        });
+    }
+
+    /// Shows a version that another part of the page saved, such as one that was restored after a check. Changes that are
+    /// not saved stay.
+    fn follow_versions(self) {
+        Effect::new(move |_| {
+            let files = stored::files();
+            let name = self.name.get_value();
+            let Some(last) = files.get(&name).and_then(|file| file.last()) else {
+                return;
+            };
+            let source = &last.source;
+            let is_shown = self.text().is_none_or(|text| text == source.code);
+            if is_shown || self.is_changed.get_untracked() {
+                return;
+            }
+            self.wheels.set(source.wheels.clone());
+            self.restore(&source.code);
+            self.is_changed.set(false);
         });
     }
 

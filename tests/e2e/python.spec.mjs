@@ -229,8 +229,7 @@ test("Check runs a Python episode again, says that its code changed, and brings 
     await verdict.getByRole("button", { name: "Check the last version" }).click();
     await verdict.getByText("The last version of the code differs at step 0.").waitFor();
     await verdict.getByRole("button", { name: "Restore this version" }).click();
-    await code(page).waitFor();
-    assert.match(await code(page).innerText(), /Write a \{/);
+    await code(page).filter({ hasText: "Write a {" }).waitFor();
   }));
 
 test("a dropped wheel is loaded before the code, and other files are refused with the reason", async () => {
