@@ -46,7 +46,8 @@ export function open(host, text, label, changed) {
       theme,
       syntaxHighlighting(highlighting),
       // Tab leaves the editor, as everywhere on the page; Enter indents.
-      EditorView.contentAttributes.of({'aria-label': label, spellcheck: 'false'}),
+      // The tab index says to assistive technology what browsers do anyway: the text takes the focus and scrolls.
+      EditorView.contentAttributes.of({'aria-label': label, spellcheck: 'false', tabindex: '0'}),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) changed();
       }),
