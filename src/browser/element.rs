@@ -305,6 +305,13 @@ pub fn show_dialog(dialog: &Element, open: bool) {
     }
 }
 
+/// Whether the `details` element of an event is open.
+pub fn is_details_open(event: &Event) -> bool {
+    let details = event.current_target();
+    let details = details.and_then(|details| details.dyn_into::<Element>().ok());
+    details.is_some_and(|details| details.has_attribute("open"))
+}
+
 /// Closes the `details` element of an event; the focus returns to its summary.
 pub fn close_details(event: &Event) {
     let details = event.current_target();

@@ -278,7 +278,12 @@ fn GroupSelect(
 /// The choice of visible columns.
 #[component]
 fn ColumnChoice(look: Look) -> impl IntoView {
+    // Rows that arrive change the list. Changed while `details` is closed, Chromium now and then shows no boxes in it.
+    let is_open = RwSignal::new(false);
     let boxes = move || {
+        if !is_open.get() {
+            return ().into_any();
+        }
         let columns = look.all_columns().into_iter();
         columns
             .map(|column| {
@@ -303,6 +308,7 @@ fn ColumnChoice(look: Look) -> impl IntoView {
                 }
             })
             .collect_view()
+            .into_any()
     };
     let pressed = |press: KeyboardEvent| {
         if press.key() == "Escape" {
@@ -310,7 +316,11 @@ fn ColumnChoice(look: Look) -> impl IntoView {
         }
     };
     view! {
-        <details class="column-choice-box" on:keydown=pressed>
+        <details
+            class="column-choice-box"
+            on:toggle=move |event| is_open.set(browser::element::is_details_open(&event))
+            on:keydown=pressed
+        >
             <summary>{"Columns"}</summary>
             <div class="column-boxes">
                 <Show when=move || look.chosen_columns.with(Option::is_some)>
