@@ -34,8 +34,9 @@ impl Reader for LmEval {
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let before = sink.episodes();
         for Line { number, value } in document.into_records() {
+            let is_sample = is_sample(&value);
             match value {
-                Json::Object(object) if is_sample(&Json::Object(object.clone())) => {
+                Json::Object(object) if is_sample => {
                     let episode = sample(object, number, sink);
                     sink.episode(episode);
                 }

@@ -36,8 +36,9 @@ impl Reader for Verl {
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let before = sink.episodes();
         for Line { number, value } in document.into_records() {
+            let is_rollout = is_rollout(&value);
             match value {
-                Json::Object(object) if is_rollout(&Json::Object(object.clone())) => {
+                Json::Object(object) if is_rollout => {
                     let episode = rollout(object, number, sink);
                     sink.episode(episode);
                 }
