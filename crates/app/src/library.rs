@@ -49,7 +49,7 @@ pub enum Effect {
     SearchAgain,
     /// Index all texts.
     Index,
-    /// Call [`Library::woken`] after so many seconds.
+    /// Call [`Library::woken`] after this many seconds.
     Wake(f64),
 }
 

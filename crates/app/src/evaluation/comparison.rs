@@ -24,9 +24,9 @@ pub enum Measure {
 /// One side: a policy of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// The plan.
+    /// What was evaluated: tasks, policies and tries.
     pub plan: &'a Plan,
-    /// The results.
+    /// The results of its cells, as far as they are finished.
     pub results: &'a [CellResult],
     /// The place of the policy.
     pub policy: usize,

@@ -85,7 +85,7 @@ impl Readings {
         self.stop_waiting(number)
     }
 
-    /// Hides all readings, whose worker is gone. Who waits is told by [`Readings::end`], which follows for each.
+    /// Hides all readings because their worker is gone. Waiters stay until [`Readings::end`] is called for each reading.
     pub fn clear(&mut self) {
         self.list.clear();
     }

@@ -1,10 +1,10 @@
 //! SGLang's `/generate`: a prompt goes in, text and sampled tokens come out. There are no messages and no tools on this
-//! wire: a chat template makes the prompt of them, and a parser finds the calls in the text.
+//! wire: a chat template renders them into the prompt, and a parser finds the calls in the text.
 //!
-//! Rendering needs a template engine and a tokenizer, which are large, so it happens elsewhere: whoever sends a request
-//! puts the rendered body into [`ModelRequest::generate`]. [`setup`] says how it is rendered, [`conversation`] what.
+//! Rendering needs a template engine and a tokenizer, which are large. The caller therefore renders the body and passes
+//! it in [`ModelRequest::generate`]. [`setup`] holds the settings of the rendering, [`conversation`] its input.
 //!
-//! The whole reply is the answer's echo, so the episode keeps the sampled tokens of each turn.
+//! The whole reply is stored as the answer's echo, so the episode keeps the sampled tokens of each turn.
 
 pub mod conversation;
 pub mod setup;
