@@ -51,8 +51,8 @@ pub(super) fn Catalogue(
         <p class="help">
             "An environment gives an agent a task, tools and a reward. Play one by hand or let a "
             "policy or model act. Your own are written in Python with fhaviary and run in this "
-            "browser. What a chat template makes of an episode, and which tokens are trained, "
-            "shows the " <a href=TemplatePlace::default().to_hash()>{"Template lab"}</a> "."
+            "browser. The " <a href=TemplatePlace::default().to_hash()>{"Template lab"}</a>
+            " shows what a chat template makes of an episode, and which tokens are trained."
         </p>
         <p class="error" role="alert" hidden=move || !has_problem()>
             {move || problem.get()}
