@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The library. There is one, for as long as the page lives; this leads to it.
 #[derive(Clone, Copy)]
-pub struct Shelf(&'static Signals);
+pub struct LibraryClient(&'static Signals);
 
 /// What the library consists of.
 pub struct Signals {
@@ -80,7 +80,7 @@ struct State {
     waiters: Vec<(ReadingNumber, Arrived)>,
 }
 
-impl std::ops::Deref for Shelf {
+impl std::ops::Deref for LibraryClient {
     type Target = Signals;
 
     fn deref(&self) -> &Signals {
@@ -88,11 +88,11 @@ impl std::ops::Deref for Shelf {
     }
 }
 
-impl Shelf {
+impl LibraryClient {
     /// Makes the library.
-    pub fn new() -> Shelf {
+    pub fn new() -> LibraryClient {
         // Never freed: it lives as long as the page.
-        Shelf(Box::leak(Box::new(Signals {
+        LibraryClient(Box::leak(Box::new(Signals {
             rows: RwSignal::default(),
             is_listed: RwSignal::new(false),
             readings: RwSignal::default(),
@@ -522,9 +522,9 @@ impl Shelf {
     }
 }
 
-impl Default for Shelf {
+impl Default for LibraryClient {
     fn default() -> Self {
-        Shelf::new()
+        LibraryClient::new()
     }
 }
 

@@ -15,7 +15,7 @@ use super::viewer::{Checked, Viewer};
 use crate::browser::{files, location, printer, spawn};
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::{CopyButton, Dialog};
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use crate::navigation::use_pages;
 use crate::playground::code_consent::{self, code_consent};
 use crate::playground::second_run::{self, Code, Verdict, is_own, python_environment};
@@ -30,7 +30,11 @@ use volary_app::playground::address::file_name;
 
 /// The buttons and the export dialog.
 #[component]
-pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> impl IntoView {
+pub(super) fn Actions(
+    client: LibraryClient,
+    viewer: Viewer,
+    playground: Playground,
+) -> impl IntoView {
     let episode = viewer.shown.episode;
     let known = Memo::new(move |_| episode.with(|episode| can_go_on(playground, episode)));
     let unless_unknown = move |does: &'static str| {
@@ -46,7 +50,7 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
     let start = move |_| {
         let shown = episode.get_untracked();
         match python_environment(&shown) {
-            None => check(shelf, viewer),
+            None => check(client, viewer),
             Some(_) if is_own(&shown) => run_python.run(Code::Recorded),
             Some(_) => asking.set(true),
         }
@@ -63,7 +67,7 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
     let pages = use_pages();
     let link = move || {
         let place = link_here(viewer, &pages.route.get_untracked());
-        let origin = place.episode.as_deref().and_then(|id| shelf.origin_of(id));
+        let origin = place.episode.as_deref().and_then(|id| client.origin_of(id));
         let reach = LinkReach::of(&place, origin.as_deref());
         viewer.linked_alone.set(reach == LinkReach::ThisBrowser);
         location::address_with(&place.to_hash())
@@ -120,7 +124,7 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
             {"Template lab"}
         </button>
         <span>
-            <ExportDialog shelf viewer open=exporting/>
+            <ExportDialog client viewer open=exporting/>
             <CodeDialog viewer open=asking agree=run_python/>
         </span>
     }
@@ -187,13 +191,13 @@ fn CodeDialog(viewer: Viewer, open: RwSignal<bool>, agree: Callback<Code>) -> im
 }
 
 /// Replays the episode and shows whether the results are the same.
-fn check(shelf: Shelf, viewer: Viewer) {
+fn check(client: LibraryClient, viewer: Viewer) {
     viewer.checking.set(true);
     let id = viewer
         .shown
         .episode
         .with_untracked(|episode| episode.id.clone());
-    shelf.check(&id, move |checked| {
+    client.check(&id, move |checked| {
         viewer.checking.set(false);
         match checked {
             Ok((words, step)) => {
@@ -202,7 +206,7 @@ fn check(shelf: Shelf, viewer: Viewer) {
                 }
                 viewer.checked.set(Some(Checked { words, step }));
             }
-            Err(reason) => shelf.notice.set(Some(Notice::new(
+            Err(reason) => client.notice.set(Some(Notice::new(
                 "This episode cannot be replayed.",
                 reason,
                 "It can still be read, compared and exported.",

@@ -53,7 +53,7 @@ fn Bar(look: Look) -> impl IntoView {
                 >
                     {"Compare"}
                 </button>
-                <button type="button" on:click=move |_| look.shelf.export(look.chosen_ids())>
+                <button type="button" on:click=move |_| look.client.export(look.chosen_ids())>
                     {"Export"}
                 </button>
                 <button
@@ -83,13 +83,13 @@ fn TagForm(look: Look) -> impl IntoView {
     let mark = move |on: bool| {
         let word = tag.get_untracked().trim().to_owned();
         if !word.is_empty() {
-            look.shelf.tag(look.chosen_ids(), &word, on);
+            look.client.tag(look.chosen_ids(), &word, on);
             tag.set(String::new());
         }
     };
     let known = move || {
         let tags = look
-            .shelf
+            .client
             .rows
             .with(|rows| choices(sampled(rows), &Column::Tags, MOST_TAGS));
         let tags = tags.into_iter();
@@ -123,7 +123,7 @@ fn TagForm(look: Look) -> impl IntoView {
 #[component]
 fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
     let question = move || {
-        let (count, bytes, kept) = look.shelf.rows.with(|rows| {
+        let (count, bytes, kept) = look.client.rows.with(|rows| {
             look.chosen.with(|chosen| {
                 let chosen = rows.iter().filter(|row| chosen.contains(&row.id));
                 chosen.fold((0, 0, 0), |(count, bytes, kept), row| {
@@ -146,7 +146,7 @@ fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
     };
     let delete = move |_| {
         open.set(false);
-        look.shelf.forget(look.chosen_ids());
+        look.client.forget(look.chosen_ids());
         look.choose_all(false);
     };
     view! {

@@ -22,7 +22,7 @@ use crate::components::outline::{Badges, outline};
 use crate::components::step_bar::StepBar;
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Timeline, Transcript};
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use crate::library::findings::MOST;
 use crate::playground::second_run::{Code, code_note};
 use crate::playground::state::Playground;
@@ -31,7 +31,7 @@ use crate::projection::text::count_text;
 /// The page of an episode.
 #[component]
 pub(super) fn EpisodePage(
-    shelf: Shelf,
+    client: LibraryClient,
     viewer: Viewer,
     notes: Notes,
     playground: Playground,
@@ -52,13 +52,13 @@ pub(super) fn EpisodePage(
             <Bar viewer sequence>
                 {children()}
             </Bar>
-            <Rest shelf viewer/>
+            <Rest client viewer/>
             <CheckVerdict viewer playground/>
             <LinkNote viewer playground/>
             <CopyNote viewer/>
             <div class="review-panes">
                 <section class="pane outline-pane" id="outline-pane" aria-label="Outline">
-                    <FindBar viewer shelf/>
+                    <FindBar viewer client/>
                     {outline(episode, edition.into(), selected, badges(viewer, notes))}
                 </section>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
@@ -81,16 +81,16 @@ pub(super) fn EpisodePage(
 
 /// Progress of an import, if only the beginning of the episode is available.
 #[component]
-fn Rest(shelf: Shelf, viewer: Viewer) -> impl IntoView {
+fn Rest(client: LibraryClient, viewer: Viewer) -> impl IntoView {
     let has_begun = move || {
         let id = viewer.shown.episode.with(|episode| episode.id.clone());
-        shelf.begun.with(|begun| begun.contains(&id))
+        client.begun.with(|begun| begun.contains(&id))
     };
     view! {
         <Show when=has_begun>
             <section class="rest-of-episode" aria-label="Remaining steps">
                 <p>{"Showing the beginning; the rest is loading."}</p>
-                <Progress shelf/>
+                <Progress client/>
             </section>
         </Show>
     }
@@ -225,7 +225,7 @@ fn Bar(
 
 /// Find in episode; Enter goes to the next hit.
 #[component]
-fn FindBar(viewer: Viewer, shelf: Shelf) -> impl IntoView {
+fn FindBar(viewer: Viewer, client: LibraryClient) -> impl IntoView {
     let pressed = move |event: KeyboardEvent| match &*event.key() {
         "Enter" => {
             event.prevent_default();
@@ -234,7 +234,7 @@ fn FindBar(viewer: Viewer, shelf: Shelf) -> impl IntoView {
         // Some browsers clear the field without an event. The page's keys should work next.
         "Escape" if !event.is_composing() => {
             viewer.wanted.set(String::new());
-            viewer.find(shelf);
+            viewer.find(client);
             browser::element::let_go();
         }
         _ => {}
@@ -275,7 +275,7 @@ fn FindBar(viewer: Viewer, shelf: Shelf) -> impl IntoView {
                 on:keydown=pressed
                 on:input=move |event| {
                     viewer.wanted.set(event_target_value(&event));
-                    viewer.find(shelf);
+                    viewer.find(client);
                 }
             />
             <Show when=is_wanted>

@@ -11,7 +11,7 @@ use super::sharing_check::Check;
 use super::viewer::Viewer;
 use crate::browser::files;
 use crate::components::Dialog;
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use crate::projection::notice::Notice;
 use volary_app::playground::address::file_name;
 
@@ -112,7 +112,11 @@ fn lines(record: Result<Json, SlimeError>) -> Result<Vec<u8>, String> {
 
 /// The dialog.
 #[component]
-pub(super) fn ExportDialog(shelf: Shelf, viewer: Viewer, open: RwSignal<bool>) -> impl IntoView {
+pub(super) fn ExportDialog(
+    client: LibraryClient,
+    viewer: Viewer,
+    open: RwSignal<bool>,
+) -> impl IntoView {
     let masks = RwSignal::new(false);
     let save = move |format: &'static Format| {
         open.set(false);
@@ -129,7 +133,7 @@ pub(super) fn ExportDialog(shelf: Shelf, viewer: Viewer, open: RwSignal<bool>) -
                 let name = format!("{}.{}", file_name(&episode.name), format.ending);
                 files::download(&name, format.kind, &bytes);
             }
-            Err(reason) => shelf.notice.set(Some(Notice::new(
+            Err(reason) => client.notice.set(Some(Notice::new(
                 "The episode could not be exported in this format.",
                 reason,
                 "Export it as Volary JSON instead, which contains everything.",

@@ -11,7 +11,7 @@ use super::selection::Look;
 use super::table::Table;
 use crate::browser::files;
 use crate::components::text::inert;
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use crate::projection::text::{count_text, plural};
 
 /// Example trajectories that come with the page (`crates/agent/tests/example` generates them).
@@ -20,22 +20,22 @@ const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
 /// The library.
 #[component]
 pub(super) fn LibraryPage(look: Look) -> impl IntoView {
-    let shelf = look.shelf;
+    let client = look.client;
     let is_empty = move || {
-        shelf.is_listed.get()
-            && shelf.rows.with(|rows| rows.is_empty())
-            && shelf.readings.with(|readings| readings.is_empty())
+        client.is_listed.get()
+            && client.rows.with(|rows| rows.is_empty())
+            && client.readings.with(|readings| readings.is_empty())
     };
     view! {
         <section class="library" aria-label="Library">
             <Head look/>
-            <Progress shelf/>
-            <Searching shelf/>
-            <Report shelf/>
+            <Progress client/>
+            <Searching client/>
+            <Report client/>
             <Show when=is_empty>
                 <Empty/>
             </Show>
-            <Show when=move || shelf.rows.with(|rows| !rows.is_empty())>
+            <Show when=move || client.rows.with(|rows| !rows.is_empty())>
                 <FilterBar look/>
             </Show>
             <ChosenBar look/>
@@ -48,11 +48,11 @@ pub(super) fn LibraryPage(look: Look) -> impl IntoView {
 
 #[component]
 fn Head(look: Look) -> impl IntoView {
-    let shelf = look.shelf;
+    let client = look.client;
     let count = move || {
-        let all = shelf.rows.with(|rows| rows.len());
-        let is_narrowed =
-            shelf.matches.with(Option::is_some) || look.filters.with(|filters| !filters.is_empty());
+        let all = client.rows.with(|rows| rows.len());
+        let is_narrowed = client.matches.with(Option::is_some)
+            || look.filters.with(|filters| !filters.is_empty());
         match is_narrowed {
             false => plural(all, "trajectory"),
             true => {
@@ -61,12 +61,12 @@ fn Head(look: Look) -> impl IntoView {
             }
         }
     };
-    let pick = move |_| files::pick("", move |files| shelf.read(files));
-    let pick_folder = move |_| files::pick_folder(move |files| shelf.read(files));
+    let pick = move |_| files::pick("", move |files| client.read(files));
+    let pick_folder = move |_| files::pick_folder(move |files| client.read(files));
     view! {
         <header class="library-head">
             <h1>{"Trajectories"}</h1>
-            <SiteLabel shelf/>
+            <SiteLabel client/>
             <p class="faint" role="status">
                 {count}
             </p>
@@ -76,11 +76,11 @@ fn Head(look: Look) -> impl IntoView {
                     id="search-trajectories"
                     aria-label="Search"
                     placeholder="Search all texts"
-                    prop:value=move || shelf.wanted.get()
+                    prop:value=move || client.wanted.get()
                     on:input=move |event| {
                         let wanted = event_target_value(&event);
-                        shelf.wanted.set(wanted.clone());
-                        shelf.search(&wanted);
+                        client.wanted.set(wanted.clone());
+                        client.search(&wanted);
                     }
                 />
             </div>
@@ -126,9 +126,9 @@ pub(super) fn BackLink() -> impl IntoView {
 
 /// The owner of the library that came with the site.
 #[component]
-fn SiteLabel(shelf: Shelf) -> impl IntoView {
+fn SiteLabel(client: LibraryClient) -> impl IntoView {
     move || {
-        let owner = shelf.site.get()?;
+        let owner = client.site.get()?;
         Some(view! {
             <p
                 class="site-label"
@@ -142,9 +142,9 @@ fn SiteLabel(shelf: Shelf) -> impl IntoView {
 }
 
 #[component]
-fn Searching(shelf: Shelf) -> impl IntoView {
+fn Searching(client: LibraryClient) -> impl IntoView {
     move || {
-        let doing = shelf.searching.get()?;
+        let doing = client.searching.get()?;
         Some(view! {
             <p class="reading" role="status">
                 {doing.to_string()}
@@ -155,9 +155,9 @@ fn Searching(shelf: Shelf) -> impl IntoView {
 
 /// The report of the last import.
 #[component]
-fn Report(shelf: Shelf) -> impl IntoView {
+fn Report(client: LibraryClient) -> impl IntoView {
     move || {
-        let notes = shelf.report.get();
+        let notes = client.report.get();
         let lines = notes
             .iter()
             .map(|note| view! { <li dir="auto">{inert(note)}</li> });

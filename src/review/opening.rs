@@ -11,7 +11,7 @@ use super::grid_page::{Grid, MOST};
 use super::sequence::Sequence;
 use super::viewer::Viewer;
 use crate::browser::timers;
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use crate::playground::state::Playground;
 use crate::projection::passage_link;
 use crate::route::ReviewPlace;
@@ -31,7 +31,7 @@ pub enum Opening {
 
 /// Opens the episode in an address, at its step or passage.
 pub fn follow(
-    shelf: Shelf,
+    client: LibraryClient,
     viewer: Viewer,
     opening: RwSignal<Opening>,
     place: &ReviewPlace,
@@ -54,7 +54,7 @@ pub fn follow(
     }
     opening.set(Opening::Wanted(id.clone()));
     let (step, linked) = (place.step, passage(place));
-    shelf.open(&id.clone(), move |opened| {
+    client.open(&id.clone(), move |opened| {
         // Another one may be requested by now.
         if opening.with_untracked(|known| *known != Opening::Wanted(id.clone())) {
             return;
@@ -78,7 +78,7 @@ pub fn follow(
 
 /// Replaces a partially imported episode by the complete one, which may have another id.
 pub fn renew(
-    shelf: Shelf,
+    client: LibraryClient,
     viewer: Viewer,
     opening: RwSignal<Opening>,
     begun: &str,
@@ -89,7 +89,7 @@ pub fn renew(
     }
     let shown = Opening::Shown(whole.to_owned());
     opening.set(shown.clone());
-    shelf.open(whole, move |opened| {
+    client.open(whole, move |opened| {
         // Another one may be shown by now.
         if opening.with_untracked(|known| *known != shown) {
             return;
@@ -118,7 +118,7 @@ type Done = Box<dyn FnOnce(Result<Vec<Arc<Episode>>, String>)>;
 
 /// Opens episodes one by one.
 fn open_all(
-    shelf: Shelf,
+    client: LibraryClient,
     mut ids: std::vec::IntoIter<String>,
     mut opened: Vec<Arc<Episode>>,
     done: Done,
@@ -126,10 +126,10 @@ fn open_all(
     let Some(id) = ids.next() else {
         return done(Ok(opened));
     };
-    shelf.open(&id, move |episode| match episode {
+    client.open(&id, move |episode| match episode {
         Ok(episode) => {
             opened.push(Arc::new(episode));
-            open_all(shelf, ids, opened, done);
+            open_all(client, ids, opened, done);
         }
         Err(reason) => done(Err(reason)),
     });
@@ -137,7 +137,7 @@ fn open_all(
 
 /// Opens what an address names; `show` is called unless the request changed meanwhile.
 fn open_wanted(
-    shelf: Shelf,
+    client: LibraryClient,
     opening: RwSignal<Opening>,
     ids: Vec<String>,
     show: impl FnOnce(Vec<Arc<Episode>>) + 'static,
@@ -156,12 +156,12 @@ fn open_wanted(
             Err(reason) => opening.set(Opening::Failed(reason)),
         }
     };
-    open_all(shelf, ids.into_iter(), Vec::new(), Box::new(done));
+    open_all(client, ids.into_iter(), Vec::new(), Box::new(done));
 }
 
 /// Opens a comparison of two episodes.
 pub fn compare(
-    shelf: Shelf,
+    client: LibraryClient,
     comparison: Comparison,
     opening: RwSignal<Opening>,
     place: &ReviewPlace,
@@ -178,7 +178,7 @@ pub fn compare(
     }
     comparison.pair.set(None);
     open_wanted(
-        shelf,
+        client,
         opening,
         vec![one, beside.to_owned()],
         move |episodes| {
@@ -191,7 +191,7 @@ pub fn compare(
 
 /// Opens a comparison with the playground's episode.
 pub fn compare_live(
-    shelf: Shelf,
+    client: LibraryClient,
     comparison: Comparison,
     opening: RwSignal<Opening>,
     place: &ReviewPlace,
@@ -199,7 +199,7 @@ pub fn compare_live(
 ) {
     let one = place.episode.clone().unwrap_or_default();
     comparison.pair.set(None);
-    open_wanted(shelf, opening, vec![one], move |episodes| {
+    open_wanted(client, opening, vec![one], move |episodes| {
         if let [left] = episodes.as_slice() {
             let right = playground.episode.get_untracked();
             comparison.show(Arc::clone(left), right, true);
@@ -208,7 +208,7 @@ pub fn compare_live(
 }
 
 /// Opens a grid.
-pub fn line_up(shelf: Shelf, grid: Grid, opening: RwSignal<Opening>, place: &ReviewPlace) {
+pub fn line_up(client: LibraryClient, grid: Grid, opening: RwSignal<Opening>, place: &ReviewPlace) {
     let ids = place.episode.iter().chain(&place.beside);
     let ids: Vec<String> = ids.take(MOST).cloned().collect();
     let known = grid.episodes.with_untracked(|episodes| {
@@ -221,7 +221,7 @@ pub fn line_up(shelf: Shelf, grid: Grid, opening: RwSignal<Opening>, place: &Rev
         return;
     }
     grid.episodes.set(Arc::default());
-    open_wanted(shelf, opening, ids, move |episodes| {
+    open_wanted(client, opening, ids, move |episodes| {
         grid.episodes.set(Arc::new(episodes))
     });
 }

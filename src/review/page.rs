@@ -26,7 +26,7 @@ use crate::browser::keys::KeyPress;
 use crate::browser::{element, location, network, timers};
 use crate::components::AlertBox;
 use crate::components::kept::Kept;
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::{Playground, use_playground};
 use crate::projection::notice::Notice;
@@ -46,19 +46,19 @@ fn ReviewPage() -> impl IntoView {
     let review = Review::new();
     // The worker starts to fetch and read while the page is built.
     review.fetch_linked_file();
-    review.shelf.list();
-    review.shelf.read_site();
+    review.client.list();
+    review.client.read_site();
     review.follow_address();
     review.follow_imports();
     review.follow_playground();
     review.write_address();
     review.name_tab();
     review.pages.hook(Page::Review, review.hooks());
-    let Review { shelf, .. } = review;
+    let Review { client, .. } = review;
     // The notices are first, because the page is as high as the window and content after it is out of view.
     view! {
         <div class="notices review-notices">
-            <AlertBox notice=shelf.notice/>
+            <AlertBox notice=client.notice/>
         </div>
         {move || review.question.get().map(|file| view! { <Question review file/> })}
         <Kept is_wanted=Signal::derive(move || review.part.get() == Part::Library)>
@@ -66,20 +66,20 @@ fn ReviewPage() -> impl IntoView {
         </Kept>
         <Show when=move || review.is_arriving()>
             <div class="page">
-                <Progress shelf/>
+                <Progress client/>
                 <OpeningWords/>
             </div>
         </Show>
         <EvaluationBar place=review.place/>
         <Opened review part=Part::Episode is_there=review.shows_episode()>
             <EpisodePage
-                shelf
+                client
                 viewer=review.viewer
                 notes=review.notes
                 playground=review.playground
                 sequence=move || view! { <SequenceBar sequence=review.sequence/> }.into_any()
             >
-                <Actions shelf viewer=review.viewer playground=review.playground/>
+                <Actions client viewer=review.viewer playground=review.playground/>
             </EpisodePage>
         </Opened>
         <Opened review part=Part::Comparison is_there=review.shows_comparison()>
@@ -89,7 +89,7 @@ fn ReviewPage() -> impl IntoView {
             <GridPage grid=review.grid/>
         </Opened>
         <p class="news" role="status" aria-label="Notifications">
-            {move || shelf.said.get()}
+            {move || client.said.get()}
         </p>
     }
 }
@@ -124,7 +124,7 @@ fn names_file_of_one(place: &ReviewPlace) -> bool {
 /// The state of the page.
 #[derive(Clone, Copy)]
 struct Review {
-    shelf: Shelf,
+    client: LibraryClient,
     pages: Pages,
     playground: Playground,
     /// The last address of this page: it keeps its state while another page is shown.
@@ -159,12 +159,12 @@ impl Review {
         });
         let asked = RwSignal::new(None);
         let opening = RwSignal::new(Opening::Nothing);
-        let (shelf, notes) = (Shelf::new(), Notes::new());
-        let look = Look::new(shelf, notes.all);
+        let (client, notes) = (LibraryClient::new(), Notes::new());
+        let look = Look::new(client, notes.all);
         look.apply(&place.with_untracked(|place| place.view.clone()));
         let episode = Memo::new(move |_| place.with(|place| place.episode.clone()));
         Review {
-            shelf,
+            client,
             look,
             sequence: Sequence::new(look, episode),
             pages,
@@ -207,34 +207,36 @@ impl Review {
 
     /// Opens what the address names, now and whenever it changes.
     fn follow_address(self) {
-        let Review { shelf, opening, .. } = self;
+        let Review {
+            client, opening, ..
+        } = self;
         Effect::new(move |_| {
             // An episode that could not be opened may arrive with a file that the user agreed to.
             self.agreements.track();
             let place = self.place.get();
             match place.beside.as_slice() {
-                [] => follow(shelf, self.viewer, opening, &place, self.sequence),
+                [] => follow(client, self.viewer, opening, &place, self.sequence),
                 [beside] if beside == IN_PLAYGROUND => {
-                    compare_live(shelf, self.comparison, opening, &place, self.playground);
+                    compare_live(client, self.comparison, opening, &place, self.playground);
                 }
-                [beside] => compare(shelf, self.comparison, opening, &place, beside),
-                _ => line_up(shelf, self.grid, opening, &place),
+                [beside] => compare(client, self.comparison, opening, &place, beside),
+                _ => line_up(client, self.grid, opening, &place),
             }
         });
         let is_table = Memo::new(move |_| {
             self.place
                 .with(|place| place.episode.is_none() && place.open.is_none())
         });
-        Effect::new(move |_| shelf.show_table(is_table.get()));
+        Effect::new(move |_| client.show_table(is_table.get()));
     }
 
     /// Shows more of an episode when more of its file is read, and takes what other pages recorded.
     fn follow_imports(self) {
         Effect::new(move |_| {
-            let Some((begun, whole)) = self.shelf.grown.get() else {
+            let Some((begun, whole)) = self.client.grown.get() else {
                 return;
             };
-            let renamed = untrack(|| renew(self.shelf, self.viewer, self.opening, &begun, &whole));
+            let renamed = untrack(|| renew(self.client, self.viewer, self.opening, &begun, &whole));
             if renamed {
                 self.replace_place(ReviewPlace {
                     episode: Some(whole.to_string()),
@@ -244,7 +246,7 @@ impl Review {
         });
         Effect::new(move |_| {
             if self.pages.shown.get() == Page::Review {
-                self.shelf.take_unkept();
+                self.client.take_unkept();
             }
         });
     }
@@ -357,7 +359,7 @@ impl Review {
             LinkedFile::SameOrigin { url } => self.fetch_file(&url, Origin::Imported),
             LinkedFile::Elsewhere(file) => self.asked.set(Some(file)),
             LinkedFile::Refused(why) => {
-                self.shelf.notice.set(Some(Notice::new(
+                self.client.notice.set(Some(Notice::new(
                     "The file in this address was not fetched.",
                     why.to_string(),
                     "To read it, download it and import it here.",
@@ -371,9 +373,9 @@ impl Review {
     fn fetch_file(self, url: &str, origin: Origin) {
         let wanted = self.place.get_untracked();
         let Some(open) = wanted.open.filter(|_| wanted.episode.is_none()) else {
-            return self.shelf.fetch(url, origin);
+            return self.client.fetch(url, origin);
         };
-        self.shelf.fetch_one(url, origin, open, move |id| {
+        self.client.fetch_one(url, origin, open, move |id| {
             // The user may have navigated away, before the page was notified.
             let is_here = match Route::parse(&location::hash()) {
                 // What is shown of the table does not matter.
@@ -417,7 +419,7 @@ impl Review {
             drop_words: "Drop trajectories from any common tool: files, folders or archives. They \
                  stay in your browser.",
             press: Box::new(move |press| self.press(press)),
-            take_files: Box::new(move |files| self.shelf.read(files)),
+            take_files: Box::new(move |files| self.client.read(files)),
         }
     }
 

@@ -2,30 +2,30 @@
 
 use leptos::prelude::*;
 
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use volary_app::library::readings::{Reading, ReadingNumber};
 
 /// One bar per import, keyed so that it survives the end of others before it.
 #[component]
-pub(super) fn Progress(shelf: Shelf) -> impl IntoView {
+pub(super) fn Progress(client: LibraryClient) -> impl IntoView {
     let numbers = Memo::new(move |_| {
-        shelf.readings.with(|readings| {
+        client.readings.with(|readings| {
             let numbers = readings.iter().map(|reading| reading.number);
             numbers.collect::<Vec<_>>()
         })
     });
     view! {
         <For each=move || numbers.get() key=|number| *number let(number)>
-            <Bar shelf number/>
+            <Bar client number/>
         </For>
     }
 }
 
 #[component]
-fn Bar(shelf: Shelf, number: ReadingNumber) -> impl IntoView {
+fn Bar(client: LibraryClient, number: ReadingNumber) -> impl IntoView {
     let of = move |ask: fn(&Reading) -> Option<String>| {
         move || {
-            shelf.readings.with(|readings| {
+            client.readings.with(|readings| {
                 let mut readings = readings.iter();
                 let reading = readings.find(|reading| reading.number == number);
                 reading.and_then(ask)
@@ -44,7 +44,7 @@ fn Bar(shelf: Shelf, number: ReadingNumber) -> impl IntoView {
                 type="button"
                 class="small"
                 disabled=move || ending().is_some()
-                on:click=move |_| shelf.cancel(number)
+                on:click=move |_| client.cancel(number)
             >
                 {"Cancel"}
             </button>

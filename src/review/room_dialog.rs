@@ -20,7 +20,7 @@ pub(super) fn RoomLine(look: Look) -> impl IntoView {
     let open = RwSignal::new(false);
     let found = RwSignal::new(None);
     let total = Memo::new(move |_| {
-        look.shelf.rows.with(|rows| {
+        look.client.rows.with(|rows| {
             let bytes = rows.iter().filter_map(|row| row.bytes).sum::<u64>();
             (rows.len(), bytes as usize)
         })

@@ -16,7 +16,7 @@ use volary_trajectory::table::view::View;
 use volary_trajectory::table::{Column, Row, found_columns};
 
 use super::gradually::{Work, gradually};
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use crate::library::findings::Match;
 use crate::projection::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
@@ -29,7 +29,7 @@ const ARRANGED: usize = 512;
 #[derive(Clone, Copy)]
 pub struct Look {
     /// The library.
-    pub shelf: Shelf,
+    pub client: LibraryClient,
     /// The rows of the library, with the notes on them.
     pub rows: Memo<Arc<Vec<Arc<Row>>>>,
     /// The least and the greatest reward, with 0 between them: what the bars of rewards span.
@@ -67,9 +67,9 @@ pub type Found = std::collections::HashMap<Text, Match>;
 
 impl Look {
     /// The initial state.
-    pub fn new(shelf: Shelf, notes: RwSignal<Annotations>) -> Look {
+    pub fn new(client: LibraryClient, notes: RwSignal<Annotations>) -> Look {
         let rows = Memo::new(move |_| {
-            shelf
+            client
                 .rows
                 .with(|rows| notes.with(|notes| noted(rows, notes)))
         });
@@ -112,7 +112,7 @@ impl Look {
         let filters = RwSignal::new(Vec::new());
         let sort = RwSignal::new(None::<Sort>);
         let found = Memo::new(move |_| {
-            shelf.matches.with(|matches| {
+            client.matches.with(|matches| {
                 let matches = matches.as_ref()?.iter();
                 let by_id = matches.map(|found| (found.id.clone(), found.clone()));
                 Some(Arc::new(by_id.collect::<Found>()))
@@ -131,7 +131,7 @@ impl Look {
             Box::new(move || arranging.advance(ARRANGED)) as Work<_>
         });
         Look {
-            shelf,
+            client,
             rows,
             rewards: Memo::new(move |_| {
                 rows.with(|rows| {
@@ -162,7 +162,7 @@ impl Look {
     pub fn query(self) -> String {
         let columns = self.chosen_columns.get();
         let view = View {
-            search: self.shelf.wanted.get(),
+            search: self.client.wanted.get(),
             filters: self.filters.get(),
             sort: self.sort.get(),
             groups: self.groups.get(),
@@ -176,9 +176,9 @@ impl Look {
     /// Shows what an address says.
     pub fn apply(self, query: &str) {
         let view = View::read(query);
-        if self.shelf.wanted.get_untracked() != view.search {
-            self.shelf.wanted.set(view.search.clone());
-            self.shelf.search(&view.search);
+        if self.client.wanted.get_untracked() != view.search {
+            self.client.wanted.set(view.search.clone());
+            self.client.search(&view.search);
         }
         self.filters.set(view.filters);
         self.sort.set(view.sort);

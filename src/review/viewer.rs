@@ -13,7 +13,7 @@ use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 use super::panels::{DETAILS, RESULT, STATE};
 use crate::components::playback::Player;
 use crate::components::transcript::reading::Reading;
-use crate::library::client::Shelf;
+use crate::library::client::LibraryClient;
 use crate::library::findings::Finding;
 use crate::playground::frame_pane::Shown;
 use crate::projection::highlight::Spot;
@@ -199,7 +199,7 @@ impl Viewer {
     }
 
     /// Searches the episode.
-    pub fn find(self, shelf: Shelf) {
+    pub fn find(self, client: LibraryClient) {
         self.at_finding.set(0);
         let wanted = self.wanted.get_untracked();
         if wanted.trim().is_empty() {
@@ -210,7 +210,7 @@ impl Viewer {
             .shown
             .episode
             .with_untracked(|episode| episode.id.clone());
-        shelf.find(&id, &wanted.clone(), move |found| {
+        client.find(&id, &wanted.clone(), move |found| {
             // The search changed meanwhile.
             if self.wanted.get_untracked() != wanted {
                 return;
