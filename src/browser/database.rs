@@ -149,7 +149,7 @@ impl Database {
             return Ok(());
         }
         let transaction = self.begin(&names)?;
-        drive(transaction, &names, move |transaction| {
+        run_transaction(transaction, &names, move |transaction| {
             async move { make_all(transaction, &changes).await }.boxed_local()
         })
         .await
@@ -167,7 +167,7 @@ impl Database {
         + 'static,
     ) -> Result<Found, DatabaseError> {
         let transaction = self.begin(names)?;
-        drive(transaction, names, move |transaction| {
+        run_transaction(transaction, names, move |transaction| {
             async move {
                 let (changes, found) = find(transaction).await?;
                 make_all(transaction, &changes).await?;
@@ -323,7 +323,7 @@ pub fn after_all(prefix: &str) -> String {
 
 /// Runs the steps of a transaction in a task of its own: a transaction ends when a request is answered and no
 /// further one is made at once, and the caller may not be polled at that moment.
-async fn drive<Found: 'static>(
+async fn run_transaction<Found: 'static>(
     transaction: Transaction,
     names: &[&'static str],
     steps: impl for<'a> FnOnce(&'a Transaction) -> LocalBoxFuture<'a, Result<Found, DatabaseError>>

@@ -13,7 +13,7 @@ use idb::{IndexParams, KeyPath, KeyRange, ObjectStore, ObjectStoreParams, Transa
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::{Change, Database, DatabaseError, KeptText, Store, drive, pairs};
+use super::{Change, Database, DatabaseError, KeptText, Store, pairs, run_transaction};
 
 /// The field with the ids, and the index over it.
 const KEYS: &str = "keys";
@@ -183,7 +183,7 @@ pub async fn read_rows(
         .transaction(&names, idb::TransactionMode::ReadOnly)?;
     let ids: BTreeSet<String> = ids.iter().cloned().collect();
     // In a task of its own: it takes several steps.
-    drive(transaction, &names, move |transaction| {
+    run_transaction(transaction, &names, move |transaction| {
         async move {
             let mut found = BTreeMap::new();
             each_with(transaction, ids.clone(), |_, _, batch| {
