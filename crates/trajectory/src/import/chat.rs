@@ -13,7 +13,7 @@ use volary_core::message::Body;
 use volary_core::{AnyMessage, FunctionInfo, Message, Parameters, Role, Tool, ToolCall};
 
 use super::members::{self, id};
-use super::transcript::Said;
+use super::transcript::ImportedMessage;
 use crate::episode::Usage;
 use parts::Parts;
 
@@ -26,7 +26,7 @@ pub(crate) fn is_message(value: &Json) -> bool {
 }
 
 /// Reads messages in order. Items of OpenAI's Responses that make one answer are put together.
-pub(crate) fn read_all(messages: Vec<Json>) -> impl Iterator<Item = Said> {
+pub(crate) fn read_all(messages: Vec<Json>) -> impl Iterator<Item = ImportedMessage> {
     shapes::joined(messages)
         .into_iter()
         .flat_map(|message| read(&message))
@@ -34,7 +34,7 @@ pub(crate) fn read_all(messages: Vec<Json>) -> impl Iterator<Item = Said> {
 
 /// Reads a message. Blocks with results of tools become messages of their own, before the rest (after it, where
 /// an assistant's message holds them: its calls were answered at once).
-pub(crate) fn read(value: &Json) -> Vec<Said> {
+pub(crate) fn read(value: &Json) -> Vec<ImportedMessage> {
     let Json::Object(object) = value else {
         return match value {
             Json::Null => Vec::new(),
@@ -85,7 +85,7 @@ pub(crate) fn role_of(name: &str) -> Option<Role> {
 }
 
 /// A plain message with this body.
-pub(crate) fn plain(role: Role, body: Body) -> Said {
+pub(crate) fn plain(role: Role, body: Body) -> ImportedMessage {
     Message { role, body }.into()
 }
 

@@ -168,7 +168,7 @@ fn requests(arguments: &Json) -> Vec<(Text, Json)> {
 }
 
 /// The messages of a prompt: those of a chat as JSON, else one of the user.
-fn prompt_messages(prompt: &str) -> Vec<super::transcript::Said> {
+fn prompt_messages(prompt: &str) -> Vec<super::transcript::ImportedMessage> {
     if prompt.trim_start().starts_with("[{")
         && let Ok(Json::List(messages)) = Json::parse(prompt)
         && messages.iter().all(chat::is_message)

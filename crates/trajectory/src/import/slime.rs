@@ -16,7 +16,7 @@ use super::chat;
 use super::describe::counted;
 use super::members::{Members, keep_rest, reward};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
-use super::transcript::{Said, Transcript};
+use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
 const OPEN: &str = "<tool_call>";
@@ -176,7 +176,7 @@ fn ending(status: Option<&str>) -> Ending {
 }
 
 /// Reads the calls in an assistant's text. What cannot be read stays text.
-fn with_calls(mut said: Said) -> Said {
+fn with_calls(mut said: ImportedMessage) -> ImportedMessage {
     let AnyMessage::Plain(Message {
         role: Role::Assistant,
         body,

@@ -12,7 +12,7 @@ use super::chat;
 use super::describe::counted;
 use super::members::{self, Members, keep_rest, text_at};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
-use super::transcript::{Said, Transcript};
+use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, TaskReference, Usage};
 
 /// How far ahead in the history an action is searched: failed and repeated requests are in between.
@@ -248,8 +248,8 @@ fn read_step<'a>(
             .cloned(),
     };
     let body = content.map_or_else(Body::default, Body::text);
-    let mut said: Said = match has_calls {
-        true => Said::from(volary_core::AnyMessage::from(ToolRequestMessage {
+    let mut said: ImportedMessage = match has_calls {
+        true => ImportedMessage::from(volary_core::AnyMessage::from(ToolRequestMessage {
             body,
             tool_calls: calls,
         })),
@@ -276,7 +276,7 @@ fn read_step<'a>(
     if body.content.is_none() {
         return;
     }
-    let answer: Said = match has_calls {
+    let answer: ImportedMessage = match has_calls {
         true => {
             body.content.get_or_insert_with(Text::default);
             let response = ToolResponseMessage {

@@ -8,7 +8,7 @@ use crate::time;
 
 /// A message, and what the source says of it besides.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct ImportedMessage {
     /// The message. An answer whose call is not known has an empty id.
     pub message: AnyMessage,
     /// Its metadata. For anything but an action, only time and errors are preserved.
@@ -19,9 +19,9 @@ pub(crate) struct Said {
     pub extras: Object,
 }
 
-impl From<AnyMessage> for Said {
+impl From<AnyMessage> for ImportedMessage {
     fn from(message: AnyMessage) -> Self {
-        Said {
+        ImportedMessage {
             message,
             details: StepDetails::default(),
             seconds: None,
@@ -30,7 +30,7 @@ impl From<AnyMessage> for Said {
     }
 }
 
-impl From<Message> for Said {
+impl From<Message> for ImportedMessage {
     fn from(message: Message) -> Self {
         AnyMessage::Plain(message).into()
     }
@@ -96,14 +96,14 @@ impl Transcript {
     }
 
     /// Appends a message.
-    pub fn push(&mut self, said: Said) {
+    pub fn push(&mut self, said: ImportedMessage) {
         match said.message.role() {
             Role::Assistant => self.act(said),
             _ => self.observe(said),
         }
     }
 
-    fn act(&mut self, said: Said) {
+    fn act(&mut self, said: ImportedMessage) {
         let mut message = said.message;
         if let AnyMessage::Request(request) = &mut message {
             for (place, call) in request.tool_calls.iter_mut().enumerate() {
@@ -140,7 +140,7 @@ impl Transcript {
     }
 
     /// Appends an input or an observation, whatever its role.
-    pub fn observe(&mut self, said: Said) {
+    pub fn observe(&mut self, said: ImportedMessage) {
         let message = match said.message {
             AnyMessage::Response(response) => self.link(response),
             message => message,

@@ -8,7 +8,7 @@ use super::{link, take_text};
 use crate::episode::{Ending, Episode, Outcome, Relation, Rewards, StepDetails, StepError, Usage};
 use crate::import::chat;
 use crate::import::members::{self, Members, at, id, text_at};
-use crate::import::transcript::{Said, Transcript};
+use crate::import::transcript::{ImportedMessage, Transcript};
 use crate::time;
 
 /// A trajectory while it is read.
@@ -125,7 +125,7 @@ impl Reading {
             step.remove("extra");
         }
         step.retain(|_, value| !value.is_null());
-        self.transcript.push(Said {
+        self.transcript.push(ImportedMessage {
             message,
             details,
             seconds: None,
@@ -180,7 +180,7 @@ impl Reading {
         let told = rest
             .get("extra")
             .and_then(|extra| text_at(extra, &["error"]));
-        let mut said = Said::from(chat::with_info(message, rest));
+        let mut said = ImportedMessage::from(chat::with_info(message, rest));
         if failed {
             let content = || said.message.body().content_or_empty().into();
             let message = told.unwrap_or_else(content);

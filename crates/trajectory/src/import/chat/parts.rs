@@ -10,7 +10,7 @@ use volary_core::{
 use super::with_info;
 use crate::episode::{StepDetails, StepError};
 use crate::import::members::{Members, at, id};
-use crate::import::transcript::Said;
+use crate::import::transcript::ImportedMessage;
 
 /// The parts of a message, sorted.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(super) struct Parts {
     single: Option<Json>,
     pub reasoning: Vec<Text>,
     pub calls: Vec<ToolCall>,
-    answers: Vec<Said>,
+    answers: Vec<ImportedMessage>,
 }
 
 impl Parts {
@@ -117,7 +117,7 @@ impl Parts {
         }
     }
 
-    pub fn said(mut self, role: Role, mut rest: Object) -> Vec<Said> {
+    pub fn said(mut self, role: Role, mut rest: Object) -> Vec<ImportedMessage> {
         let mut body = self.body();
         let reasoning = (!self.reasoning.is_empty()).then(|| self.reasoning.join("\n\n").into());
         let mut said = self.answers;
@@ -159,7 +159,7 @@ impl Parts {
             reasoning,
             ..StepDetails::default()
         };
-        let message = Said {
+        let message = ImportedMessage {
             details,
             ..with_info(message, rest).into()
         };
@@ -257,7 +257,7 @@ fn reasoning(block: &Json) -> Option<Text> {
 }
 
 /// A block with the result of a tool.
-fn answered(block: &Json) -> Said {
+fn answered(block: &Json) -> ImportedMessage {
     const IDS: [&str; 6] = [
         "tool_use_id",
         "call_id",
@@ -285,7 +285,7 @@ fn answered(block: &Json) -> Said {
         .map(AsRef::as_ref)
         == Some("error");
     let failed = flag("is_error") || flag("isError") || says_error;
-    let mut answer = Said::from(AnyMessage::Response(ToolResponseMessage {
+    let mut answer = ImportedMessage::from(AnyMessage::Response(ToolResponseMessage {
         body,
         name: name.cloned().unwrap_or_default(),
         tool_call_id: call.clone().unwrap_or_default(),

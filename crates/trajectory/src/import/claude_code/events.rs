@@ -8,7 +8,7 @@ use super::thread::{Event, Thread, session_of};
 use crate::episode::{Episode, Link, Relation, Rewards, StepError};
 use crate::import::chat;
 use crate::import::members::text_at;
-use crate::import::transcript::{Said, Transcript};
+use crate::import::transcript::{ImportedMessage, Transcript};
 use crate::time;
 
 /// Makes an episode of a thread.
@@ -59,13 +59,13 @@ pub(super) fn episode(thread: Thread) -> Episode {
 }
 
 /// The subagent whose work a message brings.
-fn agent_of(said: &Said) -> Option<Text> {
+fn agent_of(said: &ImportedMessage) -> Option<Text> {
     let result = said.message.body().info.as_ref()?.get("toolUseResult")?;
     text_at(result, &["agentId"])
 }
 
 /// The step that made the call which a message answers.
-fn called_at(said: &Said, transcript: &Transcript) -> Option<usize> {
+fn called_at(said: &ImportedMessage, transcript: &Transcript) -> Option<usize> {
     let AnyMessage::Response(response) = &said.message else {
         return None;
     };
@@ -75,7 +75,7 @@ fn called_at(said: &Said, transcript: &Transcript) -> Option<usize> {
 }
 
 /// The messages; events that are parts of one message become one.
-fn messages(events: Vec<Event>) -> Vec<Said> {
+fn messages(events: Vec<Event>) -> Vec<ImportedMessage> {
     let mut parts: Vec<Part> = Vec::new();
     for event in events {
         let mut part = Part::read(event);
@@ -162,7 +162,7 @@ impl Part {
         self.rest.extend(std::mem::take(&mut later.rest));
     }
 
-    fn said(mut self) -> Vec<Said> {
+    fn said(mut self) -> Vec<ImportedMessage> {
         let usage = self
             .message
             .remove("usage")

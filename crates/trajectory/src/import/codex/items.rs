@@ -6,20 +6,20 @@ use volary_core::object;
 use crate::episode::StepError;
 use crate::import::chat;
 use crate::import::members::{Members, text_at};
-use crate::import::transcript::Said;
+use crate::import::transcript::ImportedMessage;
 
 /// What an item is.
 pub(super) enum Item {
     /// A part of the model's reply.
-    Said(Json),
+    Reply(Json),
     /// That the model thought, without what; and whether it is encrypted.
     Silent(bool),
     /// What the model did: a part of its answer.
     Call(Json),
     /// What came of a call.
-    Output(Vec<Said>),
+    Output(Vec<ImportedMessage>),
     /// Messages of others.
-    Given(Vec<Said>),
+    Given(Vec<ImportedMessage>),
     /// Something else.
     Other(Json),
 }
@@ -69,7 +69,7 @@ pub(super) fn read(item: Json) -> Item {
 fn message(mut item: Object) -> Item {
     let role = item.get("role").and_then(Json::as_text);
     if role.is_some_and(|role| &**role == "assistant") {
-        return Item::Said(item.into());
+        return Item::Reply(item.into());
     }
     for known in ["type", "id", "status"] {
         item.remove(known);
@@ -90,7 +90,7 @@ fn reasoning(mut item: Object) -> Item {
         .or_else(|| texts("content"))
         .or_else(|| texts("summary"));
     match text.filter(|text| !text.is_empty()) {
-        Some(text) => Item::Said(object!({ "type": "reasoning", "text": text }).into()),
+        Some(text) => Item::Reply(object!({ "type": "reasoning", "text": text }).into()),
         None => Item::Silent(item.take("encrypted_content").is_some()),
     }
 }

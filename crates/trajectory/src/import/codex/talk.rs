@@ -12,7 +12,7 @@ use super::{Entry, Kind};
 use crate::episode::{Episode, StepDetails, Usage};
 use crate::import::chat;
 use crate::import::members::{count, text_at};
-use crate::import::transcript::{Said, Transcript};
+use crate::import::transcript::{ImportedMessage, Transcript};
 
 /// Events that say what items say.
 const SAID_TWICE: [&str; 4] = [
@@ -48,7 +48,7 @@ pub(super) struct Talk {
     answer: Vec<Json>,
     started: Option<f64>,
     /// What came of its calls so far.
-    outputs: Vec<Said>,
+    outputs: Vec<ImportedMessage>,
     /// What the answer took, as far as it is known.
     usage: Option<Usage>,
     /// The running total of the last count, and the totals before the count was reset.
@@ -136,7 +136,7 @@ impl Talk {
             time, is_wrapped, ..
         } = line;
         match items::read(line.payload) {
-            Item::Said(part) => {
+            Item::Reply(part) => {
                 self.ends_after_outputs();
                 self.part(part, time);
             }

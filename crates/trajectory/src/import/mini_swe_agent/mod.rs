@@ -13,7 +13,7 @@ use super::chat;
 use super::describe::counted;
 use super::members::{Members, keep_rest, moment, text_at};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
-use super::transcript::{Said, Transcript};
+use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, StepDetails, StepError, TaskReference, Usage};
 
 use fence::{Fence, is_said_by_model, text_of};
@@ -251,7 +251,7 @@ impl Talk {
 }
 
 /// The same with a call of its command, and whether it is one now.
-fn acting(said: Said, command: String) -> (Said, bool) {
+fn acting(said: ImportedMessage, command: String) -> (ImportedMessage, bool) {
     match said.message {
         AnyMessage::Plain(plain) if plain.role == Role::Assistant => {
             let request = ToolRequestMessage {
@@ -259,9 +259,9 @@ fn acting(said: Said, command: String) -> (Said, bool) {
                 tool_calls: vec![ToolCall::new("", SHELL, object!({ "command": command }))],
             };
             let message = AnyMessage::from(request);
-            (Said { message, ..said }, true)
+            (ImportedMessage { message, ..said }, true)
         }
-        message => (Said { message, ..said }, false),
+        message => (ImportedMessage { message, ..said }, false),
     }
 }
 

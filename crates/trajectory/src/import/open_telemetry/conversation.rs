@@ -11,7 +11,7 @@ use super::spans::Span;
 use super::tool_calls::RequestedCalls;
 use crate::episode::{Ending, Episode, Rewards, Score, StepDetails, StepError, TaskReference};
 use crate::import::chat;
-use crate::import::transcript::{Said, Transcript};
+use crate::import::transcript::{ImportedMessage, Transcript};
 use crate::time;
 
 /// Makes the episode of an agent.
@@ -125,7 +125,7 @@ impl Talk {
         if !is_answered {
             // Contents are recorded only if that was enabled; the call itself is always recorded.
             let body = volary_core::message::Body::default();
-            self.transcript.push(Said {
+            self.transcript.push(ImportedMessage {
                 details,
                 seconds,
                 extras: rest,
@@ -174,7 +174,7 @@ impl Talk {
                     tool_calls: vec![call],
                     ..ToolRequestMessage::default()
                 };
-                self.transcript.push(Said {
+                self.transcript.push(ImportedMessage {
                     details: StepDetails {
                         started: span.start,
                         ..StepDetails::default()
@@ -199,7 +199,7 @@ impl Talk {
                 name,
                 tool_call_id: id,
             };
-            let mut said = Said::from(AnyMessage::from(response));
+            let mut said = ImportedMessage::from(AnyMessage::from(response));
             said.details.started = span.end;
             said.details
                 .errors

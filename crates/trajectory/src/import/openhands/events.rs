@@ -10,7 +10,7 @@ use super::{Conversation, tokens, verdict};
 use crate::episode::{Ending, StepDetails, StepError, Usage};
 use crate::import::chat;
 use crate::import::members::{Members, id, text_at};
-use crate::import::transcript::Said;
+use crate::import::transcript::ImportedMessage;
 
 /// Actions that keep books.
 const BOOKKEEPING: [&str; 7] = [
@@ -71,7 +71,7 @@ fn act(action: &str, mut event: Object, state: &mut Conversation) {
                 body: content,
                 tool_calls: vec![call],
             };
-            state.transcript.push(Said {
+            state.transcript.push(ImportedMessage {
                 details,
                 extras,
                 ..AnyMessage::from(request).into()
@@ -233,7 +233,7 @@ fn message(mut event: Object, state: &mut Conversation) {
             role: Role::Assistant,
             body,
         };
-        state.transcript.push(Said {
+        state.transcript.push(ImportedMessage {
             details,
             ..message.into()
         });
@@ -289,7 +289,7 @@ fn observe(observation: &str, mut event: Object, state: &mut Conversation) {
         }
         .into(),
     };
-    let mut said = Said::from(chat::with_info(message, event));
+    let mut said = ImportedMessage::from(chat::with_info(message, event));
     said.details.errors.extend(failed.map(|message| StepError {
         call: None,
         message,

@@ -8,7 +8,7 @@ use super::{Conversation, all_spent, verdict};
 use crate::episode::{Ending, StepDetails, StepError};
 use crate::import::chat;
 use crate::import::members::{Members, text_at};
-use crate::import::transcript::Said;
+use crate::import::transcript::ImportedMessage;
 
 /// The key under which a step preserves metadata of its calls after the first.
 const OTHER_CALLS: &str = "other_calls";
@@ -157,7 +157,7 @@ fn act(mut event: Object, state: &mut Conversation) {
         body,
         tool_calls: vec![call],
     };
-    state.transcript.push(Said {
+    state.transcript.push(ImportedMessage {
         details,
         extras: event,
         ..AnyMessage::from(request).into()
@@ -190,7 +190,7 @@ fn observe(mut event: Object, state: &mut Conversation) {
         event.remove(key);
     }
     event.retain(|_, value| !value.is_null());
-    let mut said = Said::from(chat::with_info(response.into(), event));
+    let mut said = ImportedMessage::from(chat::with_info(response.into(), event));
     said.details.errors.extend(failed.map(|message| StepError {
         call: None,
         message,

@@ -20,7 +20,7 @@ use crate::import::expansion;
 use crate::import::files::Files;
 use crate::import::members::{self, Members, id, keep_rest, text_at};
 use crate::import::reader::{Confidence, Document, Line, Reader, Sink};
-use crate::import::transcript::{Said, Transcript};
+use crate::import::transcript::{ImportedMessage, Transcript};
 use crate::renderer_files::names::split_folder;
 
 const SIMULATIONS: &str = "simulations";
@@ -313,7 +313,7 @@ fn read_message(message: Json, transcript: &mut Transcript) {
     }
 }
 
-fn error(said: &Said) -> StepError {
+fn error(said: &ImportedMessage) -> StepError {
     StepError {
         call: None,
         message: said.message.body().content_or_empty().into(),
