@@ -123,7 +123,7 @@ struct Playing<'a> {
 }
 
 /// A response, and what the record of its step says about it.
-struct Said {
+struct Reply {
     answer: Answer,
     details: StepDetails,
     extras: Object,
@@ -285,7 +285,7 @@ impl<'a> Playing<'a> {
     }
 
     /// Calls the model once rate limits and budget allow it, and retries where that may help.
-    async fn ask(&mut self, saved: &Saved, settings: &Object) -> Result<Said, Halt> {
+    async fn ask(&mut self, saved: &Saved, settings: &Object) -> Result<Reply, Halt> {
         let connection = &saved.connection;
         let mut request = model_settings::request(&connection.model, settings, &self.episode);
         let turn = self.rollout_turn(saved, settings);
@@ -322,7 +322,7 @@ impl<'a> Playing<'a> {
                         let read = turn.read(&answer).await;
                         answer = read.map_err(|error| Failure::of_model(&error))?;
                     }
-                    return Ok(Said {
+                    return Ok(Reply {
                         details: record::details(&connection.model, &answer, cost, started),
                         extras: record::extras(&self.episode.steps, &self.unanswered, &notes),
                         answer,

@@ -60,7 +60,7 @@ type Hear = Rc<dyn Fn(News)>;
 pub struct Pool {
     workers: Vec<Rc<RefCell<WorkerSlot>>>,
     /// Whether environments are on servers.
-    is_abroad: bool,
+    is_remote: bool,
     share: Share,
     hear: Hear,
     last: Cell<EnvironmentId>,
@@ -95,7 +95,7 @@ pub struct Lease {
 impl Pool {
     /// Workers for this many cells, with environments on servers or in the workers. They are started on
     /// demand. `hear` is called with news.
-    pub fn new(is_abroad: bool, cells: usize, hear: impl Fn(News) + 'static) -> Self {
+    pub fn new(is_remote: bool, cells: usize, hear: impl Fn(News) + 'static) -> Self {
         let slot = || {
             Rc::new(RefCell::new(WorkerSlot {
                 worker: None,
@@ -108,7 +108,7 @@ impl Pool {
             }))
         };
         Pool {
-            is_abroad,
+            is_remote,
             share: Share::new(cells, worker_count()),
             workers: (0..worker_count()).map(|_| slot()).collect(),
             hear: Rc::new(hear),
@@ -126,7 +126,7 @@ impl Pool {
         mut waiting: usize,
         begin: &mut dyn FnMut(usize) -> Vec<Job>,
     ) {
-        let ahead = match careful || self.is_abroad {
+        let ahead = match careful || self.is_remote {
             true => 1,
             false => AHEAD,
         };
@@ -135,7 +135,7 @@ impl Pool {
                 if worker.borrow().orders.len() > round {
                     continue;
                 }
-                let size = match (careful, self.is_abroad) {
+                let size = match (careful, self.is_remote) {
                     (true, _) => 1,
                     (_, true) => ORDER_ABROAD,
                     _ => self.share.of(waiting),
@@ -154,7 +154,7 @@ impl Pool {
         slot.borrow_mut().orders.push_back(Ordered {
             cells: jobs.iter().map(|job| job.cell).collect(),
             since: timers::now(),
-            limit: (!self.is_abroad).then_some(seconds),
+            limit: (!self.is_remote).then_some(seconds),
         });
         let servers = remote_environments::access(jobs.iter().map(|job| &job.recipe));
         let has_python = jobs.iter().any(|job| is_python(&job.recipe));
@@ -181,7 +181,7 @@ impl Pool {
     /// Gives back idle workers; others are taken on demand. Workers that may hold environments of models, or
     /// on servers, stay.
     pub fn rest(&self) {
-        if self.is_abroad || self.last.get() > 0 {
+        if self.is_remote || self.last.get() > 0 {
             return;
         }
         for slot in &self.workers {

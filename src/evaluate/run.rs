@@ -352,8 +352,8 @@ impl Run {
 
 /// The workers of an evaluation; their news come with their generation.
 fn pool(run: Weak<Run>, plan: &Plan, generation: u32) -> Rc<Pool> {
-    let is_abroad = remote_environments::is_meant(plan);
-    Rc::new(Pool::new(is_abroad, plan.length(), move |news| {
+    let is_remote = remote_environments::is_meant(plan);
+    Rc::new(Pool::new(is_remote, plan.length(), move |news| {
         if let Some(run) = run.upgrade() {
             run.hear(generation, news);
         }

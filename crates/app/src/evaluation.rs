@@ -15,6 +15,7 @@
 pub mod comparison;
 pub mod estimate;
 pub mod summary;
+pub mod task_source;
 pub mod tasks;
 mod trouble;
 

@@ -75,9 +75,9 @@ impl WorkerSlot {
 /// Ends a worker whose first order takes too long.
 pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
     let seen = {
-        let post = worker.borrow();
-        let first = post.orders.front();
-        first.and_then(|first| Some((post.generation, first.since, first.limit?)))
+        let entry = worker.borrow();
+        let first = entry.orders.front();
+        first.and_then(|first| Some((entry.generation, first.since, first.limit?)))
     };
     let Some((generation, since, seconds)) = seen else {
         return;
@@ -90,10 +90,10 @@ pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
             return;
         };
         let is_same = {
-            let post = worker.borrow();
-            let first = post.orders.front();
+            let entry = worker.borrow();
+            let first = entry.orders.front();
             let is_first = |first: &Ordered| first.since == since && first.limit.is_some();
-            post.generation == generation && first.is_some_and(is_first)
+            entry.generation == generation && first.is_some_and(is_first)
         };
         if is_same {
             lose(

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        if self.is_abroad {
+        if self.is_remote {
             self.workers.iter().for_each(shut_down);
         }
     }

@@ -3,117 +3,97 @@
 use leptos::prelude::*;
 use volary_agent::evaluation::{Plan, PlannedPolicy, PlannedTask};
 use volary_app::evaluation::summary;
+use volary_app::evaluation::task_source::TaskSource;
 use volary_core::json::{Json, Object};
 use volary_core::object;
 use volary_remote::task::TASK_INDEX;
 
-use super::Setup;
-use super::source::{COPY, place_of};
+use super::source;
+use super::state::Setup;
 use crate::evaluate::setup;
 use crate::evaluate::setup::tasks::{self, Source, Tasks};
-use crate::playground::python;
+use crate::playground::python::{self, PythonEntry};
 use crate::playground::remote_environments;
 use crate::projection::form::Form;
 use crate::python::files;
 
-impl Setup {
-    /// The plan if all fields are valid; otherwise invalid ones are marked.
-    pub(super) fn plan(self) -> Option<Plan> {
-        let submit = |form: RwSignal<Form>| form.try_update(Form::submit).flatten();
-        let (tasks, general, pace) = (submit(self.tasks), submit(self.general), submit(self.pace));
-        let posts = self.policies.get_untracked();
-        let policies: Vec<Option<PlannedPolicy>> = posts
-            .into_iter()
-            .map(|post| {
-                let value = submit(post.form)?;
-                match post.kind.with_untracked(|kind| setup::policy(kind, &value)) {
-                    Ok(policy) => Some(policy),
-                    Err((key, reason)) => {
-                        post.form.update(|form| form.refuse(key, &reason));
-                        None
-                    }
+/// The plan if all fields are valid; otherwise invalid ones are marked.
+pub(super) fn plan(setup: Setup) -> Option<Plan> {
+    let (tasks, general, pace) = (
+        submit(setup.tasks),
+        submit(setup.general),
+        submit(setup.pace),
+    );
+    let entries = setup.policies.get_untracked();
+    let policies: Vec<Option<PlannedPolicy>> = entries
+        .into_iter()
+        .map(|entry| {
+            let value = submit(entry.form)?;
+            match entry
+                .kind
+                .with_untracked(|kind| setup::policy(kind, &value))
+            {
+                Ok(policy) => Some(policy),
+                Err((key, reason)) => {
+                    entry.form.update(|form| form.refuse(key, &reason));
+                    None
                 }
-            })
-            .collect();
-        let tasks = self.planned_tasks(&tasks?)?;
-        let policies = policies.into_iter().collect::<Option<Vec<_>>>()?;
-        Some(setup::plan(tasks, policies, &general?, &pace?))
-    }
+            }
+        })
+        .collect();
+    let tasks = planned_tasks(setup, &tasks?)?;
+    let policies = policies.into_iter().collect::<Option<Vec<_>>>()?;
+    Some(setup::plan(tasks, policies, &general?, &pace?))
+}
 
-    fn planned_tasks(self, value: &Json) -> Option<Tasks> {
-        let source = self.source.get_untracked();
-        let configuration = || self.configuration.try_update(Form::submit).flatten();
-        if let Some(name) = source.strip_prefix("environment:") {
-            return Some(Tasks {
-                title: name.into(),
-                dataset: None,
-                list: tasks::seeds(&name.into(), configuration()?.as_object()?, value),
-            });
+fn submit(form: RwSignal<Form>) -> Option<Json> {
+    form.try_update(Form::submit).flatten()
+}
+
+/// The tasks that the form selects; `None` if the source is gone or a field is invalid.
+fn planned_tasks(setup: Setup, value: &Json) -> Option<Tasks> {
+    let choice = setup.choice.get_untracked();
+    let playground = setup.evaluations.playground;
+    let selection = || tasks::selection(untrack(|| source::shape(setup)), &choice, value);
+    match setup.source.get_untracked() {
+        TaskSource::Environment(name) => Some(Tasks {
+            title: name.clone(),
+            dataset: None,
+            list: tasks::seeds(&name, submit(setup.configuration)?.as_object()?, value),
+        }),
+        TaskSource::Copy => setup.copied.with_untracked(|plan| {
+            let plan = plan.as_ref()?;
+            let places = selection().places(plan.tasks.len()).into_iter();
+            Some(Tasks {
+                title: summary::source(plan)?,
+                dataset: plan.dataset.clone(),
+                list: places
+                    .filter_map(|place| plan.tasks.get(place).cloned())
+                    .collect(),
+            })
+        }),
+        TaskSource::Python(id) => {
+            let entry = untrack(|| python::python_entry(playground, &id))?;
+            python_tasks(setup, entry, &choice, value)
         }
-        let choice = self.choice.get_untracked();
-        let playground = self.evaluations.playground;
-        if source == COPY {
-            let selection = tasks::selection(untrack(|| self.origin()), &choice, value);
-            return self.copied.with_untracked(|plan| {
-                let plan = plan.as_ref()?;
-                let places = selection.places(plan.tasks.len()).into_iter();
-                Some(Tasks {
-                    title: summary::source(plan)?,
-                    dataset: plan.dataset.clone(),
-                    list: places
-                        .filter_map(|place| plan.tasks.get(place).cloned())
-                        .collect(),
-                })
-            });
-        }
-        if let Some(environment) = source.strip_prefix("python:") {
-            let entry = untrack(|| python::python_entry(playground, environment))?;
-            let description = entry.description.unwrap_or_default();
-            let list = match description.size {
-                Some(size) => {
-                    let source = Source::of_server(Some(size));
-                    let length = source.length().unwrap_or_default();
-                    let places = tasks::selection(source, &choice, value).places(length);
-                    let task = |place: usize| {
-                        let values = object!({ TASK_INDEX: (place as i64) });
-                        let recipe = files::recipe(&entry.source, &description, &values, 0);
-                        PlannedTask {
-                            id: place.to_string().into(),
-                            title: format!("Task {place}").into(),
-                            environment: recipe.environment,
-                            configuration: recipe.configuration,
-                        }
-                    };
-                    places.into_iter().map(task).collect()
-                }
-                None => {
-                    let values = configuration()?;
-                    let recipe = files::recipe(&entry.source, &description, values.as_object()?, 0);
-                    tasks::seeds(&recipe.environment, &recipe.configuration, value)
-                }
-            };
-            return Some(Tasks {
-                title: entry.name,
-                dataset: description.size.map(|_| entry.environment.clone()),
-                list,
-            });
-        }
-        if let Some(url) = source.strip_prefix("server:") {
-            let server = untrack(|| remote_environments::server(playground, url))?;
+        TaskSource::Server(url) => {
+            let server = untrack(|| remote_environments::server(playground, &url))?;
             let (dataset, arguments) = match server.size {
                 Some(_) => (Some(server.url.clone()), Object::new()),
-                None => (None, configuration()?.as_object()?.clone()),
+                None => {
+                    let arguments = submit(setup.configuration)?;
+                    (None, arguments.as_object()?.clone())
+                }
             };
-            return Some(Tasks {
+            Some(Tasks {
                 title: server.name.clone(),
                 dataset,
                 list: tasks::of_server(&server, &choice, &arguments, value),
-            });
+            })
         }
-        let selection = tasks::selection(untrack(|| self.origin()), &choice, value);
-        playground.setup.sources.with_untracked(|sources| {
-            let list = sources.get(place_of(&source)?)?;
-            let places = selection.places(list.tasks.len());
+        TaskSource::Dataset(place) => playground.setup.sources.with_untracked(|sources| {
+            let list = sources.get(place)?;
+            let places = selection().places(list.tasks.len());
             let chosen = places.into_iter().filter_map(|place| list.tasks.get(place));
             let chosen = chosen.map(|task| PlannedTask {
                 id: task.id.clone(),
@@ -126,6 +106,39 @@ impl Setup {
                 dataset: Some(list.dataset.clone()),
                 list: chosen.collect(),
             })
-        })
+        }),
     }
+}
+
+/// The numbered tasks of a Python dataset, or seeds of a Python environment.
+fn python_tasks(setup: Setup, entry: PythonEntry, choice: &str, value: &Json) -> Option<Tasks> {
+    let description = entry.description.unwrap_or_default();
+    let list = match description.size {
+        Some(size) => {
+            let source = Source::of_server(Some(size));
+            let length = source.length().unwrap_or_default();
+            let places = tasks::selection(source, choice, value).places(length);
+            let task = |place: usize| {
+                let values = object!({ TASK_INDEX: (place as i64) });
+                let recipe = files::recipe(&entry.source, &description, &values, 0);
+                PlannedTask {
+                    id: place.to_string().into(),
+                    title: format!("Task {place}").into(),
+                    environment: recipe.environment,
+                    configuration: recipe.configuration,
+                }
+            };
+            places.into_iter().map(task).collect()
+        }
+        None => {
+            let values = submit(setup.configuration)?;
+            let recipe = files::recipe(&entry.source, &description, values.as_object()?, 0);
+            tasks::seeds(&recipe.environment, &recipe.configuration, value)
+        }
+    };
+    Some(Tasks {
+        title: entry.name,
+        dataset: description.size.map(|_| entry.environment.clone()),
+        list,
+    })
 }

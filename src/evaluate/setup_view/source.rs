@@ -3,11 +3,12 @@
 use leptos::prelude::*;
 use volary_agent::evaluation::Plan;
 use volary_app::evaluation::summary;
+use volary_app::evaluation::task_source::TaskSource;
 use volary_app::playground::tasks;
 use volary_core::json::Text;
 use volary_remote::task::is_server;
 
-use super::Setup;
+use super::state::Setup;
 use crate::components::SchemaForm;
 use crate::components::field::Field;
 use crate::evaluate::setup::Kind;
@@ -16,12 +17,9 @@ use crate::evaluate::setup::tasks::{
 };
 use crate::playground::python::{self, PythonEntry};
 use crate::playground::remote_environments;
-use crate::playground::setup;
+use crate::playground::setup::entry;
 use crate::projection::form::Form;
 use crate::projection::text::plural;
-
-/// The task source that takes the tasks of another evaluation.
-pub(super) const COPY: &str = "copy";
 
 /// The choice of the task source.
 #[component]
@@ -35,7 +33,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
                 .map(|(place, list)| {
                     let tasks = plural(list.tasks.len(), "task");
                     let words = format!("{} ({tasks})", list.dataset);
-                    (format!("dataset:{place}"), words)
+                    (TaskSource::Dataset(place), words)
                 })
                 .collect()
         });
@@ -47,7 +45,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
             runnable
                 .map(|entry| {
                     let words = server_words(&entry.name, python_size(entry));
-                    (format!("python:{}", entry.environment), words)
+                    (TaskSource::Python(entry.environment.clone()), words)
                 })
                 .collect()
         });
@@ -59,7 +57,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
             servers
                 .map(|server| {
                     let words = server_words(&server.name, server.size);
-                    (format!("server:{}", server.url), words)
+                    (TaskSource::Server(server.url.clone()), words)
                 })
                 .collect()
         });
@@ -70,10 +68,10 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
             let plan = plan.as_ref()?;
             let words = format!("{} ({})", plan.name, plural(plan.tasks.len(), "task"));
             // It is selected before it is there, so the value of the select does not reach it.
-            let is_selected = move || setup.source.with(|source| source == COPY);
+            let is_selected = move || setup.source.with(|source| *source == TaskSource::Copy);
             Some(view! {
                 <optgroup label="Tasks of an evaluation">
-                    <option value=COPY prop:selected=is_selected>
+                    <option value=TaskSource::Copy.value() prop:selected=is_selected>
                         {words}
                     </option>
                 </optgroup>
@@ -94,7 +92,12 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
             let entries = registry.environments.iter();
             entries
                 .filter(|entry| is_there(entry.name))
-                .map(|entry| (format!("environment:{}", entry.name), entry.name.to_owned()))
+                .map(|entry| {
+                    (
+                        TaskSource::Environment(entry.name.into()),
+                        entry.name.to_owned(),
+                    )
+                })
                 .collect()
         });
         group("Environments (each seed is a task)", environments)
@@ -103,8 +106,8 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
         <Field id="evaluation-source" label="Task source">
             <select
                 id="evaluation-source"
-                prop:value=move || setup.source.get()
-                on:change=move |event| setup.pick_source(event_target_value(&event))
+                prop:value=move || setup.source.with(TaskSource::value)
+                on:change=move |event| pick_source(setup, &event_target_value(&event))
             >
                 {copied}
                 {datasets}
@@ -117,10 +120,11 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
 }
 
 /// A group of options, each with its value and words; nothing if there are none.
-fn group(label: &'static str, options: Vec<(String, String)>) -> Option<impl IntoView> {
+fn group(label: &'static str, options: Vec<(TaskSource, String)>) -> Option<impl IntoView> {
     (!options.is_empty()).then(|| {
         let options = options.into_iter();
-        let options = options.map(|(value, words)| view! { <option value=value>{words}</option> });
+        let options =
+            options.map(|(source, words)| view! { <option value=source.value()>{words}</option> });
         view! { <optgroup label=label>{options.collect_view()}</optgroup> }
     })
 }
@@ -128,14 +132,14 @@ fn group(label: &'static str, options: Vec<(String, String)>) -> Option<impl Int
 /// How tasks are selected, or the environment that they use.
 #[component]
 pub(super) fn TasksFields(setup: Setup) -> impl IntoView {
-    let are_numbered = Memo::new(move |_| setup.origin().length().is_some());
+    let are_numbered = Memo::new(move |_| shape(setup).length().is_some());
     let fields = move || view! { <SchemaForm form=setup.tasks id_prefix="evaluation-tasks"/> };
     // All tasks need no numbers.
     let are_some = move || setup.choice.with(|choice| choice != CHOICES[0]);
     move || match are_numbered.get() {
         true => {
             let options = CHOICES.map(|name| view! { <option value=name>{name}</option> });
-            let choose = move |event| setup.pick_choice(event_target_value(&event));
+            let choose = move |event| pick_choice(setup, event_target_value(&event));
             view! {
                 <Field id="evaluation-choice" label=CHOICE_LABEL>
                     <select
@@ -162,113 +166,101 @@ pub(super) fn TasksFields(setup: Setup) -> impl IntoView {
     }
 }
 
-impl Setup {
-    fn pick_source(self, source: String) {
-        self.source.set(source);
-        self.refresh();
+fn pick_source(setup: Setup, value: &str) {
+    if let Some(source) = TaskSource::parse(value) {
+        setup.source.set(source);
+        refresh(setup);
     }
+}
 
-    fn pick_choice(self, choice: String) {
-        self.choice.set(choice);
-        self.refresh();
+fn pick_choice(setup: Setup, choice: String) {
+    setup.choice.set(choice);
+    refresh(setup);
+}
+
+/// Builds the forms of the selected source.
+pub(super) fn refresh(setup: Setup) {
+    let shape = untrack(|| shape(setup));
+    let choice = setup.choice.get_untracked();
+    setup.tasks.set(Form::new(tasks_schema(shape, &choice)));
+    if shape == Source::Choosing {
+        setup.configuration.set(Form::new(arguments_schema()));
     }
-
-    /// Builds the forms of the selected source.
-    pub(super) fn refresh(self) {
-        let source = untrack(|| self.origin());
-        let choice = self.choice.get_untracked();
-        self.tasks.set(Form::new(tasks_schema(source, &choice)));
-        match source {
-            Source::Environment => {
-                let playground = self.evaluations.playground;
-                let name = self.source.get_untracked();
-                if let Some(environment) = name.strip_prefix("python:") {
-                    let entry = untrack(|| python::python_entry(playground, environment));
-                    let description = entry.and_then(|entry| entry.description);
-                    let schema = description.unwrap_or_default().form();
-                    return self.configuration.set(Form::new(schema));
-                }
-                let name = name.strip_prefix("environment:").unwrap_or_default();
-                if let Some(entry) = untrack(|| setup::entry(playground, name)) {
-                    self.configuration.set(Form::new((entry.configuration)()));
-                }
-            }
-            Source::Choosing => self.configuration.set(Form::new(arguments_schema())),
-            Source::Dataset(_) | Source::Server(_) => {}
+    let playground = setup.evaluations.playground;
+    let schema = match setup.source.get_untracked() {
+        TaskSource::Python(id) if shape == Source::Environment => {
+            let entry = untrack(|| python::python_entry(playground, &id));
+            let description = entry.and_then(|entry| entry.description);
+            Some(description.unwrap_or_default().form())
         }
+        TaskSource::Environment(name) => {
+            untrack(|| entry(playground, &name)).map(|entry| (entry.configuration)())
+        }
+        _ => None,
+    };
+    if let Some(schema) = schema {
+        setup.configuration.set(Form::new(schema));
     }
+}
 
-    /// The task source.
-    pub(super) fn origin(self) -> Source {
-        let playground = self.evaluations.playground;
-        self.source.with(|source| {
-            if source.starts_with("environment:") {
-                return Source::Environment;
+/// How the tasks of the selected source are counted and chosen.
+pub(super) fn shape(setup: Setup) -> Source {
+    let playground = setup.evaluations.playground;
+    match setup.source.get() {
+        TaskSource::Environment(_) => Source::Environment,
+        // It may have been removed meanwhile.
+        TaskSource::Server(url) => remote_environments::server(playground, &url)
+            .map_or(Source::Server(0), |server| Source::of_server(server.size)),
+        TaskSource::Python(id) => {
+            let size = python::python_entry(playground, &id).and_then(|entry| python_size(&entry));
+            match size {
+                Some(size) => Source::of_server(Some(size)),
+                None => Source::Environment,
             }
-            if let Some(url) = source.strip_prefix("server:") {
-                // It may have been removed meanwhile.
-                let server = remote_environments::server(playground, url);
-                return server.map_or(Source::Server(0), |server| Source::of_server(server.size));
-            }
-            if let Some(environment) = source.strip_prefix("python:") {
-                let entry = python::python_entry(playground, environment);
-                return match entry.and_then(|entry| python_size(&entry)) {
-                    Some(size) => Source::of_server(Some(size)),
-                    None => Source::Environment,
-                };
-            }
-            if source == COPY {
-                let length = self
-                    .copied
-                    .with(|plan| plan.as_ref().map(|plan| plan.tasks.len()));
-                return Source::Dataset(length.unwrap_or_default());
-            }
-            let place = place_of(source);
+        }
+        TaskSource::Copy => {
+            let length = |plan: &Option<Plan>| plan.as_ref().map(|plan| plan.tasks.len());
+            Source::Dataset(setup.copied.with(length).unwrap_or_default())
+        }
+        TaskSource::Dataset(place) => {
             let sources = playground.setup.sources;
-            let length = sources.with(|sources| Some(sources.get(place?)?.tasks.len()));
+            let length = sources.with(|sources| Some(sources.get(place)?.tasks.len()));
             Source::Dataset(length.unwrap_or_default())
-        })
-    }
-
-    /// What the tasks are of, as the heads of evaluations name it.
-    pub(super) fn source_name(self) -> Option<Text> {
-        let source = self.source.get();
-        if source == COPY {
-            return self.copied.with(|plan| summary::source(plan.as_ref()?));
         }
-        for prefix in ["environment:", "server:", "python:"] {
-            if let Some(name) = source.strip_prefix(prefix) {
-                return Some(name.into());
-            }
-        }
-        let sources = self.evaluations.playground.setup.sources;
-        sources.with(|sources| Some(sources.get(place_of(&source)?)?.dataset.clone()))
     }
+}
 
-    /// Whether a selected policy cannot play on the selected server.
-    pub(super) fn wants_what_servers_lack(self) -> bool {
-        let is_server = self.source.with(|source| {
-            source.starts_with("server:")
-                || source.starts_with("python:")
-                || source == COPY
-                    && self
-                        .copied
-                        .with(|plan| plan.as_ref().is_some_and(is_remote))
-        });
-        let mut posts = self.policies.get().into_iter();
-        is_server && posts.any(|post| post.kind.with(|kind| *kind == Kind::Oracle))
+/// The name of the source, as the heads of evaluations have it.
+pub(super) fn name(setup: Setup) -> Option<Text> {
+    match setup.source.get() {
+        TaskSource::Copy => setup.copied.with(|plan| summary::source(plan.as_ref()?)),
+        TaskSource::Environment(name) | TaskSource::Server(name) | TaskSource::Python(name) => {
+            Some(name)
+        }
+        TaskSource::Dataset(place) => {
+            let sources = setup.evaluations.playground.setup.sources;
+            sources.with(|sources| Some(sources.get(place)?.dataset.clone()))
+        }
     }
+}
+
+/// Whether the oracle is selected, but does not know the answers of the source.
+pub(super) fn lacks_oracle(setup: Setup) -> bool {
+    let is_unknown = match setup.source.get() {
+        TaskSource::Server(_) | TaskSource::Python(_) => true,
+        TaskSource::Copy => setup
+            .copied
+            .with(|plan| plan.as_ref().is_some_and(is_remote)),
+        TaskSource::Environment(_) | TaskSource::Dataset(_) => false,
+    };
+    let mut entries = setup.policies.get().into_iter();
+    is_unknown && entries.any(|entry| entry.kind.with(|kind| *kind == Kind::Oracle))
 }
 
 /// Whether a plan has tasks that are not of built-in environments.
 fn is_remote(plan: &Plan) -> bool {
     let mut tasks = plan.tasks.iter();
     tasks.any(|task| is_server(&task.environment))
-}
-
-/// The list of tasks of a choice.
-pub(super) fn place_of(source: &str) -> Option<usize> {
-    source.strip_prefix("dataset:")?.parse().ok()
 }
 
 fn server_words(name: &str, size: Option<u64>) -> String {

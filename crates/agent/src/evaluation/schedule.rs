@@ -82,7 +82,7 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pace: Pace,
-    policies: Vec<Post>,
+    policies: Vec<PolicySlot>,
     cells: Vec<State>,
     local: Queue,
     model: Queue,
@@ -94,7 +94,7 @@ pub struct Schedule {
 
 /// What the schedule knows of a policy.
 #[derive(Clone, Debug)]
-struct Post {
+struct PolicySlot {
     lane: Lane,
     meter: usize,
 }
@@ -129,7 +129,7 @@ impl Schedule {
                 }
                 _ => (Lane::Local, 0),
             };
-            policies.push(Post { lane, meter });
+            policies.push(PolicySlot { lane, meter });
         }
         let mut schedule = Schedule {
             pace: plan.pace,

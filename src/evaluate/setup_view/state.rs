@@ -1,0 +1,285 @@
+//! The signals of the form of a new evaluation, and what it says about its size and cost.
+
+use leptos::prelude::*;
+use volary_agent::evaluation::Plan;
+use volary_agent::model::Usage;
+use volary_app::evaluation::estimate::{self, Forecast};
+use volary_app::evaluation::task_source::TaskSource;
+
+use super::{FORM, planning, source};
+use crate::browser;
+use crate::evaluate::rate_limits;
+use crate::evaluate::setup::tasks::{CHOICES, Source, tasks_schema};
+use crate::evaluate::setup::{self, Kind, MOST_CELLS};
+use crate::evaluate::state::Evaluations;
+use crate::models::{connections, prices};
+use crate::projection::form::Form;
+use crate::projection::notice::Notice;
+use crate::projection::text::{count_text, large_count_text, plural};
+
+/// The signals of the form.
+#[derive(Clone, Copy)]
+pub struct Setup {
+    pub evaluations: Evaluations,
+    pub source: RwSignal<TaskSource>,
+    /// How tasks are selected.
+    pub choice: RwSignal<String>,
+    pub tasks: RwSignal<Form>,
+    pub configuration: RwSignal<Form>,
+    /// The evaluation whose tasks are [`TaskSource::Copy`].
+    pub copied: RwSignal<Option<Plan>>,
+    pub policies: RwSignal<Vec<PolicyEntry>>,
+    next: RwSignal<u64>,
+    pub general: RwSignal<Form>,
+    pub pace: RwSignal<Form>,
+}
+
+/// A policy of the form, under a key that is never reused.
+#[derive(Clone, Copy)]
+pub struct PolicyEntry {
+    pub key: u64,
+    pub kind: RwSignal<Kind>,
+    pub form: RwSignal<Form>,
+}
+
+impl PolicyEntry {
+    /// Changes the kind, and starts with its default settings.
+    pub fn pick(self, kind: Kind) {
+        self.form.set(Form::new(setup::policy_schema(&kind)));
+        self.kind.set(kind);
+    }
+}
+
+impl Setup {
+    pub fn new(evaluations: Evaluations) -> Setup {
+        let setup = Setup {
+            evaluations,
+            source: RwSignal::new(TaskSource::Dataset(0)),
+            choice: RwSignal::new(CHOICES[0].to_owned()),
+            tasks: RwSignal::new(Form::new(tasks_schema(Source::Dataset(1), CHOICES[0]))),
+            configuration: RwSignal::default(),
+            copied: RwSignal::new(None),
+            policies: RwSignal::new(Vec::new()),
+            next: RwSignal::new(0),
+            general: RwSignal::new(Form::new(setup::general_schema())),
+            pace: RwSignal::new(Form::new(rate_limits::schema())),
+        };
+        setup.add_policy();
+        setup
+    }
+
+    /// Whether a model acts.
+    pub fn has_model(self) -> bool {
+        let entries = self.policies.get();
+        entries.iter().any(|entry| entry.kind.with(Kind::is_model))
+    }
+
+    /// Adds a policy that acts at random.
+    pub fn add_policy(self) {
+        let key = self.next.get_untracked();
+        self.next.set(key + 1);
+        let entry = PolicyEntry {
+            key,
+            kind: RwSignal::new(Kind::Random),
+            form: RwSignal::new(Form::new(setup::policy_schema(&Kind::Random))),
+        };
+        self.policies.update(|entries| entries.push(entry));
+    }
+
+    /// The number of tasks, policies and tries; `None` while a field is invalid.
+    pub fn size(self) -> Option<[usize; 3]> {
+        let tasks = self.tasks.with(Form::value).ok()?;
+        let general = self.general.with(Form::value).ok()?;
+        let tasks = source::shape(self).count(&self.choice.get(), &tasks);
+        Some([
+            tasks,
+            self.policies.with(Vec::len),
+            setup::repeats(&general),
+        ])
+    }
+
+    pub fn size_text(self) -> String {
+        let Some(size @ [tasks, policies, tries]) = self.size() else {
+            return String::new();
+        };
+        format!(
+            "{} × {} × {} = {}",
+            plural(tasks, "task"),
+            match policies {
+                1 => "1 policy".to_owned(),
+                _ => format!("{policies} policies"),
+            },
+            match tries {
+                1 => "1 try".to_owned(),
+                _ => format!("{tries} tries"),
+            },
+            plural(product(size), "episode")
+        )
+    }
+
+    /// Takes over tasks, policies and limits of another evaluation.
+    pub fn fill(self, plan: Plan) {
+        self.general.set(Form::with_value(
+            setup::general_schema(),
+            &setup::general_form(&plan),
+        ));
+        self.pace.set(Form::with_value(
+            rate_limits::schema(),
+            &rate_limits::value(&plan.pace),
+        ));
+        let first = self.next.get_untracked();
+        let entries = plan.policies.iter().zip(first..).map(|(policy, key)| {
+            let (kind, value) = setup::policy_form(policy);
+            PolicyEntry {
+                key,
+                form: RwSignal::new(Form::with_value(setup::policy_schema(&kind), &value)),
+                kind: RwSignal::new(kind),
+            }
+        });
+        let entries: Vec<PolicyEntry> = entries.collect();
+        self.next.set(first + entries.len() as u64);
+        self.policies.set(entries);
+        self.copied.set(Some(plan));
+        self.choice.set(CHOICES[0].to_owned());
+        self.source.set(TaskSource::Copy);
+        source::refresh(self);
+    }
+
+    /// What the models will probably spend; empty if no model acts, or while a field is invalid.
+    pub fn estimate_text(self) -> String {
+        let Some([tasks, _, tries]) = self.size() else {
+            return String::new();
+        };
+        let source = source::name(self);
+        let measured = source.and_then(|source| {
+            let heads = self.evaluations.heads;
+            heads.with(|heads| estimate::measured(heads, &source))
+        });
+        let entries = self.policies.get();
+        let forecasts = entries.iter().filter_map(|entry| {
+            let Kind::Model(name) = entry.kind.get() else {
+                return None;
+            };
+            let steps = setup::max_steps(&entry.form.with(Form::value).ok()?);
+            let model = connections::read(|known| {
+                let mut list = known.list().iter();
+                let saved = list.find(|saved| saved.connection.name == name)?;
+                Some(saved.connection.model.clone())
+            });
+            let price = |usage: &Usage| {
+                let model = model.as_ref()?;
+                prices::read(|prices| prices.cost(model, usage))
+            };
+            Some(Forecast::of(
+                tasks.saturating_mul(tries),
+                steps,
+                measured,
+                price,
+            ))
+        });
+        Forecast::sum(forecasts.collect::<Vec<_>>()).map_or_else(String::new, forecast_words)
+    }
+
+    pub fn start(self) {
+        let size = untrack(|| self.size()).map(product);
+        if let Some(size) = size.filter(|size| *size > MOST_CELLS) {
+            return self.refuse(
+                "This evaluation is too large.",
+                &format!(
+                    "{} exceed the limit of {} per evaluation.",
+                    plural(size, "episode"),
+                    count_text(MOST_CELLS)
+                ),
+                "Use fewer tasks or repeats, or split it into several evaluations.",
+            );
+        }
+        if untrack(|| source::lacks_oracle(self)) {
+            return self.refuse(
+                "The oracle cannot play on a server.",
+                "It only knows the answers of built-in environments.",
+                "Choose another policy or built-in tasks.",
+            );
+        }
+        match planning::plan(self) {
+            Some(plan) if plan.length() == 0 => self.refuse(
+                "Nothing to run.",
+                "No tasks or no policies are selected.",
+                "Choose tasks and add a policy.",
+            ),
+            Some(plan) => self.evaluations.start(plan),
+            None => browser::show_fault(FORM),
+        }
+    }
+
+    pub fn refuse(self, what: &str, why: &str, advice: &str) {
+        self.evaluations
+            .playground
+            .alert(Notice::new(what, why, advice));
+    }
+}
+
+/// An estimate, and what it is based on.
+fn forecast_words(forecast: Forecast) -> String {
+    let count = large_count_text;
+    let cost = match forecast.cost {
+        None => ", price unknown".to_owned(),
+        Some((low, high)) if forecast.is_measured || low == high => {
+            format!(", {}", estimated_cost(high))
+        }
+        Some((low, high)) => format!(", {} to {}", estimated_cost(low), estimated_cost(high)),
+    };
+    match forecast.is_measured {
+        true => format!(
+            "Estimate: about {} tokens{cost}, as in earlier evaluations of these tasks.",
+            count(forecast.high)
+        ),
+        false => format!(
+            "Estimate: {} to {} tokens{cost}, from one short step to the maximum number of steps. \
+             Nothing was measured on these tasks yet.",
+            count(forecast.low),
+            count(forecast.high)
+        ),
+    }
+}
+
+fn estimated_cost(cost: f64) -> String {
+    match cost < 0.01 {
+        true => "less than $0.01".to_owned(),
+        false => format!("${cost:.2}"),
+    }
+}
+
+fn product(size: [usize; 3]) -> usize {
+    size.into_iter().fold(1, usize::saturating_mul)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_says_what_it_is_based_on() {
+        let range = Forecast {
+            low: 950,
+            high: 77_000,
+            cost: Some((0.001, 0.25)),
+            is_measured: false,
+        };
+        let words = forecast_words(range);
+        assert!(words.starts_with("Estimate: 950 to 77"), "{words}");
+        assert!(
+            words.contains("tokens, less than $0.01 to $0.25, from one short step"),
+            "{words}"
+        );
+        let measured = Forecast {
+            low: 1_000,
+            high: 1_000,
+            cost: None,
+            is_measured: true,
+        };
+        let words = forecast_words(measured);
+        assert!(
+            words.ends_with("tokens, price unknown, as in earlier evaluations of these tasks.")
+        );
+    }
+}
