@@ -232,7 +232,7 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
         "g" => select(0),
         "G" => select(usize::MAX),
         "r" => {
-            let is_running = playground.drive.run.get_untracked() != Run::Idle;
+            let is_running = playground.policy.run.get_untracked() != Run::Idle;
             playground.intend(match is_running {
                 true => Intent::Stop,
                 false => Intent::Run,

@@ -22,7 +22,7 @@ pub const TOOL_FORM: &str = "tool-form";
 
 /// The signals of the action that is being made.
 #[derive(Clone, Copy)]
-pub struct Hands {
+pub struct ManualAction {
     /// The name of the chosen tool.
     pub tool: RwSignal<Option<Text>>,
     /// Its arguments.
@@ -39,10 +39,10 @@ pub struct Hands {
     again: StoredValue<Option<TakenBack>>,
 }
 
-impl Hands {
+impl ManualAction {
     /// Nothing chosen.
     pub fn new() -> Self {
-        Hands {
+        ManualAction {
             tool: RwSignal::new(None),
             form: RwSignal::default(),
             calls: RwSignal::default(),
@@ -55,9 +55,9 @@ impl Hands {
     }
 }
 
-impl Default for Hands {
+impl Default for ManualAction {
     fn default() -> Self {
-        Hands::new()
+        ManualAction::new()
     }
 }
 
@@ -71,37 +71,37 @@ pub fn arguments_schema(tool: &Tool) -> Json {
 
 /// Chooses a tool. Arguments that were typed for it before are shown again.
 pub fn choose_tool(playground: Playground, name: &str) {
-    let hands = playground.hands;
-    if hands
+    let manual = playground.manual;
+    if manual
         .tool
         .with_untracked(|tool| tool.as_deref() == Some(name))
     {
         return;
     }
-    let shown = hands.tool.get_untracked();
+    let shown = manual.tool.get_untracked();
     // A call that is being edited is in the action already; only a new one is a draft.
-    if let Some(shown) = shown.filter(|_| hands.editing.get_untracked().is_none()) {
-        let form = hands.form.get_untracked();
-        hands.drafts.update_value(|drafts| drafts.put(shown, form));
+    if let Some(shown) = shown.filter(|_| manual.editing.get_untracked().is_none()) {
+        let form = manual.form.get_untracked();
+        manual.drafts.update_value(|drafts| drafts.put(shown, form));
     }
-    hands.editing.set(None);
-    hands.tool.set(Some(name.into()));
+    manual.editing.set(None);
+    manual.tool.set(Some(name.into()));
     show_form(playground);
 }
 
 /// No tool: the next action holds the gathered calls alone, or none.
 pub fn choose_no_tool(playground: Playground) {
-    playground.hands.tool.set(None);
-    playground.hands.editing.set(None);
+    playground.manual.tool.set(None);
+    playground.manual.editing.set(None);
 }
 
 /// Puts the call in the form into the action; false if a field is at fault, which is then marked.
 pub fn add_call(playground: Playground) -> bool {
-    let hands = playground.hands;
-    let Some(name) = hands.tool.get_untracked() else {
+    let manual = playground.manual;
+    let Some(name) = manual.tool.get_untracked() else {
         return false;
     };
-    let Some(Json::Object(arguments)) = hands.form.try_update(Form::submit).flatten() else {
+    let Some(Json::Object(arguments)) = manual.form.try_update(Form::submit).flatten() else {
         browser::show_fault(TOOL_FORM);
         return false;
     };
@@ -110,22 +110,22 @@ pub fn add_call(playground: Playground) -> bool {
         function: ToolCallFunction { name, arguments },
         ..ToolCall::default()
     };
-    let place = hands.editing.get_untracked();
-    hands
+    let place = manual.editing.get_untracked();
+    manual
         .calls
         .update(|calls| match place.and_then(|place| calls.get_mut(place)) {
             Some(edited) => *edited = call,
             None => calls.push(call),
         });
-    hands.editing.set(None);
+    manual.editing.set(None);
     show_form(playground);
     true
 }
 
 /// Brings a gathered call back into the form.
 pub fn edit_call(playground: Playground, place: usize) {
-    let hands = playground.hands;
-    let call = hands
+    let manual = playground.manual;
+    let call = manual
         .calls
         .with_untracked(|calls| calls.get(place).cloned());
     let Some(call) = call else { return };
@@ -133,31 +133,31 @@ pub fn edit_call(playground: Playground, place: usize) {
     let Some(schema) = schema_of(playground, &name) else {
         return;
     };
-    hands.tool.set(Some(name));
-    hands.schema.set_value(schema.clone());
-    hands
+    manual.tool.set(Some(name));
+    manual.schema.set_value(schema.clone());
+    manual
         .form
         .set(Form::with_value(schema, &call.function.arguments.into()));
-    hands.editing.set(Some(place));
+    manual.editing.set(Some(place));
 }
 
 /// Takes a gathered call out of the action.
 pub fn remove_call(playground: Playground, place: usize) {
-    let hands = playground.hands;
-    hands.calls.update(|calls| {
+    let manual = playground.manual;
+    manual.calls.update(|calls| {
         if place < calls.len() {
             calls.remove(place);
         }
     });
-    hands.editing.set(None);
+    manual.editing.set(None);
 }
 
 /// Whether Step would send the call in the form, too: it does if nothing else was gathered, or
 /// if something was typed into it since.
 pub fn form_counts(playground: Playground) -> bool {
-    let hands = playground.hands;
-    hands.tool.with(|tool| tool.is_some())
-        && (hands.calls.with(Vec::is_empty) || form_is_touched(playground))
+    let manual = playground.manual;
+    manual.tool.with(|tool| tool.is_some())
+        && (manual.calls.with(Vec::is_empty) || form_is_touched(playground))
 }
 
 /// What Step does: sends the action that was made by hand, or asks the model for one.
@@ -171,18 +171,18 @@ pub fn step(playground: Playground) {
 
 /// Whether the next action is the model's: it is, unless something was made by hand.
 pub fn is_left_to_model(playground: Playground) -> bool {
-    let hands = playground.hands;
-    playground.drive.kind.get() == PolicyKind::Model
-        && hands.calls.with(Vec::is_empty)
-        && hands.words.with(|words| words.trim().is_empty())
+    let manual = playground.manual;
+    playground.policy.kind.get() == PolicyKind::Model
+        && manual.calls.with(Vec::is_empty)
+        && manual.words.with(|words| words.trim().is_empty())
         && !form_is_touched(playground)
 }
 
 /// Sends the action that was made by hand; a model that is asked meanwhile is cut short.
 pub fn step_by_hand(playground: Playground) {
-    let hands = playground.hands;
+    let manual = playground.manual;
     if playground.session.with_untracked(Session::is_stepping)
-        && playground.drive.run.get_untracked() == Run::Idle
+        && playground.policy.run.get_untracked() == Run::Idle
     {
         // Pressed twice: the first is under way, and may be so shortly that the page does not show it.
         return;
@@ -194,45 +194,45 @@ pub fn step_by_hand(playground: Playground) {
     if untrack(|| form_counts(playground)) && !add_call(playground) {
         return;
     }
-    if playground.drive.kind.get_untracked() == PolicyKind::Model {
+    if playground.policy.kind.get_untracked() == PolicyKind::Model {
         run_loop::halt(playground);
     }
     let steps = playground
         .episode
         .with_untracked(|episode| episode.steps.len());
-    let calls = hands.calls.get_untracked();
-    let action = hands
+    let calls = manual.calls.get_untracked();
+    let action = manual
         .words
         .with_untracked(|message| action(steps, calls, message));
-    hands.calls.set(Vec::new());
-    hands.words.set(String::new());
-    hands.editing.set(None);
+    manual.calls.set(Vec::new());
+    manual.words.set(String::new());
+    manual.editing.set(None);
     policy_settings::set_policy_name(playground, "manual");
-    playground.drive.aside.set_value(None);
+    playground.policy.aside.set_value(None);
     session_driver::take_action(playground, AnyMessage::from(action));
 }
 
 /// After another episode is shown: a tool that it lacks can't stay chosen.
 pub(super) fn suit_hands(playground: Playground) {
-    let hands = playground.hands;
+    let manual = playground.manual;
     let names: Vec<Text> = playground.episode.with_untracked(|episode| {
         let tools = episode.tools.iter();
         tools.map(|tool| tool.info.name.clone()).collect()
     });
-    hands
+    manual
         .calls
         .update(|calls| calls.retain(|call| names.contains(&call.function.name)));
-    hands.editing.set(None);
-    let chosen = hands.tool.get_untracked();
+    manual.editing.set(None);
+    let chosen = manual.tool.get_untracked();
     let fresh = chosen
         .as_ref()
         .and_then(|name| schema_of(playground, name))
-        .is_some_and(|schema| hands.schema.with_value(|shown| *shown == schema));
+        .is_some_and(|schema| manual.schema.with_value(|shown| *shown == schema));
     if !fresh {
-        hands.tool.set(names.first().cloned());
+        manual.tool.set(names.first().cloned());
         show_form(playground);
     }
-    if let Some(action) = hands.again.try_update_value(Option::take).flatten() {
+    if let Some(action) = manual.again.try_update_value(Option::take).flatten() {
         take_up(playground, action);
     }
 }
@@ -253,20 +253,20 @@ pub fn edit_last_action(playground: Playground) {
         .with_untracked(|episode| TakenBack::last_of(episode));
     let Some(action) = last else { return };
     let steps = action.steps;
-    playground.hands.again.set_value(Some(action));
+    playground.manual.again.set_value(Some(action));
     session_driver::go_back(playground, steps);
 }
 
-/// Fills the hands with an action; calls of tools that are not on offer are left out.
+/// Fills the form and the list of calls with an action. Calls of unknown tools are left out.
 fn take_up(playground: Playground, action: TakenBack) {
-    let hands = playground.hands;
+    let manual = playground.manual;
     let known = |call: &ToolCall| schema_of(playground, &call.function.name).is_some();
     let calls: Vec<ToolCall> = action.calls.into_iter().filter(known).collect();
     let single = calls.len() == 1;
-    hands
+    manual
         .words
         .set(action.message.unwrap_or_default().to_string());
-    hands.calls.set(calls);
+    manual.calls.set(calls);
     if single {
         edit_call(playground, 0);
     }
@@ -274,21 +274,21 @@ fn take_up(playground: Playground, action: TakenBack) {
 
 /// Shows the draft of the chosen tool, or a blank form.
 fn show_form(playground: Playground) {
-    let hands = playground.hands;
-    let tool = hands.tool.get_untracked().unwrap_or_default();
+    let manual = playground.manual;
+    let tool = manual.tool.get_untracked().unwrap_or_default();
     let schema = schema_of(playground, &tool).unwrap_or_default();
-    hands.schema.set_value(schema.clone());
-    let form = hands
+    manual.schema.set_value(schema.clone());
+    let form = manual
         .drafts
         .try_update_value(|drafts| drafts.take(&tool, schema));
-    hands.form.set(form.unwrap_or_default());
+    manual.form.set(form.unwrap_or_default());
 }
 
 /// Whether something was typed into the form, or a call is being edited in it.
 pub fn form_is_touched(playground: Playground) -> bool {
-    let hands = playground.hands;
-    let blank = hands.schema.with_value(|schema| Form::new(schema.clone()));
-    hands.editing.get().is_some() || hands.form.with(|form| form.mode() != blank.mode())
+    let manual = playground.manual;
+    let blank = manual.schema.with_value(|schema| Form::new(schema.clone()));
+    manual.editing.get().is_some() || manual.form.with(|form| form.mode() != blank.mode())
 }
 
 fn schema_of(playground: Playground, name: &str) -> Option<Json> {

@@ -31,7 +31,7 @@ const PANES: &[(&str, &str)] = &[
 #[component]
 pub(crate) fn PlaygroundPage() -> impl IntoView {
     let playground = use_playground();
-    // The engine notifies of more than was changed; the transcript needs to know of changes only.
+    // The driver notifies of more than was changed; the transcript needs to know of changes only.
     let edition = Memo::new(move |_| playground.edition.get());
     let waits = waits_for_tools(playground);
     // The side has two parts, so that on a phone the frame can be between them.
@@ -70,7 +70,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                             playground.intend(Intent::GoBack(steps))
                         })
                         on_inspect=Callback::new(move |step| {
-                            playground.drive.inspected.set(Some(step))
+                            playground.policy.inspected.set(Some(step))
                         })
                         tail=tail(playground)
                     />
@@ -82,7 +82,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
             <PaneJumps panes=PANES/>
             {intents::dialogs(playground)}
             {once(
-                move || playground.drive.inspected.with(Option::is_some),
+                move || playground.policy.inspected.with(Option::is_some),
                 model::requests_dialog,
             )}
         </div>
@@ -101,7 +101,7 @@ fn waits_for_tools(playground: Playground) -> Memo<bool> {
 /// The streaming response of a model, after the last step.
 fn tail(playground: Playground) -> AnyView {
     once(
-        move || playground.drive.kind.get() == PolicyKind::Model,
+        move || playground.policy.kind.get() == PolicyKind::Model,
         model::turn_pane,
     )
 }

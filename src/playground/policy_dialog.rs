@@ -12,7 +12,7 @@ use crate::models::connections;
 /// The dialog.
 pub fn policy_dialog() -> AnyView {
     let playground = use_playground();
-    let open = playground.drive.is_choosing;
+    let open = playground.policy.is_choosing;
     let choices = move || {
         let entry = setup::chosen(playground);
         let kinds = [PolicyKind::Oracle, PolicyKind::Random].into_iter();
@@ -52,7 +52,7 @@ fn model_choice(playground: Playground) -> AnyView {
                     class="button primary"
                     href="#/settings"
                     on:click=move |_| {
-                        playground.drive.is_choosing.set(false);
+                        playground.policy.is_choosing.set(false);
                         playground.intend(Intent::ChoosePolicy(PolicyKind::Model));
                     }
                 >

@@ -18,10 +18,10 @@ use crate::outside::costs::ROLE_COSTS;
 #[component]
 pub(super) fn PolicyPane() -> impl IntoView {
     let playground = use_playground();
-    let drive = playground.drive;
+    let policy = playground.policy;
     // An environment without an oracle cannot be played by one.
     Effect::new(move |_| {
-        if !drive
+        if !policy
             .kind
             .get_untracked()
             .fits(setup::chosen(playground).as_ref())
@@ -42,10 +42,10 @@ pub(super) fn PolicyPane() -> impl IntoView {
         let kind = PolicyKind::ALL.into_iter().find(|kind| kind.name() == name);
         playground.intend(Intent::ChoosePolicy(kind.unwrap_or_default()));
     };
-    let settings = move || match drive.kind.get() {
+    let settings = move || match policy.kind.get() {
         PolicyKind::Manual => ().into_any(),
         PolicyKind::Model => model::settings_pane(),
-        _ => view! { <SchemaForm form=drive.form id_prefix="policy"/> }.into_any(),
+        _ => view! { <SchemaForm form=policy.form id_prefix="policy"/> }.into_any(),
     };
     let run = move |event: SubmitEvent| {
         event.prevent_default();
@@ -64,17 +64,17 @@ pub(super) fn PolicyPane() -> impl IntoView {
                 <select
                     id="policy"
                     aria-describedby="policy-help"
-                    prop:value=move || drive.kind.get().name()
+                    prop:value=move || policy.kind.get().name()
                     on:change=choose
                 >
                     {kinds}
                 </select>
                 <p class="help" id="policy-help">
-                    {move || drive.kind.get().summary()}
+                    {move || policy.kind.get().summary()}
                 </p>
             </Field>
             {settings}
-            <Show when=move || drive.kind.get() == PolicyKind::Scripted>
+            <Show when=move || policy.kind.get() == PolicyKind::Scripted>
                 <div class="button-row">
                     <button
                         type="button"

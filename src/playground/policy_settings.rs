@@ -20,7 +20,7 @@ pub const POLICY_FORM: &str = "policy-form";
 
 /// The signals of the policy.
 #[derive(Clone, Copy)]
-pub struct Drive {
+pub struct PolicySettings {
     /// Who acts.
     pub kind: RwSignal<PolicyKind>,
     /// Its settings.
@@ -38,7 +38,7 @@ pub struct Drive {
     /// Numbers the runs.
     pub(super) runs: StoredValue<Runs>,
     /// Ends whatever the one who plays is doing.
-    pub(super) leash: StoredValue<AbortHandle>,
+    pub(super) abort: StoredValue<AbortHandle>,
     /// What is to be written down with the step that is being taken.
     pub(super) aside: StoredValue<Option<Box<Aside>>>,
 }
@@ -50,10 +50,10 @@ pub(super) struct Plan {
     pub delay: f64,
 }
 
-impl Drive {
+impl PolicySettings {
     /// The person acts.
     pub fn new() -> Self {
-        Drive {
+        PolicySettings {
             kind: RwSignal::default(),
             form: RwSignal::new(Form::new(json!({"type": "object", "properties": {}}))),
             pace: StoredValue::new(Pace::default()),
@@ -62,7 +62,7 @@ impl Drive {
             is_choosing: RwSignal::new(false),
             inspected: RwSignal::new(None),
             runs: StoredValue::default(),
-            leash: StoredValue::new(AbortHandle::new_pair().0),
+            abort: StoredValue::new(AbortHandle::new_pair().0),
             aside: StoredValue::new(None),
         }
     }
@@ -76,17 +76,17 @@ impl Drive {
     }
 }
 
-impl Default for Drive {
+impl Default for PolicySettings {
     fn default() -> Self {
-        Drive::new()
+        PolicySettings::new()
     }
 }
 
 /// Chooses who acts. The settings that policies share are kept, also through those that have none.
 pub fn choose_policy(playground: Playground, kind: PolicyKind) {
-    let drive = playground.drive;
-    drive.kind.set(kind);
-    drive.form.set(Form::new(kind.schema(drive.pace())));
+    let policy = playground.policy;
+    policy.kind.set(kind);
+    policy.form.set(Form::new(kind.schema(policy.pace())));
     if kind == PolicyKind::Scripted {
         script_from_episode(playground);
     }
@@ -94,23 +94,23 @@ pub fn choose_policy(playground: Playground, kind: PolicyKind) {
 
 /// Puts the actions of the shown episode into the script.
 pub fn script_from_episode(playground: Playground) {
-    let drive = playground.drive;
-    let pace = drive.pace();
+    let policy = playground.policy;
+    let pace = policy.pace();
     let value = playground
         .episode
         .with_untracked(|episode| policy::script_of(episode, pace));
     let schema = PolicyKind::Scripted.schema(pace);
-    drive.form.set(Form::with_value(schema, &value));
+    policy.form.set(Form::with_value(schema, &value));
 }
 
 /// The chosen built-in policy. If a setting is invalid, its field is marked instead.
 pub(super) fn policy(playground: Playground) -> Option<Plan> {
-    let drive = playground.drive;
-    let Some(settings) = drive.form.try_update(Form::submit).flatten() else {
+    let policy = playground.policy;
+    let Some(settings) = policy.form.try_update(Form::submit).flatten() else {
         browser::show_fault(POLICY_FORM);
         return None;
     };
-    let kind = drive.kind.get_untracked();
+    let kind = policy.kind.get_untracked();
     match kind.policy(&settings, || policy::oracle(played_entry(playground))) {
         Ok(paced) => paced.map(|paced| Plan {
             delay: paced.delay,
@@ -120,7 +120,7 @@ pub(super) fn policy(playground: Playground) -> Option<Plan> {
             }),
         }),
         Err(PolicyFault::Script(reason)) => {
-            drive
+            policy
                 .form
                 .update(|form| form.refuse(policy::SCRIPT, &reason));
             browser::show_fault(POLICY_FORM);

@@ -17,7 +17,7 @@ use crate::remote::servers::{self, Server};
 use crate::remote::{keeping, transport};
 
 /// An environment on a server that nobody has closed yet.
-pub(super) struct Abroad {
+pub(super) struct RemoteEnvironment {
     url: Text,
     env_id: Text,
 }
@@ -125,12 +125,14 @@ pub(super) fn note_remote(playground: Playground, event: &Event) {
     match event {
         Event::Started(ServerEnvironment { url, env_id }) => {
             let (url, env_id) = (url.clone(), env_id.clone());
-            playground.engine.update_value(|engine| {
-                engine.abroad.push(Abroad { url, env_id });
+            playground.driver.update_value(|driver| {
+                driver.open_remotely.push(RemoteEnvironment { url, env_id });
             });
         }
-        Event::Stopped { env_id } => playground.engine.update_value(|engine| {
-            engine.abroad.retain(|abroad| abroad.env_id != *env_id);
+        Event::Stopped { env_id } => playground.driver.update_value(|driver| {
+            driver
+                .open_remotely
+                .retain(|open_remotely| open_remotely.env_id != *env_id);
         }),
         _ => {}
     }
@@ -138,10 +140,10 @@ pub(super) fn note_remote(playground: Playground, event: &Event) {
 
 /// Closes what is open on servers, without waiting.
 pub fn leave_servers(playground: Playground) {
-    let abroad = playground
-        .engine
-        .try_update_value(|engine| std::mem::take(&mut engine.abroad));
-    for Abroad { url, env_id } in abroad.into_iter().flatten() {
+    let open_remotely = playground
+        .driver
+        .try_update_value(|driver| std::mem::take(&mut driver.open_remotely));
+    for RemoteEnvironment { url, env_id } in open_remotely.into_iter().flatten() {
         transport::close_and_go(&url, keeping::key_of(&url).as_ref(), &env_id);
     }
 }

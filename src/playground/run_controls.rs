@@ -20,12 +20,12 @@ const LONG: Duration = Duration::from_millis(400);
 #[component]
 pub(super) fn RunControls() -> impl IntoView {
     let playground = use_playground();
-    let drive = playground.drive;
+    let policy = playground.policy;
     // A step that takes long can be stopped even if no policy runs.
-    let can_stop = Memo::new(move |_| drive.run.get() != Run::Idle || drive.is_slow.get());
+    let can_stop = Memo::new(move |_| policy.run.get() != Run::Idle || policy.is_slow.get());
     let can_run = Memo::new(move |_| may_run(playground));
     let can_step = Memo::new(move |_| may_step(playground));
-    let is_manual = move || drive.kind.get() == PolicyKind::Manual;
+    let is_manual = move || policy.kind.get() == PolicyKind::Manual;
     // One button, so that it keeps the focus. A button that cannot be pressed for a while says so and does nothing: a
     // disabled one would lose the focus.
     let run = move |_| {
@@ -75,13 +75,13 @@ fn may_run(playground: Playground) -> bool {
 /// Whether Step has an effect: a model with a request in progress is not asked again.
 fn may_step(playground: Playground) -> bool {
     let asked =
-        playground.drive.run.get() != Run::Idle && manual_action::is_left_to_model(playground);
+        playground.policy.run.get() != Run::Idle && manual_action::is_left_to_model(playground);
     session_driver::may_step(playground).is_ok() && !asked
 }
 
 /// Notices when an operation takes long. It comes with the code that begins operations.
 pub(super) fn watch_for_slow_steps(playground: Playground) {
-    let slow = playground.drive.is_slow;
+    let slow = playground.policy.is_slow;
     let waits = StoredValue::new(0u32);
     let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
     Effect::new(move |_| {

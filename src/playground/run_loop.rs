@@ -30,10 +30,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Lets the policy act, or does what that takes first.
 pub fn run(playground: Playground) {
-    if playground.drive.run.get_untracked() != Run::Idle {
+    if playground.policy.run.get_untracked() != Run::Idle {
         return;
     }
-    let actor = match playground.drive.kind.get_untracked() {
+    let actor = match playground.policy.kind.get_untracked() {
         PolicyKind::Manual => Actor::Person,
         PolicyKind::Model => Actor::Model {
             is_connected: untrack(|| connections::read(|known| !known.list().is_empty())),
@@ -43,7 +43,7 @@ pub fn run(playground: Playground) {
     match run_choice(actor, untrack(|| session_driver::may_step(playground))) {
         RunChoice::Run => let_act(playground, false),
         RunChoice::StartOver => start_over(playground),
-        RunChoice::ChoosePolicy => playground.drive.is_choosing.set(true),
+        RunChoice::ChoosePolicy => playground.policy.is_choosing.set(true),
         RunChoice::Refuse(refusal) => session_driver::refuse(playground, refusal),
     }
 }
@@ -64,7 +64,7 @@ fn start_over(playground: Playground) {
 
 /// Lets a policy act that the user has just chosen.
 pub fn run_with(playground: Playground, kind: PolicyKind) {
-    playground.drive.is_choosing.set(false);
+    playground.policy.is_choosing.set(false);
     policy_settings::choose_policy(playground, kind);
     run(playground);
 }
@@ -78,12 +78,12 @@ pub fn ask_once(playground: Playground) {
 pub fn run_again(playground: Playground) {
     let_act(
         playground,
-        playground.drive.runs.with_value(Runs::was_single),
+        playground.policy.runs.with_value(Runs::was_single),
     );
 }
 
 fn let_act(playground: Playground, once: bool) {
-    if playground.drive.run.get_untracked() != Run::Idle {
+    if playground.policy.run.get_untracked() != Run::Idle {
         return;
     }
     if let Err(refusal) = untrack(|| session_driver::may_step(playground)) {
@@ -91,18 +91,18 @@ fn let_act(playground: Playground, once: bool) {
         return;
     }
     // A model has to be loaded first, all others are here.
-    let plan = match playground.drive.kind.get_untracked() {
+    let plan = match playground.policy.kind.get_untracked() {
         PolicyKind::Model => None,
         _ => match policy_settings::policy(playground) {
             None => return,
             plan => plan,
         },
     };
-    let runs = playground.drive.runs;
+    let runs = playground.policy.runs;
     let Some(number) = runs.try_update_value(|runs| runs.begin(once)) else {
         return;
     };
-    playground.drive.run.set(Run::Going(number));
+    playground.policy.run.set(Run::Going(number));
     browser::spawn(async move {
         let plan = match plan {
             None => plan_of_model(playground).await,
@@ -113,7 +113,7 @@ fn let_act(playground: Playground, once: bool) {
             act(playground, plan, number, once).await;
         }
         if is_run(playground, number) {
-            playground.drive.run.set(Run::Idle);
+            playground.policy.run.set(Run::Idle);
         }
         telling::tell(playground);
     });
@@ -143,10 +143,10 @@ fn begin_run(playground: Playground, policy: Text) {
 
 /// Ends the run: a request at once, a step when it is done, unless it takes too long.
 pub fn stop(playground: Playground) {
-    playground.drive.leash.with_value(AbortHandle::abort);
-    let run = playground.drive.run.get_untracked();
+    playground.policy.abort.with_value(AbortHandle::abort);
+    let run = playground.policy.run.get_untracked();
     if run != Run::Idle {
-        playground.drive.run.set(run.stopping());
+        playground.policy.run.set(run.stopping());
     }
     if !playground
         .session
@@ -170,7 +170,7 @@ pub fn stop(playground: Playground) {
                 .session
                 .with_untracked(|session| session.is_busy())
         {
-            playground.drive.run.set(Run::Idle);
+            playground.policy.run.set(Run::Idle);
             session_driver::end_worker(playground);
             if !remote_environments::shows_remote(playground) {
                 playground.say(
@@ -184,18 +184,18 @@ pub fn stop(playground: Playground) {
 
 /// Forgets the run: another episode comes.
 pub(super) fn halt(playground: Playground) {
-    playground.drive.leash.with_value(AbortHandle::abort);
-    if playground.drive.run.get_untracked() != Run::Idle {
-        playground.drive.run.set(Run::Idle);
+    playground.policy.abort.with_value(AbortHandle::abort);
+    if playground.policy.run.get_untracked() != Run::Idle {
+        playground.policy.run.set(Run::Idle);
     }
     playground.transfer.playing.set(false);
 }
 
 async fn act(playground: Playground, mut plan: Plan, number: u32, once: bool) {
     let delay = Duration::from_secs_f64(plan.delay.clamp(0.0, 3600.0));
-    while playground.drive.run.get_untracked().goes_on(number) {
-        let (leash, registration) = AbortHandle::new_pair();
-        playground.drive.leash.set_value(leash);
+    while playground.policy.run.get_untracked().goes_on(number) {
+        let (abort, registration) = AbortHandle::new_pair();
+        playground.policy.abort.set_value(abort);
         let playing = plan.player.play(playground.episode.get_untracked());
         let Ok(next) = Abortable::new(playing, registration).await else {
             plan.player.stopped();
@@ -206,7 +206,7 @@ async fn act(playground: Playground, mut plan: Plan, number: u32, once: bool) {
         }
         match next {
             Move::Act(action, aside) => {
-                playground.drive.aside.set_value(Some(aside));
+                playground.policy.aside.set_value(Some(aside));
                 session_driver::take_action(playground, AnyMessage::from(*action));
                 session_driver::settled(playground).await;
             }
@@ -230,7 +230,7 @@ async fn act(playground: Playground, mut plan: Plan, number: u32, once: bool) {
 }
 
 fn is_run(playground: Playground, number: u32) -> bool {
-    playground.drive.run.get_untracked().is_current(number)
+    playground.policy.run.get_untracked().is_current(number)
 }
 
 fn set_ending(playground: Playground, ending: Ending) {

@@ -22,7 +22,7 @@ use volary_trajectory::{Episode, Recipe};
 use super::intents;
 use super::manual_action;
 use super::questions;
-use super::remote_environments::{self, Abroad};
+use super::remote_environments::{self, RemoteEnvironment};
 use super::run_loop;
 use super::saving;
 use super::setup;
@@ -40,9 +40,9 @@ use volary_protocol::WorkerLoss;
 /// After so many workers that were lost without a word, no more are started before they are needed.
 const MOST_LOSSES: u32 = 3;
 
-/// What the engine keeps to itself.
+/// The worker of the session, and what waits for it.
 #[derive(Default)]
-pub struct Engine {
+pub struct SessionDriver {
     worker: Option<WorkerClient>,
     waiting: Vec<Waker>,
     redraws: RedrawThrottle,
@@ -51,22 +51,22 @@ pub struct Engine {
     /// How many workers were lost without a word.
     losses: u32,
     /// What is open on servers.
-    pub(super) abroad: Vec<Abroad>,
+    pub(super) open_remotely: Vec<RemoteEnvironment>,
 }
 
 /// Starts the worker before it is needed, unless it is there and works.
 pub fn warm_up(playground: Playground) {
     let is_working = |worker: &WorkerClient| !worker.is_lost();
     if playground
-        .engine
-        .with_value(|engine| engine.worker.as_ref().is_some_and(is_working))
+        .driver
+        .with_value(|driver| driver.worker.as_ref().is_some_and(is_working))
     {
         return;
     }
     match WorkerClient::start() {
         Ok(worker) => playground
-            .engine
-            .update_value(|engine| engine.worker = Some(worker)),
+            .driver
+            .update_value(|driver| driver.worker = Some(worker)),
         Err(reason) => playground.alert(Notice::new(
             "The environment's worker failed to start.",
             reason,
@@ -220,8 +220,8 @@ pub async fn settled(playground: Playground) {
             return Poll::Ready(());
         }
         playground
-            .engine
-            .update_value(|engine| engine.waiting.push(context.waker().clone()));
+            .driver
+            .update_value(|driver| driver.waiting.push(context.waker().clone()));
         Poll::Pending
     })
     .await;
@@ -292,8 +292,8 @@ fn send(playground: Playground, command: Command) {
 /// Gives the worker a port to Python if a recipe needs it.
 fn give_python(playground: Playground, recipe: &Recipe) {
     if task::python_file(&recipe.environment).is_some() {
-        playground.engine.with_value(|engine| {
-            if let Some(worker) = &engine.worker {
+        playground.driver.with_value(|driver| {
+            if let Some(worker) = &driver.worker {
                 worker.give_python_port(python::runtime::port);
             }
         });
@@ -347,8 +347,8 @@ pub(super) fn send_request(playground: Playground, request: &Request) {
 
 fn call(playground: Playground, request: &Request) -> Option<Replies<Event>> {
     playground
-        .engine
-        .with_value(|engine| Some(engine.worker.as_ref()?.call(request)))
+        .driver
+        .with_value(|driver| Some(driver.worker.as_ref()?.call(request)))
 }
 
 /// Applies the replies to a command as they arrive. They end with the worker.
@@ -360,7 +360,7 @@ async fn take_replies(
     while let Some(reply) = replies.next().await {
         match reply {
             Ok(reply) => {
-                playground.engine.update_value(|engine| engine.losses = 0);
+                playground.driver.update_value(|driver| driver.losses = 0);
                 take_in(playground, environment, reply.event);
             }
             Err(WorkerLoss::Unloaded) => go_without(playground),
@@ -388,7 +388,7 @@ fn take_in(playground: Playground, environment: EnvironmentId, event: Event) {
     }
     let is_awaited = |session: &Session| session.awaited() == Some(environment);
     if playground.session.with_untracked(is_awaited) {
-        playground.engine.update_value(|engine| engine.late = None);
+        playground.driver.update_value(|driver| driver.late = None);
     }
     let before = playground
         .episode
@@ -429,7 +429,7 @@ fn write_aside(playground: Playground, before: usize) {
         return;
     }
     let Some(aside) = playground
-        .drive
+        .policy
         .aside
         .try_update_value(Option::take)
         .flatten()
@@ -473,9 +473,9 @@ fn lose(playground: Playground, message: Text) {
     {
         saving::played(playground);
     }
-    let losses = playground.engine.try_update_value(|engine| {
-        engine.losses += 1;
-        engine.losses
+    let losses = playground.driver.try_update_value(|driver| {
+        driver.losses += 1;
+        driver.losses
     });
     // Another one stands ready by the time it is needed, unless none ever comes up.
     if losses.is_some_and(|losses| losses < MOST_LOSSES) {
@@ -501,8 +501,8 @@ fn drop_worker(playground: Playground) {
     remote_environments::leave_servers(playground);
     questions::clear();
     let worker = playground
-        .engine
-        .try_update_value(|engine| engine.worker.take())
+        .driver
+        .try_update_value(|driver| driver.worker.take())
         .flatten();
     // Its replies end with it, and may be what runs here.
     drop(worker);

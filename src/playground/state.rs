@@ -11,10 +11,10 @@ use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
 use super::intents::{self, Intent, Progress};
-use super::manual_action::Hands;
+use super::manual_action::ManualAction;
 use super::opening;
-use super::policy_settings::Drive;
-use super::session_driver::Engine;
+use super::policy_settings::PolicySettings;
+use super::session_driver::SessionDriver;
 use super::setup::Setup;
 use super::transfer::Transfer;
 use crate::projection::notice::Notice;
@@ -51,9 +51,9 @@ pub struct Signals {
     /// Environment, task, configuration, seed.
     pub setup: Setup,
     /// The action that is being made by hand.
-    pub hands: Hands,
+    pub manual: ManualAction,
     /// The policy.
-    pub drive: Drive,
+    pub policy: PolicySettings,
     /// Export, import, share.
     pub transfer: Transfer,
     /// The file that the address names, while the user is asked whether to fetch it. Set with the rest of the code, so
@@ -73,7 +73,7 @@ pub struct Signals {
     pub place: RwSignal<Place>,
     /// The step to select once the episode is there.
     pub(super) wanted_step: StoredValue<Option<usize>>,
-    pub(super) engine: StoredValue<Engine, LocalStorage>,
+    pub(super) driver: StoredValue<SessionDriver, LocalStorage>,
     pub(super) saver: StoredValue<Saver>,
 }
 
@@ -101,8 +101,8 @@ impl Playground {
             session: RwSignal::default(),
             selected: RwSignal::new(0),
             setup: Setup::new(sources),
-            hands: Hands::new(),
-            drive: Drive::new(),
+            manual: ManualAction::new(),
+            policy: PolicySettings::new(),
             transfer: Transfer::new(),
             linked_code: OnceLock::new(),
             hidden_members: RwSignal::new(vec![opening::HIDDEN_MEMBER.into()]),
@@ -112,7 +112,7 @@ impl Playground {
             planned: RwSignal::new(None),
             place: RwSignal::default(),
             wanted_step: StoredValue::new(None),
-            engine: StoredValue::new_local(Engine::default()),
+            driver: StoredValue::new_local(SessionDriver::default()),
             saver: StoredValue::new(Saver::default()),
         })));
         provide_context(playground);

@@ -36,7 +36,7 @@ pub(super) fn ToolsPane() -> impl IntoView {
 /// The buttons that change the action.
 #[component]
 fn Actions(playground: Playground) -> impl IntoView {
-    let hands = playground.hands;
+    let manual = playground.manual;
     let may_undo = Memo::new(move |_| {
         let steps = playground.episode.with(|episode| episode.steps.len());
         steps > 0 && session_driver::may_go_back(playground)
@@ -51,7 +51,7 @@ fn Actions(playground: Playground) -> impl IntoView {
             playground.intend(Intent::EditLastAction);
         }
     };
-    let add = move || match hands.editing.get().is_some() {
+    let add = move || match manual.editing.get().is_some() {
         true => "Save call",
         false => "Add call",
     };
@@ -122,7 +122,7 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
     let first_line = description.lines().next().unwrap_or_default().to_owned();
     let shown_name = name.to_string();
     let choice = name.clone();
-    let is_chosen = move || playground.hands.tool.read().as_deref() == Some(&*name);
+    let is_chosen = move || playground.manual.tool.read().as_deref() == Some(&*name);
     view! {
         <li>
             <button
@@ -142,8 +142,8 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
 /// The form of the chosen tool.
 #[component]
 fn ToolForm(playground: Playground) -> impl IntoView {
-    let hands = playground.hands;
-    let name = Memo::new(move |_| hands.tool.get().map(|name| name.to_string()));
+    let manual = playground.manual;
+    let name = Memo::new(move |_| manual.tool.get().map(|name| name.to_string()));
     let submitted = move |event: SubmitEvent| {
         event.prevent_default();
         playground.intend(Intent::StepByHand);
@@ -153,7 +153,7 @@ fn ToolForm(playground: Playground) -> impl IntoView {
         let name = name.get()?;
         Some(view! {
             <form class="tool-form" aria-label=name novalidate id=TOOL_FORM on:submit=submitted>
-                <SchemaForm form=hands.form id_prefix="tool"/>
+                <SchemaForm form=manual.form id_prefix="tool"/>
                 <button type="submit" hidden>
                     {"Send"}
                 </button>
@@ -164,7 +164,7 @@ fn ToolForm(playground: Playground) -> impl IntoView {
 
 /// The calls that are already in the action; nothing if there are none.
 fn call_queue(playground: Playground) -> Option<impl IntoView> {
-    playground.hands.calls.with(|calls| {
+    playground.manual.calls.with(|calls| {
         let rows = calls.iter().enumerate();
         let rows = rows.map(|(place, call)| call_row(playground, place, &call.function));
         (!calls.is_empty()).then(|| {
@@ -209,7 +209,7 @@ fn call_row(
 /// A message to send with the calls, and the choice of no tool.
 #[component]
 fn MoreOptions(playground: Playground) -> impl IntoView {
-    let words = playground.hands.words;
+    let words = playground.manual.words;
     view! {
         <details class="besides">
             <summary>{"More options"}</summary>
@@ -240,7 +240,7 @@ fn MoreOptions(playground: Playground) -> impl IntoView {
 }
 
 fn lacks_tool(playground: Playground) -> bool {
-    playground.hands.tool.with(Option::is_none)
+    playground.manual.tool.with(Option::is_none)
 }
 
 /// What Step would send, or why it cannot.
@@ -257,9 +257,9 @@ fn outlook(playground: Playground) -> String {
 
 /// What Step would send.
 fn preview(playground: Playground) -> String {
-    let hands = playground.hands;
+    let manual = playground.manual;
     if manual_action::is_left_to_model(playground) {
-        if playground.drive.run.get() != Run::Idle {
+        if playground.policy.run.get() != Run::Idle {
             return "Waiting for the model. Press Stop to cancel. To act yourself, fill in a tool \
                  or add a call."
                 .to_owned();
@@ -267,13 +267,13 @@ fn preview(playground: Playground) -> String {
         return "Step asks the model for one action. To act yourself, fill in a tool or add a call."
             .to_owned();
     }
-    let mut names: Vec<String> = hands.calls.with(|calls| {
+    let mut names: Vec<String> = manual.calls.with(|calls| {
         let calls = calls.iter();
         calls.map(|call| call.function.name.to_string()).collect()
     });
     if manual_action::form_counts(playground) {
         names.extend(
-            hands
+            manual
                 .tool
                 .with(|tool| tool.as_ref().map(|name| name.to_string())),
         );

@@ -103,7 +103,7 @@ pub(super) fn follow_place(playground: Playground, place: &Place) {
 /// Selects the policy of an address. An unknown one leaves the policy as it is.
 fn follow_policy(playground: Playground, place: &Place) {
     let wanted = place.policy.as_deref().and_then(PolicyKind::of_address);
-    let wanted = wanted.filter(|kind| *kind != playground.drive.kind.get_untracked());
+    let wanted = wanted.filter(|kind| *kind != playground.policy.kind.get_untracked());
     if let Some(kind) = wanted {
         policy_settings::choose_policy(playground, kind);
     }
@@ -210,7 +210,7 @@ pub fn write_address(playground: Playground) {
         playground.selected.track();
         playground.edition.track();
         playground.episode.track();
-        playground.drive.kind.track();
+        playground.policy.kind.track();
         is_opening.track();
         soon.set_value(Some(timers::alarm(REST, move || write_now(playground))));
     });
@@ -236,7 +236,7 @@ pub(super) fn write_now(playground: Playground) {
 
 /// The place of what is shown.
 fn address(playground: Playground) -> Place {
-    let kind = playground.drive.kind.get_untracked();
+    let kind = playground.policy.kind.get_untracked();
     let place = place_of_episode(playground);
     let leads_to_steps = place.episode.is_some() || place.stored.is_some();
     Place {

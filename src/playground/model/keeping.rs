@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use volary_core::json;
 use volary_core::json::{Json, Text};
 
-use super::seat::Seat;
 use super::settings::{asking_form_of, limits_form, sampling_form};
+use super::state::ModelState;
 use crate::browser::storage::{self, Keep};
 use crate::projection::form::Form;
 
@@ -37,11 +37,15 @@ fn forms_of(kept: &Json) -> [Form; 3] {
 }
 
 /// Keeps them from now on, whenever they are as they should be.
-pub(super) fn keep(seat: Seat) {
+pub(super) fn keep(state: ModelState) {
     let former = StoredValue::new(Text::default());
     Effect::new(move |_| {
         let value = |form: RwSignal<Form>| form.with(Form::value).ok();
-        let values = (value(seat.asking), value(seat.sampling), value(seat.limits));
+        let values = (
+            value(state.asking),
+            value(state.sampling),
+            value(state.limits),
+        );
         let (Some(asking), Some(sampling), Some(limits)) = values else {
             return;
         };

@@ -1,7 +1,7 @@
 //! The policy Model: a model acts, with the person's own key.
 //!
 //! - [`settings`]: how it is asked, as forms and as a value; [`settings_view`] draws them, [`keeping`] keeps them.
-//! - [`player`]: asks, step after step; [`seat`]: what it is saying meanwhile; [`turn`] draws that.
+//! - [`player`] asks for one action after the other; [`state`] holds the settings and the current turn; [`turn`] draws it.
 //! - [`requests`]: what went over the wire, step by step.
 //!
 //! All of it is a part of its own, loaded when a model is first asked for: it is reached through the few
@@ -10,9 +10,9 @@
 mod keeping;
 mod player;
 mod requests;
-mod seat;
 mod settings;
 mod settings_view;
+mod state;
 mod turn;
 
 use leptos::prelude::*;

@@ -15,8 +15,8 @@ use volary_core::message::{Message, Role};
 use volary_core::{AnyMessage, ToolRequestMessage};
 use volary_trajectory::{Ending, Episode, call_id};
 
-use super::seat::{Seat, seat};
 use super::settings::Settings;
+use super::state::{ModelState, state};
 use crate::browser::{self, timers};
 use crate::models::{
     Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record, rollout,
@@ -32,7 +32,7 @@ use crate::projection::turn::Stage;
 
 /// The model that the settings name; `None` if something is wrong with them, which is then marked.
 pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
-    let seat = seat();
+    let state = state();
     if untrack(|| connections::read(|connections| connections.list().is_empty())) {
         playground.alert(Notice::new(
             "The model cannot be called.",
@@ -41,12 +41,12 @@ pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
         ));
         return None;
     }
-    untrack(|| super::settings_view::follow(playground, seat));
+    untrack(|| super::settings_view::follow(playground, state));
     let submit = |form: RwSignal<Form>| form.try_update(Form::submit).flatten();
     let (asking, sampling, limits) = (
-        submit(seat.asking),
-        submit(seat.sampling),
-        submit(seat.limits),
+        submit(state.asking),
+        submit(state.sampling),
+        submit(state.limits),
     );
     let (Some(asking), Some(sampling), Some(limits)) = (asking, sampling, limits) else {
         browser::show_fault(POLICY_FORM);
@@ -71,7 +71,7 @@ pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
     Some(Box::new(ModelPlayer {
         saved,
         settings,
-        seat,
+        state,
         playground,
         started: timers::now(),
         lost: Spent::default(),
@@ -81,7 +81,7 @@ pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
 struct ModelPlayer {
     saved: Saved,
     settings: Settings,
-    seat: Seat,
+    state: ModelState,
     playground: Playground,
     /// When the run began, on the page's clock.
     started: f64,
@@ -111,7 +111,7 @@ impl Player for ModelPlayer {
     }
 
     fn stopped(&mut self) {
-        self.seat.change(|turn| {
+        self.state.change(|turn| {
             if turn.is_going() {
                 turn.stage = Stage::Stopped;
             }
@@ -207,7 +207,7 @@ impl ModelPlayer {
         mut spent: Spent,
         steps: usize,
     ) -> Move {
-        let seat = self.seat;
+        let state = self.state;
         let prices = untrack(|| prices::read(Clone::clone));
         let saved = self.saved.clone();
         let ask = Ask::of(&saved);
@@ -221,7 +221,7 @@ impl ModelPlayer {
             return exhausted(end);
         }
         let edition = self.playground.edition.get_untracked();
-        seat.begin(edition, steps, &self.saved.connection.model);
+        state.begin(edition, steps, &self.saved.connection.model);
         if let Some(turn) = &turn
             && let Err(error) = turn.prepare(&mut request).await
         {
@@ -231,7 +231,7 @@ impl ModelPlayer {
         let started = timers::wall_clock();
         let before = *limits.spent;
         let asked = ask_within(&ask, &mut request, &mut limits, &mut |progress| {
-            seat.hear(progress);
+            state.hear(progress);
         })
         .await;
         match asked {
@@ -240,7 +240,7 @@ impl ModelPlayer {
                     Some(turn) => turn.read(&asked.answer).await,
                     None => Ok(asked.answer.clone()),
                 };
-                seat.change(|turn| {
+                state.change(|turn| {
                     turn.keep(&asked.exchange);
                     turn.complete(read.as_ref().unwrap_or(&asked.answer));
                 });
@@ -265,7 +265,7 @@ impl ModelPlayer {
             }
             Err(Stopped::Unanswered(unanswered)) => {
                 self.lose(&before, &spent);
-                seat.change(|turn| turn.keep(&unanswered.exchange));
+                state.change(|turn| turn.keep(&unanswered.exchange));
                 let diagnosis = diagnose(&saved, ask.has_key(), &unanswered).await;
                 self.fail(&ask, diagnosis)
             }
@@ -288,7 +288,7 @@ impl ModelPlayer {
             ask.redact(&diagnosis.why),
             ask.redact(&diagnosis.remedy),
         );
-        self.seat
+        self.state
             .change(|turn| turn.stage = Stage::Failed(notice.clone()));
         Move::Failed(notice)
     }
@@ -304,7 +304,7 @@ impl ModelPlayer {
 
     fn aside(&self, asked: &Asked, cost: Option<f64>, started: f64) -> Aside {
         let model = &self.saved.connection.model;
-        let extras = self.seat.turn.with_untracked(|turn| match turn {
+        let extras = self.state.turn.with_untracked(|turn| match turn {
             Some(turn) => self.playground.episode.with_untracked(|episode| {
                 record::extras(&episode.steps, &turn.exchanges, &turn.notes)
             }),

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_agent::model::Exchange;
 use volary_agent::model::exchange::KeptError;
 
-use super::seat::seat;
+use super::state::state;
 use crate::components::Dialog;
 use crate::components::inspector::Inspector;
 use crate::models::record;
@@ -13,7 +13,7 @@ use crate::playground::state::use_playground;
 /// The dialog; open while a step is inspected.
 pub(super) fn requests_dialog() -> AnyView {
     let playground = use_playground();
-    let inspected = playground.drive.inspected;
+    let inspected = playground.policy.inspected;
     let open = RwSignal::new(false);
     Effect::new(move |_| open.set(inspected.get().is_some()));
     Effect::new(move |_| {
@@ -44,7 +44,7 @@ fn found_at(step: usize) -> Vec<Result<Exchange, KeptError>> {
         is_recorded.then(|| record::exchanges(&episode.steps, place))
     });
     recorded.unwrap_or_else(|| {
-        seat().turn.with_untracked(|turn| {
+        state().turn.with_untracked(|turn| {
             let turn = turn.as_ref().filter(|turn| turn.step == step);
             let exchanges = turn.map(|turn| turn.exchanges.clone());
             exchanges.unwrap_or_default().into_iter().map(Ok).collect()

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 
-use super::seat::{Seat, seat};
 use super::settings::{asking_form_like, in_short};
+use super::state::{ModelState, state};
 use crate::components::SchemaForm;
 use crate::components::icon::{Glyph, Icon};
 use crate::models::connections;
@@ -14,8 +14,8 @@ use crate::projection::form::Form;
 /// The settings.
 pub(super) fn settings_view() -> AnyView {
     let playground = use_playground();
-    let seat = seat();
-    Effect::new(move |_| follow(playground, seat));
+    let state = state();
+    Effect::new(move |_| follow(playground, state));
     let connected = Memo::new(move |_| connections::read(|known| !known.list().is_empty()));
     view! {
         <div class="model-settings">
@@ -32,14 +32,14 @@ pub(super) fn settings_view() -> AnyView {
                 </div>
             </Show>
             <Show when=move || connected.get()>
-                <SchemaForm form=seat.asking id_prefix="asking"/>
+                <SchemaForm form=state.asking id_prefix="asking"/>
                 <Folded
                     name="Sampling"
                     prefix="sampling"
                     nothing="provider default"
-                    form=seat.sampling
+                    form=state.sampling
                 />
-                <Folded name="Limits" prefix="limits" nothing="none" form=seat.limits/>
+                <Folded name="Limits" prefix="limits" nothing="none" form=state.limits/>
                 <p class="help">
                     {"Manage connections, keys and prices in the "}
                     <a href="#/settings">{"settings"}</a>
@@ -52,7 +52,7 @@ pub(super) fn settings_view() -> AnyView {
 }
 
 /// Updates the form to the current connections and tools.
-pub(super) fn follow(playground: Playground, seat: Seat) {
+pub(super) fn follow(playground: Playground, state: ModelState) {
     let names: Vec<Text> = connections::read(|known| {
         let preferred = known.default_one().map(|saved| saved.id.clone());
         let mut list: Vec<_> = known.list().iter().collect();
@@ -66,14 +66,14 @@ pub(super) fn follow(playground: Playground, seat: Seat) {
         let tools = episode.tools.iter();
         tools.map(|tool| tool.info.name.clone()).collect()
     });
-    let form = seat
+    let form = state
         .asking
         .with_untracked(|form| asking_form_like(form, &names, &tools));
-    let same = seat
+    let same = state
         .asking
         .with_untracked(|former| former.schema() == form.schema());
     if !same {
-        seat.asking.set(form);
+        state.asking.set(form);
     }
 }
 

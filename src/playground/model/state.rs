@@ -1,5 +1,5 @@
-//! The model's seat at the table: how it is asked, which is kept between visits, and what it is saying. There is
-//! one, for as long as the page lives.
+//! The state of the model policy: its settings, which are stored between visits, and the turn that it is taking.
+//! There is one for the life of the page.
 
 use std::time::Duration;
 
@@ -13,41 +13,41 @@ use crate::projection::turn::{Stage, Turn};
 /// How often a countdown is looked at.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The seat.
+/// Signals of the settings and the current turn.
 #[derive(Clone, Copy)]
-pub(super) struct Seat {
-    /// Whom to ask, and for what.
+pub(super) struct ModelState {
+    /// The connection, and what it is asked for.
     pub asking: RwSignal<Form>,
-    /// How the model draws its words.
+    /// Temperature and other sampling options.
     pub sampling: RwSignal<Form>,
     /// When to stop.
     pub limits: RwSignal<Form>,
-    /// What it is saying, or how its last turn came to nothing.
+    /// The turn being taken, or the one that failed last.
     pub turn: RwSignal<Option<Turn>>,
-    /// The page's clock; ticks while something is waited for.
+    /// The page's clock in milliseconds; it ticks only during a turn.
     pub clock: RwSignal<f64>,
-    /// Whether the panes will be told of changes with the next frame.
+    /// Whether an update of the panes is already scheduled for the next frame.
     due: StoredValue<bool>,
 }
 
 thread_local! {
-    // Under an owner of its own: whatever part of the page asked first may go, the seat stays.
-    static SEAT: (Owner, Seat) = {
+    // It has its own owner, because the component that asks first may be unmounted.
+    static STATE: (Owner, ModelState) = {
         let owner = Owner::new_root(None);
-        let seat = owner.with(Seat::new);
-        (owner, seat)
+        let state = owner.with(ModelState::new);
+        (owner, state)
     };
 }
 
-/// The seat.
-pub(super) fn seat() -> Seat {
-    SEAT.with(|(_, seat)| *seat)
+/// The one state of the model policy.
+pub(super) fn state() -> ModelState {
+    STATE.with(|(_, state)| *state)
 }
 
-impl Seat {
+impl ModelState {
     fn new() -> Self {
         let [asking, sampling, limits] = super::keeping::forms();
-        let seat = Seat {
+        let state = ModelState {
             asking: RwSignal::new(asking),
             sampling: RwSignal::new(sampling),
             limits: RwSignal::new(limits),
@@ -55,8 +55,8 @@ impl Seat {
             clock: RwSignal::new(0.0),
             due: StoredValue::new(false),
         };
-        super::keeping::keep(seat);
-        seat
+        super::keeping::keep(state);
+        state
     }
 
     /// Shows a turn that begins after `steps` steps. It takes over the exchanges of a failed turn at the same place.

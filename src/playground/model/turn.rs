@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::seat::seat;
+use super::state::state;
 use crate::components::turn::{TurnActions, TurnView};
 use crate::playground::intents::Intent;
 use crate::playground::state::use_playground;
@@ -10,27 +10,28 @@ use crate::playground::state::use_playground;
 /// The streaming response.
 pub(super) fn turn_pane() -> AnyView {
     let playground = use_playground();
-    let seat = seat();
+    let state = state();
     let here = Memo::new(move |_| {
         let edition = playground.edition.get();
         let steps = playground.episode.with(|episode| episode.steps.len());
-        seat.turn
+        state
+            .turn
             .with(|turn| turn.as_ref().is_some_and(|turn| turn.is_at(edition, steps)))
     });
     let actions = TurnActions {
         inspect: Callback::new(move |()| {
-            let step = seat
+            let step = state
                 .turn
                 .with_untracked(|turn| turn.as_ref().map(|turn| turn.step));
-            playground.drive.inspected.set(step);
+            playground.policy.inspected.set(step);
         }),
         stop: Callback::new(move |()| playground.intend(Intent::Stop)),
         again: Callback::new(move |()| playground.intend(Intent::RunAgain)),
-        dismiss: Callback::new(move |()| seat.turn.set(None)),
+        dismiss: Callback::new(move |()| state.turn.set(None)),
     };
     view! {
         <Show when=move || here.get()>
-            <TurnView turn=seat.turn clock=seat.clock.into() actions/>
+            <TurnView turn=state.turn clock=state.clock.into() actions/>
         </Show>
     }
     .into_any()

@@ -16,11 +16,11 @@ const SHORT: Duration = Duration::from_millis(100);
 
 /// Lets the panes know, now or with the next frame.
 pub(in crate::playground) fn tell(playground: Playground) {
-    let running = playground.drive.run.get_untracked() != Run::Idle;
+    let running = playground.policy.run.get_untracked() != Run::Idle;
     let now = timers::now();
     let redraw = playground
-        .engine
-        .try_update_value(|engine| engine.redraws.request(now, running));
+        .driver
+        .try_update_value(|driver| driver.redraws.request(now, running));
     match redraw {
         Some(Redraw::Now) => notify(playground),
         Some(Redraw::NextFrame) => timers::next_frame(move || tell_due(playground)),
@@ -31,7 +31,7 @@ pub(in crate::playground) fn tell(playground: Playground) {
 /// Lets the panes know that a step is under way, if it takes its time. Of most steps they hear once, when
 /// they are done: so the panes are drawn once, and the button that was pressed keeps the focus.
 pub(super) fn tell_of_step(playground: Playground) {
-    if playground.drive.run.get_untracked() != Run::Idle {
+    if playground.policy.run.get_untracked() != Run::Idle {
         return tell(playground);
     }
     let step = move || {
@@ -47,42 +47,42 @@ pub(super) fn tell_of_step(playground: Playground) {
         }
     });
     playground
-        .engine
-        .update_value(|engine| engine.late = Some(late));
+        .driver
+        .update_value(|driver| driver.late = Some(late));
 }
 
 /// The frame has come for which [`tell`] waited; it may still be too early.
 fn tell_due(playground: Playground) {
     playground
-        .engine
-        .update_value(|engine| engine.redraws.frame_came());
+        .driver
+        .update_value(|driver| driver.redraws.frame_came());
     tell(playground);
 }
 
 fn notify(playground: Playground) {
     let started = timers::now();
     playground
-        .engine
-        .update_value(|engine| engine.redraws.begin(started));
+        .driver
+        .update_value(|driver| driver.redraws.begin(started));
     playground.session.notify();
     playground.episode.notify();
     playground.selected.notify();
-    if playground.drive.run.get_untracked() == Run::Idle {
+    if playground.policy.run.get_untracked() == Run::Idle {
         return;
     }
     browser::spawn(async move {
         // What was notified is drawn before this comes back.
         timers::sleep(Duration::ZERO).await;
         playground
-            .engine
-            .update_value(|engine| engine.redraws.took(timers::now() - started));
+            .driver
+            .update_value(|driver| driver.redraws.took(timers::now() - started));
     });
 }
 
 /// Whoever waits for the end of what was under way goes on.
 pub(super) fn wake(playground: Playground) {
     let waiting = playground
-        .engine
-        .try_update_value(|engine| std::mem::take(&mut engine.waiting));
+        .driver
+        .try_update_value(|driver| std::mem::take(&mut driver.waiting));
     waiting.into_iter().flatten().for_each(Waker::wake);
 }
