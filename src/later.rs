@@ -28,7 +28,7 @@ impl<F: Copy> Later<F> {
 
     /// Puts the function there.
     pub fn set(&self, function: F) {
-        // Whoever comes second brings the same.
+        // A second caller would install the same.
         let _ = self.0.set(function);
     }
 

@@ -34,7 +34,7 @@ impl Page {
         (Page::Template, "Template lab", "#/template"),
     ];
 
-    /// Whether the header leads to it.
+    /// Whether the header links to it.
     pub fn is_in_header(self) -> bool {
         self != Page::Template
     }

@@ -104,7 +104,7 @@ pub(super) fn EditorPage(
 impl Editor {
     /// Puts the editor on the page once its place is there.
     fn mount(self, host: NodeRef<html::Div>, code: String) {
-        // Python takes seconds to load, and whoever opens the editor will run something.
+        // Python takes seconds to load, and opening the editor is a sign that something will be run.
         runtime::warm_up();
         Effect::new(move |_| {
             let Some(element) = host.get() else { return };

@@ -115,7 +115,7 @@ impl WorkerStage {
         self.questions.ask(question, move |answer| {
             let question = id;
             if let Some(lease) = lease.upgrade() {
-                // A lost worker is noticed by whoever waits for its events.
+                // The receiver of its events notices a lost worker.
                 let _ = lease.call(&Request::Answer { question, answer });
             }
         });

@@ -33,7 +33,7 @@ use volary_protocol::WorkerLoss;
 /// whole.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The library. There is one, for as long as the page lives; this leads to it.
+/// A handle to the library, of which there is one for the life of the page.
 #[derive(Clone, Copy)]
 pub struct LibraryClient(&'static Signals);
 
@@ -76,7 +76,7 @@ struct State {
     /// The last search and find; replies to older ones are ignored.
     search: u32,
     find: u32,
-    /// Who waits for a trajectory of a reading.
+    /// Callbacks that wait for a trajectory of a reading.
     waiters: Vec<(ReadingNumber, Arrived)>,
 }
 

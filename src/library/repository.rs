@@ -77,7 +77,7 @@ pub type Listed = (Row, Option<InFile>);
 
 /// Keeps episodes.
 pub trait EpisodeStore {
-    /// Keeps episodes, all or none. Whoever else keeps some at the same time, none takes the place of another one.
+    /// Stores episodes, all or none. Concurrent calls never overwrite each other's episodes.
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>>;
 
     /// Keeps other rows for episodes that are there.

@@ -348,14 +348,14 @@ fn arrive(playground: Playground, rest: Rest) {
     playground.switching.set(false);
 }
 
-/// The code did not come; whoever wants something next asks for it again.
+/// The code could not be loaded. The next intent loads it again.
 fn go_on_without(playground: Playground, error: Unloaded) {
     playground.progress.update_value(|progress| {
         progress.loading = false;
         progress.waiting.clear();
     });
     playground.switching.set(false);
-    // If nobody asked for anything, nobody is told.
+    // Without a waiting intent nothing is reported.
     if playground.wanted.get_untracked() {
         playground.wanted.set(false);
         say_unloaded(playground, "The environments", error);

@@ -20,7 +20,7 @@ use crate::projection::notice::Notice;
 use crate::python::files::{self, Description, PythonSource};
 use volary_app::playground::consent::{PlannedEpisode, Then};
 
-/// The name in an address that stands for Python code elsewhere.
+/// The name in an address for Python code at another address.
 pub const ENVIRONMENT: &str = "python";
 /// The largest file, in bytes.
 const LARGEST: usize = 1 << 20;

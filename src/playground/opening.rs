@@ -136,7 +136,7 @@ mod tests {
     use crate::projection::form::Form;
     use volary_app::playground::tasks;
 
-    /// Set `UPDATE_OPENING` to write the record anew.
+    /// Set `UPDATE_OPENING` to rewrite the record.
     #[test]
     fn the_record_is_what_the_environments_give() {
         let registry = volary_envs::registry();

@@ -1,4 +1,4 @@
-//! Who plays when a person does not: decides on one action after the other. The policies that need
+//! Players other than the person: they choose one action after the other. The policies that need
 //! nothing but the episode play through [`BuiltIn`]; models play through `model`.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub trait Player {
     /// for longer than it is needed: while somebody holds it, each step copies all of it.
     fn play(&mut self, episode: Arc<Episode>) -> LocalBoxFuture<'_, Move>;
 
-    /// The future was dropped: nothing comes of it.
+    /// The future was dropped and has no result.
     fn stopped(&mut self) {}
 }
 

@@ -1,5 +1,4 @@
-//! The policy: which one acts, with what settings. The settings are a form made from a schema, as
-//! everything else that is filled in here.
+//! The chosen policy and its settings, a form made from a schema.
 
 use futures_util::future::AbortHandle;
 use leptos::prelude::*;
@@ -21,29 +20,29 @@ pub const POLICY_FORM: &str = "policy-form";
 /// The signals of the policy.
 #[derive(Clone, Copy)]
 pub struct PolicySettings {
-    /// Who acts.
+    /// What chooses the actions.
     pub kind: RwSignal<PolicyKind>,
-    /// Its settings.
+    /// The settings of this kind of policy.
     pub form: RwSignal<Form>,
-    /// What the next policy takes over from this one.
+    /// Delay and limits, which are kept when another policy is chosen.
     pace: StoredValue<Pace>,
-    /// How the run goes.
+    /// Whether a run is active.
     pub run: RwSignal<Run>,
     /// Whether the current operation takes long, so that the user may want to stop it.
     pub is_slow: RwSignal<bool>,
-    /// Whether the user is asked who should act.
+    /// Whether the dialog that chooses a policy is open.
     pub is_choosing: RwSignal<bool>,
-    /// The step of which it is shown what went over the wire.
+    /// The step whose requests and responses are shown.
     pub inspected: RwSignal<Option<usize>>,
     /// Numbers the runs.
     pub(super) runs: StoredValue<Runs>,
-    /// Ends whatever the one who plays is doing.
+    /// Aborts the player's current work.
     pub(super) abort: StoredValue<AbortHandle>,
-    /// What is to be written down with the step that is being taken.
+    /// What is recorded with the step that is being taken.
     pub(super) aside: StoredValue<Option<Box<Aside>>>,
 }
 
-/// Who plays, with what the run needs.
+/// A player and the settings of its run.
 pub(super) struct Plan {
     pub player: Box<dyn Player>,
     /// Seconds between two steps.
@@ -51,7 +50,7 @@ pub(super) struct Plan {
 }
 
 impl PolicySettings {
-    /// The person acts.
+    /// Starts with the person acting.
     pub fn new() -> Self {
         PolicySettings {
             kind: RwSignal::default(),
@@ -82,7 +81,7 @@ impl Default for PolicySettings {
     }
 }
 
-/// Chooses who acts. The settings that policies share are kept, also through those that have none.
+/// Chooses a policy. Shared settings are kept, even across policies that do not have them.
 pub fn choose_policy(playground: Playground, kind: PolicyKind) {
     let policy = playground.policy;
     policy.kind.set(kind);

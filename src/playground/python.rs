@@ -15,7 +15,7 @@ use crate::python::stored;
 /// The environment of a Python file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PythonEntry {
-    /// The name of the environment, which stands for its code.
+    /// The name of the environment, which contains the hash of its code.
     pub environment: Text,
     /// What the user calls the file.
     pub name: Text,
@@ -40,7 +40,7 @@ pub(super) fn follow_python_files(playground: Playground) {
     });
 }
 
-/// The entry of an environment, if its name stands for a known Python file. Tracks changes.
+/// The entry of an environment, if its name is that of a known Python file. Tracks changes.
 pub fn python_entry(playground: Playground, name: &str) -> Option<PythonEntry> {
     playground.setup.python.with(|entries| {
         let mut entries = entries.iter();

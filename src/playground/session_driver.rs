@@ -37,7 +37,7 @@ use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_protocol::WorkerLoss;
 
-/// After so many workers that were lost without a word, no more are started before they are needed.
+/// After this many workers were lost without an error, new ones are started only when they are needed.
 const MOST_LOSSES: u32 = 3;
 
 /// The worker of the session, and what waits for it.

@@ -24,7 +24,7 @@ use volary_app::playground::consent::PlannedEpisode;
 use volary_app::playground::saver::Saver;
 use volary_app::playground::session::Session;
 
-/// The playground. There is one, for as long as the page lives; this leads to it.
+/// A handle to the playground, of which there is one for the life of the page.
 #[derive(Clone, Copy)]
 pub struct Playground(&'static Signals);
 

@@ -15,7 +15,7 @@ pub struct Piece {
     pub at: Option<usize>,
     /// The rendered text.
     pub text: String,
-    /// Whether it stands for one invisible character.
+    /// Whether it is the visible form of one invisible character.
     pub is_name: bool,
 }
 

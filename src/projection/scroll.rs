@@ -210,7 +210,7 @@ impl Scroll {
         (self.heights.total() + self.tail - self.viewport).max(0.0)
     }
 
-    /// Who sees all of it is at its end, whatever was estimated before.
+    /// If all of it is visible, the position is the end, whatever was estimated before.
     fn stay_where_all_is_seen(&mut self) {
         self.follows |= self.end() == 0.0;
     }

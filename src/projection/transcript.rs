@@ -232,7 +232,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A step with so many observations.
+    /// A step with this many observations.
     pub(in crate::projection) fn step(messages: usize) -> StepRecord {
         StepRecord {
             action: Message::user("act").into(),

@@ -13,7 +13,7 @@ use super::stored;
 use crate::browser::python_port;
 use crate::browser::timers;
 
-/// The status of a question about a file that is not loaded: Python was started anew.
+/// The status of a question about a file that is not loaded: Python was restarted.
 const NOT_LOADED: u16 = 409;
 /// Seconds for a question without a limit of its own. The page's limit is shorter.
 const LONGEST: f64 = 86_400.0;

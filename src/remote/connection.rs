@@ -13,7 +13,7 @@ use volary_remote::{
 use super::transport::Fetch;
 use crate::browser::network;
 
-/// How long the first request may take, in seconds. Whoever waits for it looks at the page.
+/// How long the first request may take, in seconds. The user is waiting for it.
 const PATIENCE: f64 = 15.0;
 
 /// What a server said of itself.
@@ -53,7 +53,7 @@ pub async fn connect(url: &str, key: Option<&Text>) -> Result<Connected, Diagnos
     })
 }
 
-/// Closes environments that nobody used for so many seconds; gives how many there were.
+/// Closes environments that were not used for this many seconds. Returns their number.
 pub async fn close_old(url: &str, key: Option<&Text>, last_used: f64) -> Result<usize, Diagnosis> {
     let options = options(url, key, Some(4.0 * PATIENCE));
     let closed = async {

@@ -62,7 +62,7 @@ impl Transport for Fetch {
     }
 }
 
-/// Closes an environment, though the page goes: nobody hears what comes of it.
+/// Closes an environment while the page is being unloaded. The response is not read.
 pub fn close_and_go(url: &str, key: Option<&Text>, env_id: &str) {
     http::send_and_go(&Request {
         method: "POST",

@@ -1,9 +1,9 @@
-//! For whom a link to a trajectory works. Pure.
+//! Who can open a link to a trajectory. Pure.
 
 use crate::route::ReviewPlace;
 use crate::storage::origin::PUBLISHED;
 
-/// For whom a link to a trajectory works.
+/// Who can open a link to a trajectory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkReach {
     /// Everyone: the link names a file that can be fetched, or a trajectory that comes with the site.

@@ -5,7 +5,7 @@
 //!   [`progress`]: running imports.
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file is fetched because of it. [`gradually`]: computation in slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid.
-//! - [`actions`]: actions on an episode; [`link_reach`]: for whom a link works; [`export`]: export formats,
+//! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats,
 //!   with [`sharing_check`] before.
 //! - [`sequence`]: from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]

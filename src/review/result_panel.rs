@@ -16,7 +16,7 @@ const MOST_LINES: usize = 2_000;
 /// The most bytes of another text that are shown.
 const MOST_BYTES: usize = 20_000;
 
-/// The panel, rendered anew for each episode.
+/// The panel, rendered again for each episode.
 #[component]
 pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
     move || {

@@ -7,7 +7,7 @@
 pub struct Origin(String);
 
 impl Origin {
-    /// The origin of an address. An incomplete address stands for itself: nothing can be sent there.
+    /// The origin of an address. An incomplete address is its own origin: nothing can be sent there.
     pub fn of(url: &str) -> Origin {
         let url = url.trim();
         let origin = url.split_once("://").and_then(|(scheme, rest)| {

@@ -71,7 +71,7 @@ fn serve(port: WorkerPort) -> Loaded<()> {
 
 impl Host {
     fn handle(self: Rc<Self>, letter: Letter) {
-        // Bytes that can't be decoded come from a page of another build; it is told when it waits for nothing.
+        // Bytes that can't be decoded come from a page of another build; it gets an error if it waits for no reply.
         let _ = self.try_handle(letter);
     }
 

@@ -1,4 +1,4 @@
-//! Work that is in flight, for tasks that wait until something comes of it or all of it is done.
+//! Work in flight, for tasks that wait for one result or for all of it.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

@@ -14,12 +14,12 @@ use crate::setup::WasmStd;
 /// The name under which Trunk calls us before each build.
 pub const HOOK: &str = "wasm";
 
-/// For whom it is built.
+/// The kind of build.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// For whoever works on it.
+    /// Compiles quickly, for development.
     Debug,
-    /// For everybody.
+    /// Small and fast, for users.
     Release,
 }
 

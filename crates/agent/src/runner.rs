@@ -52,7 +52,7 @@ pub struct Opening {
 /// What a step gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stepped {
-    /// The action and what came of it.
+    /// The action and its result.
     pub record: StepRecord,
     /// How the frame changed.
     pub frame: FramePatch,

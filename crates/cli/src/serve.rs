@@ -155,7 +155,7 @@ fn timeout(seconds: f64) -> Option<Duration> {
 }
 
 impl Serve {
-    /// Serves until the program is told to stop.
+    /// Serves until the program gets a signal to stop.
     pub fn run(&self) -> anyhow::Result<()> {
         self.init_log();
         let runtime = Builder::new_multi_thread()

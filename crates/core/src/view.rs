@@ -58,7 +58,7 @@ pub enum Block {
         /// The verdict.
         text: Text,
     },
-    /// Rows of an input and what came of it.
+    /// Rows of an input and its result.
     Results {
         /// What they are.
         label: Text,

@@ -10,7 +10,7 @@ pub const MAX_ROWS: usize = 20;
 /// How many characters of a text a row or a verdict shows.
 const MOST_CHARACTERS: usize = 200;
 
-/// What a call was, what came of it, and how that is meant.
+/// A call, its result, and whether it succeeded.
 pub type Row = (Text, Text, Tone);
 
 /// A block of results with at most [`MAX_ROWS`] rows, or `None` without any. `latest` yields the newest item first;

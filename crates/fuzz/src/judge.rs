@@ -32,7 +32,7 @@ pub enum Depth {
     All,
 }
 
-/// Imports files and holds what came of it against what must hold. Gives the number of episodes.
+/// Imports files and checks the result against the invariants. Returns the number of episodes.
 ///
 /// # Panics
 /// If something does not hold.

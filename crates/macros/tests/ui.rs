@@ -1,4 +1,4 @@
-//! What the macros refuse, and in which words; what they take. Write the words anew with
+//! What the macros accept, and the errors for what they refuse. Rewrite the expected errors with
 //! `TRYBUILD=overwrite cargo test -p volary-macros --test ui`.
 
 #[test]

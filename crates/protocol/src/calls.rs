@@ -52,7 +52,7 @@ impl<L> Calls<L> {
         self.last
     }
 
-    /// Adds a letter to a call. Returns whom to wake.
+    /// Adds a letter to a call. Returns the wakers.
     #[must_use]
     pub fn deliver(&mut self, id: RequestId, letter: L) -> Option<Waker> {
         let inbox = self.open.get_mut(&id).filter(|inbox| !inbox.is_ended)?;
@@ -60,13 +60,13 @@ impl<L> Calls<L> {
         inbox.waker.take()
     }
 
-    /// No more letters will arrive for a call. Returns whom to wake.
+    /// No more letters will arrive for a call. Returns the wakers.
     #[must_use]
     pub fn end(&mut self, id: RequestId) -> Option<Waker> {
         self.open.get_mut(&id).and_then(Inbox::end)
     }
 
-    /// The worker is lost. Returns whom to wake.
+    /// The worker is lost. Returns the wakers.
     #[must_use]
     pub fn lose(&mut self, loss: WorkerLoss) -> Vec<Waker> {
         if self.loss.is_some() || self.is_closed {
@@ -81,7 +81,7 @@ impl<L> Calls<L> {
         wakers.collect()
     }
 
-    /// The client is gone: every open call ends at once, after the reason if there is one. Returns whom to
+    /// The client is gone: every open call ends at once, after the reason if there is one. Returns the wakers to
     /// wake.
     #[must_use]
     pub fn close(&mut self, reason: Option<WorkerLoss>) -> Vec<Waker> {

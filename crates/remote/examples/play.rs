@@ -1,7 +1,7 @@
 //! Plays episodes on any TaskDatasetServer, with a transport that blocks: the least that a native program needs.
 //!
 //! `play < plan.json`, where the plan is `{"server_url", "api_key"?, "episodes": [{"start": {"task_idx"? |
-//! "task_kwargs"?}, "actions": [message, …]}]}`. Prints what came of it, as JSON.
+//! "task_kwargs"?}, "actions": [message, …]}]}`. Prints the result as JSON.
 
 use std::io::Read;
 use std::rc::Rc;

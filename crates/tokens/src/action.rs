@@ -46,7 +46,7 @@ impl Action {
 }
 
 /// The action of a turn: the first call, all others being ignored. Without one, or if its arguments are no object, the
-/// text is said to the user, even an empty one.
+/// text goes to the user, even an empty one.
 pub fn call_to_action(calls: &[ParsedCall], text: &Text) -> Result<Action, ActionError> {
     let Some(call) = calls.first() else {
         return Ok(Action::respond(text.clone()));

@@ -199,7 +199,7 @@ pub async fn read_rows(
     .await
 }
 
-/// At most so many records after a number, in order, each with its number; `None` for one that cannot be read.
+/// Records after a number, up to a limit, in order, each with its number; `None` for one that cannot be read.
 pub async fn read_row_batches(
     database: &Database,
     after: u64,

@@ -116,7 +116,7 @@ impl StreamingDownload {
         });
         download.request.replace(Some(abort));
         crate::browser::spawn(async move {
-            // The future is aborted by whoever does not need it any more.
+            // The caller aborts the future when it needs no more.
             let _ = request.await;
         });
         Ok(download)

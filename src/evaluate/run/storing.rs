@@ -54,7 +54,7 @@ fn changes(
     changes
 }
 
-/// What the user is told when the browser refuses to store results.
+/// The message shown when the browser refuses to store results.
 pub(super) fn trouble(error: &DatabaseError) -> Text {
     format!(
         "{error} Results since then are only in this tab and are lost when it is closed: save them \

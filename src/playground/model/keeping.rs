@@ -12,7 +12,7 @@ use crate::projection::form::Form;
 /// Under this name they are stored.
 const NAME: &str = "model-settings";
 
-/// The forms as they were left: whom to ask, how it draws its words, when to stop.
+/// The stored forms: connection, sampling and limits.
 pub(super) fn forms() -> [Form; 3] {
     let kept = storage::get(Keep::Always, NAME).and_then(|text| json::read(&text).ok());
     forms_of(&kept.unwrap_or_default())

@@ -38,7 +38,7 @@ pub fn requests_dialog() -> AnyView {
     lazy("the requests", || Box::pin(load_requests()))
 }
 
-/// Who plays: the chosen model, if all settings are as they should be; else the field at fault is marked.
+/// A player for the chosen model. If a setting is invalid, its field is marked instead.
 pub async fn seated(playground: Playground) -> Loaded<Option<Box<dyn Player>>> {
     load_player(playground).await
 }

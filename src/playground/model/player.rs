@@ -99,7 +99,7 @@ impl Player for ModelPlayer {
         let turn = self.rollout_turn(&episode, &request);
         let spent = self.spent(&episode);
         let (steps, ending) = (episode.steps.len(), episode.ending.clone());
-        // Held no longer than this: whoever holds it makes the next step copy all of it.
+        // Dropped as soon as possible: a second handle would make the next step copy the whole episode.
         drop(episode);
         async move {
             if ending != Ending::Open {

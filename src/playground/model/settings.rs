@@ -24,7 +24,7 @@ const TOOL: &str = "tool: ";
 pub(super) struct Settings {
     /// The name of the connection.
     pub connection: Text,
-    /// What it is told before all else.
+    /// The system prompt.
     pub system_prompt: Option<Text>,
     /// Whether it must call a tool.
     pub tool_choice: ToolChoice,
@@ -34,7 +34,7 @@ pub(super) struct Settings {
     pub budget: Budget,
 }
 
-/// Whom to ask, and for what: one of the named connections, with these tools on offer.
+/// The form for the connection and the tools that the model may use.
 pub(super) fn asking_form(connections: &[Text], tools: &[Text]) -> Form {
     Form::new(asking_schema(connections, tools))
 }

@@ -79,7 +79,7 @@ fn notify(playground: Playground) {
     });
 }
 
-/// Whoever waits for the end of what was under way goes on.
+/// Wakes the tasks that wait for the current operation.
 pub(super) fn wake(playground: Playground) {
     let waiting = playground
         .driver

@@ -15,7 +15,7 @@ use crate::library::source::Source;
 use volary_protocol::episode::EpisodeChunk;
 use volary_protocol::library::Origin;
 
-/// Keeps nothing before it is told to.
+/// Stores nothing before the test allows it.
 #[derive(Clone, Default)]
 pub(super) struct SlowStore {
     pub(super) store: MemoryStore,

@@ -79,7 +79,7 @@ fn slow(name: &'static str, bytes: Vec<u8>) -> Rc<Slow> {
     })
 }
 
-/// Its hands are moved by whoever holds it.
+/// The test moves its hands.
 #[derive(Default)]
 pub(super) struct Watch(pub(super) Cell<f64>);
 
@@ -208,7 +208,7 @@ fn its_whole_may_be_called_otherwise() {
     let service = service();
     let said = read(&service, &log(r#", "uuid": "u1""#), u64::MAX, || {});
     assert_eq!(grown(&said), Some(("e-1-1", "u1")));
-    // Whoever asked for the beginning a moment before gets the whole.
+    // A request for the partial episode, made a moment before, gets the whole one.
     assert_eq!(&*opened(&service, "e-1-1").unwrap().id, "u1");
     let rows = service.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 1);

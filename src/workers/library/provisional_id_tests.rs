@@ -79,7 +79,7 @@ fn it_can_be_opened_before_the_store_answers() {
         Some(PROVISIONAL)
     );
     assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1")));
-    // Whoever asked for the beginning a moment before gets the whole.
+    // A request for the partial episode, made a moment before, gets the whole one.
     for id in ["e-1-1", PROVISIONAL] {
         let episode = opened(&service, id).unwrap();
         assert_eq!((&*episode.id, episode.steps.len()), ("e-1-1", 4_500));

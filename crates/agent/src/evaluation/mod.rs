@@ -1,9 +1,9 @@
-//! Evaluations: many tasks × policies × repeats, what came of each, and what that says.
+//! Evaluations: tasks × policies × repeats, their results and statistics.
 //!
 //! - [`plan`]: what is to be done: tasks, policies, repeats; its cells, each with its seeds.
 //! - [`mod@play`]: playing a cell whose policy needs no model.
 //! - [`schedule`]: which cell is next and whether a request may be sent now: a state machine without I/O.
-//! - [`result`]: what came of one cell. [`table`]: what all of them say. [`reason`]: why some failed. [`export`]:
+//! - [`result`]: the result of one cell. [`table`]: statistics of all. [`reason`]: why some failed. [`export`]:
 //!   as files.
 //!
 //! Invariants: a cell's seeds follow from the plan and its place alone, and the schedule is rebuilt from

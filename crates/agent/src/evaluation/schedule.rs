@@ -264,7 +264,7 @@ impl Schedule {
         self.settle(now);
     }
 
-    /// A cell was begun, and nothing came of it: it waits again.
+    /// A cell was begun without a result: it waits again.
     pub fn returned(&mut self, cell: usize) {
         if self.cells.get(cell) != Some(&State::UnderWay) {
             return;

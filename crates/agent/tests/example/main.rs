@@ -1,7 +1,7 @@
 //! The trajectories that Review offers a newcomer: two attempts at each of three word problems, one of them careful.
 //!
 //! What always holds: `public/examples/word-problems.jsonl` is what the environment makes of the attempts that stand
-//! here. `VOLARY_WRITE=1 cargo test -p volary-agent --test example` writes it anew.
+//! here. `VOLARY_WRITE=1 cargo test -p volary-agent --test example` rewrites it.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;

@@ -72,7 +72,7 @@ fn named(name: &str, recipe: Recipe, policy: &mut dyn Policy) -> Episode {
     episode
 }
 
-/// Set `UPDATE_RECORDED` to write the file anew.
+/// Set `UPDATE_RECORDED` to rewrite the file.
 #[test]
 fn what_happens_natively_is_what_browsers_are_shown() {
     let registry = volary_envs::registry();

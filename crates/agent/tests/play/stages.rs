@@ -29,7 +29,7 @@ pub fn recipe(environment: &str, seed: u64) -> Recipe {
     }
 }
 
-/// Plays a new episode to its end, its environment's breakdown, or so many steps.
+/// Plays a new episode until it ends, its environment crashes, or this many steps were taken.
 pub fn play(
     registry: &Registry,
     recipe: Recipe,

@@ -20,7 +20,7 @@ pub enum TaskSource {
 }
 
 impl TaskSource {
-    /// The value of the option that stands for it.
+    /// The value of its option.
     pub fn value(&self) -> String {
         match self {
             TaskSource::Dataset(place) => format!("dataset:{place}"),
@@ -31,7 +31,7 @@ impl TaskSource {
         }
     }
 
-    /// The source that an option stands for.
+    /// The source of an option's value.
     pub fn parse(value: &str) -> Option<TaskSource> {
         if value == "copy" {
             return Some(TaskSource::Copy);

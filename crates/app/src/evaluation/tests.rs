@@ -98,7 +98,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// One of so many cells that need no model, which this tab plays.
+    /// An evaluation with this many cells that need no model, played by this tab.
     fn running(cells: usize) -> Machine {
         let mut machine = Machine::of(Evaluation::stored(stored(
             plan(cells, &Actor::Random),

@@ -1,4 +1,4 @@
-//! What the user is told when models or a server fail.
+//! The messages shown when models or a server fail.
 
 use volary_agent::evaluation::{CellResult, Failure, FailureKind, Status};
 use volary_core::json::Text;

@@ -18,7 +18,7 @@ const LONGEST_DELAY: f64 = 60.0;
 /// The largest limit of steps.
 const MOST_STEPS: i64 = 100_000;
 
-/// Who acts.
+/// What chooses the actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PolicyKind {
     /// The user.

@@ -2,7 +2,7 @@
 
 use super::session::Refusal;
 
-/// Who acts.
+/// What chooses the actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
     /// The user.

@@ -413,7 +413,7 @@ impl Session {
             } if *stepped == environment => match event {
                 Event::Episode(EpisodeChunk::Steps(steps)) => {
                     steps.append_to(episode)?;
-                    // The recorded tokens are those of the steps before. Who knows more records them anew.
+                    // The recorded tokens cover the steps before only; the player records them again.
                     episode.raw.remove("tokens");
                     episode.ending = ending(episode);
                     self.phase = Phase::Live { environment };
@@ -493,7 +493,7 @@ impl Session {
             Phase::Empty => Shown::Nothing,
             Phase::Record => Shown::Record,
             Phase::Live { environment } => Shown::Live(*environment),
-            // The worker takes the step first, but nobody waits for what comes of it.
+            // The worker takes the step first, but its result is ignored.
             Phase::Stepping { .. } => Shown::Record,
             Phase::Opening(opening) => opening.shown,
         };

@@ -27,7 +27,7 @@ struct Hand {
     tone: Tone,
 }
 
-/// The robot with its hands, and what came of it all.
+/// The robot with its hands, and the result.
 pub fn view(input: &ViewInput<'_>) -> View {
     let exchanges = exchanges(input.messages);
     let left = hand(&exchanges, "move_left_hand");

@@ -1,6 +1,6 @@
 //! Customers: a person, a script, or a model that plays one.
 //!
-//! A customer does no I/O: it says what has to be asked of whom ([`Progress`]), and goes on with the
+//! A customer does no I/O: it returns the question and its recipient ([`Progress`]), and continues with the
 //! answer ([`Customer::completed`]).
 
 mod prompts;

@@ -36,7 +36,7 @@ pub enum Turn {
 pub struct Step {
     /// What the agent sees.
     pub observation: Text,
-    /// Whom it is from: `user` or the name of the tool.
+    /// Where it comes from: `user` or the name of the tool.
     pub source: Text,
     /// The reward, once the episode is over.
     pub reward: Option<Reward>,

@@ -75,7 +75,7 @@ fn definition(function: &ToolFunction) -> TokenStream {
         }
     });
     quote! {
-        /// What a model is told of the tool. Made once.
+        /// The definition of the tool for a model, made once.
         #visibility fn definition() -> ::std::sync::Arc<::volary_core::tool::Tool> {
             static DEFINITION: ::std::sync::OnceLock<::std::sync::Arc<::volary_core::tool::Tool>> =
                 ::std::sync::OnceLock::new();

@@ -93,7 +93,7 @@ fn large_bodies_are_refused_and_the_refusal_is_heard() {
         assert!(reply.detail().contains("1048576"));
         assert!(connection.is_closed());
     }
-    // Who asks first is answered first.
+    // Requests are answered in order.
     let mut connection = server.connect();
     connection
         .write("POST /start HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\nExpect: 100-continue\r\n\r\n")

@@ -371,7 +371,7 @@ impl<'a> Machine<'a> {
             self.add(node);
             return Ok(());
         }
-        // The tuple itself stands for the storage until a tensor is made of it.
+        // The tuple represents the storage until a tensor is made of it.
         let id = self.pop()?;
         self.stack.push(id);
         Ok(())

@@ -4,7 +4,7 @@
 
 use volary_core::json::{Json, Object, Text};
 
-/// What is known of a step besides its action and what came of it.
+/// What is known of a step besides its action and result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepDetails {
     /// What the model thought before it acted.

@@ -64,12 +64,12 @@ pub enum Outcome {
     },
 }
 
-/// One action and what came of it.
+/// One action and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {
     /// The action.
     pub action: AnyMessage,
-    /// What came of it.
+    /// Its observations, reward and end.
     pub outcome: Outcome,
     /// How long the step took in seconds, where known.
     pub seconds: Option<f64>,

@@ -1,4 +1,4 @@
-//! What several formats share: strict JSON, content in parts, what came of a step.
+//! What several formats share: strict JSON, content in parts, results of steps.
 
 use std::borrow::Cow;
 

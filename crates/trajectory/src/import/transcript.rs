@@ -1,4 +1,4 @@
-//! Messages in order to steps: an action begins a step, what follows it is what came of it.
+//! Turns messages into steps: an action begins a step, and the messages after it are its result.
 
 use volary_core::json::{Object, Text};
 use volary_core::{AnyMessage, Message, Role, ToolCall, ToolResponseMessage};
@@ -6,7 +6,7 @@ use volary_core::{AnyMessage, Message, Role, ToolCall, ToolResponseMessage};
 use crate::episode::{Ending, Episode, Outcome, StepDetails, StepError, StepRecord, call_id};
 use crate::time;
 
-/// A message, and what the source says of it besides.
+/// A message of a file, with what the file says about it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ImportedMessage {
     /// The message. An answer whose call is not known has an empty id.

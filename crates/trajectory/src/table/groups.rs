@@ -44,7 +44,7 @@ pub struct Group {
     pub second: Option<Text>,
     /// What tells the group apart. Tasks of two environments may have the same name.
     pub key: Vec<String>,
-    /// Of what and by whom its rows are tries; `None` if they are not tries of one task.
+    /// The task and the model whose tries its rows are; `None` if they are not tries of one task.
     pub tried: Option<Tried>,
     /// Their places.
     pub rows: Vec<usize>,
@@ -61,7 +61,7 @@ pub struct Group {
     pub agreement: Option<f64>,
 }
 
-/// Of what and by whom the rows of a group are tries. Empty texts are unknown.
+/// The task and the model whose tries the rows of a group are. Empty texts are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     /// The environment of the task.

@@ -192,7 +192,7 @@ fn what_stands_between_two_counts_is_one_answer() {
         tokens(&episode),
         [Some((10, 1)), Some((20, 1)), Some((30, 1))]
     );
-    // Where nothing is counted, what came of a call ends an answer.
+    // Without counts, the result of a call ends an answer.
     let uncounted = [call("a"), output("a"), call("b"), output("b")];
     let episode = only(&uncounted.concat());
     assert_eq!(told(&episode), ">f{} | f<a | >f{} | f<b");

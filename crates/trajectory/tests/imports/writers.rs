@@ -67,7 +67,7 @@ fn verifiers_traces_that_went_wrong() {
     assert!(matches!(old.ending, Ending::Truncated { .. }));
     assert_eq!((old.reward(), old.seconds), (Some(0.5), Some(3.0)));
 
-    // A run of which nothing came is told by itself, too.
+    // A run without a result is reported by itself, too.
     let outcome = read(&(lines[3].clone() + "\n"));
     assert_eq!(outcome.episodes.len(), 1);
 }

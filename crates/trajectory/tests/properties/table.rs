@@ -269,7 +269,7 @@ fn groups_that_are_not_tasks_have_no_agreement_and_no_chances() {
     assert!(passes(&unknown).is_empty());
 }
 
-/// Published figures: 50 tasks tried 4 times, of which so many succeeded.
+/// Published figures: 50 tasks tried 4 times, with this many successes.
 #[test]
 fn known_chances_over_tasks() {
     let counts = [(0, 14), (1, 12), (2, 10), (3, 4), (4, 10)];

@@ -127,7 +127,7 @@ fn is_own(kind: &str) -> bool {
     matches!(kind, "function_call" | "custom_tool_call" | "reasoning")
 }
 
-/// Whether an item is what came of a call.
+/// Whether an item is the result of a call.
 fn is_answer(kind: &str) -> bool {
     matches!(kind, "function_call_output" | "custom_tool_call_output")
 }

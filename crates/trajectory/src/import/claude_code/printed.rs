@@ -1,4 +1,4 @@
-//! What a run says of itself when its events are printed: how it was set up, and what came of it in the end.
+//! The settings and the result of a run, as its printed events give them.
 
 use volary_core::json::{Json, Text};
 use volary_core::object;

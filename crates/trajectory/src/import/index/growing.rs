@@ -96,7 +96,7 @@ impl Growing {
         }
     }
 
-    /// What came of it, without what may be cut off.
+    /// The complete part of the result.
     pub fn so_far(&self) -> Option<Object> {
         let around = String::from_utf8_lossy(self.walk.around());
         let around = repair(&around).ok()?.value;

@@ -186,7 +186,7 @@ impl Talk {
             if let Some(step) = step
                 && !self.transcript.is_unanswered(&id)
             {
-                // The model was told what came of it, but not that it failed.
+                // The model received the result, but not that it was an error.
                 if let Some(message) = span.failure {
                     self.transcript.failed(step, id, message);
                 }

@@ -10,7 +10,7 @@ use crate::import::members::{Members, unpacked};
 /// What a model or a tool gave.
 const GIVEN: &str = "gen_ai.choice";
 
-/// What a tool was sent, or what came of one.
+/// The arguments or the result of a tool.
 const TOOL: &str = "gen_ai.tool.message";
 
 /// What a model was sent, and what it gave.
@@ -30,7 +30,7 @@ pub(super) fn messages(span: &Span) -> (Vec<Json>, Vec<Json>) {
     (sent, given)
 }
 
-/// Whether it was noted what came of a span.
+/// Whether the result of a span is recorded.
 pub(super) fn gave(span: &Span) -> bool {
     span.events.iter().any(|(name, _)| &**name == GIVEN)
 }

@@ -3,7 +3,7 @@
 //!
 //! - `events`: events with `action` or `observation`. `sdk`: events with `kind`. `verdict`: scores.
 //!
-//! An action that does something is a step, whoever took it; bookkeeping is preserved unread. Events of the SDK
+//! An action that does something is a step, of the agent or the user; bookkeeping is preserved unread. Events of the SDK
 //! from one reply of the model, before any observation, are one action.
 
 mod events;

@@ -14,7 +14,7 @@ use super::*;
 /// What the user, the worker or the page does next. Numbers choose among the calls so far.
 #[derive(Clone, Debug)]
 enum Happening {
-    /// The user opens a new episode with so many actions.
+    /// The user opens a new episode with this many actions.
     Open(usize),
     /// The user takes an action.
     Step,
