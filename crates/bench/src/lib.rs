@@ -6,15 +6,18 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::environment::Setting;
 use volary_core::message::ToolRequestMessage;
-use volary_core::{Clock, Environment, Object, object};
+use volary_core::{Clock, Environment, Json, Object, object};
 use volary_envs::calls::{action, argument};
 use volary_envs::registry;
+use volary_envs::tau::checkout::{Original, Split};
+use volary_envs::tau::{Action, Domain, Episode, STOP, Task, Turn};
 use volary_tokens::{
     Builtin, ChatMessage, ChatRole, ChatTemplate, Conversation, FileTokenizer, RenderedMode,
     TokenStrip,
@@ -192,4 +195,51 @@ fn messages(turns: u32) -> Vec<ChatMessage> {
         made.push(ChatMessage::new(ChatRole::Tool, found));
     }
     made
+}
+
+thread_local! {
+    static RETAIL: RefCell<Option<Arc<Domain>>> = const { RefCell::new(None) };
+}
+
+/// Reads tau-bench's retail domain from a JSON object of the files of its checkout by their paths. Returns the number
+/// of test tasks; 0 if it cannot be read.
+#[wasm_bindgen]
+pub fn set_retail(files: &str) -> u32 {
+    let Ok(files) = Json::parse(files) else {
+        return 0;
+    };
+    let read = |path: &str| files.get(path)?.as_text().cloned();
+    let Ok(domain) = Original::Retail.read(Split::Test, &read) else {
+        return 0;
+    };
+    let count = domain.tasks.len() as u32;
+    RETAIL.with(|held| held.replace(Some(Arc::new(domain))));
+    count
+}
+
+/// Plays the gold actions of every task from reset to reward. Returns the number of episodes with reward 1.
+#[wasm_bindgen]
+pub fn retail_gold_actions() -> u32 {
+    RETAIL.with_borrow(|held| {
+        let Some(domain) = held else {
+            return 0;
+        };
+        let tasks = domain.tasks.iter();
+        let rewards = tasks.filter_map(|task| gold_reward(domain, task));
+        rewards.filter(|reward| *reward == 1.0).count() as u32
+    })
+}
+
+/// The reward for the gold actions and a last message that says all expected outputs.
+fn gold_reward(domain: &Arc<Domain>, task: &Task) -> Option<f64> {
+    let mut episode = Episode::new(Arc::clone(domain), task.clone());
+    for action in &task.actions {
+        if let Turn::Step(step) = episode.act(action.clone()).ok()?
+            && step.is_done()
+        {
+            return Some(step.value());
+        }
+    }
+    episode.act(Action::respond(task.outputs.join(" "))).ok()?;
+    Some(episode.answer(STOP.into()).ok()?.value())
 }

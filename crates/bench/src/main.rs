@@ -12,8 +12,8 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use parts::{
-    codecs, environments, evaluate, first_load, library, long_episode, review, server, streaming,
-    tokens,
+    codecs, environments, evaluate, first_load, library, long_episode, review, server,
+    streaming, tau_bench, tokens,
 };
 use project::Project;
 
@@ -44,13 +44,14 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 10] = [
+const PARTS: [(&str, Part); 11] = [
     ("first-load", first_load::measure),
     ("long-episode", long_episode::measure),
     ("review", review::measure),
     ("streaming", streaming::measure),
     ("environments", environments::measure),
     ("tokens", tokens::measure),
+    ("tau-bench", tau_bench::measure),
     ("evaluate", evaluate::measure),
     ("server", server::measure),
     ("codecs", codecs::measure),
@@ -78,7 +79,11 @@ fn bench(only: &[String]) -> Result<bool> {
     let project = Project::here()?;
     let mut rows = Vec::new();
     for (name, measure) in PARTS {
-        if only.is_empty() || only.iter().any(|wanted| wanted == name) {
+        let is_named = only.iter().any(|wanted| wanted == name);
+        let is_possible = name != "tau-bench" || std::env::var_os(tau_bench::CHECKOUT).is_some();
+        if only.is_empty() && !is_possible {
+            eprintln!("Leaving out {name}: {} is not set.", tau_bench::CHECKOUT);
+        } else if only.is_empty() || is_named {
             eprintln!("Measuring: {name}.");
             rows.extend(measure(&project)?);
         }

@@ -9,4 +9,5 @@ pub mod long_episode;
 pub mod review;
 pub mod server;
 pub mod streaming;
+pub mod tau_bench;
 pub mod tokens;
