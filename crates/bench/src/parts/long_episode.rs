@@ -12,7 +12,7 @@ use crate::{Row, number};
 /// The bound for one step, in milliseconds: two frames of a 60 Hz screen.
 const STEP_BOUND: f64 = 33.0;
 
-/// Where the aim comes from, CPython makes so many steps of the original's dummy environment a second.
+/// CPython's rate for the original's dummy environment on the machine on which the aim was set.
 const STEPS_THERE: f64 = 4_500.0;
 
 /// What is done at ten thousand steps: what it is called in the script, and for people.

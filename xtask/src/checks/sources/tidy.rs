@@ -18,7 +18,7 @@ const FOLDERS: [&str; 5] = [
 const BROWSER: &str = "src/browser";
 /// What goes through it alone.
 const EFFECTS: [&str; 4] = ["web_sys", "js_sys", "gloo_", "spawn_local"];
-/// What follows on anything: wherever an element comes or goes, browsers then style all that is in its parent anew.
+/// Combinators after `*`: when an element is added or removed, browsers recompute the styles of its parent's whole subtree.
 /// `:not(:first-child)` says the same of the children of one element.
 const AFTER_ANYTHING: [&str; 2] = ["* + ", "* ~ "];
 
