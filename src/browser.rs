@@ -1,18 +1,18 @@
-//! Browser effects: everything that touches the browser is here, and nowhere else.
+//! Browser effects. Only this module touches web-sys, js-sys or `spawn_local`.
 //!
 //! - [`worker_client`]: the page's end of a worker; [`worker_port`]: the worker's end; [`transferable`]: a message
 //!   between them.
 //! - [`lazy`]: parts of the page that are loaded on demand.
-//! - [`clock`]: time as environments see it; [`timers`]: waiting, animation frames.
+//! - [`clock`]: the clock of environments; [`timers`]: delays, animation frames.
 //! - [`location`]: the hash; [`files`]: save, pick, drop, download; [`clipboard`]; [`storage`]: small values
 //!   stored between visits; [`keys`]: key presses anywhere; [`first_interaction`]; [`printer`]; [`element`]:
 //!   measuring and focusing; [`text_selection`]: marking and selecting text; [`appearance`]: the theme.
 //! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
 //!   what only one tab may hold at a time.
-//! - [`http`]: requests to models and servers; [`network`]: what the browser knows about the network.
+//! - [`http`]: requests to models and servers; [`network`]: connectivity and the page's origin.
 //! - [`code_editor`]: the code editor, CodeMirror; [`python_frame`]: the sandboxed frame in which Python runs;
 //!   [`python_port`]: requests to it.
-//! - [`crash_recovery`]: what happens when the page itself crashes.
+//! - [`crash_recovery`]: saves the episode when the page panics.
 
 pub mod appearance;
 pub mod broadcast;
@@ -62,7 +62,7 @@ pub fn show_fault(form: &'static str) {
     });
 }
 
-/// A random integer below 2^53, so that every JSON reader keeps it.
+/// A random integer below 2^53, which every JSON reader represents exactly.
 pub fn random_number() -> u64 {
     // Lossless: a float below 2^53 without fraction.
     (js_sys::Math::random() * 9_007_199_254_740_992.0) as u64

@@ -1,12 +1,12 @@
-//! The theme, which is `data-theme` on the document and absent where the system decides; and the style sheets of
-//! pages that are loaded later.
+//! The theme, stored as `data-theme` on the document (absent if the system decides), and the style sheets of lazy
+//! pages.
 
 use std::cell::RefCell;
 
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::CssStyleSheet;
 
-/// Adds the style sheet of a page that is loaded later: in `index.html` it would be part of the first load.
+/// Adopts the style sheet of a lazy page. In `index.html` it would be part of the first load.
 pub fn adopt(css: &'static str) {
     thread_local! {
         static ADOPTED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };

@@ -1,4 +1,4 @@
-//! Messages to all other tabs and workers of this page.
+//! A broadcast channel to all other tabs and workers of this page.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{BroadcastChannel, MessageEvent};
@@ -11,7 +11,7 @@ thread_local! {
     static CHANNEL: Option<BroadcastChannel> = BroadcastChannel::new(NAME).ok();
 }
 
-/// Sends a message. It is lost where nobody listens.
+/// Sends a message. It is lost if nobody listens.
 pub fn tell(text: &str) {
     CHANNEL.with(|channel| {
         if let Some(channel) = channel {
@@ -20,7 +20,7 @@ pub fn tell(text: &str) {
     });
 }
 
-/// Calls `heard` with the messages of others.
+/// Calls `heard` with each message from another tab or worker.
 pub fn listen(heard: impl Fn(String) + 'static) {
     let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         if let Some(text) = event.data().as_string() {

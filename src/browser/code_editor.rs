@@ -1,4 +1,4 @@
-//! The editor of code: CodeMirror, which is loaded when the first one is opened (`public/editor/editor.js`).
+//! The code editor, CodeMirror, which is loaded when the first editor is opened (`public/editor/editor.js`).
 
 use js_sys::Promise;
 use wasm_bindgen::prelude::*;
@@ -7,7 +7,7 @@ use web_sys::Element;
 
 #[wasm_bindgen]
 extern "C" {
-    /// Of `start.js`.
+    /// Defined in `start.js`.
     #[wasm_bindgen(catch, js_name = loadEditor)]
     fn load_editor() -> Result<Promise, JsValue>;
 
@@ -34,7 +34,7 @@ extern "C" {
     fn end(this: &Handle);
 }
 
-/// An editor on the page. Dropping it takes it away.
+/// An editor on the page. Dropping it removes it.
 pub struct CodeEditor {
     handle: Handle,
     _changed: Closure<dyn Fn()>,
@@ -61,7 +61,7 @@ impl CodeEditor {
         })
     }
 
-    /// The text.
+    /// The current text.
     pub fn text(&self) -> String {
         self.handle.text()
     }
@@ -71,12 +71,12 @@ impl CodeEditor {
         self.handle.set(text);
     }
 
-    /// Marks a line, from 1, with what is wrong with it; `None` removes the mark.
+    /// Marks a line, counted from 1, with an error message; `None` removes the mark.
     pub fn mark(&self, line: Option<u32>, message: &str) {
         self.handle.mark(line.unwrap_or(0), message);
     }
 
-    /// Puts the cursor into it.
+    /// Focuses the editor.
     pub fn focus(&self) {
         self.handle.focus();
     }

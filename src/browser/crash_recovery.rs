@@ -1,5 +1,6 @@
-//! What happens when the page itself crashes: the episode so far is saved, and a message that is already in
-//! `index.html` says how to get it back.
+//! Recovery from a panic of the page: saves the displayed episode and reveals a message in `index.html` that says
+//! how
+//! to get it back.
 //!
 //! After a panic no state of the page can be trusted, so this uses as little of it as possible.
 
@@ -40,12 +41,12 @@ pub fn save_with(save: impl Fn() -> Option<String> + 'static) {
     SAVE.set(Some(Box::new(save)));
 }
 
-/// Whether an episode was saved.
+/// Returns whether an episode was saved.
 pub fn is_kept() -> bool {
     storage::get(Keep::Visit, KEPT).is_some()
 }
 
-/// The episode that was saved when the page crashed. It is returned once.
+/// Returns the episode that was saved when the page crashed, once.
 pub fn rescued() -> Option<String> {
     let text = storage::get(Keep::Visit, KEPT)?;
     storage::remove(Keep::Visit, KEPT);

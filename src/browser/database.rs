@@ -1,8 +1,8 @@
-//! IndexedDB: texts under keys, in a few stores. [`crate::storage`] says what the texts mean.
+//! IndexedDB: texts under keys, in a few stores. [`crate::storage`] defines the contents of the texts.
 //!
-//! Invariants: a list of changes is made as a whole or not at all, and is handed to the operating system once
-//! [`Database::write`] resolves. A browser may refuse all storage (private windows, policies) or be out of space;
-//! [`DatabaseError`] says which.
+//! Invariants: a list of changes is atomic, and is handed to the operating system once [`Database::write`] resolves.
+//! A browser may refuse all storage (private windows, policies) or be out of space; [`DatabaseError`] tells them
+//! apart.
 
 mod change;
 mod completion;
@@ -36,10 +36,10 @@ pub use rows::{RowBatch, read_row_batches, read_rows};
 use super::files::GivenFile;
 use crate::browser;
 
-/// The name among the databases of the origin, which other pages may share.
+/// The name of the database. Other pages of the origin may have databases too.
 const NAME: &str = "volary";
 
-/// Incremented when stores are added. Tabs with an earlier version close the database, and open it again for
+/// Incremented when stores are added. Tabs with an earlier version close the database, and reopen it for
 /// reading. The version before this one had the same number, and can read the records of this one.
 const VERSION: u32 = 5;
 
@@ -50,18 +50,18 @@ pub struct Database {
     is_closed: Rc<Cell<bool>>,
 }
 
-/// What may be done with a database.
+/// The access that a database allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It has the version of this page.
     ReadWrite,
-    /// A newer version of the page upgraded it. What this page understands of it can be read; a change could
-    /// destroy what it does not understand.
+    /// A newer version of the page upgraded it. The records that this page understands can be read; a change could
+    /// destroy the others.
     ReadOnly,
 }
 
 impl Database {
-    /// Opens the database, and creates it the first time. One that a newer version of the page upgraded is
+    /// Opens the database, and creates it the first time. A database that a newer version of the page upgraded is
     /// opened for reading.
     pub async fn open() -> Result<Database, DatabaseError> {
         match Database::open_version(Some(VERSION)).await {
@@ -115,18 +115,18 @@ impl Database {
         })
     }
 
-    /// What may be done with it.
+    /// Returns the access that it allows.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// Whether it was closed, because a newer version of the page opened it, or by the browser. It must then be opened
-    /// again.
+    /// Whether the database was closed, by the browser or because a newer version of the page opened it. It must
+    /// then be reopened.
     pub fn is_closed(&self) -> bool {
         self.is_closed.get()
     }
 
-    /// Begins a transaction that changes something.
+    /// Begins a read-write transaction.
     fn begin(&self, names: &[&str]) -> Result<Transaction, DatabaseError> {
         match self.access {
             Access::ReadOnly => Err(DatabaseError::Newer),
@@ -140,7 +140,7 @@ impl Database {
         self.access == Access::ReadOnly && !self.inner.store_names().iter().any(is_there)
     }
 
-    /// Makes the changes, all or none, even if nobody awaits the result.
+    /// Makes the changes atomically, even if the future is dropped.
     pub async fn write(&self, changes: Rc<[Change]>) -> Result<(), DatabaseError> {
         let mut names: Vec<&str> = changes.iter().map(|change| change.store().name()).collect();
         names.sort_unstable();
@@ -155,8 +155,7 @@ impl Database {
         .await
     }
 
-    /// Makes the changes that `find` returns, in the same transaction, all or none. Returns what else it
-    /// found.
+    /// Makes the changes that `find` returns, in the same transaction, atomically. Returns what else `find` found.
     async fn transact<Found: 'static>(
         &self,
         names: &[&'static str],
@@ -178,7 +177,7 @@ impl Database {
         .await
     }
 
-    /// The text under a key.
+    /// Returns the text under a key.
     pub async fn get(&self, store: Store, key: &str) -> Result<Option<KeptText>, DatabaseError> {
         if self.is_gone(store) {
             return Ok(None);
@@ -187,8 +186,8 @@ impl Database {
         Ok(found.and_then(KeptText::from_js))
     }
 
-    /// Stores a file. The browser copies it; it does not pass through our memory. Copying is aborted when the
-    /// future is dropped.
+    /// Stores a file. The browser copies it without passing it through wasm memory. Dropping the future aborts the
+    /// copy.
     pub async fn put_file(
         &self,
         store: Store,
@@ -206,7 +205,7 @@ impl Database {
         done.wait().await
     }
 
-    /// The file under a key, with this name.
+    /// Returns the file under a key, with this name.
     pub async fn get_file(
         &self,
         store: Store,
@@ -220,7 +219,7 @@ impl Database {
         Ok(found.and_then(|file| GivenFile::of(name, file)))
     }
 
-    /// The records after a key, in order, at most `most` of them.
+    /// Returns at most `most` records after a key, in order.
     pub async fn some(
         &self,
         store: Store,
@@ -236,7 +235,7 @@ impl Database {
         Ok(pairs(keys.await?, texts.await?))
     }
 
-    /// The records whose keys have a prefix, in order.
+    /// Returns the records whose keys have a prefix, in order.
     pub async fn all(
         &self,
         store: Store,
@@ -246,13 +245,13 @@ impl Database {
             return Ok(Vec::new());
         }
         let store = self.read(store)?;
-        // Both requests are made at once, so that no change comes between them.
+        // Both requests are made at once, so that no change can happen between them.
         let keys = store.get_all_keys(query(prefix)?, None)?;
         let texts = store.get_all(query(prefix)?, None)?;
         Ok(pairs(keys.await?, texts.await?))
     }
 
-    /// The keys with a prefix, in order.
+    /// Returns the keys with a prefix, in order.
     pub async fn keys(&self, store: Store, prefix: &str) -> Result<Vec<String>, DatabaseError> {
         if self.is_gone(store) {
             return Ok(Vec::new());
@@ -264,7 +263,7 @@ impl Database {
         Ok(keys.into_iter().filter_map(|key| key.as_string()).collect())
     }
 
-    /// The keys from one to another, both included, in order.
+    /// Returns the keys in an inclusive range, in order.
     pub async fn keys_between(
         &self,
         store: Store,
@@ -321,7 +320,7 @@ pub fn after_all(prefix: &str) -> String {
     format!("{prefix}\u{ffff}")
 }
 
-/// Runs the steps of a transaction in a task of its own: a transaction ends when a request is answered and no
+/// Runs the steps of a transaction in a task of its own: a transaction ends when a request has completed and no
 /// further one is made at once, and the caller may not be polled at that moment.
 async fn run_transaction<Found: 'static>(
     transaction: Transaction,
@@ -343,15 +342,15 @@ async fn run_transaction<Found: 'static>(
             Ok(_) => done.commit(&names),
             Err(_) => done.abort(&names),
         }
-        // The handle must live until the browser is done with it.
+        // The handle must live until the transaction has ended.
         let ended = done.wait().await;
         let result = match (made, ended) {
             (Ok(found), Ok(())) => Ok(found),
             (Err(error), Ok(()) | Err(DatabaseError::Failed { .. })) => Err(error),
-            // Out of space, or a row exists: a step only sees that the transaction was aborted.
+            // Out of space, or a row exists. A step only sees that the transaction was aborted.
             (_, Err(error)) => Err(error),
         };
-        // The caller may be gone.
+        // The receiver may have been dropped.
         let _ = send.send(result);
     });
     receive.await.unwrap_or_else(|_| {
@@ -368,11 +367,11 @@ async fn make_all(transaction: &Transaction, changes: &[Change]) -> Result<(), D
     rows::make(transaction, changes).await
 }
 
-/// Requests a change. Whether it succeeds, the whole transaction tells.
+/// Requests a change. The result of the transaction tells whether it succeeded.
 fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError> {
     let store = transaction.object_store(change.store().name())?;
     match change {
-        // Together, after all others.
+        // `rows::make` makes these together, after all others.
         Change::AddRows(_) | Change::PutRows(_) | Change::DeleteRows(_) => {}
         Change::DeleteRowBatch(number) => {
             store.delete(JsValue::from(*number as f64))?;
@@ -393,7 +392,7 @@ fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError>
     Ok(())
 }
 
-/// The smallest and the largest of some keys, in IndexedDB's order: by UTF-16 units.
+/// The smallest and the largest of some keys in IndexedDB's order, which compares UTF-16 units.
 pub fn bounds<'a, Key: AsRef<str>>(
     keys: impl IntoIterator<Item = &'a Key>,
 ) -> Option<(&'a Key, &'a Key)> {
@@ -418,7 +417,7 @@ mod tests {
     fn bounds_are_in_the_order_of_browsers() {
         assert_eq!(bounds(&Vec::<String>::new()), None);
         assert_eq!(bounds(&["b", "a", "c"]), Some((&"a", &"c")));
-        // In UTF-8 it is the other way round.
+        // UTF-8 orders them the other way round.
         assert_eq!(
             bounds(&["\u{ff01}", "\u{1f600}"]),
             Some((&"\u{1f600}", &"\u{ff01}"))

@@ -6,7 +6,7 @@ use web_sys::{
     ResizeObserver, ScrollBehavior, ScrollIntoViewOptions, ScrollLogicalPosition, Text,
 };
 
-/// The heights of the children, in pixels, in order.
+/// Returns the heights of the children in pixels, in order.
 pub fn child_heights(element: &Element) -> Vec<f64> {
     let children = element.children();
     (0..children.length())
@@ -15,14 +15,14 @@ pub fn child_heights(element: &Element) -> Vec<f64> {
         .collect()
 }
 
-/// The height of an element, in pixels.
+/// Returns the height of an element in pixels.
 pub fn height(element: &Element) -> f64 {
     element.get_bounding_client_rect().height()
 }
 
-/// The size of a part of a growing text, in UTF-16 units; the next line begins another part.
+/// The size of a part of a growing text, in UTF-16 units. The next line starts another part.
 const PART_UNITS: u32 = 1_000;
-/// A part without a line break ends here.
+/// A part without a line break ends after this many units.
 const LONGEST_PART_UNITS: u32 = 8_000;
 
 /// Appends to a growing text, which is split into parts so that the browser lays out only the last one. An element
@@ -48,7 +48,7 @@ pub fn append_text(element: &Element, text: &str) {
     }
 }
 
-/// The part that can be appended to.
+/// Returns the last part, if it has capacity left.
 fn open_part(element: &Element) -> Option<Text> {
     let last = element.last_element_child();
     let last: Option<Text> = last.and_then(|part| part.first_child()?.dyn_into().ok());
@@ -68,17 +68,17 @@ fn open_part(element: &Element) -> Option<Text> {
     Some(text)
 }
 
-/// How far the content is scrolled, in pixels.
+/// Returns the scroll position in pixels.
 pub fn scroll_top(element: &Element) -> f64 {
     f64::from(element.scroll_top())
 }
 
-/// Whether it is scrolled to the end.
+/// Whether an element is scrolled to its end.
 pub fn is_at_end(element: &Element) -> bool {
     element.scroll_height() - element.scroll_top() - element.client_height() < 2
 }
 
-/// Scrolls, unless it is there already. Returns the resulting position, which is limited by the content.
+/// Scrolls to a position, unless it is there already. Returns the resulting position, which the content limits.
 pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
     let top = top.round() as i32;
     if element.scroll_top() != top {
@@ -87,13 +87,13 @@ pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
     scroll_top(element)
 }
 
-/// How far the element is scrolled at which an event happened.
+/// Returns the scroll position of an event's target.
 pub fn scrolled_to(event: &Event) -> Option<f64> {
     let element = event.target()?.dyn_into::<Element>().ok()?;
     Some(scroll_top(&element))
 }
 
-/// Scrolls the first element that matches a selector within another one.
+/// Scrolls the first descendant that matches a selector.
 pub fn scroll_within(within: &Element, selector: &str, top: f64) {
     if let Ok(Some(element)) = within.query_selector(selector) {
         set_scroll_top(&element, top);
@@ -110,7 +110,7 @@ pub fn viewport_width(element: &Element) -> f64 {
     f64::from(element.client_width())
 }
 
-/// Reserves space above and below the content for what is not rendered.
+/// Reserves space above and below the content for rows that are not rendered.
 pub fn set_room(element: &HtmlElement, above: f64, below: f64) {
     let style = element.style();
     for (property, height) in [("padding-top", above), ("padding-bottom", below)] {
@@ -125,7 +125,7 @@ pub fn set_room(element: &HtmlElement, above: f64, below: f64) {
     }
 }
 
-/// Observes as long as it is kept.
+/// A `ResizeObserver`, which is disconnected on drop.
 pub struct SizeWatch {
     observer: ResizeObserver,
     /// Must outlive the observer.
@@ -138,7 +138,7 @@ impl Drop for SizeWatch {
     }
 }
 
-/// Calls back when the size of one of the elements changes (without padding), and once at first.
+/// Calls back when the size of one of the elements changes (without padding), and once initially.
 pub fn watch_size(elements: &[&Element], changed: impl Fn() + 'static) -> Option<SizeWatch> {
     let changed = Closure::<dyn Fn()>::new(changed);
     let observer = ResizeObserver::new(changed.as_ref().unchecked_ref()).ok()?;
@@ -151,13 +151,13 @@ pub fn watch_size(elements: &[&Element], changed: impl Fn() + 'static) -> Option
     })
 }
 
-/// Listens as long as it is kept.
+/// Listeners to print events, which are removed on drop.
 pub struct PrintWatch {
     window: web_sys::Window,
     listeners: [Listener; 2],
 }
 
-/// An event and its listener.
+/// An event name and its listener.
 type Listener = (&'static str, Closure<dyn Fn()>);
 
 impl Drop for PrintWatch {
@@ -204,7 +204,7 @@ pub fn focus_id(id: &str) -> bool {
     by_id(id).map(|element| focus_in_sight(&element)).is_some()
 }
 
-/// The same for the first element within another that matches a selector.
+/// Like [`focus_id`], for the first descendant that matches a selector.
 pub fn focus_in(within: &Element, selector: &str) -> bool {
     // Selectors are well-formed, so the query cannot fail.
     let element = within.query_selector(selector).ok().flatten();
@@ -222,7 +222,7 @@ fn focus_in_sight(element: &Element) {
     }
 }
 
-/// Removes the focus. (If an element is removed together with the focus, the browser first lays out the page
+/// Removes the focus. (If an element is removed while it has the focus, the browser first lays out the page
 /// again.)
 pub fn let_go() {
     let focused = web_sys::window().and_then(|window| window.document()?.active_element());
@@ -232,7 +232,7 @@ pub fn let_go() {
     }
 }
 
-/// An attribute of the focused element or its nearest ancestor that has it, if the focus is within another
+/// Returns an attribute of the focused element or its nearest ancestor that has it, if the focus is within another
 /// element.
 pub fn attribute_around_focus(within: &Element, attribute: &str) -> Option<String> {
     let focused = within.owner_document()?.active_element()?;
@@ -242,7 +242,7 @@ pub fn attribute_around_focus(within: &Element, attribute: &str) -> Option<Strin
     value_around(&focused, attribute)
 }
 
-/// Focuses the first field within that is marked as invalid.
+/// Focuses the first descendant that is marked as invalid.
 pub fn focus_first_fault(within: &Element) {
     // The selector is a constant, so the query cannot fail.
     let fault = within.query_selector("[aria-invalid=true]").ok().flatten();
@@ -274,14 +274,14 @@ fn by_id(id: &str) -> Option<Element> {
     web_sys::window()?.document()?.get_element_by_id(id)
 }
 
-/// The horizontal position of a click within its element, from 0 (left) to 1 (right).
+/// Returns the horizontal position of a click within its element, from 0 (left) to 1 (right).
 pub fn click_place(click: &MouseEvent) -> Option<f64> {
     let element = click.current_target()?.dyn_into::<Element>().ok()?;
     let box_ = element.get_bounding_client_rect();
     (box_.width() > 0.0).then(|| (f64::from(click.client_x()) - box_.left()) / box_.width())
 }
 
-/// Submits the form of an event's target, as its button would. False without a form.
+/// Submits the form of an event's target, as its submit button would. Returns false without a form.
 pub fn submit_form(event: &Event) -> bool {
     let form = event
         .target()
@@ -292,7 +292,7 @@ pub fn submit_form(event: &Event) -> bool {
     form.is_some_and(|form| form.request_submit().is_ok())
 }
 
-/// Opens a dialog as modal, or closes it: the focus then returns to where it was.
+/// Opens a dialog as modal, or closes it; closing restores the focus.
 pub fn show_dialog(dialog: &Element, open: bool) {
     let Some(dialog) = dialog.dyn_ref::<HtmlDialogElement>() else {
         return;
@@ -338,8 +338,8 @@ pub fn focus_grandchild(element: &Element, place: usize) {
     }
 }
 
-/// An attribute of the clicked element or of the nearest ancestor that has it. `None` for clicks on buttons and
-/// links within it, and for clicks that end a text selection.
+/// Returns an attribute of the clicked element or of its nearest ancestor that has it. `None` for clicks on buttons
+/// and links within it, and for clicks that end a text selection.
 pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
     let selects = web_sys::window()
         .and_then(|window| window.get_selection().ok().flatten())
@@ -359,7 +359,7 @@ pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
     value_around(&target, attribute)
 }
 
-/// An attribute of an event's target or of its nearest ancestor that has it.
+/// Returns an attribute of an event's target or of its nearest ancestor that has it.
 pub fn attribute_around(event: &Event, attribute: &str) -> Option<String> {
     value_around(&event.target()?.dyn_into().ok()?, attribute)
 }
@@ -370,7 +370,7 @@ fn value_around(element: &Element, attribute: &str) -> Option<String> {
     holder.get_attribute(attribute)
 }
 
-/// Sets a boolean attribute on all elements within that match a selector, and removes it from all others.
+/// Sets a boolean attribute on all descendants that match a selector, and removes it from all others.
 pub fn mark(within: &Element, selector: Option<&String>, mark: &str) {
     // Neither can fail: the name is well-formed.
     for_each(within, &["[", mark, "]"].concat(), &|former| {
@@ -395,7 +395,7 @@ fn for_each(within: &Element, selector: &str, act: &dyn Fn(Element)) {
     }
 }
 
-/// Sets the value of the field that an event happened in.
+/// Sets the value of the input field that is an event's target.
 pub fn set_value(event: &Event, value: &str) {
     let field = event.target();
     if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {

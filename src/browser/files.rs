@@ -1,6 +1,6 @@
-//! Files: saved, picked, or dropped anywhere on the page.
+//! Files: saving, picking, and dropping anywhere on the page.
 //!
-//! - [`streaming_download`]: files from an address. [`folders`]: the files in dropped folders.
+//! [`streaming_download`] downloads files; [`folders`] walks dropped folders.
 
 pub mod folders;
 pub mod streaming_download;
@@ -15,24 +15,24 @@ use web_sys::{
     Blob, BlobPropertyBag, DragEvent, File, FileList, HtmlAnchorElement, HtmlInputElement, Url,
 };
 
-/// Larger files are rejected before they are read: a tab does not have enough memory.
+/// Larger files, in bytes, are rejected before they are read: a tab does not have enough memory.
 pub const LARGEST_FILE: f64 = 512.0 * 1024.0 * 1024.0;
 
-/// A file from the user.
+/// A file that the user picked or dropped, or one made in memory.
 #[derive(Clone, Debug)]
 pub struct GivenFile {
-    /// Its name.
+    /// The name, or the path where one is known.
     pub name: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: f64,
     file: File,
 }
 
 impl GivenFile {
-    /// The value as a file, under its own name.
+    /// Wraps a JavaScript file under its own name; `None` if the value is none.
     pub fn of_file(value: JsValue) -> Option<GivenFile> {
         let file: File = value.dyn_into().ok()?;
-        // With its folders, where a folder was picked.
+        // The path within a picked folder.
         let path = js_sys::Reflect::get(&file, &"webkitRelativePath".into()).ok();
         let path = path.and_then(|path| path.as_string());
         let name = path
@@ -41,7 +41,7 @@ impl GivenFile {
         GivenFile::of(&name, file.into())
     }
 
-    /// The value as a file, under another name: its path, or its original name.
+    /// Wraps a JavaScript file under another name: its path, or its original name.
     pub fn of(name: &str, value: JsValue) -> Option<GivenFile> {
         let file: File = value.dyn_into().ok()?;
         Some(GivenFile {
@@ -51,13 +51,13 @@ impl GivenFile {
         })
     }
 
-    /// A file of bytes in memory.
+    /// Makes a file of bytes in memory.
     pub fn of_parts(name: &str, parts: &Array) -> Option<GivenFile> {
         let file = File::new_with_u8_array_sequence(parts, name).ok()?;
         GivenFile::of(name, file.into())
     }
 
-    /// A file of a text.
+    /// Makes a file of a text.
     pub fn of_text(name: &str, text: &KeptText) -> Option<GivenFile> {
         let file = File::new_with_str_sequence(&Array::of1(text.as_js()), name).ok()?;
         GivenFile::of(name, file.into())
@@ -68,7 +68,7 @@ impl GivenFile {
         &self.file
     }
 
-    /// The same as a blob.
+    /// The file as a blob.
     pub fn as_blob(&self) -> &Blob {
         &self.file
     }
@@ -81,7 +81,7 @@ impl GivenFile {
             .map_err(|error| super::worker_client::text_of(&error))
     }
 
-    /// Reads a range. The browser starts with the call, not with the first poll.
+    /// Reads a range of bytes. The browser starts with the call, not with the first poll.
     pub fn slice(
         &self,
         range: Range<u64>,
@@ -111,7 +111,7 @@ fn try_download(name: &str, kind: &str, bytes: &[u8]) -> Result<(), JsValue> {
     save(name, &blob)
 }
 
-/// Saves a file that the browser holds.
+/// Saves a blob as a file.
 pub fn download_blob(name: &str, blob: &Blob) {
     let _ = save(name, blob);
 }
@@ -144,7 +144,7 @@ pub fn pick(kinds: &str, picked: impl FnOnce(Vec<GivenFile>) + 'static) {
     let _ = try_pick(kinds, false, Box::new(picked));
 }
 
-/// Lets the user pick a folder: all files in it, with their paths.
+/// Lets the user pick a folder, and passes on all files in it with their paths.
 pub fn pick_folder(picked: impl FnOnce(Vec<GivenFile>) + 'static) {
     // Fails only without a document.
     let _ = try_pick("", true, Box::new(picked));
@@ -197,7 +197,7 @@ pub fn on_drop(over: impl Fn(bool) + 'static, dropped: impl Fn(Vec<GivenFile>) +
             if !folders.is_empty() {
                 let dropped = std::rc::Rc::clone(&dropped);
                 super::spawn(async move {
-                    // Without the code for it nothing is dropped.
+                    // If the code of `folders` cannot be loaded, nothing is dropped.
                     if let Ok(gathering) = folders::gather(folders).await {
                         dropped(gathering.await);
                     }

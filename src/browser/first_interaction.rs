@@ -1,4 +1,4 @@
-//! The first interaction of a person: a pointer, a key, a touch, or the focus.
+//! The first interaction of the user: a pointer, a key, a touch, or the focus.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! HTTP: all requests leave the page here, and their responses are streamed.
+//! The HTTP client: all requests leave the page here, and their responses are streamed.
 //!
 //! Invariants:
 //! - Dropping the future of [`send`] or the [`Response`] aborts the request. To stop a run, its caller only has to
@@ -29,15 +29,15 @@ use super::timers;
 pub struct Request {
     /// Such as `GET`.
     pub method: &'static str,
-    /// The whole address.
+    /// The absolute address.
     pub url: String,
     /// Names and values.
     pub headers: Vec<(&'static str, String)>,
-    /// Text, if there is a body.
+    /// The body as text; `None` without one.
     pub body: Option<String>,
 }
 
-/// How long to wait for a server that sends nothing.
+/// The timeouts for a server that sends nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// Until the head of the response.
@@ -47,7 +47,8 @@ pub struct Patience {
 }
 
 impl Default for Patience {
-    /// A model on the user's own machine may read a long prompt for minutes; once it generates, it goes on.
+    /// A model on the user's own machine may read a long prompt for minutes; once it generates, chunks follow
+    /// quickly.
     fn default() -> Self {
         Patience {
             before: Duration::from_secs(300),
@@ -66,7 +67,7 @@ impl Patience {
     }
 }
 
-/// Why there is no response, or no more of it.
+/// The reason why there is no response, or no more of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
@@ -76,13 +77,13 @@ pub enum HttpError {
         /// Why.
         reason: String,
     },
-    /// It failed before any response; browsers do not tell pages why.
+    /// The request failed before any response; browsers do not tell pages why.
     #[error("no response ({reason})")]
     NoReply {
         /// The browser's message.
         reason: String,
     },
-    /// The server redirects, which is not followed.
+    /// The server redirects. Redirects are not followed.
     #[error(
         "the server redirects to another address. Redirects are not followed, so that keys are not \
          sent elsewhere. Enter the final address"
@@ -117,7 +118,7 @@ pub struct Response {
     _cancel: Cancel,
 }
 
-/// Sends a request; any status is a response.
+/// Sends a request. A response with any status is `Ok`.
 pub async fn send(request: &Request, patience: Patience) -> Result<Response, HttpError> {
     let cancel = Cancel::new()?;
     let raw = made(request, &cancel)?;
@@ -129,7 +130,7 @@ pub async fn send(request: &Request, patience: Patience) -> Result<Response, Htt
     if head.type_() == ResponseType::Opaqueredirect {
         return Err(HttpError::Redirected);
     }
-    // A reader of bytes; nobody else reads the body.
+    // The body yields bytes, and is read only here.
     let body = head.body().map(|body| body.get_reader().unchecked_into());
     Ok(Response {
         head,
@@ -139,7 +140,7 @@ pub async fn send(request: &Request, patience: Patience) -> Result<Response, Htt
     })
 }
 
-/// A response that was read to its end.
+/// A response with its whole body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whole {
     /// The HTTP status.
@@ -168,7 +169,7 @@ pub async fn fetch(
     })
 }
 
-/// Sends a request that outlives the page and whose response is ignored.
+/// Sends a request that outlives the page. The response is ignored.
 pub fn send_and_go(request: &Request) {
     let Ok(cancel) = Cancel::new() else { return };
     let Ok((url, init)) = described(request) else {
@@ -187,7 +188,7 @@ pub fn send_and_go(request: &Request) {
     }
 }
 
-/// Whether an address responds at all, even if this page may not read the response. `None` if that is unknown.
+/// Whether a server responds at all, even if CORS hides the response from this page. `None` if that is unknown.
 pub async fn answers_without_cors(url: &str, patience: Patience) -> Option<bool> {
     let cancel = Cancel::new().ok()?;
     let init = RequestInit::new();
@@ -209,13 +210,13 @@ impl Response {
         self.head.headers().get(name)
     }
 
-    /// The next chunk of the body; `None` at its end.
+    /// Waits for the next chunk of the body; `None` at its end.
     pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpError> {
         let piece = self.raw_piece().await?;
         Ok(piece.map(|piece| piece.to_vec()))
     }
 
-    /// The same, as a JavaScript array.
+    /// Like [`Response::piece`], as a JavaScript array.
     pub async fn raw_piece(&mut self) -> Result<Option<Uint8Array>, HttpError> {
         let Some(body) = &self.body else {
             return Ok(None);
@@ -298,8 +299,8 @@ fn raw_request(
     web_sys::Request::new_with_str_and_init(url, init).map_err(unsendable)
 }
 
-/// An https page that calls an http address on the local network must say so in advance, or Chrome treats the
-/// request as mixed content.
+/// The `targetAddressSpace` of an address. An https page that calls an http address on the local network must
+/// declare it in advance, or Chrome treats the request as mixed content.
 fn near_space(url: &str) -> Option<&'static str> {
     let address = Address::of(url)?;
     if address.is_secure || !super::network::page().is_https {

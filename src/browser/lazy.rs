@@ -1,7 +1,7 @@
-//! Parts of the page that are loaded on demand.
+//! Lazy parts of the page, which are loaded on demand.
 //!
-//! A part is the code and data that only a marked function reaches; the build splits it off the wasm. Calling the function
-//! returns a future that first loads the part, once:
+//! A part is the code and data that only a marked function reaches; the build splits it off the wasm. Calling the
+//! function returns a future that first loads the part, once:
 //!
 //! ```ignore
 //! #[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
@@ -10,25 +10,26 @@
 //! }
 //! ```
 //!
-//! `components::lazy` draws a page that is loaded like this. Invariant: a failed load is reported and can be retried; it
-//! affects nothing else.
+//! `components::lazy` draws a page that is loaded like this. Invariant: a failed load is reported and can be
+//! retried;
+//! it affects nothing else.
 
 use leptos::prelude::AnyView;
 use leptos::wasm_split::SplitLoaderError;
 
-/// Draws a part. A part returns this rather than the view, so that the view is created where it is shown.
+/// Draws a page. A part returns this function instead of a view, so that the view is created where it is shown.
 pub type Page = fn() -> AnyView;
 
 /// The result of a marked function.
 pub type Loaded<T> = Result<T, Unloaded>;
 
-/// A part that could not be loaded. Only the browser's console says why.
+/// A part could not be loaded. Only the browser's console says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Its code could not be loaded: you are offline, or the site was updated.")]
 pub struct Unloaded;
 
 impl Unloaded {
-    /// What a person can do about it.
+    /// The advice that is shown to the user.
     pub const ADVICE: &str = "Try again. If that does not help, reload the page.";
 }
 

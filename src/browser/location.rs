@@ -1,4 +1,4 @@
-//! The address: the page owns only its hash, the rest belongs to the host.
+//! The address of the page. The page owns only its hash; the rest belongs to the host.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlLinkElement, Url};
@@ -10,7 +10,7 @@ pub fn hash() -> String {
         .unwrap_or_default()
 }
 
-/// Replaces the hash without a new history entry.
+/// Replaces the hash without adding a history entry.
 pub fn replace(hash: &str) {
     let history = web_sys::window().and_then(|window| window.history().ok());
     if let Some(history) = history {
@@ -19,7 +19,7 @@ pub fn replace(hash: &str) {
     }
 }
 
-/// Navigates to another hash, with a new history entry; [`on_change`] is called.
+/// Navigates to another hash and adds a history entry; [`on_change`] is called.
 pub fn go(hash: &str) {
     if let Some(window) = web_sys::window() {
         // Fails only for forbidden addresses, and a hash is never one.
@@ -27,7 +27,7 @@ pub fn go(hash: &str) {
     }
 }
 
-/// The whole address with another hash.
+/// The absolute address with another hash.
 pub fn address_with(hash: &str) -> String {
     let address = web_sys::window()
         .and_then(|window| window.location().href().ok())
@@ -36,7 +36,7 @@ pub fn address_with(hash: &str) -> String {
     format!("{base}{hash}")
 }
 
-/// Names the tab.
+/// Sets the title of the tab.
 pub fn set_title(title: &str) {
     if let Some(document) = web_sys::window().and_then(|window| window.document()) {
         document.set_title(title);
@@ -54,7 +54,7 @@ pub fn on_change(mut changed: impl FnMut(String) + 'static) {
     listener.forget();
 }
 
-/// Calls back when the page is left; the callback must not wait for anything.
+/// Calls back when the page is left. The callback must be synchronous.
 pub fn on_leave(left: impl FnMut() + 'static) {
     let listener = Closure::<dyn FnMut()>::new(left);
     if let Some(window) = web_sys::window() {
@@ -82,7 +82,7 @@ pub fn on_hidden(mut aside: impl FnMut() + 'static) {
     listener.forget();
 }
 
-/// The whole address of a linked resource (`<link rel=…>`), if there is one.
+/// The absolute address of a linked resource (`<link rel=…>`), if there is one.
 pub fn linked(relation: &str) -> Option<String> {
     let document = web_sys::window()?.document()?;
     let link = document.query_selector(&format!("link[rel={relation}]"));
@@ -90,14 +90,13 @@ pub fn linked(relation: &str) -> Option<String> {
     Some(link.href())
 }
 
-/// The absolute address of one that may be relative to the page's, in the browser's normal form; `None` if it is
-/// invalid.
+/// Resolves an address against that of the page, in the browser's normal form; `None` if it is invalid.
 pub fn whole(address: &str) -> Option<String> {
     let whole = Url::new_with_base(address, &address_with(""));
     whole.ok().map(|whole| whole.href())
 }
 
-/// The absolute address of a path relative to an address. `.` and `..` are dropped, so it stays in that folder.
+/// Resolves a path against an address. `.` and `..` are dropped, so the result stays in the same folder.
 pub fn beside(address: &str, path: &str) -> String {
     let folder = address.rsplit_once('/').map_or("", |(folder, _)| folder);
     let parts = path

@@ -1,5 +1,6 @@
-//! What the browser knows about the network: the page's origin, whether there is a connection, and what can be
-//! found out about a server that did not respond. Workers get the same answers as the page.
+//! The browser's knowledge of the network: the page's origin, whether there is a connection, and why a server may
+//! not
+//! have responded. Workers get the same answers as the page.
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ pub fn page() -> Page {
     })
 }
 
-/// What can be found out about a server that did not respond. Sends one more request, without anything secret.
+/// Finds out why a server did not respond. Sends one more request, without anything secret.
 pub async fn probe(url: &str) -> Silence {
     let patience = http::Patience::of(Duration::from_secs(5));
     let answers_without_cors = http::answers_without_cors(url, patience).await;
@@ -33,7 +34,7 @@ pub async fn probe(url: &str) -> Silence {
     }
 }
 
-/// What the browser knows about such a server without another request.
+/// Like [`probe`], without another request.
 pub async fn without_asking(url: &str) -> Silence {
     let space = Address::of(url).map(|address| address.space());
     Silence {
@@ -51,7 +52,7 @@ pub fn is_online() -> bool {
     navigator().is_none_or(|navigator| navigator.on_line())
 }
 
-/// The permission to reach the local network; `None` where the browser has no such permission.
+/// The state of the permission to reach the local network; `None` if the browser has no such permission.
 async fn permission(space: Space) -> Option<Permission> {
     let names: &[&str] = match space {
         Space::Loopback => &["loopback-network", "local-network-access"],
@@ -70,7 +71,7 @@ async fn permission_of(name: &str) -> Option<Permission> {
     let permissions = navigator()?.permissions().ok()?;
     let descriptor = Object::new();
     Reflect::set(&descriptor, &"name".into(), &name.into()).ok()?;
-    // An unknown name is rejected.
+    // The browser rejects names that it does not know.
     let status = JsFuture::from(permissions.query(&descriptor).ok()?).await;
     let status = PermissionStatus::from(status.ok()?);
     match status.state() {
@@ -81,7 +82,7 @@ async fn permission_of(name: &str) -> Option<Permission> {
     }
 }
 
-/// The worker's navigator has all that is used here, so one type serves for both.
+/// The worker's navigator has all members that are used here, so one type serves for both.
 fn navigator() -> Option<Navigator> {
     let navigator = Reflect::get(&js_sys::global(), &"navigator".into()).ok()?;
     (!navigator.is_undefined()).then(|| navigator.unchecked_into())

@@ -1,4 +1,4 @@
-//! The service worker, which keeps the files of the page for use without a connection (`src/service-worker.js`).
+//! The service worker, which stores the files of the page for use without a connection (`src/service-worker.js`).
 
 use js_sys::{Promise, Reflect};
 use wasm_bindgen::prelude::*;
@@ -6,14 +6,14 @@ use wasm_bindgen_futures::JsFuture;
 
 #[wasm_bindgen]
 extern "C" {
-    /// Of `start.js`. Gives the registration, or nothing where browsers have no service workers.
+    /// Defined in `start.js`. Returns the registration, or nothing in browsers without service workers.
     #[wasm_bindgen(catch, js_name = storeOffline)]
     fn store_offline() -> Result<JsValue, JsValue>;
 }
 
-/// Starts to store the page, or a newer version of it. Whether a version is stored whole and in use.
+/// Starts to store the page, or a newer version of it. Returns whether a complete version is stored and in use.
 ///
-/// A browser may refuse, for example in a private window: the page then works as before, with a connection.
+/// A browser may refuse, for example in a private window: the page then works only with a connection.
 pub async fn store() -> bool {
     let Ok(promise) = store_offline() else {
         return false;

@@ -1,4 +1,4 @@
-//! The printer.
+//! Printing.
 
 /// Opens the browser's dialog for printing the page.
 pub fn print() {

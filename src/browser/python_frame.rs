@@ -1,7 +1,7 @@
-//! The sandboxed frame in which Python runs (`public/python/`): its files, its port, and what it says.
+//! The sandboxed frame in which Python runs (`public/python/`): its files, its port, and its events.
 //!
-//! What always holds: the frame has an opaque origin and a policy that names no address, so the files are fetched here
-//! and handed over as bytes; and what the frame says is read as the answer of an unknown server.
+//! Invariants: the frame has an opaque origin and a policy that names no address, so the page fetches the files and
+//! transfers them as bytes. Messages of the frame are untrusted, like the responses of an unknown server.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,27 +20,27 @@ use super::python_port::{Answer, answer, get, number, set};
 /// Where the build puts the files, relative to the page.
 const FOLDER: &str = "python";
 
-/// What the frame says, or what happens to it.
+/// An event of the frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameEvent {
-    /// So many bytes of the files are here.
+    /// A chunk of the files was fetched.
     Fetched {
-        /// Bytes that are here.
+        /// The bytes fetched so far.
         bytes: f64,
-        /// Bytes of all files.
+        /// The bytes of all files.
         total: f64,
     },
-    /// What the worker is doing while it starts.
+    /// The stage of the worker's start.
     Stage(String),
-    /// Python answers.
+    /// Python accepts questions.
     Ready,
-    /// The answer to a question, with what was printed; or why there is none.
+    /// The answer to a question with the printed output, or an error.
     Answer(u32, Answer),
-    /// Python could not be started, or broke down.
+    /// Python could not be started, or crashed.
     Failed(String),
 }
 
-/// The files of `dist/python/`, as the build lists them.
+/// The manifest of `dist/python/`, as the build writes it.
 #[derive(Deserialize)]
 struct Kit {
     folder: String,
@@ -49,7 +49,7 @@ struct Kit {
     wheels: Vec<String>,
 }
 
-/// The names of files, by what they are for.
+/// File names by purpose.
 #[derive(Deserialize)]
 struct Files {
     boot: String,
@@ -71,16 +71,16 @@ pub struct PythonFrame {
 struct State {
     frame: Option<HtmlIFrameElement>,
     port: Option<MessagePort>,
-    /// Messages that wait for the port.
+    /// Messages that are queued until the port exists.
     waiting: Vec<JsValue>,
     listener: Option<Closure<dyn Fn(MessageEvent)>>,
     greeting: Option<Closure<dyn Fn(MessageEvent)>>,
-    /// Whether the frame was dropped while its files were on their way.
+    /// Whether the frame was dropped while its files were being fetched.
     is_dropped: bool,
 }
 
 impl PythonFrame {
-    /// Fetches the files and starts the frame. `memory` is the limit of a worker, in MB.
+    /// Fetches the files and starts the frame. `memory` limits a worker, in MB.
     pub fn start(memory: u32, hear: impl Fn(FrameEvent) + 'static) -> PythonFrame {
         let hear: Hear = Rc::new(hear);
         let state = Rc::new(RefCell::new(State::default()));
@@ -96,7 +96,7 @@ impl PythonFrame {
         PythonFrame { state }
     }
 
-    /// Asks the worker; the answer comes as [`FrameEvent::Answer`] with the same number.
+    /// Sends a question to the worker; [`FrameEvent::Answer`] with the same number answers it.
     pub fn ask(&self, id: u32, question: &str) {
         let message = Object::new();
         set(&message, "id", &id.into());
@@ -104,7 +104,7 @@ impl PythonFrame {
         self.post(message.into());
     }
 
-    /// Ends the worker, whatever it does. Another one takes over.
+    /// Terminates the worker, even within a loop. Another one replaces it.
     pub fn stop(&self) {
         let message = Object::new();
         set(&message, "stop", &true.into());
@@ -115,7 +115,7 @@ impl PythonFrame {
         let mut state = self.state.borrow_mut();
         match &state.port {
             Some(port) => {
-                // A text and numbers can always be cloned.
+                // Strings and numbers can always be cloned.
                 let _ = port.post_message(&message);
             }
             None => state.waiting.push(message),
@@ -186,7 +186,7 @@ async fn start(state: &Rc<RefCell<State>>, memory: u32, hear: &Hear) -> Result<(
     open(state, &kit, message, transferred, hear)
 }
 
-/// Adds the frame to the page. It gets its files once it says that its relay runs.
+/// Adds the frame to the page. It receives its files once its relay reports that it is ready.
 fn open(
     state: &Rc<RefCell<State>>,
     kit: &Kit,
@@ -226,7 +226,7 @@ fn open(
             (Some(window), Some(source)) => js_sys::Object::is(window.as_ref(), source.as_ref()),
             _ => false,
         };
-        // The relay takes the first message with a port and no other, and the port can be given once.
+        // The relay accepts only the first message with a port, and the port can be transferred only once.
         if let Some(window) = window.filter(|_| is_ours && event.data() == "ready") {
             // The frame's origin is opaque, so no other target can be named.
             let _ = window.post_message_with_transfer(&files, "*", &transferred);
@@ -237,7 +237,7 @@ fn open(
 
     let mut state = state.borrow_mut();
     for message in state.waiting.drain(..) {
-        // The port keeps it until the relay listens.
+        // The port queues it until the relay listens.
         port.post_message(&message)?;
     }
     state.port = Some(port);
@@ -247,7 +247,7 @@ fn open(
     Ok(())
 }
 
-/// What the relay says; `None` for anything else.
+/// Decodes a message of the relay; `None` for anything else.
 fn read(data: &JsValue) -> Option<FrameEvent> {
     let text = |key: &str| get(data, key).and_then(|value| value.as_string());
     if let Some(id) = number(data, "id") {
@@ -263,7 +263,7 @@ fn read(data: &JsValue) -> Option<FrameEvent> {
 }
 
 async fn file(kit: &Kit, name: &str) -> Result<Response, JsValue> {
-    // The folder is named after its content, so what is cached never becomes stale.
+    // The folder is named after its content, so a cached file never becomes stale.
     let path = format!("{FOLDER}/{}/{name}", kit.folder);
     fetch(&path, RequestCache::ForceCache).await
 }

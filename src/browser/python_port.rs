@@ -1,4 +1,4 @@
-//! A port through which questions go to Python: the worker's end, and the page's end of each worker's.
+//! The port through which questions reach Python: the worker's end, and the page's end.
 //!
 //! A question is `{id, question, limit}`, its answer `{id, answer, output}` or `{id, error}`.
 
@@ -12,10 +12,10 @@ use wasm_bindgen_futures::JsFuture;
 pub use web_sys::MessagePort;
 use web_sys::{MessageChannel, MessageEvent};
 
-/// The answer to a question and what was printed, or why there is none.
+/// The answer to a question with the printed output, or an error.
 pub type Answer = Result<(String, String), String>;
 
-/// The worker's end.
+/// The worker's end of the port.
 struct Asking {
     port: MessagePort,
     last: u32,
@@ -26,7 +26,7 @@ thread_local! {
     static ASKING: RefCell<Option<Asking>> = const { RefCell::new(None) };
 }
 
-/// Takes the port that the page gave to this worker.
+/// Accepts the port that the page transferred to this worker.
 pub(super) fn accept(port: MessagePort) {
     let open: Rc<RefCell<BTreeMap<u32, Function>>> = Rc::default();
     let waiting = Rc::clone(&open);
@@ -35,7 +35,7 @@ pub(super) fn accept(port: MessagePort) {
         let id = number(&data, "id");
         let resolve = id.and_then(|id| waiting.borrow_mut().remove(&id));
         if let Some(resolve) = resolve {
-            // The promise's own function takes anything.
+            // The promise's own function accepts any value.
             let _ = resolve.call1(&JsValue::UNDEFINED, &data);
         }
     });
@@ -49,7 +49,7 @@ pub(super) fn accept(port: MessagePort) {
     }));
 }
 
-/// Asks Python. `limit` is how many seconds the answer may take.
+/// Sends a question to Python. `limit` is the timeout in seconds.
 pub async fn ask(question: &str, limit: f64) -> Answer {
     let promise = ASKING.with_borrow_mut(|asking| {
         let asking = asking.as_mut()?;
@@ -63,7 +63,7 @@ pub async fn ask(question: &str, limit: f64) -> Answer {
         set(&message, "id", &id.into());
         set(&message, "question", &question.into());
         set(&message, "limit", &limit.into());
-        // A text and numbers can always be cloned.
+        // Strings and numbers can always be cloned.
         let _ = asking.port.post_message(&message);
         Some(promise)
     });
@@ -81,8 +81,9 @@ pub struct QuestionPort {
 }
 
 impl QuestionPort {
-    /// Makes a channel. Each question that arrives is given to `hear`, with its number and its limit in seconds; the other
-    /// end is for a worker.
+    /// Opens a channel and returns its end for a worker as well. `hear` is called with each question, its number and
+    /// its
+    /// timeout in seconds.
     pub fn open(
         hear: impl Fn(u32, String, f64) + 'static,
     ) -> Result<(QuestionPort, MessagePort), String> {
@@ -121,7 +122,7 @@ impl QuestionPort {
     }
 }
 
-/// The answer in a message.
+/// Decodes the answer in a message.
 pub(super) fn answer(data: &JsValue) -> Answer {
     let text = |key: &str| get(data, key).and_then(|value| value.as_string());
     match (text("answer"), text("output")) {
@@ -130,10 +131,10 @@ pub(super) fn answer(data: &JsValue) -> Answer {
     }
 }
 
-/// A number of ours in a message.
+/// Decodes a number that the page assigned.
 pub(super) fn number(data: &JsValue, key: &str) -> Option<u32> {
     let number = get(data, key)?.as_f64()?;
-    // The page's own numbers, which are whole and below 2^32.
+    // The page's own numbers are integers below 2^32.
     Some(number as u32)
 }
 
@@ -142,6 +143,6 @@ pub(super) fn get(data: &JsValue, key: &str) -> Option<JsValue> {
 }
 
 pub(super) fn set(object: &Object, key: &str, value: &JsValue) {
-    // A plain object takes every key.
+    // A plain object accepts every key.
     let _ = Reflect::set(object, &key.into(), value);
 }

@@ -1,4 +1,4 @@
-//! How much storage the browser allows this origin, and whether it promises to keep what is stored.
+//! The storage quota of this origin, and whether the browser promises not to evict stored data.
 
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -7,13 +7,13 @@ use web_sys::{StorageEstimate, StorageManager};
 /// Storage, in bytes. All pages of the origin share it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quota {
-    /// What is used.
+    /// The bytes used.
     pub used: f64,
-    /// What may be used.
+    /// The maximum.
     pub quota: f64,
 }
 
-/// The quota, where the browser reports it.
+/// Returns the quota, if the browser reports it.
 pub async fn quota() -> Option<Quota> {
     let estimate = JsFuture::from(manager()?.estimate().ok()?).await.ok()?;
     let estimate: StorageEstimate = estimate.unchecked_into();
@@ -23,7 +23,7 @@ pub async fn quota() -> Option<Quota> {
     })
 }
 
-/// Whether the browser promised not to evict what is stored when the disk gets full.
+/// Whether the browser promised not to evict stored data when the disk gets full.
 pub async fn is_lasting() -> bool {
     match manager().and_then(|manager| manager.persisted().ok()) {
         Some(promise) => is_true(promise).await,
@@ -45,7 +45,7 @@ async fn is_true(promise: js_sys::Promise) -> bool {
 }
 
 fn manager() -> Option<StorageManager> {
-    // Of the page or of a worker.
+    // The navigator of the page or of the worker.
     let navigator = js_sys::Reflect::get(&js_sys::global(), &"navigator".into()).ok()?;
     // Absent outside a secure context.
     let manager = js_sys::Reflect::get(&navigator, &"storage".into()).ok()?;

@@ -1,5 +1,5 @@
-//! Ranges of text on the page: highlighting them without changing the DOM, scrolling to them, and finding out
-//! which one a person selected.
+//! Ranges of text on the page: highlights them without changing the DOM, scrolls to them, and reads the user's
+//! selection.
 
 use js_sys::{Array, Function, Map, Reflect};
 use wasm_bindgen::prelude::*;
@@ -9,7 +9,7 @@ use crate::projection::highlight::{Piece, Point, Spot, locate};
 
 /// Highlights ranges under a name that style sheets use (`::highlight(name)`), and removes earlier highlights of
 /// that name. Each range comes with the id of the element that holds its text; elements that are not on the page
-/// are skipped. Browsers without highlights show the page without.
+/// are skipped. Browsers without support for highlights show none.
 pub fn mark(name: &str, passages: &[(String, Spot)]) {
     let global = js_sys::global();
     let registry = Reflect::get(&global, &"CSS".into())
@@ -21,7 +21,7 @@ pub fn mark(name: &str, passages: &[(String, Spot)]) {
     if registry.is_undefined() || !class.is_function() {
         return;
     }
-    // A registry has the methods of a map.
+    // The registry has the methods of a `Map`.
     let registry: Map = registry.unchecked_into();
     let ranges: Array = passages
         .iter()
@@ -37,7 +37,7 @@ pub fn mark(name: &str, passages: &[(String, Spot)]) {
     }
 }
 
-/// Scrolls an element so that a range in it is visible. False if the range is not on the page.
+/// Scrolls an element so that a range in it is visible. Returns false if the range is not on the page.
 pub fn bring_into_sight(id: &str, spot: &Spot, scroller: &Element) -> bool {
     let Some(range) = range(id, spot) else {
         return false;
@@ -58,20 +58,20 @@ pub fn bring_into_sight(id: &str, spot: &Spot, scroller: &Element) -> bool {
     true
 }
 
-/// A person's selection: the id of the element that holds the text, its pieces, and the bounds.
+/// The user's selection.
 pub struct Selected {
-    /// The id of the element.
+    /// The id of the element that holds the text.
     pub id: String,
-    /// The text that it shows.
+    /// The pieces of text that the element shows.
     pub pieces: Vec<Piece>,
-    /// Where the selection begins.
+    /// The start of the selection.
     pub start: Point,
-    /// Where it ends.
+    /// The end of the selection.
     pub end: Point,
 }
 
-/// The selection, if it is within one element whose id has a prefix. Of a selection that reaches further, the part
-/// in its first element.
+/// Returns the selection, if it is within one element whose id has a prefix. A selection that extends further is cut
+/// off at the end of its first element.
 pub fn selected(id_start: &str) -> Option<Selected> {
     let selection = web_sys::window()?.get_selection().ok()??;
     if selection.is_collapsed() || selection.range_count() == 0 {
@@ -107,7 +107,7 @@ fn holder_of(node: &Node, id_start: &str) -> Option<Element> {
     element.closest(&format!("[id^=\"{id_start}\"]")).ok()?
 }
 
-/// The text nodes of an element, in order. Text of controls is not included.
+/// The text nodes of an element, in order, without the text of controls.
 fn shown(holder: &Element) -> Vec<(Node, Piece)> {
     let mut found = Vec::new();
     let mut at = None;
@@ -137,7 +137,7 @@ fn shown(holder: &Element) -> Vec<(Node, Piece)> {
     found
 }
 
-/// The next node that is not within this one.
+/// The next node that is not a descendant of this one.
 fn following(node: &Node, holder: &Element) -> Option<Node> {
     let mut here = node.clone();
     loop {
@@ -184,7 +184,7 @@ fn range(id: &str, spot: &Spot) -> Option<Range> {
     Some(range)
 }
 
-/// A DOM position (a node and an offset) as a point. Between elements it is the start of the next one.
+/// Converts a DOM position (a node and an offset) to a point. Between elements it is the start of the next one.
 fn point(shown: &[(Node, Piece)], node: &Node, offset: u32) -> Option<Point> {
     let here = shown
         .iter()
@@ -192,7 +192,7 @@ fn point(shown: &[(Node, Piece)], node: &Node, offset: u32) -> Option<Point> {
     if let Some(piece) = here {
         return Some(Point { piece, offset });
     }
-    // An element: the offset counts its children. The point is the first text at or after that child.
+    // In an element, the offset counts its children. The point is the first text at or after that child.
     let child = node.child_nodes().item(offset);
     let after = shown.iter().position(|(known, _)| match &child {
         Some(child) => {

@@ -1,4 +1,4 @@
-//! Waiting: for a time, or for the next animation frame.
+//! Timers: delays, and the next animation frame.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -11,7 +11,7 @@ thread_local! {
     static PERFORMANCE: OnceCell<Option<Performance>> = const { OnceCell::new() };
 }
 
-/// Seconds since the page or worker was started; monotonic.
+/// Seconds since the page or worker was started. Monotonic.
 pub fn now() -> f64 {
     PERFORMANCE.with(|cell| {
         let performance = cell.get_or_init(|| {
@@ -26,14 +26,14 @@ pub fn now() -> f64 {
     })
 }
 
-/// Seconds since 1970 by the system clock; may jump.
+/// Seconds since 1970 by the system clock, which may jump.
 pub fn wall_clock() -> f64 {
     js_sys::Date::now() / 1000.0
 }
 
-/// A time by the system clock, in seconds since 1970, as local date and time: `2026-11-25 14:05`.
+/// Formats a time of the system clock, in seconds since 1970, as local date and time: `2026-11-25 14:05`.
 pub fn local_time(seconds: f64) -> String {
-    // Beyond this, dates cannot be written.
+    // JavaScript cannot represent dates far beyond this.
     if !seconds.is_finite() || seconds.abs() > 8.0e12 {
         return String::new();
     }
@@ -44,26 +44,26 @@ pub fn local_time(seconds: f64) -> String {
     text.chars().take(16).collect::<String>().replace('T', " ")
 }
 
-/// The longest delay of a browser's timer, in milliseconds. It fires at once for a longer one.
+/// The longest delay of a browser's timer, in milliseconds. A timer with a longer one fires at once.
 const LONGEST: u32 = i32::MAX.unsigned_abs();
 
-/// Resolves after the time has passed, however long it is.
+/// Resolves after a duration of any length.
 pub async fn sleep(duration: Duration) {
     for part in parts(duration) {
         gloo_timers::future::TimeoutFuture::new(part).await;
     }
 }
 
-/// Runs a function after a delay, unless it is dropped before.
+/// A timer. Dropping it cancels it.
 pub struct Alarm(#[allow(dead_code, reason = "it is only held")] Timeout);
 
-/// A timer.
+/// Runs a function after a delay.
 pub fn alarm(duration: Duration, action: impl FnOnce() + 'static) -> Alarm {
     let millis = u32::try_from(duration.as_millis()).unwrap_or(LONGEST);
     Alarm(Timeout::new(millis.min(LONGEST), action))
 }
 
-/// A delay as parts that a timer accepts, in milliseconds, rounded up: it never fires too early.
+/// Splits a delay into parts that a timer accepts, in milliseconds, rounded up so that it never fires too early.
 fn parts(duration: Duration) -> impl Iterator<Item = u32> {
     let rest = duration.subsec_nanos().div_ceil(1_000_000);
     let millis = duration.as_secs().saturating_mul(1000);

@@ -1,4 +1,4 @@
-//! A message between threads: encoded bytes, and browser objects that cannot be encoded.
+//! Messages between threads: encoded bytes, and browser objects that cannot be encoded.
 //!
 //! Long bytes are transferred instead of copied. Copies would stay in memory on both sides until the garbage
 //! collector runs.
@@ -10,7 +10,7 @@ use web_sys::{Blob, DedicatedWorkerGlobalScope, Worker};
 use super::database::KeptText;
 use super::files::GivenFile;
 
-/// Bytes from this length on are transferred, shorter ones are copied, which is faster.
+/// Bytes of at least this length are transferred; shorter ones are copied, which is faster.
 const LONG: usize = 1 << 15;
 
 /// A message.
@@ -25,15 +25,15 @@ pub struct Letter {
 /// A browser object that is sent with a message.
 #[derive(Clone, Debug)]
 pub enum Attachment {
-    /// A file to read.
+    /// A file to be read by the receiver.
     File(GivenFile),
-    /// A file to save.
+    /// A file to be saved.
     Blob(Blob),
-    /// Texts to store, which the receiver only passes on.
+    /// Texts to be stored, which the receiver only passes on.
     Texts(Vec<KeptText>),
 }
 
-/// Where letters can be posted.
+/// The receiving end of letters.
 pub(super) trait Recipient {
     /// Posts a value and transfers the listed buffers.
     fn post(&self, value: &JsValue, transfer: &Array) -> Result<(), JsValue>;
@@ -53,7 +53,7 @@ impl Recipient for DedicatedWorkerGlobalScope {
 
 #[wasm_bindgen]
 extern "C" {
-    /// A buffer whose memory can be released at once.
+    /// A buffer whose memory can be released early.
     #[wasm_bindgen(extends = ArrayBuffer)]
     type Released;
     #[wasm_bindgen(method, catch)]
@@ -81,7 +81,7 @@ impl Letter {
         let _ = recipient.post(&value, &transfer);
     }
 
-    /// The letter that was posted, if the value is one.
+    /// Decodes a posted letter; `None` if the value is none.
     pub(super) fn from_js(value: JsValue) -> Option<Letter> {
         let (bytes, attachments) = match value.dyn_into::<Array>() {
             Err(bytes) => (bytes, Vec::new()),
@@ -101,14 +101,14 @@ impl Letter {
 }
 
 impl Attachment {
-    /// A file to save that holds these texts; `None` if the browser is out of space.
+    /// Makes a file to be saved that consists of these texts; `None` if the browser is out of space.
     pub fn of_texts(texts: Vec<String>) -> Option<Attachment> {
         let texts: Array = texts.into_iter().map(JsValue::from).collect();
         let blob = Blob::new_with_str_sequence(&texts).ok()?;
         Some(Attachment::Blob(blob))
     }
 
-    /// The attachment as a tagged array.
+    /// Encodes the attachment as a tagged array.
     fn to_js(&self) -> JsValue {
         match self {
             // A file's path is lost when it is cloned, so its name is sent separately.

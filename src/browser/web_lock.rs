@@ -1,5 +1,5 @@
-//! A lock that only one tab of the browser can hold at a time (the Web Locks API). It is released when it is
-//! dropped, or when its tab is closed.
+//! A lock that only one tab of the browser can hold at a time (the Web Locks API). It is released on drop, or when
+//! its tab is closed.
 //!
 //! Outside a secure context (http, but not localhost) browsers have no locks; there every request is granted.
 
@@ -10,7 +10,7 @@ use wasm_bindgen_futures::JsFuture;
 /// The prefix of names, because pages of one origin share their locks.
 const PREFIX: &str = "volary.";
 
-/// A lock that is held.
+/// An acquired lock.
 #[derive(Debug)]
 pub struct WebLock {
     /// Releases it; `None` where the browser has no locks.
@@ -26,7 +26,7 @@ impl Drop for WebLock {
     }
 }
 
-/// Requests a lock; `None` if it is held, in this tab or in another one.
+/// Acquires a lock; `None` if it is held, in this tab or in another one.
 pub async fn acquire(name: &str) -> Option<WebLock> {
     let Some((locks, request)) = manager() else {
         return Some(WebLock { release: None });
@@ -54,7 +54,7 @@ pub async fn acquire(name: &str) -> Option<WebLock> {
         return Some(WebLock { release: None });
     };
     super::spawn(async move {
-        // A browser that rejects locks altogether grants every request, as one without them.
+        // A browser that rejects locks altogether grants every request, like a browser without locks.
         if JsFuture::from(asked).await.is_err() {
             let _ = refuse.call1(&JsValue::NULL, &JsValue::TRUE);
         }
@@ -65,7 +65,7 @@ pub async fn acquire(name: &str) -> Option<WebLock> {
     })
 }
 
-/// The browser's locks, and how they are requested.
+/// The browser's lock manager and its `request` function.
 fn manager() -> Option<(JsValue, Function)> {
     let navigator = web_sys::window()?.navigator();
     let locks = Reflect::get(&navigator, &"locks".into()).ok()?;

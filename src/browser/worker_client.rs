@@ -1,4 +1,4 @@
-//! The page's end of a worker: starts it, sends requests, and passes each reply to the call that it belongs to.
+//! The page's end of a worker: starts it, sends requests, and routes each reply to its call.
 //!
 //! The worker runs the same wasm as the page: `start.js` starts it with the page's compiled module, so nothing is
 //! fetched or compiled twice.
@@ -23,7 +23,7 @@ use super::worker_port::UNLOADED;
 
 #[wasm_bindgen]
 extern "C" {
-    /// The address of `start.js`.
+    /// Defined in `start.js`.
     #[wasm_bindgen(catch, js_name = startWorker)]
     fn start_worker() -> Result<Worker, JsValue>;
 }
@@ -42,12 +42,12 @@ pub struct WorkerClient {
 pub struct Reply<E> {
     /// The event.
     pub event: E,
-    /// The objects sent with it.
+    /// The browser objects sent with it.
     pub attachments: Vec<Attachment>,
 }
 
-/// The replies to a call, until the worker has completed it. Dropping them abandons the call: the worker may go
-/// on, but its replies are ignored.
+/// The replies to a call, until the worker has completed it. Dropping them abandons the call: the worker may
+/// continue, but its replies are ignored.
 pub struct Replies<E> {
     id: RequestId,
     calls: Rc<RefCell<Calls<Letter>>>,
@@ -55,7 +55,7 @@ pub struct Replies<E> {
 }
 
 impl WorkerClient {
-    /// Starts a worker. Fails only where the browser has none.
+    /// Starts a worker. Fails only in a browser without workers.
     pub fn start() -> Result<WorkerClient, String> {
         WorkerClient::try_start().map_err(|error| text_of(&error))
     }
@@ -98,7 +98,7 @@ impl WorkerClient {
         self.call_with(request, Vec::new())
     }
 
-    /// Sends a request with attachments.
+    /// Like [`WorkerClient::call`], with attachments.
     pub fn call_with<R: Request>(
         &self,
         request: &R,
@@ -118,7 +118,7 @@ impl WorkerClient {
         }
     }
 
-    /// Gives the worker a port to Python, once. Early messages, including this one, are queued in the worker.
+    /// Transfers a port to Python to the worker, once. Early messages, including this one, are queued in the worker.
     pub fn give_python_port(&self, make: impl FnOnce() -> Option<MessagePort>) {
         if self.has_python_port.get() {
             return;
@@ -132,7 +132,7 @@ impl WorkerClient {
         }
     }
 
-    /// Terminates the worker. Open calls receive the reason.
+    /// Terminates the worker. Open calls end with the reason.
     pub fn end(self, reason: &str) {
         let message = reason.into();
         let loss = WorkerLoss::Crashed { message };
@@ -141,7 +141,7 @@ impl WorkerClient {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether the worker does not reply any more.
+    /// Whether the worker was lost, so that no replies follow.
     pub fn is_lost(&self) -> bool {
         self.calls.borrow().is_lost()
     }
@@ -157,7 +157,7 @@ impl Drop for WorkerClient {
     }
 }
 
-/// Passes a letter of the worker to the call that it belongs to.
+/// Routes a letter of the worker to its call.
 fn deliver(calls: &RefCell<Calls<Letter>>, mut letter: Letter) {
     let delivery = decode_delivery(&letter.bytes).map(|(delivery, rest)| (delivery, rest.len()));
     let waker = match delivery {

@@ -10,7 +10,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort};
 use super::python_port;
 use super::transferable::Letter;
 
-/// What a worker posts if its part of the code could not be loaded. The only message that is a string.
+/// Posted by a worker whose lazy code could not be loaded. The only message that is a string.
 pub(super) const UNLOADED: &str = "unloaded";
 
 /// The connection to the page.
@@ -28,7 +28,7 @@ impl WorkerPort {
         letter.post(&self.0);
     }
 
-    /// Tells the page that this worker is useless, because its code could not be loaded.
+    /// Reports that this worker is useless, because its code could not be loaded.
     pub fn post_unloaded(&self) {
         // A string can always be cloned.
         let _ = self.0.post_message(&UNLOADED.into());

@@ -1,32 +1,32 @@
-//! The stores, and the changes that can be made to them.
+//! The stores of the database, and the changes that can be made to them.
 
 use super::{KeptText, RowBatch};
 
 /// A store: one for each kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Store {
-    /// What lists show of episodes, many rows to a record ([`RowBatch`]).
+    /// The rows that lists show of episodes, many to a record ([`RowBatch`]).
     Rows,
-    /// The texts of episodes, in parts, by id and number of the part.
+    /// The texts of episodes, in parts, by episode id and part number.
     Episodes,
-    /// Heads and plans of evaluations, by their ids.
+    /// Heads and plans of evaluations, by id.
     Evaluations,
-    /// The result of each cell of an evaluation, by its id and the number of the cell.
+    /// The result of each cell of an evaluation, by evaluation id and cell number.
     Results,
     /// The steps so far of unfinished episodes, by the same keys.
     Drafts,
-    /// What is known of the files that hold episodes, by their ids.
+    /// Metadata of the files that hold episodes, by file id.
     Sources,
-    /// Those files themselves, by the same keys.
+    /// The files that hold episodes, by the keys of [`Store::Sources`].
     Files,
-    /// Rows as earlier versions stored them, one to a record. Emptied when the database is opened.
+    /// Rows as earlier versions stored them, one to a record. Migrated when the database is opened.
     LegacyRows,
-    /// Batches of records of evaluations, as earlier versions wrote them. Emptied when the database is opened.
+    /// Batches of records of evaluations, as earlier versions wrote them. Migrated when the database is opened.
     LegacyJournal,
 }
 
 impl Store {
-    /// All of them.
+    /// All stores.
     pub const ALL: [Store; 9] = [
         Store::Rows,
         Store::Episodes,
@@ -39,7 +39,7 @@ impl Store {
         Store::LegacyJournal,
     ];
 
-    /// Its name in the database. Earlier versions chose the names.
+    /// The name in the database, as earlier versions chose it.
     pub const fn name(self) -> &'static str {
         match self {
             Store::Rows => "sheets",
@@ -55,19 +55,19 @@ impl Store {
     }
 }
 
-/// A change. The rows of [`Store::Rows`] have changes of their own.
+/// A change of the database. The rows of [`Store::Rows`] have variants of their own.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Stores a text under a key, in place of the one there.
+    /// Stores a text under a key and replaces the previous one.
     Put(Store, String, KeptText),
     /// Deletes the record under a key.
     Delete(Store, String),
-    /// Deletes the records under all keys with this prefix; all of the store for the empty prefix.
+    /// Deletes all records whose keys have this prefix; the empty prefix clears the store.
     DeletePrefix(Store, String),
-    /// Stores new rows. If one of their ids is there already, no change of the list is made
+    /// Stores new rows. If one of the ids exists already, no change of the list is made
     /// ([`DatabaseError::Taken`](super::DatabaseError::Taken)).
     AddRows(RowBatch),
-    /// Stores rows, in place of those with the same ids.
+    /// Stores rows and replaces those with the same ids.
     PutRows(RowBatch),
     /// Deletes the rows with these ids.
     DeleteRows(Vec<String>),
@@ -76,7 +76,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The store that it changes.
+    /// The store that is changed.
     pub fn store(&self) -> Store {
         match self {
             Change::Put(store, ..) | Change::Delete(store, _) | Change::DeletePrefix(store, _) => {

@@ -1,4 +1,4 @@
-//! Waiting for a transaction. (The future of the idb crate does not tell why one was aborted.)
+//! The completion of a transaction, as a future. (The future of the idb crate does not report why one was aborted.)
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -9,16 +9,16 @@ use idb::Transaction;
 
 use super::DatabaseError;
 
-/// A transaction and its result.
+/// A transaction and its completion.
 pub(super) struct Completion {
     /// `None` once this was dropped.
     pub(super) transaction: Option<Transaction>,
     end: End,
-    /// Another handle of the same transaction, if dropping this aborts it.
+    /// Another handle of the same transaction; `Some` if dropping this aborts it.
     breaks_off: Option<Transaction>,
 }
 
-/// The result of something that runs whether or not anybody waits for it. Clones share it.
+/// The result of a process that runs whether or not it is awaited. Clones share it.
 #[derive(Clone)]
 pub(super) struct End(Rc<RefCell<State>>);
 
@@ -54,10 +54,10 @@ impl Future for End {
 }
 
 impl Drop for Completion {
-    /// The waiting future may be gone, but the browser still calls the event handlers.
+    /// The future may be dropped while the browser still calls the event handlers, so the transaction is leaked.
     fn drop(&mut self) {
         if matches!(&*self.end.0.borrow(), State::Open(_)) {
-            // Aborting fails only where the transaction is over.
+            // Aborting fails only if the transaction has ended.
             let _ = self.breaks_off.take().map(Transaction::abort);
             std::mem::forget(self.transaction.take());
         }
@@ -77,19 +77,18 @@ impl Completion {
         }
     }
 
-    /// Aborts the transaction when this is dropped; `same` is another handle of it.
+    /// Makes dropping this abort the transaction; `same` is another handle of it.
     pub(super) fn break_off_unless_wanted(&mut self, same: Transaction) {
         self.breaks_off = Some(same);
     }
 
-    /// Commits: all requests were made, and the transaction need not wait until the page has handled each
-    /// result.
+    /// Commits: all requests were made, so the transaction need not wait until the page has handled each result.
     pub(super) fn commit(&self, names: &[&str]) {
-        // Without `commit` in a browser the transaction ends by itself.
+        // In a browser without `commit` the transaction ends by itself.
         let _ = self.other_handle(names).map(|other| other.commit());
     }
 
-    /// Aborts. A transaction that was aborted before still tells why.
+    /// Aborts. If the transaction was aborted before, its original error is still reported.
     pub(super) fn abort(&self, names: &[&str]) {
         let _ = self.other_handle(names).map(Transaction::abort);
     }

@@ -1,6 +1,6 @@
-//! Why a stored record cannot be read.
+//! The ways in which a stored record can be damaged.
 
-/// Why a stored record cannot be read. Such a record is never deleted without being asked for.
+/// The reason why a stored record cannot be read. Such a record is only deleted on request.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Damage {
     /// The value does not have the form of such a record.

@@ -1,11 +1,11 @@
-//! Why the browser stores nothing.
+//! Errors of the browser's database.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{DomException, Event, IdbTransaction};
 
 use crate::browser::worker_client::text_of;
 
-/// Why the database did not do something. Every error leaves it unchanged.
+/// A database error. Every error leaves the database unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {

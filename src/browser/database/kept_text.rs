@@ -1,4 +1,4 @@
-//! A JavaScript string. Texts of episodes go from a worker to the database and to files without being copied into
+//! JavaScript strings, which carry texts of episodes from a worker to the database and to files without a copy in
 //! wasm memory.
 
 use js_sys::{Array, JsString};
@@ -9,27 +9,27 @@ use wasm_bindgen::prelude::*;
 pub struct KeptText(JsString);
 
 impl KeptText {
-    /// The text, if the value is one.
+    /// Wraps a value; `None` if it is not a string.
     pub fn from_js(value: JsValue) -> Option<KeptText> {
         value.dyn_into().ok().map(KeptText)
     }
 
-    /// The value.
+    /// The JavaScript value.
     pub fn as_js(&self) -> &JsValue {
         &self.0
     }
 
-    /// A copy in wasm memory.
+    /// Copies it into wasm memory.
     pub fn to_text(&self) -> String {
         String::from(&self.0)
     }
 
-    /// Its length, in UTF-16 units.
+    /// The length in UTF-16 units.
     pub fn length(&self) -> u32 {
         self.0.length()
     }
 
-    /// Parts of at most `most` units, in order; one if the text is short.
+    /// Splits it into parts of at most `most` units, in order; a short text is one part.
     pub fn parts(&self, most: u32) -> Vec<KeptText> {
         let length = self.length();
         if length <= most {
@@ -46,7 +46,7 @@ impl KeptText {
             .collect()
     }
 
-    /// The concatenation of parts.
+    /// Concatenates parts.
     pub fn joined(parts: &[KeptText]) -> KeptText {
         match parts {
             [only] => only.clone(),

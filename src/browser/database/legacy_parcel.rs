@@ -1,8 +1,11 @@
-//! Records of the journal that earlier versions wrote for evaluations, each with the texts of many episodes. They are
-//! only read: [`super::migration`] stores their texts one by one.
+//! Decodes the journal records that earlier versions wrote for evaluations, each with the texts of many episodes.
+//! They
+//! are only read: [`super::migration`] stores their texts one by one.
 //!
-//! A record is a list of three elements for each store: its name, the keys with the lengths of their texts (as JSON), and
-//! the texts as UTF-8 one after the other, compressed with LZ4 if there are fewer bytes than the lengths say. (Or a key and
+//! A record is a list of three elements for each store: its name, the keys with the lengths of their texts (as
+//! JSON), and
+//! the concatenated UTF-8 texts, compressed with LZ4 if there are fewer bytes than the sum of the lengths. (Or a key
+//! and
 //! a text.) The last element is the number of the format; the first versions wrote none.
 //!
 //! Invariant: a record is decoded completely or not at all.
@@ -25,7 +28,7 @@ const MOST_COMPRESSED: usize = 256;
 /// The store of a text, its key, and the text.
 pub(super) type Put = (Store, String, KeptText);
 
-/// The texts of a record: all of them, or why it cannot be read.
+/// Decodes all texts of a record.
 pub(super) fn decode(value: &JsValue) -> Result<Vec<Put>, Damage> {
     let record: &Array = value.dyn_ref().ok_or(Damage::Shape)?;
     let mut parts: Vec<_> = record.iter().collect();
@@ -75,7 +78,7 @@ fn lengths(keys: &str) -> Option<Vec<(String, usize)>> {
     pairs.collect()
 }
 
-/// The keys and texts of a pile. Every byte must belong to a text.
+/// Decodes the keys and texts of a pile. Every byte must belong to a text.
 fn decode_pile(keys: &str, bytes: &[u8]) -> Result<Vec<(String, String)>, Damage> {
     let lengths = lengths(keys).ok_or(Damage::Keys)?;
     let mut sum = 0_usize;
@@ -96,8 +99,8 @@ fn decode_pile(keys: &str, bytes: &[u8]) -> Result<Vec<(String, String)>, Damage
     texts.collect()
 }
 
-/// The decompressed bytes, exactly `length` of them; `None` if the input is not that. Fewer bytes than `length`
-/// are compressed.
+/// Decompresses to exactly `length` bytes; `None` if that fails. The input is compressed if it is shorter than
+/// `length`.
 fn unpacked(bytes: &[u8], length: usize) -> Option<Cow<'_, [u8]>> {
     if bytes.len() >= length {
         return Some(bytes.into());
@@ -115,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// A pile as earlier versions wrote it.
+    /// Encodes a pile as earlier versions did.
     fn pile(texts: &[(String, String)]) -> (String, Vec<u8>) {
         let keys = texts
             .iter()

@@ -1,7 +1,8 @@
-//! Moves what earlier versions stored into the stores of this version, when the database is opened.
+//! Migrates the records of earlier versions to the stores of this version, when the database is opened.
 //!
-//! Invariant: a record is deleted in the transaction that stores all that it holds, and only then. What cannot be read
-//! stays as it is.
+//! Invariant: a record is deleted only in the transaction that stores all of its contents. An unreadable record
+//! stays
+//! as it is.
 
 use futures_util::FutureExt;
 use wasm_bindgen::JsValue;
@@ -14,10 +15,10 @@ use super::{
 /// How many rows are moved in one transaction.
 const ROWS: u32 = 500;
 
-/// What a record of an earlier version holds, as changes: what stores it, and what deletes the record.
+/// The changes that store the contents of an old record and delete it.
 pub type Moved = Result<Vec<Change>, Damage>;
 
-/// Moves one record of the journal. Returns why it cannot be read, if so.
+/// Migrates one record of the journal. The inner error says why it cannot be read.
 pub async fn move_journal_record(
     database: &Database,
     key: &str,
@@ -29,7 +30,7 @@ pub async fn move_journal_record(
             async move {
                 let journal = transaction.object_store(Store::LegacyJournal.name())?;
                 let Some(record) = journal.get(JsValue::from(&key))?.await? else {
-                    // Another tab moved it.
+                    // Another tab migrated it.
                     return Ok((Vec::new(), Ok(())));
                 };
                 Ok(match journal_changes(&key, &record) {
@@ -42,7 +43,7 @@ pub async fn move_journal_record(
         .await
 }
 
-/// What a record of the journal holds; `None` if there is none.
+/// Decodes a record of the journal; `None` if it does not exist.
 pub async fn read_journal_record(
     database: &Database,
     key: &str,
@@ -53,7 +54,7 @@ pub async fn read_journal_record(
     Ok(found.await?.map(|record| journal_changes(key, &record)))
 }
 
-/// Moves rows that have a record of their own and whose keys come after `after`. Returns the last key that
+/// Migrates the rows that have a record of their own and whose keys come after `after`. Returns the last key that
 /// it visited; `None` if there was none.
 pub async fn move_next_rows(
     database: &Database,
@@ -89,7 +90,7 @@ fn journal_changes(key: &str, record: &JsValue) -> Moved {
     Ok(changes)
 }
 
-/// What moves rows that have a record of their own.
+/// The changes that migrate rows that have a record of their own.
 pub fn row_changes(rows: Vec<(String, KeptText)>) -> Vec<Change> {
     let records = rows.iter().map(|(key, _)| key.clone());
     let mut changes: Vec<_> = records

@@ -1,4 +1,4 @@
-//! Stored records as they are, for export: nothing is decoded.
+//! Raw values of stored records, undecoded, for export.
 
 use js_sys::{Array, Object, Uint8Array};
 use volary_core::json;
@@ -7,7 +7,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Database, DatabaseError, Store};
 
-/// The stored value under a key, as JSON; bytes as `{"hex": "…"}`. `None` if there is no record.
+/// Returns the value under a key as JSON, with bytes as `{"hex": "…"}`; `None` if there is no record.
 pub async fn raw_value(
     database: &Database,
     store: Store,

@@ -1,5 +1,5 @@
-//! The store of rows: many to a record, since a browser stores a record of 200 rows about ten times faster than 200
-//! records.
+//! The store of rows. A record holds many of them, because a browser stores one record of 200 rows about ten times
+//! faster than 200 records.
 //!
 //! A record is `{ keys: [id, …], texts: [row, …] }`, both of the same length, under a number that the browser assigns. A
 //! unique index over `keys` finds the record of an id.
@@ -15,20 +15,21 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Change, Database, DatabaseError, KeptText, Store, pairs, run_transaction};
 
-/// The field with the ids, and the index over it.
+/// The field of the ids, and the name of its index.
 const KEYS: &str = "keys";
 const TEXTS: &str = "texts";
-/// How many ids are looked up before the first answer is awaited…
+/// The maximum number of concurrent lookups of ids…
 const MOST_LOOKUPS: usize = 200;
-/// …at first, and four times as many in each further round: all ids may be in one record.
+/// …and the number in the first round; each further round has four times as many, because all ids may be in one
+/// record.
 const FIRST_LOOKUPS: usize = 8;
 
-/// Rows, each the text under its id.
+/// A batch of rows: ids and texts.
 #[derive(Clone, Debug, Default)]
 pub struct RowBatch(Vec<(String, KeptText)>);
 
 impl RowBatch {
-    /// A batch of these rows.
+    /// Creates a batch.
     pub fn new(rows: Vec<(String, KeptText)>) -> RowBatch {
         RowBatch(rows)
     }
@@ -38,7 +39,7 @@ impl RowBatch {
         self.0.is_empty()
     }
 
-    /// The ids.
+    /// The ids of the rows.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(id, _)| id.as_str())
     }
@@ -52,7 +53,7 @@ impl RowBatch {
         let record = Object::new();
         let keys: Array = self.ids().map(JsValue::from).collect();
         let texts: Array = self.0.iter().map(|(_, text)| text.as_js()).collect();
-        // A new object takes every field.
+        // A plain object accepts every field.
         let _ = Reflect::set(&record, &KEYS.into(), &keys);
         let _ = Reflect::set(&record, &TEXTS.into(), &texts);
         record.into()
@@ -67,7 +68,7 @@ impl RowBatch {
     }
 }
 
-/// Creates the store.
+/// Creates the store and its index.
 pub(super) fn create(database: &idb::Database) -> Result<(), idb::Error> {
     let mut numbered = ObjectStoreParams::new();
     numbered.auto_increment(true);
@@ -78,7 +79,7 @@ pub(super) fn create(database: &idb::Database) -> Result<(), idb::Error> {
     Ok(())
 }
 
-/// Makes those of the changes that concern rows.
+/// Makes the changes that concern rows.
 pub(super) async fn make(
     transaction: &Transaction,
     changes: &[Change],
@@ -129,7 +130,7 @@ fn add(transaction: &Transaction, rows: &RowBatch) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// Visits each record with any of the ids, once.
+/// Visits each record that has any of the ids, once.
 async fn each_with(
     transaction: &Transaction,
     mut ids: BTreeSet<String>,
@@ -169,7 +170,7 @@ async fn each_with(
     Ok(())
 }
 
-/// The rows with these ids, as far as there are any.
+/// Returns the rows with these ids; ids without a row are skipped.
 pub async fn read_rows(
     database: &Database,
     ids: &[String],
@@ -182,7 +183,7 @@ pub async fn read_rows(
         .inner
         .transaction(&names, idb::TransactionMode::ReadOnly)?;
     let ids: BTreeSet<String> = ids.iter().cloned().collect();
-    // In a task of its own: it takes several steps.
+    // In a task of its own, because it takes several steps.
     run_transaction(transaction, &names, move |transaction| {
         async move {
             let mut found = BTreeMap::new();
@@ -199,7 +200,8 @@ pub async fn read_rows(
     .await
 }
 
-/// Records after a number, up to a limit, in order, each with its number; `None` for one that cannot be read.
+/// Returns at most `most` records after a number, in order, each with its number; `None` for one that cannot be
+/// read.
 pub async fn read_row_batches(
     database: &Database,
     after: u64,

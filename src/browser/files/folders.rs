@@ -1,4 +1,4 @@
-//! The files in dropped folders.
+//! Walks dropped folders and collects their files.
 
 use std::pin::Pin;
 
@@ -16,7 +16,7 @@ const DEEPEST: usize = 32;
 /// The maximum number of files.
 const MOST: usize = 100_000;
 
-/// The dropped entries, if there is a folder among them.
+/// Returns the dropped entries if one of them is a folder, and nothing otherwise.
 pub(super) fn entries(event: &DragEvent) -> Vec<FileSystemEntry> {
     let Some(transfer) = event.data_transfer() else {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn entries(event: &DragEvent) -> Vec<FileSystemEntry> {
     }
 }
 
-/// The files that are being collected.
+/// The future of the collected files.
 pub(super) type Gathering = Pin<Box<dyn Future<Output = Vec<GivenFile>>>>;
 
 /// Collects all dropped files, each under its path.
@@ -63,11 +63,11 @@ async fn walk(entries: Vec<FileSystemEntry>) -> Vec<GivenFile> {
     files
 }
 
-/// The entries of a folder; what cannot be listed is skipped.
+/// Lists a folder; entries that cannot be listed are skipped.
 async fn children(folder: FileSystemDirectoryEntry) -> Vec<FileSystemEntry> {
     let reader = folder.create_reader();
     let mut found = Vec::new();
-    // Browsers list a hundred at a time, and none at the end.
+    // Browsers list about a hundred entries per call, and none at the end.
     loop {
         let some = Promise::new(&mut |resolve, reject| {
             let _ = reader.read_entries_with_callback_and_callback(&resolve, &reject);

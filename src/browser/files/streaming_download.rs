@@ -1,4 +1,4 @@
-//! A download that can be read while it is in progress. A distant part is requested separately, if the server
+//! A download that can be read while it is in progress. A range far ahead is requested separately, if the server
 //! supports range requests: packed files have their directory at the end.
 //!
 //! Invariants: a download stays little ahead of its readers ([`backpressure`]), and only its last chunks are in
@@ -28,33 +28,33 @@ use super::GivenFile;
 use crate::browser::http::{self, HttpError};
 use crate::browser::worker_client::text_of;
 
-/// Larger files are not downloaded: they would fill the disk without consent.
+/// Larger files, in bytes, are not downloaded: they would fill the disk without consent.
 pub const LARGEST: u64 = 2 << 30;
-/// Bytes further ahead than this are requested separately…
+/// Ranges that start further ahead than this many bytes are requested separately…
 const AHEAD: u64 = 1 << 20;
-/// …unless there are more than this.
+/// …unless they are longer than this.
 const MOST_AHEAD: u64 = 8 << 20;
 
 /// A download.
 pub struct StreamingDownload {
     name: String,
     size: u64,
-    /// Where range requests can be sent, if the server supports them.
+    /// `Some` if the server supports range requests.
     parts: Option<RangeRequests>,
     received: Rc<RefCell<Received>>,
     request: RefCell<Option<AbortHandle>>,
-    /// Whether somebody reads it while it is in progress.
+    /// Whether it is read while in progress.
     is_followed: Cell<bool>,
 }
 
-/// The timeout of a server that sends nothing.
+/// The timeout for a server that sends nothing.
 fn timeout() -> http::Patience {
     http::Patience::of(Duration::from_secs(60))
 }
 
 impl StreamingDownload {
     /// Starts a download. If the server does not announce the length, all of it is received first. `progress`
-    /// receives the number of bytes so far, and of all, until somebody reads them.
+    /// is called with the number of bytes received and the total, until the download is read.
     pub async fn begin(
         name: &str,
         url: &str,
@@ -70,7 +70,7 @@ impl StreamingDownload {
         if !(200..300).contains(&status) {
             return Err(FetchError::Status { status });
         }
-        // For a compressed response it would be the compressed length.
+        // The header of a compressed response would be the compressed length.
         let is_packed = response.header("content-encoding").is_some();
         let length = response.header("content-length").filter(|_| !is_packed);
         let length: Option<u64> = length.and_then(|length| length.parse().ok());
@@ -116,7 +116,7 @@ impl StreamingDownload {
         });
         download.request.replace(Some(abort));
         crate::browser::spawn(async move {
-            // The caller aborts the future when it needs no more.
+            // Dropping the download aborts this future.
             let _ = request.await;
         });
         Ok(download)
@@ -145,18 +145,18 @@ impl StreamingDownload {
         self.received.borrow_mut().stop();
     }
 
-    /// The whole file, once it was received.
+    /// Waits until everything was received, and returns the file.
     pub async fn whole(&self) -> Result<GivenFile, FetchError> {
         self.received.borrow_mut().want(u64::MAX);
         poll_fn(|context| self.received.borrow_mut().poll_whole(context.waker())).await
     }
 
-    /// Why the download failed, if it did.
+    /// The error of the download, if it failed.
     pub fn failure(&self) -> Option<FetchError> {
         self.received.borrow().failure()
     }
 
-    /// The name.
+    /// The name of the file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -166,7 +166,7 @@ impl StreamingDownload {
         self.size
     }
 
-    /// Reads a range, once it was received.
+    /// Waits until a range was received, and returns its bytes.
     pub async fn slice(&self, range: Range<u64>) -> Result<Vec<u8>, String> {
         if let Some(bytes) = self.ahead(&range).await {
             return Ok(bytes);
@@ -188,21 +188,21 @@ impl StreamingDownload {
         }
     }
 
-    /// A distant range, if a range request answers before the download gets there.
+    /// Returns a range far ahead, if a range request responds before the download reaches it.
     async fn ahead(&self, range: &Range<u64>) -> Option<Vec<u8>> {
         let received = self.received.borrow().length();
         let is_far = range.start > received + AHEAD && !range.is_empty();
         let is_far = is_far && range.end - range.start <= MOST_AHEAD;
         let parts = self.parts.as_ref().filter(|_| is_far)?;
         let part = parts.part(range, self.size);
-        // Meanwhile the download may get there, or fail.
+        // The download may reach the range first, or fail.
         match select(pin!(part), pin!(self.bytes(range))).await {
             Either::Left((part, _)) => part,
             Either::Right(_) => None,
         }
     }
 
-    /// Waits until a range was received.
+    /// Waits until a range was received, and returns where its bytes are.
     async fn bytes(&self, range: &Range<u64>) -> Result<Found, String> {
         self.received.borrow_mut().want(range.end);
         poll_fn(|context| {

@@ -1,11 +1,11 @@
-//! Back-pressure: how far a download may be ahead of its readers. Pure.
+//! Back-pressure: limits how far a download is ahead of its readers. Pure.
 
-/// How many bytes are received before anybody reads…
+/// This many bytes are received before the first read…
 const LEAD: u64 = 1 << 20;
-/// …and how many times as many as were read: a sequential reader never waits for long.
+/// …and this many times as many as were read, so that a sequential reader never waits for long.
 const SHARE: u64 = 2;
 
-/// How far the readers are.
+/// The progress of the readers.
 #[derive(Default)]
 pub struct Backpressure {
     /// A reader wants the bytes before this one.
@@ -13,7 +13,7 @@ pub struct Backpressure {
 }
 
 impl Backpressure {
-    /// A reader wants the bytes before `end`.
+    /// A reader wants all bytes before `end`.
     pub fn want(&mut self, end: u64) {
         self.wanted = self.wanted.max(end);
     }

@@ -1,12 +1,12 @@
-//! Why a download fails.
+//! Errors of downloads.
 
 use crate::browser::http::HttpError;
 
-/// Why a download fails.
+/// The reason why a download failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// There was no response that this page may read, or it broke off.
+    /// The request failed before a readable response, or the response broke off.
     #[error("{error}")]
     Http {
         /// The browser's error.
@@ -18,15 +18,15 @@ pub enum FetchError {
         /// The HTTP status.
         status: u16,
     },
-    /// It is too large.
+    /// The file is too large.
     #[error("The file is larger than 2 GB.")]
     TooLarge,
-    /// It is not as long as the server announced.
+    /// The length differs from the one that the server announced.
     #[error("The server sent {received} of {size} announced bytes.")]
     Length {
-        /// How many bytes were received.
+        /// The number of bytes received.
         received: u64,
-        /// How many were announced.
+        /// The number of bytes announced.
         size: u64,
     },
     /// The browser is out of space.

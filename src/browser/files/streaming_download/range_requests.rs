@@ -1,11 +1,11 @@
-//! Range requests, to servers that support them.
+//! Range requests, for servers that support them.
 
 use std::ops::Range;
 
 use super::timeout;
 use crate::browser::http;
 
-/// Where range requests can be sent.
+/// The target of range requests.
 pub(super) struct RangeRequests {
     url: String,
     /// The version of the file, if the server reports it.
@@ -16,7 +16,8 @@ pub(super) struct RangeRequests {
 const VERSIONS: [&str; 2] = ["etag", "last-modified"];
 
 impl RangeRequests {
-    /// Only where the server announces it: elsewhere a request might be an error in the browser's console.
+    /// Returns `None` unless the server announces support: elsewhere a request might log an error in the browser's
+    /// console.
     pub(super) fn offered(url: &str, response: &http::Response) -> Option<RangeRequests> {
         let is_offered = response.header("accept-ranges")?.trim() == "bytes";
         is_offered.then(|| RangeRequests {
@@ -25,7 +26,7 @@ impl RangeRequests {
         })
     }
 
-    /// A range of a file of this size; `None` if the server sends something else, or nothing.
+    /// Requests a range of a file of this size; `None` if the server sends something else, or nothing.
     pub(super) async fn part(&self, range: &Range<u64>, size: u64) -> Option<Vec<u8>> {
         let last = range.end - 1;
         let request = http::Request {

@@ -1,7 +1,6 @@
-//! The part of a download that was received.
+//! The received part of a download.
 //!
-//! Invariant: only the last chunks are in this program's memory; the browser holds the others, and may put them on
-//! disk.
+//! Invariant: only the last chunks are in wasm memory; the browser holds the others, and may put them on disk.
 
 use std::ops::Range;
 use std::task::{Poll, Waker};
@@ -16,18 +15,18 @@ use super::backpressure::Backpressure;
 use super::error::FetchError;
 use crate::browser::worker_client::text_of;
 
-/// How many bytes are held at most…
+/// The maximum number of bytes in wasm memory…
 const HELD: u64 = 8 << 20;
-/// …and how many are given to the browser at once, at least.
+/// …and the minimum number that is passed to the browser at once.
 const STORED: u64 = 4 << 20;
 
-/// What was received.
+/// The received chunks and the waiting readers.
 #[derive(Default)]
 pub struct Received {
-    /// Without gaps, from the first byte on; empty once the whole file replaces them.
+    /// Contiguous from the first byte on; empty once the whole file replaces them.
     pieces: Vec<Piece>,
     length: u64,
-    /// How many of the bytes are held here.
+    /// The number of bytes in wasm memory.
     held: u64,
     backpressure: Backpressure,
     end: Option<Result<GivenFile, FetchError>>,
@@ -54,16 +53,16 @@ impl Bytes {
     }
 }
 
-/// Where bytes were found.
+/// The location of a range.
 pub enum Found {
     /// The bytes themselves.
     Here(Vec<u8>),
-    /// What holds them, and where they begin in it.
+    /// The blob that holds them, and their offset in it.
     In(Blob, u64),
 }
 
 impl Received {
-    /// How many bytes were received.
+    /// The number of bytes received.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -73,18 +72,18 @@ impl Received {
         self.end.is_some()
     }
 
-    /// Why the rest will not be received, if that is known.
+    /// The error, if the download failed.
     pub fn failure(&self) -> Option<FetchError> {
         self.end.as_ref()?.clone().err()
     }
 
-    /// A reader wants the bytes before `end`.
+    /// A reader wants all bytes before `end`.
     pub fn want(&mut self, end: u64) {
         self.backpressure.want(end);
         self.wake();
     }
 
-    /// Ready when more should be received.
+    /// Ready once more bytes should be received.
     pub fn poll_wanted(&mut self, waker: &Waker) -> Poll<()> {
         match self.backpressure.wants_more(self.length) {
             true => Poll::Ready(()),
@@ -92,7 +91,7 @@ impl Received {
         }
     }
 
-    /// The whole file, once it was received.
+    /// Ready once the whole file was received.
     pub fn poll_whole(&mut self, waker: &Waker) -> Poll<Result<GivenFile, FetchError>> {
         match &self.end {
             Some(end) => Poll::Ready(end.clone()),
@@ -100,7 +99,7 @@ impl Received {
         }
     }
 
-    /// A range, once it was received.
+    /// Ready once a range was received.
     pub fn poll_bytes(&mut self, range: &Range<u64>, waker: &Waker) -> Poll<Result<Found, String>> {
         if self.length >= range.end {
             return Poll::Ready(self.find(range));
@@ -121,7 +120,7 @@ impl Received {
         self.wakers.drain(..).for_each(Waker::wake);
     }
 
-    /// Adds a chunk; returns the number of bytes so far.
+    /// Adds a chunk and returns the number of bytes received so far.
     pub fn push(&mut self, bytes: Uint8Array) -> Result<u64, FetchError> {
         let (start, length) = (self.length, u64::from(bytes.length()));
         self.length += length;
@@ -140,7 +139,7 @@ impl Received {
         Ok(self.length)
     }
 
-    /// Gives the oldest held chunks to the browser.
+    /// Passes the oldest chunks in wasm memory to the browser.
     fn store(&mut self) -> Result<(), FetchError> {
         let is_here = |piece: &Piece| matches!(piece.bytes, Bytes::Here(_));
         let first = self.pieces.iter().position(is_here).unwrap_or_default();
@@ -162,13 +161,13 @@ impl Received {
         Ok(())
     }
 
-    /// The download is over: the whole file, or why it failed.
+    /// Ends the download, with the whole file or an error.
     pub fn end(&mut self, end: Result<GivenFile, FetchError>) {
         self.end = Some(end);
         self.wake();
     }
 
-    /// All of it was received.
+    /// Ends the download: all bytes were received. A length other than `size` is an error.
     pub fn finish(&mut self, name: &str, size: u64) {
         let received = self.length;
         if received != size {
@@ -183,17 +182,17 @@ impl Received {
         self.end(file);
     }
 
-    /// The download was stopped; what was received can still be read.
+    /// Stops the download; the received bytes can still be read.
     pub fn stop(&mut self) {
         match self.end {
             None => self.end(Err(FetchError::Stopped)),
-            // The browser has all of it.
+            // The browser holds the whole file.
             Some(Ok(_)) => self.pieces.clear(),
             Some(Err(_)) => {}
         }
     }
 
-    /// A received range: the bytes themselves if they are held here.
+    /// Finds a received range: its bytes if they are in wasm memory, and a blob otherwise.
     fn find(&self, range: &Range<u64>) -> Result<Found, String> {
         let overlaps =
             |piece: &&Piece| piece.range.start < range.end && range.start < piece.range.end;
