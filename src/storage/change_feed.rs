@@ -1,4 +1,4 @@
-//! Tells the other tabs and workers of this browser which episodes were stored or deleted.
+//! The change feed: notifies the other tabs and workers of this browser which episodes were stored or deleted.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{self, Text, from_json, to_json};
@@ -6,18 +6,18 @@ use volary_core::json::{self, Text, from_json, to_json};
 use crate::browser::broadcast;
 use crate::browser::database::{Change, Store};
 
-/// Which episodes changed.
+/// The episodes that changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedEpisodes {
-    /// The ids of those that were stored.
+    /// The ids of the stored episodes.
     pub kept: Vec<Text>,
-    /// The ids of those that were deleted.
+    /// The ids of the deleted episodes.
     pub gone: Vec<Text>,
-    /// Prefixes: all episodes whose ids begin with one were deleted.
+    /// Prefixes. All episodes whose ids begin with one of them were deleted.
     pub gone_from: Vec<Text>,
 }
 
-/// Tells the others.
+/// Notifies the other tabs and workers.
 pub(super) fn tell(changes: &[Change]) {
     let mut changed = ChangedEpisodes::default();
     for change in changes {
@@ -37,7 +37,7 @@ pub(super) fn tell(changes: &[Change]) {
     changed.tell();
 }
 
-/// Calls `heard` with what others change from now on.
+/// Calls `heard` with each later change that another tab or worker makes.
 pub fn listen(heard: impl Fn(ChangedEpisodes) + 'static) {
     broadcast::listen(move |text| {
         if let Some(changed) = ChangedEpisodes::read(&text) {
@@ -54,7 +54,7 @@ impl ChangedEpisodes {
     }
 
     fn to_text(&self) -> String {
-        // Texts can always be written.
+        // Strings can always be serialized.
         to_json(self).unwrap_or_default().to_compact_text()
     }
 

@@ -1,14 +1,14 @@
-//! The user's checkout of tau-bench: the files that environments need, and the tasks of each split.
+//! The stored checkout of tau-bench: the files that environments need, and the tasks of each split.
 //!
-//! Invariant: files, tasks and id are of one checkout, because they are written together.
+//! Invariant: files, tasks and id belong to one checkout, because one transaction writes them.
 
 use super::{all, get, write};
 use crate::browser::database::{Change, DatabaseError, Store};
 
-/// The key of the id, and the start of the keys of the files and tasks.
+/// The key of the id, and the prefix of the keys of files and tasks.
 const KEY: &str = "tau-bench";
 
-/// Where the tasks of a split are, by the name of its data.
+/// The key of the tasks of a split, by the name of its data.
 fn tasks_key(name: &str) -> String {
     format!("{KEY}/tasks/{name}")
 }
@@ -17,7 +17,7 @@ fn file_key(path: &str) -> String {
     format!("{KEY}/files/{path}")
 }
 
-/// Stores a checkout in place of the one before: files by path, and tasks by the name of their data.
+/// Stores a checkout in place of the previous one: files by path, and tasks by the name of their data.
 pub async fn keep(
     id: &str,
     files: impl IntoIterator<Item = (String, String)>,
@@ -34,13 +34,13 @@ pub async fn keep(
     write(changes).await
 }
 
-/// The id of the stored checkout; `None` without one.
+/// Returns the id of the stored checkout; `None` if there is none.
 pub async fn id() -> Result<Option<String>, DatabaseError> {
     let id = get(Store::Sources, KEY).await?;
     Ok(id.map(|id| id.to_text()))
 }
 
-/// The stored files whose paths have a prefix, by path.
+/// Returns the stored files whose paths have a prefix, by path.
 pub async fn files(prefix: &str) -> Result<Vec<(String, String)>, DatabaseError> {
     let stored = all(Store::Files, &file_key(prefix)).await?;
     let start = file_key("");
@@ -51,7 +51,7 @@ pub async fn files(prefix: &str) -> Result<Vec<(String, String)>, DatabaseError>
     Ok(files.collect())
 }
 
-/// The tasks of a split, by the name of its data.
+/// Returns the tasks of a split, by the name of its data.
 pub async fn tasks(name: &str) -> Result<Option<String>, DatabaseError> {
     let tasks = get(Store::Files, &tasks_key(name)).await?;
     Ok(tasks.map(|tasks| tasks.to_text()))

@@ -1,7 +1,8 @@
-//! Episodes: the text in parts, and separately the row that lists show.
+//! Stored episodes: texts in parts, and a separate row for lists.
 //!
-//! A text is in the format of `volary_trajectory::native`. The key of a part is the id, in which slashes are
-//! escaped, a slash, and the number of the part: an id may be any string, `a` and `a/000000` among them.
+//! A text is in the format of `volary_trajectory::native`. The key of a part is the id with escaped slashes, a
+//! slash,
+//! and the number of the part, because an id may be any string, `a` and `a/000000` among them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -28,16 +29,16 @@ const BATCHES: u32 = 20;
 pub struct Listed {
     /// The row.
     pub row: Row,
-    /// Where the episode is, if it has no text of its own: the id of the file, and the place in it.
+    /// The location of an episode without a text of its own: the id of the file, and the place in it.
     pub place: Option<(Text, Place)>,
 }
 
-/// An episode as it is stored.
+/// The records of an episode.
 #[derive(Clone, Debug)]
 pub struct StoredEpisode {
     /// The id.
     pub id: String,
-    /// The row that lists show of it.
+    /// Its row.
     pub row: KeptText,
     /// Its native text.
     pub text: KeptText,
@@ -54,7 +55,7 @@ impl StoredEpisode {
     }
 }
 
-/// The changes that store episodes. None of the new ones may exist ([`DatabaseError::Taken`]); the others may.
+/// The changes that store episodes. Those in `new` must not exist yet ([`DatabaseError::Taken`]); the others may.
 pub fn storing(new: Vec<StoredEpisode>, others: Vec<StoredEpisode>) -> Vec<Change> {
     let former = others.iter().map(|episode| deleting_text(&episode.id));
     let mut changes: Vec<Change> = former.collect();
@@ -90,7 +91,7 @@ fn part_key(id: &str, number: usize) -> String {
     key
 }
 
-/// The changes that store the text of an episode, as far as the browser did not store it.
+/// The changes that store the parts of an episode's text that the browser did not store.
 pub fn putting_unstored(id: &str) -> Vec<Change> {
     let parts = super::unstored(Store::Episodes, &parts_of(id)).into_iter();
     parts
@@ -106,7 +107,7 @@ fn parts_of(id: &str) -> String {
     }
 }
 
-/// A row as it is stored, with its id; with the place of its episode, if that has no text of its own.
+/// Encodes a row, and the place of its episode if that has no text of its own. Returns it with its id.
 pub fn stored_row(row: &Row, place: Option<&(Text, Place)>) -> (String, KeptText) {
     (row.id.to_string(), record::write(&record_of(row, place)))
 }
@@ -143,7 +144,7 @@ pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
     write(texts.chain([rows]).collect()).await
 }
 
-/// All episodes.
+/// Lists all episodes.
 pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     let mut listed = HashMap::new();
     let mut last = 0;
@@ -181,7 +182,7 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     Ok(listed.into_values().collect())
 }
 
-/// The episodes with these ids, as far as they exist, in this order.
+/// Returns the episodes with these ids, in this order; ids without an episode are skipped.
 pub async fn listed(ids: &[String]) -> Result<Vec<Listed>, DatabaseError> {
     let rows = rows(ids).await?;
     let found = ids.iter().filter_map(|id| rows.get(id));
@@ -209,11 +210,11 @@ fn place(record: RowRecord) -> Option<(Text, Place)> {
     Some((record.file?.into(), place))
 }
 
-/// The text of an episode; `None` if it does not exist.
+/// Returns the text of an episode; `None` if it does not exist.
 pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
     let first = get(Store::Episodes, &part_key(id, 0)).await?;
     match first {
-        // A full part is followed by others.
+        // Only a full part is followed by another one.
         Some(first) if first.length() < PART => Ok(Some(first)),
         None => Ok(None),
         Some(_) => {
@@ -224,7 +225,7 @@ pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
     }
 }
 
-/// The episodes that the browser did not store, each as a file in memory.
+/// Returns the episodes that the browser did not store, each as a file in memory.
 pub fn unkept_files() -> Vec<GivenFile> {
     let mut texts: BTreeMap<String, Vec<KeptText>> = BTreeMap::new();
     for (key, text) in super::unstored(Store::Episodes, "") {
@@ -278,7 +279,7 @@ mod tests {
             };
             let read = |text: &str| listed_of(record::read(text).unwrap());
             assert_eq!(read(&golden), Some(expected.clone()));
-            // As versions before the first format wrote it.
+            // As versions before the first numbered format wrote it.
             assert_eq!(read(&golden.replace(", \"format\": 1", "")), Some(expected));
         }
     }

@@ -1,8 +1,9 @@
 //! Stored evaluations: a head for the list, the plan, the result of each cell, and drafts. A draft is what an
-//! unfinished episode of a model spent, and its steps so far, so that no step is paid for twice.
+//! unfinished episode of a model has spent, and its steps so far, so that no step is paid for twice.
 //!
-//! Keys begin with the id of the evaluation and a slash; those of steps have a word before it. A finished episode,
-//! its row and its result are stored in one transaction, and so are a step and what was spent on it.
+//! Keys begin with the id of the evaluation and a slash; a word precedes it in keys of steps. One transaction stores
+//! a
+//! finished episode, its row and its result, and one stores a step and what was spent on it.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +69,7 @@ pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> Change {
     Change::Put(Store::Drafts, place(id, cell), text)
 }
 
-/// The change that stores a step of an unfinished episode, counted from 0.
+/// The change that stores a step, counted from 0, of an unfinished episode.
 pub fn keeping_step(id: &str, cell: usize, number: usize, step: &StepRecord) -> Change {
     let key = format!("{}{number:06}", steps_of(id, cell));
     put(Store::Drafts, key, step_to_json(step))
@@ -87,7 +88,7 @@ pub fn forgetting_draft(id: &str, cell: usize) -> [Change; 2] {
     ]
 }
 
-/// The steps so far of an unfinished episode, up to the first that cannot be read.
+/// Returns the stored steps of an unfinished episode, up to the first that cannot be read.
 pub async fn steps(id: &str, cell: usize) -> Result<Vec<StepRecord>, DatabaseError> {
     let kept = all(Store::Drafts, &steps_of(id, cell)).await?;
     let steps = kept.iter().map(|(key, text)| {
@@ -98,7 +99,7 @@ pub async fn steps(id: &str, cell: usize) -> Result<Vec<StepRecord>, DatabaseErr
     Ok(steps.map_while(|step| step).collect())
 }
 
-/// The heads of all evaluations, the latest first.
+/// Returns the heads of all evaluations, the latest first.
 pub async fn list() -> Result<Vec<Head>, DatabaseError> {
     let records = all(Store::Evaluations, "head/").await?;
     unreadable::clear(Store::Evaluations);
@@ -110,7 +111,7 @@ pub async fn list() -> Result<Vec<Head>, DatabaseError> {
     Ok(heads)
 }
 
-/// An evaluation; `None` if it does not exist, or if its plan cannot be read.
+/// Loads an evaluation; `None` if it does not exist, or if its plan cannot be read.
 pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     let (head_key, plan_key) = (format!("head/{id}"), format!("plan/{id}"));
     let head = get(Store::Evaluations, &head_key).await?;
@@ -143,10 +144,10 @@ pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     }))
 }
 
-/// The ids of the stored episodes that an evaluation created. Other ids may begin with its id: an imported
+/// Returns the ids of the stored episodes that an evaluation created. Other ids may begin with its id: an imported
 /// trajectory is named after its file.
 pub async fn own_episodes(id: &str) -> Result<Vec<String>, DatabaseError> {
-    // All of them have texts.
+    // The episodes of an evaluation always have texts.
     let start = format!("{id}-");
     let parts = keys_between(Store::Episodes, &start, &after_all(&start)).await?;
     let named: BTreeSet<String> = parts
@@ -161,7 +162,7 @@ pub async fn own_episodes(id: &str) -> Result<Vec<String>, DatabaseError> {
     Ok(own.map(|listed| listed.row.id.to_string()).collect())
 }
 
-/// Whether an id has the form of the ids that an evaluation gives to its episodes.
+/// Whether an id has the form of the ids that an evaluation assigns to its episodes.
 fn is_named(evaluation: &str, id: &str) -> bool {
     let cell = id
         .strip_prefix(evaluation)
@@ -253,7 +254,7 @@ mod tests {
     use super::super::record::{check_golden, read_json, write_json};
     use super::*;
 
-    /// As the version before the first format wrote them.
+    /// As the version before the first numbered format wrote them.
     const FORMER_PLAN: &str = r#"{"name": "dummy: Random", "dataset": null, "tasks": [{"id": "1", "title": "Seed 1", "environment": "dummy", "configuration": {"end_immediately": true, "large": 123456789012345678901234567890123456789012345}}, {"id": "2", "title": "Seed 2"}], "policies": [{"name": "Random", "actor": {"kind": "random"}, "max_steps": 50}, {"name": "Model", "actor": {"kind": "model", "connection": "mine", "settings": {"Temperature": 0.5, "Seed": 36893488147419103232}}, "max_steps": 7}, {"name": "Script", "actor": {"kind": "scripted", "script": "[]"}, "max_steps": 50}], "repeats": 1, "seed": 0, "success": 1.0, "pace": {"concurrency": 4, "requests_per_minute": null, "tokens_per_minute": 1000, "tokens": null, "cost": 0.1}}"#;
     const FORMER_RESULTS: [(&str, &str); 2] = [
         (

@@ -1,7 +1,7 @@
-//! Moves what earlier versions stored in other ways, when the database is opened.
+//! Migrates the records of earlier versions when the database is opened.
 //!
-//! What cannot be moved (out of space, a read-only database) is returned as changes, to be made in memory: it is
-//! read from there, and the next visit tries again.
+//! If a record cannot be moved (out of space, a read-only database), it is returned as changes to be made in memory.
+//! The page reads it from there, and the next visit tries again.
 
 use super::unreadable::{self, Place};
 use crate::browser::database::{
@@ -10,13 +10,13 @@ use crate::browser::database::{
 };
 use crate::projection::recovery::Recovery;
 
-/// How many rows are read at once where they cannot be moved.
+/// The number of rows per read when they cannot be moved.
 const ROWS: u32 = 2000;
 
-/// Moves everything; what could not be moved is added to `left`.
+/// Migrates everything; the records that could not be moved are added to `left`.
 pub(super) async fn run(database: &Database, left: &mut Vec<Change>) -> Result<(), DatabaseError> {
     let journal = move_journal(database, left).await;
-    // Also when the journal could not be moved: it may have been too large for the space left.
+    // Even if moving the journal failed: the journal may have been too large for the remaining space.
     let rows = move_rows(database, left).await;
     journal.and(rows)
 }
@@ -52,7 +52,7 @@ async fn move_journal(database: &Database, left: &mut Vec<Change>) -> Result<(),
 }
 
 async fn move_rows(database: &Database, left: &mut Vec<Change>) -> Result<(), DatabaseError> {
-    // Most databases have none, and a transaction that only reads does not wait for others.
+    // Most databases have none, and a read-only transaction does not wait for others.
     if database.keys(Store::LegacyRows, "").await?.is_empty() {
         return Ok(());
     }
@@ -74,7 +74,7 @@ async fn move_rows(database: &Database, left: &mut Vec<Change>) -> Result<(), Da
         }
         return moved;
     }
-    // Whatever is not a string is left.
+    // Only values that are not strings are left.
     for key in database.keys(Store::LegacyRows, "").await? {
         unreadable::note(Place::Record(Store::LegacyRows, key), &Damage::Shape);
     }

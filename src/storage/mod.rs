@@ -1,13 +1,14 @@
-//! Episodes, and evaluations with their results, in the browser's database.
+//! The storage of the page: episodes, and evaluations with their results, in the browser's database.
 //!
-//! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold episodes.
-//!   [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how episodes came here. [`change_feed`]: tells other tabs and
-//!   workers what changed.
-//! - `record`: the texts of records, with the number of their format. `migration`: moves what earlier versions stored.
-//!   [`unreadable`]: records that cannot be read, which nothing deletes by itself.
+//! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold
+//!   episodes.
+//!   [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how episodes
+//!   entered the library. [`change_feed`]: notifies other tabs and workers of changes.
+//! - `record`: the texts of records, with the number of their format. `migration`: migrates the records of earlier
+//!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically.
 //!
-//! Invariant: what the browser refuses to store stays in memory until the page is left. Reads find it there, and
-//! [`trouble`] says why, so nothing that is finished is lost without a word.
+//! Invariant: data that the browser refuses to store stay in memory until the page is left. Reads find them there,
+//! and [`trouble`] returns the reason, so no finished work is lost silently.
 
 pub mod change_feed;
 pub mod checkout;
@@ -32,10 +33,10 @@ use crate::browser::database::{
 };
 use crate::projection::recovery::Recovery;
 
-/// The database, opened once for all callers. An error stays until the page is reloaded.
+/// The database, opened once for all callers. An error persists until the page is reloaded.
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, DatabaseError>>>;
 
-/// What the browser did not store; `None` for a deleted record.
+/// The records that the browser did not store; `None` for a deleted one.
 type Unstored = BTreeMap<(Store, String), Option<KeptText>>;
 
 thread_local! {
@@ -45,12 +46,12 @@ thread_local! {
     static TROUBLE: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
 }
 
-/// Why the browser does not store what is only in memory; `None` while it stores everything. Tracks changes.
+/// Why some records are only in memory; `None` while the browser stores everything. Tracks changes.
 pub fn trouble() -> Option<DatabaseError> {
     TROUBLE.with(ArcRwSignal::clone).get()
 }
 
-/// The progress of the migration of what an earlier version stored; `None` while there is none. Tracks changes.
+/// The progress of the migration from an earlier version; `None` while there is none. Tracks changes.
 pub fn recovery() -> Option<Recovery> {
     RECOVERY.with(ArcRwSignal::clone).get()
 }
@@ -59,7 +60,7 @@ fn tell_recovery(recovery: Option<Recovery>) {
     RECOVERY.with(ArcRwSignal::clone).set(recovery);
 }
 
-/// Whether the database is read-only, because a newer version of this page upgraded it. Known once something was
+/// Whether the database is read-only, because a newer version of this page upgraded it. Known after the first
 /// read.
 pub fn is_read_only() -> bool {
     OPENING.with_borrow(|opening| match opening.as_ref().and_then(Shared::peek) {
@@ -68,7 +69,7 @@ pub fn is_read_only() -> bool {
     })
 }
 
-/// Makes the changes, all or none; after an error they are made in memory. If a new record exists already
+/// Makes the changes atomically; after an error they are made in memory. If a new record exists already
 /// ([`DatabaseError::Taken`]), none is made at all.
 pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     let changes: Rc<[Change]> = changes.into();
@@ -90,7 +91,7 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     kept
 }
 
-/// Tries to store what is in memory alone.
+/// Retries storing the records that are only in memory.
 pub async fn keep_all() -> Result<(), DatabaseError> {
     let (mut changes, mut rows) = (Vec::new(), Vec::new());
     UNSTORED.with_borrow(|unstored| {
@@ -117,7 +118,7 @@ pub async fn forget_all() -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The text under a key.
+/// Returns the text under a key.
 pub async fn get(store: Store, key: &str) -> Result<Option<KeptText>, DatabaseError> {
     let place = (store, key.to_owned());
     if let Some(unstored) = UNSTORED.with_borrow(|unstored| unstored.get(&place).cloned()) {
@@ -129,7 +130,7 @@ pub async fn get(store: Store, key: &str) -> Result<Option<KeptText>, DatabaseEr
     }
 }
 
-/// The records whose keys have a prefix, in order.
+/// Returns the records whose keys have a prefix, in order.
 pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, DatabaseError> {
     let kept = match database().await {
         Ok(database) => database.all(store, prefix).await?,
@@ -145,7 +146,7 @@ pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, 
     Ok(found.into_iter().collect())
 }
 
-/// The keys of a store from one to another, both included.
+/// Returns the keys of a store in an inclusive range.
 async fn keys_between(
     store: Store,
     first: &str,
@@ -162,7 +163,7 @@ async fn keys_between(
     Ok(keys)
 }
 
-/// The rows with these ids, as far as they exist.
+/// Returns the rows with these ids; ids without a row are skipped.
 async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
     let mut found = match database().await {
         Ok(database) => read_rows(&database, ids).await?,
@@ -183,7 +184,7 @@ async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseErro
     Ok(found)
 }
 
-/// The records of rows after a number, at most `most`, in order: only what the browser stores.
+/// Returns at most `most` records of rows after a number, in order, only from the browser's database.
 async fn row_batches(after: u64, most: u32) -> Result<Vec<(u64, Option<RowBatch>)>, DatabaseError> {
     match database().await {
         Ok(database) => read_row_batches(&database, after, most).await,
@@ -191,7 +192,7 @@ async fn row_batches(after: u64, most: u32) -> Result<Vec<(u64, Option<RowBatch>
     }
 }
 
-/// What the browser did not store of a store, under keys with a prefix; `None` for a deleted record.
+/// Returns the records that the browser did not store, under keys with a prefix; `None` for a deleted record.
 fn unstored(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
     UNSTORED.with_borrow(|unstored| {
         let after = unstored.range((store, prefix.to_owned())..);
@@ -202,7 +203,7 @@ fn unstored(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
     })
 }
 
-/// Without a database, what was stored in this visit is in memory, and an empty list is correct then.
+/// Without a database, everything stored in this visit is in memory, and an empty list is then correct.
 fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, DatabaseError> {
     match UNSTORED.with_borrow(BTreeMap::is_empty) {
         true => Err(error),
@@ -212,7 +213,7 @@ fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, Database
 
 async fn database() -> Result<Rc<Database>, DatabaseError> {
     let opening = OPENING.with_borrow_mut(|opening| {
-        // If a newer page closed it, it can be opened again for reading.
+        // If a newer page closed the database, it can be reopened for reading.
         if let Some(Ok(database)) = opening.as_ref().and_then(Shared::peek)
             && database.is_closed()
         {
@@ -224,14 +225,14 @@ async fn database() -> Result<Rc<Database>, DatabaseError> {
     opening.await
 }
 
-/// Opens the database, and moves what earlier versions stored.
+/// Opens the database and migrates the records of earlier versions.
 async fn open() -> Result<Rc<Database>, DatabaseError> {
     let database = Database::open().await?;
     let mut left = Vec::new();
     let moved = migration::run(&database, &mut left).await;
     UNSTORED
         .with_borrow_mut(|unstored| left.into_iter().for_each(|change| apply(unstored, change)));
-    // A read-only database is moved by the newer version.
+    // The newer version migrates a read-only database.
     if let Err(error) = moved
         && error != DatabaseError::Newer
     {
@@ -258,7 +259,7 @@ fn apply(unstored: &mut Unstored, change: Change) {
         Change::DeleteRows(ids) => {
             unstored.extend(ids.into_iter().map(|id| ((Store::Rows, id), None)));
         }
-        // It is not displayed.
+        // Not displayed.
         Change::DeleteRowBatch(_) => {}
     }
 }
@@ -288,7 +289,7 @@ fn forget(unstored: &mut Unstored, change: &Change) {
 fn tell(error: Option<&DatabaseError>) {
     let trouble = match error {
         Some(error) => Some(error.clone()),
-        // What failed before may still be only in memory.
+        // Records of earlier failures may still be only in memory.
         None if UNSTORED.with_borrow(BTreeMap::is_empty) => None,
         None => return,
     };

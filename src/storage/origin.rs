@@ -1,8 +1,8 @@
-//! How episodes come into the library.
+//! The origins of episodes in the library.
 
 use volary_protocol::library::Origin;
 
-/// The word for an origin in stored rows.
+/// The name of an origin in stored rows.
 pub const fn word(origin: Origin) -> &'static str {
     match origin {
         Origin::Imported => IMPORTED,
@@ -15,7 +15,7 @@ pub const fn word(origin: Origin) -> &'static str {
 pub const IMPORTED: &str = "imported";
 /// Published with the site.
 pub const PUBLISHED: &str = "published";
-/// Opened from a link, and not stored.
+/// Opened from a link, not stored.
 pub const LINKED: &str = "linked";
 /// Played here by a person or a policy.
 pub const PLAYED: &str = "played";

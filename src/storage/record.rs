@@ -1,14 +1,17 @@
-//! The texts of stored records, each with the number of its format.
+//! Encodes and decodes stored records, each with the number of its format.
 //!
-//! Records are structs with serde's derives, written and read through our own JSON value, which holds all that episodes may
-//! hold (integers of any size, `NaN`) and reads every float exactly. Plans, results and steps are written by the crates that
-//! own them; they get the number here.
+//! Records are structs with serde's derives, written and read through our own JSON value, which represents integers
+//! of any
+//! size and `NaN` and reads every float exactly. Plans, results and steps are encoded by the crates that own them;
+//! this
+//! module adds the format number.
 //!
-//! Invariants: records without a number are of versions before there was one, and have format 0, which is read like
-//! format 1. A record of a later format is never read in part: it is reported as [`Damage::Format`].
+//! Invariants: records of versions before the first number have format 0, which is read like format 1. A record of a
+//! later format is never read in part: it is reported as [`Damage::Format`].
 //!
-//! `golden/` holds one record of each kind: this version must write exactly that, and read it. `UPDATE_GOLDEN=1` rewrites
-//! the files; a change of them is a change of the format.
+//! `golden/` holds one record of each kind: this version must write exactly these bytes, and read them.
+//! `UPDATE_GOLDEN=1`
+//! rewrites the files; a change of them is a change of the format.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -40,7 +43,7 @@ pub(super) struct HeadRecord {
     pub(super) policies: Vec<PolicySummary>,
 }
 
-/// What an unfinished episode has spent.
+/// The amount that an unfinished episode has spent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct DraftRecord {
     #[serde(default)]
@@ -52,12 +55,13 @@ pub(super) struct DraftRecord {
     /// US dollars.
     pub(super) cost: Option<f64>,
     pub(super) tries: u32,
-    /// What the environment got from outside, as JSON. Other values than serde's may be in it.
+    /// The answers that the environment received from outside, as JSON, which may hold values that serde cannot
+    /// represent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) recorded: Option<String>,
 }
 
-/// What is known of a file that holds episodes.
+/// Metadata of a file that holds episodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct SourceRecord {
     #[serde(default)]
@@ -67,20 +71,20 @@ pub(super) struct SourceRecord {
     pub(super) size: u64,
     /// Whether it was read to its end.
     pub(super) whole: bool,
-    /// Distinguishes files that begin alike, once the end was read.
+    /// Distinguishes files with the same beginning; known once the end was read.
     #[serde(default)]
     pub(super) end: Option<String>,
 }
 
-/// What lists show of an episode.
+/// The row of an episode in lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RowRecord {
-    /// As [`volary_trajectory::table::Row`] writes it.
+    /// As [`volary_trajectory::table::Row`] encodes it.
     pub(super) row: Json,
-    /// The id of the file that holds the episode, if it has no text of its own, and the place there.
+    /// The id of the file that holds the episode, if it has no text of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<String>,
-    /// Start and end of each part of the file, in bytes.
+    /// Start and end of each part in the file, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parts: Option<Vec<u64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,22 +95,22 @@ pub(super) struct RowRecord {
     pub(super) format: u32,
 }
 
-/// The text of a record.
+/// Encodes a record.
 pub(super) fn write(record: &impl Serialize) -> KeptText {
     to_text(record).into()
 }
 
 fn to_text(record: &impl Serialize) -> String {
-    // Texts and numbers can always be written.
+    // Strings and numbers can always be serialized.
     to_json(record).unwrap_or_default().to_python_text()
 }
 
-/// Reads a record.
+/// Decodes a record.
 pub(super) fn read<Record: DeserializeOwned>(text: &str) -> Result<Record, Damage> {
     from_json(&parse(text)?).map_err(|_| Damage::Texts)
 }
 
-/// The text of a value with the number of the format.
+/// Encodes a value and adds the format number.
 pub(super) fn write_json(mut value: Json) -> String {
     if let Json::Object(object) = &mut value {
         object.insert("format", Json::from(i64::from(FORMAT)));
@@ -114,7 +118,7 @@ pub(super) fn write_json(mut value: Json) -> String {
     value.to_python_text()
 }
 
-/// Reads a value, without the number of the format.
+/// Decodes a value and removes the format number.
 pub(super) fn read_json(text: &str) -> Result<Json, Damage> {
     let mut value = parse(text)?;
     if let Json::Object(object) = &mut value {
@@ -164,7 +168,7 @@ mod tests {
     {
         let golden = check_golden(name, &to_text(record));
         assert_eq!(&read::<Record>(golden.trim_end()).unwrap(), record);
-        // As versions before the first format wrote it.
+        // As versions before the first numbered format wrote it.
         let former: Record = read(former).unwrap();
         assert_eq!(
             to_text(&former).replace("\"format\": 0", "\"format\": 1"),

@@ -1,4 +1,4 @@
-//! Large files that hold episodes: stored as they are, so that an episode can be opened in place.
+//! Large files that hold episodes. They are stored unchanged, so that an episode can be opened in place.
 
 use volary_core::json::Text;
 
@@ -7,7 +7,7 @@ use super::{database, get, unreadable, write};
 use crate::browser::database::{Change, DatabaseError, Store};
 use crate::browser::files::GivenFile;
 
-/// What is known of a file.
+/// Metadata of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
     /// The path.
@@ -16,11 +16,11 @@ pub struct About {
     pub size: u64,
     /// Whether it was read to its end.
     pub whole: bool,
-    /// Distinguishes files that begin alike, once the end was read.
+    /// Distinguishes files with the same beginning; `None` until the end was read.
     pub end: Option<Text>,
 }
 
-/// Stores what is known of a file.
+/// Stores the metadata of a file.
 pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
     let text = record::write(&SourceRecord {
         format: FORMAT,
@@ -32,7 +32,7 @@ pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
     write(vec![Change::Put(Store::Sources, id.to_owned(), text)]).await
 }
 
-/// What is known of a file; `None` if it does not exist.
+/// Returns the metadata of a file; `None` if there is none.
 pub async fn about(id: &str) -> Result<Option<About>, DatabaseError> {
     let text = get(Store::Sources, id).await?;
     let read = text.map(|text| record::read::<SourceRecord>(&text.to_text()));
@@ -50,13 +50,13 @@ pub async fn keep(id: &str, file: &GivenFile) -> Result<(), DatabaseError> {
     database().await?.put_file(Store::Files, id, file).await
 }
 
-/// A file, if it could be stored.
+/// Returns a file, if it could be stored.
 pub async fn file(id: &str, name: &str) -> Result<Option<GivenFile>, DatabaseError> {
     let database = database().await?;
     database.get_file(Store::Files, id, name).await
 }
 
-/// Deletes a file, and what is known of it.
+/// Deletes a file and its metadata.
 pub async fn forget(id: &str) -> Result<(), DatabaseError> {
     write(vec![
         Change::Delete(Store::Sources, id.to_owned()),

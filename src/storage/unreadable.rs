@@ -1,4 +1,4 @@
-//! Stored records that cannot be read: another version wrote them, or they are damaged.
+//! Stored records that cannot be read, because another version wrote them or they are damaged.
 //!
 //! Invariant: reading never deletes such a record. Readers note it here; Settings lists the noted records, exports
 //! them, and deletes them only when asked to.
@@ -12,27 +12,27 @@ use super::{database, write};
 use crate::browser::database::{Change, Damage, DatabaseError, Store, raw_value};
 
 thread_local! {
-    /// Why each of them cannot be read.
+    /// The reason for each unreadable record.
     static NOTED: RefCell<BTreeMap<Place, Damage>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Where an unreadable record is stored.
+/// The location of an unreadable record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The record under a key.
     Record(Store, String),
-    /// The row with an id, within a record of many.
+    /// The row with an id, within a record of many rows.
     Row(String),
     /// A record of many rows, by its number.
     RowBatch(u64),
 }
 
-/// Notes a place.
+/// Notes an unreadable record.
 pub(super) fn note(place: Place, why: &Damage) {
     NOTED.with_borrow_mut(|noted| noted.insert(place, why.clone()));
 }
 
-/// The result; a record that could not be read is noted.
+/// Converts the result of reading a record; a record that could not be read is noted.
 pub(super) fn noted<Record>(
     store: Store,
     key: &str,
@@ -42,17 +42,17 @@ pub(super) fn noted<Record>(
         .ok()
 }
 
-/// Forgets the noted records of a store, before all of it is read again.
+/// Clears the notes of a store, before all of it is read again.
 pub(super) fn clear(store: Store) {
     NOTED.with_borrow_mut(|noted| noted.retain(|place, _| place.store() != store));
 }
 
-/// Forgets all noted records.
+/// Clears all notes.
 pub(super) fn clear_all() {
     NOTED.with_borrow_mut(BTreeMap::clear);
 }
 
-/// The unreadable records so far, each with the reason, as the end of a sentence.
+/// Returns the records noted so far, each with the reason as the end of a sentence.
 pub fn all() -> Vec<(Place, String)> {
     NOTED.with_borrow(|noted| {
         let noted = noted.iter();
@@ -62,7 +62,7 @@ pub fn all() -> Vec<(Place, String)> {
     })
 }
 
-/// The raw records, one line of JSON each: store, key, reason, and the value as it is stored.
+/// Exports the raw records as JSON Lines: store, key, reason, and the stored value.
 pub async fn export() -> Result<String, DatabaseError> {
     let database = database().await?;
     let mut lines = String::new();
@@ -90,7 +90,7 @@ pub async fn export() -> Result<String, DatabaseError> {
     Ok(lines)
 }
 
-/// Deletes the records.
+/// Deletes the noted records.
 pub async fn delete() -> Result<(), DatabaseError> {
     let changes = all().into_iter().map(|(place, _)| match place {
         Place::Record(store, key) => Change::Delete(store, key),
