@@ -1,15 +1,15 @@
-//! The worker's side of the page: services that carry out requests of `volary_protocol`.
+//! The worker's side of the page: services that handle requests of `volary_protocol`.
 //!
 //! - [`host`]: decodes each request once and passes it to its service; sends the replies.
-//! - [`environments`]: plays environments, action by action; `live` is one of them.
+//! - [`environments`]: plays environments, action by action; `live`: an open environment.
 //! - [`evaluation`]: plays whole cells of an evaluation.
 //! - [`library`]: reads, stores, opens and searches trajectories.
-//! - `checkout`: reads and stores the user's checkout of tau-bench, and gives environments its data.
+//! - `checkout`: reads and stores the user's checkout of tau-bench, and provides its data to environments.
 //! - `rollout`: makes prompts, reads replies and records tokens.
 //! - `outside`: questions of environments to the page.
-//! - `in_flight`: waiting for what other requests do.
+//! - `in_flight`: a counter of work in flight, on which tasks wait.
 //!
-//! What always holds: a panic or an endless loop in here costs this worker, not the page. Services reply through the
+//! Invariants: a panic or an endless loop here ends this worker, not the page. Services reply through the
 //! function they are given, and reach the browser only through `crate::browser`.
 
 mod checkout;

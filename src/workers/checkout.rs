@@ -1,7 +1,8 @@
-//! The user's checkout of tau-bench: reads one from files, checks and stores it, and gives environments its data.
+//! The user's checkout of tau-bench: reads one from files, checks and stores it, and provides its data to
+//! environments.
 //!
-//! Invariants: nothing is stored of a checkout from which no domain can be read, and what was stored before stays then.
-//! The code of tau-bench is loaded with the first checkout, or with its first data.
+//! Invariants: a checkout without a readable domain is not stored, and the previous one then stays. The code of
+//! tau-bench is loaded with the first checkout or the first request for data.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -34,15 +35,15 @@ const LARGEST_FILE: f64 = 64.0 * 1024.0 * 1024.0;
 /// Where replies go.
 pub type Send = Rc<dyn Fn(Event)>;
 
-/// The files that are needed, by their paths from the root of the repository.
+/// The needed files, by their paths from the root of the repository.
 type Files = BTreeMap<String, Text>;
 
-/// The summary of a checkout that was added, or why it was not.
+/// The summary of an added checkout, or an error.
 type Added = LocalBoxFuture<'static, Result<Summary, String>>;
-/// The data of a domain, or why there is none. Its type is in the code that is loaded later.
+/// The data of a domain, or an error. The type of the data is in the lazy code.
 type ReadData = Result<Rc<dyn Any>, String>;
 
-/// The code of tau-bench.
+/// The lazy code of tau-bench.
 struct Code {
     add: fn(Request, Vec<GivenFile>, Send) -> Added,
     read: fn(Original, Split, Vec<(String, String)>) -> ReadData,
@@ -65,7 +66,7 @@ fn code() -> Loaded<Code> {
     })
 }
 
-/// Carries out a request.
+/// Handles a request.
 pub async fn handle(request: Request, files: Vec<GivenFile>, send: Send) {
     let added = match code().await {
         Ok(code) => (code.add)(request, files, Rc::clone(&send)).await,
@@ -79,7 +80,7 @@ pub async fn handle(request: Request, files: Vec<GivenFile>, send: Send) {
     });
 }
 
-/// Data by the id of their checkout and their name. Every episode of an evaluation asks for the same.
+/// Cached data by checkout id and name. Every episode of an evaluation requests the same data.
 type Known = BTreeMap<(String, String), Reading>;
 type Reading = Shared<LocalBoxFuture<'static, Result<Rc<dyn Any>, OutsideError>>>;
 
@@ -87,7 +88,7 @@ thread_local! {
     static KNOWN: RefCell<Known> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// The data of a name, if a checkout is stored that has them.
+/// Returns the data with a name from the stored checkout.
 pub async fn data(name: String) -> Result<Rc<dyn Any>, OutsideError> {
     let id = match storage::id().await {
         Ok(Some(id)) => id,
@@ -114,7 +115,7 @@ pub async fn data(name: String) -> Result<Rc<dyn Any>, OutsideError> {
     reading.await
 }
 
-/// Only data that the browser stores: what the replay of a recorded episode may need from outside.
+/// Provides only stored data. A replay of a recorded episode needs nothing else from outside.
 pub(super) struct StoredData;
 
 impl Outside for StoredData {
@@ -223,7 +224,7 @@ fn progress(send: &Send, doing: impl Into<Text>, done: Option<f64>) {
     send(Event::Progress { doing, done });
 }
 
-/// The needed files in a zip file.
+/// Extracts the needed files from a zip file.
 fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, String> {
     if !is_archive(bytes) {
         return Err(format!(
@@ -254,7 +255,7 @@ fn text_of(path: &str, bytes: Vec<u8>) -> Result<Text, String> {
     Ok(text.into())
 }
 
-/// What the files of a checkout turned out to be.
+/// A checkout whose files were checked.
 struct Checked {
     summary: Summary,
     /// The tasks of each split as JSON, by the name of their data.
@@ -262,7 +263,7 @@ struct Checked {
 }
 
 impl Checked {
-    /// Reads every domain. An error if there is none that can be played.
+    /// Reads every domain. Fails if none of them can be played.
     fn of(files: &Files) -> Result<Checked, String> {
         let read = |path: &str| files.get(path).cloned();
         let mut checked = Checked {
@@ -315,7 +316,7 @@ impl Checked {
     }
 }
 
-/// Tells checkouts apart: the start of a hash of all files.
+/// Identifies a checkout: the start of a hash of all files.
 fn id_of(files: &Files) -> Text {
     let mut hash = hmac_sha256::Hash::new();
     for (path, text) in files {
@@ -336,7 +337,7 @@ mod tests {
 
     use super::*;
 
-    /// A small airline, as files under a folder.
+    /// The files of a small airline domain in a folder.
     fn airline(user: &str) -> Vec<(&'static str, String)> {
         vec![
             ("tau_bench/envs/airline/data/flights.json", "{}".to_owned()),

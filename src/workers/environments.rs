@@ -1,5 +1,4 @@
-//! Environments that the page plays action by action: the one place where an environment is opened, and where
-//! actions are replayed.
+//! Environments that the page plays action by action. Only this module opens environments and replays actions.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,13 +18,13 @@ use volary_trajectory::{Episode, Recipe};
 use super::live::{Announce, Live, Notice, Refusal};
 use super::outside::PageOutside;
 
-/// Replayed steps are sent after this many seconds at the latest, so that the page can show progress.
+/// The maximum number of seconds between two chunks of replayed steps, so that the page can show progress.
 const REPORT_INTERVAL: f64 = 0.05;
 
 /// Where replies go.
 pub type Send<'a> = &'a dyn Fn(Event);
 
-/// The environments that are open in this worker.
+/// The open environments of this worker.
 pub struct Environments {
     registry: Registry,
     clock: Rc<dyn Clock>,
@@ -35,7 +34,8 @@ pub struct Environments {
 }
 
 impl Environments {
-    /// None yet. Those of the registry can be opened, and those of servers that a request names.
+    /// Starts without open environments. Those of the registry can be opened, and those of servers that a request
+    /// names.
     pub fn new(registry: Registry, clock: Rc<dyn Clock>) -> Self {
         Environments {
             registry,
@@ -45,7 +45,7 @@ impl Environments {
         }
     }
 
-    /// Carries out a request. Several may be carried out at the same time.
+    /// Handles a request. Requests may be handled concurrently.
     pub async fn handle(&self, request: Request, send: Send<'_>) {
         match request {
             Request::Open {
@@ -82,7 +82,7 @@ impl Environments {
         }
     }
 
-    /// Closes every environment.
+    /// Closes all environments.
     pub(super) async fn close_all(&self, announce: Announce<'_>) {
         let open = std::mem::take(&mut *self.open.borrow_mut());
         join_all(
@@ -132,8 +132,9 @@ impl Environments {
         self.put_back(environment, live, send).await;
     }
 
-    /// An episode that continues from an earlier step was recorded with answers for later ones, which do not belong to
-    /// its new continuation. Opens it with the answers that its steps used.
+    /// Opens an episode with only the answers that its steps used. An episode that continues from an earlier step
+    /// was
+    /// recorded with answers for later steps, which do not belong to its new continuation.
     async fn without_the_rest(
         &self,
         mut recipe: Recipe,
@@ -147,7 +148,7 @@ impl Environments {
             return None;
         }
         recipe.configuration.extend(used);
-        // Everything was recorded, so nothing is asked; if something is, the replay fails instead of waiting.
+        // All answers are recorded, so no question is expected; a question makes the replay fail instead of wait.
         let refuse: Send<'_> = &|event| {
             if let Event::Question { id, .. } = event {
                 let reason = "The answer was not recorded.";
@@ -174,7 +175,7 @@ impl Environments {
         self.outside.asking(opened, &question(send)).await
     }
 
-    /// Takes actions and sends the steps in chunks.
+    /// Takes actions and sends the resulting steps in chunks.
     async fn replay(
         &self,
         live: &mut Live,
@@ -187,7 +188,7 @@ impl Environments {
             let stepped = match live.step(action).await {
                 Ok(stepped) => stepped,
                 Err(error) => {
-                    // The page keeps the steps before a crash.
+                    // The page keeps the steps before the crash.
                     send(Event::Episode(EpisodeChunk::Steps(steps)));
                     return Err(error);
                 }
@@ -207,7 +208,7 @@ impl Environments {
     }
 
     async fn step(&self, environment: EnvironmentId, action: AnyMessage, send: Send<'_>) {
-        // Taken out for the time of the step: a step may wait, and a borrow must not.
+        // Taken out during the step: a step may wait, and a borrow must not be held across an await.
         let live = self
             .open
             .borrow_mut()
@@ -236,7 +237,7 @@ impl Environments {
         self.put_back(environment, live, send).await;
     }
 
-    /// Puts an environment back, unless it was closed meanwhile.
+    /// Puts an environment back, or closes it if it was closed meanwhile.
     async fn put_back(&self, environment: EnvironmentId, live: Live, send: Send<'_>) {
         let left = match self.open.borrow_mut().get_mut(&environment) {
             Some(place) => {
@@ -283,7 +284,7 @@ fn question(send: Send<'_>) -> impl Fn(QuestionId, Question) {
     move |id, question| send(Event::Question { id, question })
 }
 
-/// Whether a configuration has other recorded members than these.
+/// Whether a configuration lacks one of these recorded members, or has another value for it.
 fn differs(configuration: &Object, recorded: &Object) -> bool {
     let mut members = recorded.iter();
     members.any(|(key, value)| configuration.get(key) != Some(value))
@@ -309,7 +310,7 @@ fn refused(refusal: Refusal) -> Event {
     }
 }
 
-/// A crash or a lost server leaves open whether the action was taken; every other error refuses it.
+/// After a crash or the loss of a server it is unknown whether the action was taken; any other error refuses it.
 fn failed(error: RunnerError) -> Event {
     match error {
         RunnerError::Crashed { message } => Event::Lost {

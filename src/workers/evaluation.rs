@@ -1,7 +1,8 @@
-//! Cells of an evaluation, played without the page: several at the same time, since environments may wait.
+//! Plays cells of an evaluation without the page: several concurrently, because environments may wait.
 //!
-//! Invariants: a batch of results is sent with the texts to store, which the page only passes on. An order to play is carried
-//! out after those that came before it.
+//! Invariants: a batch of results is sent with the texts to store, which the page only passes on. Orders to play are
+//! carried
+//! out in the order in which they arrived.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -26,25 +27,25 @@ use crate::browser::database::KeptText;
 use crate::storage::episodes::StoredEpisode;
 use crate::storage::origin::EVALUATED;
 
-/// How many cells of an order are played at the same time.
+/// The maximum number of concurrent cells of an order.
 const CONCURRENT_CELLS: usize = 16;
-/// Results are sent when the texts to store have this many UTF-16 units…
+/// A batch of results is sent once its texts have this many UTF-16 units…
 const BATCH_LENGTH: usize = 500_000;
 /// …or after this many seconds.
 const BATCH_SECONDS: f64 = 0.1;
-/// No cell is begun after this many seconds of an order: the page may want something else by then.
+/// No cell is started this many seconds after the start of an order: the page may want something else by then.
 const ORDER_SECONDS: f64 = 0.3;
 
-/// Where replies go, with texts to store: the row and the text of the episode of each result, empty where there is none.
+/// Sends an event, with the row and the text of the episode of each result; empty texts where there is no episode.
 pub type Send<'a> = &'a dyn Fn(Event, Option<Vec<KeptText>>);
 
-/// Plays cells.
+/// The evaluation service of a worker.
 pub struct Evaluations {
     registry: Registry,
     clock: Rc<dyn Clock>,
     /// Seconds since 1970.
     wall_clock: fn() -> f64,
-    /// The orders that came so far, and those that are done.
+    /// The number of orders received.
     came: Cell<u64>,
     done: Cell<u64>,
     in_flight: InFlight,
@@ -53,7 +54,7 @@ pub struct Evaluations {
 }
 
 impl Evaluations {
-    /// Plays environments of this registry, and those of servers that a request names.
+    /// Creates a service that plays environments of this registry, and those of servers that a request names.
     pub fn new(registry: Registry, clock: Rc<dyn Clock>, wall_clock: fn() -> f64) -> Self {
         Evaluations {
             registry,
@@ -67,7 +68,7 @@ impl Evaluations {
         }
     }
 
-    /// Carries out a request. `environments` are those that the page plays in this worker.
+    /// Handles a request. `environments` are those that the page plays in this worker.
     pub async fn handle(&self, request: Request, environments: &Environments, send: Send<'_>) {
         match request {
             Request::Play { jobs, servers } => {
@@ -167,10 +168,10 @@ struct Batch {
     results: Vec<CellResult>,
     /// The row and the text of the episode of each result.
     texts: Vec<KeptText>,
-    /// How many UTF-16 units the texts have.
+    /// The length of the texts in UTF-16 units.
     length: usize,
     since: f64,
-    /// When its episodes are added to the library.
+    /// The time at which its episodes are added to the library.
     added: f64,
 }
 

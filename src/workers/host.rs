@@ -1,4 +1,4 @@
-//! The worker's host: decodes each request once, has its service carry it out, and sends the replies.
+//! The host of a worker: decodes each request once, passes it to its service, and sends the replies.
 
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ pub struct Host {
     rollouts: RolloutService,
 }
 
-/// Loads the services, and listens to the page from then on.
+/// Loads the services, then listens to the page.
 pub fn start(port: WorkerPort) {
     spawn(async move {
         if serve(port.clone()).await.is_err() {
@@ -71,7 +71,7 @@ fn serve(port: WorkerPort) -> Loaded<()> {
 
 impl Host {
     fn handle(self: Rc<Self>, letter: Letter) {
-        // Bytes that can't be decoded come from a page of another build; it gets an error if it waits for no reply.
+        // Undecodable bytes come from a page of another build. Its call completes without a reply.
         let _ = self.try_handle(letter);
     }
 
@@ -139,7 +139,7 @@ impl Host {
         let send = move |output| match output {
             Output::Event(event) => replies.send(&event),
             Output::File { name, parts } => {
-                // Without room for it no file comes, which the person sees.
+                // If the browser is out of space, no file is sent, which the user sees.
                 let file = Attachment::of_texts(parts);
                 let name = name.into();
                 replies.send_with(&library::Event::File { name }, file.into_iter().collect());
@@ -163,7 +163,7 @@ impl Host {
     }
 }
 
-/// The files that were sent with a request.
+/// The files that are attached to a request.
 fn files(attachments: Vec<Attachment>) -> Vec<GivenFile> {
     let files = attachments
         .into_iter()
@@ -174,7 +174,7 @@ fn files(attachments: Vec<Attachment>) -> Vec<GivenFile> {
     files.collect()
 }
 
-/// Where the replies to a request go. Dropping it ends them.
+/// The sender of the replies to a request. Dropping it completes the request.
 pub(super) struct Replies {
     port: WorkerPort,
     id: RequestId,

@@ -1,10 +1,10 @@
-//! Work in flight, for tasks that wait for one result or for all of it.
+//! A counter of work in flight, for tasks that wait for one result or for all of it.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-/// Counts what is in flight, and wakes those who wait at every change.
+/// Counts what is in flight, and wakes waiting tasks at every change.
 #[derive(Default)]
 pub(crate) struct InFlight {
     count: Cell<usize>,
@@ -12,11 +12,11 @@ pub(crate) struct InFlight {
     wakers: RefCell<Vec<Waker>>,
 }
 
-/// Something is in flight as long as this lives.
+/// Guard of one unit of work, which is in flight until this is dropped.
 pub struct Flight<'a>(&'a InFlight);
 
 impl InFlight {
-    /// One more is in flight from now on.
+    /// Starts a unit of work.
     pub(crate) fn begin(&self) -> Flight<'_> {
         self.count.set(self.count.get() + 1);
         Flight(self)
@@ -27,7 +27,7 @@ impl InFlight {
         self.count.get() > 0
     }
 
-    /// Notifies those who wait of a change.
+    /// Wakes the waiting tasks.
     pub(crate) fn notify(&self) {
         self.changes.set(self.changes.get().wrapping_add(1));
         self.wakers.take().into_iter().for_each(Waker::wake);

@@ -1,14 +1,15 @@
-//! The library's service: reads files, stores episodes, opens them, searches in them. [`LibraryService`] holds the
+//! The library service: reads files, stores and opens episodes, and searches in them. [`LibraryService`] holds the
 //! state; the jobs are modules of functions over it.
 //!
 //! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
-//!   where it is stored. `finding`: full-text search.
-//! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
+//!   its place of storage. `finding`: full-text search.
+//! - `reading`: imports files. Large files are imported by `streaming_import`, among them `packed` logs; their
 //!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
-//!   `naming` chooses ids, and `cancelled` knows the readings to stop.
+//!   `naming` chooses ids, and `cancelled` holds the cancelled readings.
 //!
-//! Nothing here knows a browser: replies go through a function. Requests are carried out concurrently: between two
-//! slices of a large file another episode is opened.
+//! This module does not depend on a browser: replies go through a function. Requests are handled concurrently:
+//! another
+//! episode is opened between two slices of a large file.
 
 mod cancelled;
 pub mod fetching;
@@ -44,7 +45,7 @@ use crate::library::source::Window;
 use crate::storage::origin::PUBLISHED;
 use crate::workers::in_flight::{Flight, InFlight};
 
-/// How many rows are sent at once.
+/// The maximum number of rows per message.
 const BATCH: usize = 200;
 
 /// A reply.
@@ -54,9 +55,9 @@ pub enum Output {
     Event(Event),
     /// A file to save, in parts.
     File {
-        /// The name.
+        /// The name of the file.
         name: &'static str,
-        /// The contents.
+        /// The parts of its contents.
         parts: Vec<String>,
     },
 }
@@ -64,40 +65,40 @@ pub enum Output {
 /// Where replies go.
 pub type Send<'a> = &'a dyn Fn(Output);
 
-/// The state of the library's service.
+/// The state of the library service.
 pub struct LibraryService {
     store: Box<dyn EpisodeStore>,
-    /// Episodes of the site, which are never stored.
+    /// Episodes that are not stored, such as those of the site.
     guests: MemoryStore,
     registry: Registry,
     clock: Rc<dyn Clock>,
     /// Seconds since 1970.
     today: fn() -> f64,
     known: RefCell<Known>,
-    /// The files that episodes were opened from.
+    /// The read windows of files from which episodes were opened.
     windows: RefCell<BTreeMap<Text, Rc<Window>>>,
     search: Search,
-    /// The readings to stop.
+    /// The cancelled readings.
     cancelled: Cancelled,
     in_flight: InFlight,
     previews: Previews,
-    /// Whether all episodes were requested from the store.
+    /// Whether the store was asked for all episodes.
     has_asked: Cell<bool>,
 }
 
-/// The episodes.
+/// The known episodes.
 #[derive(Default)]
 struct Known {
-    /// Whether the stored ones are among them.
+    /// Whether all stored episodes are among them.
     is_whole: bool,
     episodes: HashMap<Text, Volume>,
 }
 
-/// What is known of an episode without opening it.
+/// The known facts about an episode that was not opened.
 #[derive(Clone)]
 struct Volume {
     name: Text,
-    /// Where the episode is, if it has no text of its own.
+    /// The location of an episode without a text of its own.
     place: Option<Rc<InFile>>,
 }
 
@@ -111,7 +112,7 @@ impl Volume {
 }
 
 impl LibraryService {
-    /// A library over a store, which can replay episodes of these environments.
+    /// Creates a library over a store. It can replay episodes of the environments in the registry.
     pub fn new(
         store: impl EpisodeStore + 'static,
         registry: Registry,
@@ -134,7 +135,7 @@ impl LibraryService {
         }
     }
 
-    /// Carries out a request. Files are passed to [`reading::read`].
+    /// Handles a request. Files are passed to [`reading::read`].
     pub async fn handle(&self, id: RequestId, request: Request, send: Send<'_>) {
         let refuse = |reason: String| {
             let reason = reason.into();
@@ -172,12 +173,12 @@ impl LibraryService {
         }
     }
 
-    /// Files will be read soon: an episode that is not known is awaited.
+    /// Announces that files will be read soon, so that opening an unknown episode waits for it.
     pub fn expect(&self) -> Flight<'_> {
         self.in_flight.begin()
     }
 
-    /// Resolves when a reading is to be stopped.
+    /// Resolves when a reading is cancelled.
     pub fn cancelled(&self, number: RequestId) -> impl Future<Output = ()> {
         self.cancelled.of(number)
     }
@@ -192,14 +193,14 @@ impl LibraryService {
         self.known.borrow().episodes.get(id).cloned()
     }
 
-    /// Forgets what is known of an episode.
+    /// Forgets an episode. Its records are not deleted.
     fn lose(&self, id: &Text) -> Option<Volume> {
         self.search.remove(id);
         self.previews.remove(id);
         self.known.borrow_mut().episodes.remove(id)
     }
 
-    /// Whether any episode is in a file.
+    /// Whether any known episode is in a file.
     fn is_wanted(&self, file: &Text) -> bool {
         let known = self.known.borrow();
         let mut places = known.episodes.values().flat_map(|volume| &volume.place);
@@ -213,7 +214,7 @@ impl LibraryService {
         }
     }
 
-    /// The rows of these episodes, those of the site first.
+    /// Returns the rows of these episodes, those of the site first.
     async fn rows_of(&self, ids: &[Text]) -> Vec<Row> {
         let (guests, own): (Vec<Text>, Vec<Text>) =
             ids.iter().cloned().partition(|id| self.guests.has(id));
@@ -222,7 +223,7 @@ impl LibraryService {
         rows.map(|(row, _)| row).collect()
     }
 
-    /// Whether an episode belongs to the site, and cannot be deleted.
+    /// Whether an episode belongs to the site and therefore cannot be deleted.
     fn is_of_site(&self, id: &str) -> bool {
         self.guests.origin(id).as_deref() == Some(PUBLISHED)
     }
@@ -245,10 +246,10 @@ impl LibraryService {
                 self.guests.forget_file(&file).await;
                 self.store.forget_file(&file).await;
             } else if let Some(mut known) = self.store.file(&file).await {
-                // Imported again, the file is read again, which brings deleted episodes back.
+                // The next import reads the file again, which brings deleted episodes back.
                 known.whole = false;
                 known.source = None;
-                // If this fails, what is stored stays as it was.
+                // If this fails, the stored record stays as it was.
                 let _ = self.store.keep_file(known).await;
             }
         }
@@ -269,7 +270,7 @@ impl LibraryService {
                 }
             }
             let kept = self.store.label(rows.clone()).await;
-            // Memory accepts everything.
+            // A store in memory cannot fail.
             let _ = self.guests.label(guests.clone()).await;
             rows.extend(guests);
             send(Output::Event(Event::Added { rows }));
@@ -280,7 +281,7 @@ impl LibraryService {
     async fn export(&self, ids: &[Text], send: Send<'_>) {
         let mut parts = Vec::with_capacity(ids.len());
         for id in ids {
-            // Opening reports what cannot be opened; a file of the others is better than none.
+            // Opening reports what cannot be opened; a file of the other episodes is better than none.
             if let Ok(episode) = opening::tagged(self, id).await {
                 parts.push(native::to_text(&episode) + "\n");
             }

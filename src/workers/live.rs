@@ -1,4 +1,4 @@
-//! An environment that is open in the worker, whether it is here or on a task dataset server.
+//! An open environment, in this worker or on a task dataset server.
 
 use std::cell::RefCell;
 use std::pin::pin;
@@ -21,31 +21,31 @@ use crate::browser::timers;
 use crate::python;
 use crate::remote::opening;
 
-/// The key in the metadata of an episode of what the environment's own `get_id` returns.
+/// The metadata key of an episode for the value of the environment's own `get_id`.
 const ENVIRONMENT_ID: &str = "environment_id";
 
-/// How long an environment has to close, in seconds.
+/// The timeout of closing an environment.
 const CLOSING: Duration = Duration::from_secs(10);
 
-/// The environment that is open.
+/// An open environment.
 pub(crate) struct Live {
     pub runner: Runner,
     /// Environments on servers may have none.
     pub has_frames: bool,
-    /// Where it is, if not here.
+    /// Its place, unless it is in this worker.
     place: Option<opening::Place>,
 }
 
-/// Why an environment could not be opened.
+/// The reason why an environment could not be opened.
 pub(crate) struct Refusal {
     pub reason: Text,
     pub key: Option<Text>,
-    /// Whether others can't be opened there either.
+    /// Whether no other environment can be opened there either.
     pub concerns_all: bool,
 }
 
 impl Refusal {
-    /// A refusal for a reason that concerns this request alone.
+    /// A refusal that concerns only this request.
     pub fn of(reason: impl Into<Text>) -> Self {
         Refusal {
             reason: reason.into(),
@@ -78,7 +78,7 @@ impl From<Refusal> for RunnerError {
     }
 }
 
-/// What the page must know of an environment on a server, so that it can close it without this worker.
+/// A fact about an environment on a server that the page needs in order to close it without this worker.
 pub(crate) enum Notice {
     /// It was started.
     Started(ServerEnvironment),
@@ -93,8 +93,9 @@ pub(crate) enum Notice {
 pub(crate) type Announce<'a> = &'a dyn Fn(Notice);
 
 impl Live {
-    /// Makes the environment of a recipe, here or on one of these servers, and resets it. Returns it with the episode
-    /// that begins there.
+    /// Opens the environment of a recipe, here or on one of these servers, and resets it. Returns it with the
+    /// initial
+    /// episode.
     pub async fn open(
         recipe: Recipe,
         registry: &Registry,
@@ -136,7 +137,7 @@ impl Live {
         let opened = match opening::open(&recipe, servers, clock, &begun).await {
             Ok(opened) => opened,
             Err(refused) => {
-                // What was started and could not be reset is closed already.
+                // An environment that was started but could not be reset is closed already.
                 if let Some(env_id) = started.take() {
                     announce(Notice::Stopped { env_id });
                 }
@@ -160,7 +161,7 @@ impl Live {
         Ok((head, live))
     }
 
-    /// Closes it.
+    /// Closes the environment.
     pub async fn leave(mut self, announce: Announce<'_>) {
         self.close_and_announce(announce).await;
     }
@@ -175,7 +176,7 @@ impl Live {
     }
 }
 
-/// An environment whose end is announced.
+/// An environment whose closing is announced.
 pub(crate) struct Announced<'a> {
     /// The environment.
     pub live: Live,
@@ -220,9 +221,9 @@ impl Stage for Live {
     fn close(&mut self) -> LocalBoxFuture<'_, ()> {
         Box::pin(async {
             let mut closing = pin!(self.runner.close());
-            // Most need no time for it, and no timer.
+            // Most environments close at once, without a timer.
             if (&mut closing).now_or_never().is_none() {
-                // Whichever comes first: what it says changes nothing.
+                // The result of closing is ignored.
                 select(closing, pin!(timers::sleep(CLOSING))).await;
             }
         })

@@ -1,7 +1,8 @@
-//! What an environment needs from outside: questions to the page, and their answers; data that the user stored.
+//! The environments' access to the world outside the worker: questions to the page, and data that the user stored.
 //!
-//! Invariants: the worker itself sends nothing to a network or a person; the page decides what is fetched and asked, and
-//! keys stay there. Data come from the browser's storage.
+//! Invariants: the worker itself sends nothing to a network or a person; the page decides what is fetched and asked,
+//! and
+//! keys stay there. Data are read from the browser's storage.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use volary_protocol::environments::{Line, Question, QuestionId};
 
 use super::checkout;
 
-/// Questions of the environments in this worker.
+/// The questions of the environments in this worker.
 #[derive(Clone, Default)]
 pub struct PageOutside(Rc<RefCell<Questions>>);
 
@@ -25,12 +26,12 @@ struct Questions {
     asked: QuestionId,
     /// Questions that were not sent yet.
     unsent: Vec<(QuestionId, Question)>,
-    /// Where answers go.
+    /// The senders of the answers to open questions.
     open: BTreeMap<QuestionId, oneshot::Sender<Result<Text, Text>>>,
 }
 
 impl PageOutside {
-    /// Runs a future of an environment, and sends the questions that come up meanwhile.
+    /// Runs a future of an environment, and sends the questions that it asks.
     pub async fn asking<F: Future>(
         &self,
         future: F,
@@ -39,7 +40,7 @@ impl PageOutside {
         let mut future = pin!(future);
         std::future::poll_fn(|context| {
             let polled = future.as_mut().poll(context);
-            // Taken out first: sending may run anything.
+            // Taken out first, because `send` may call anything.
             let unsent = std::mem::take(&mut self.0.borrow_mut().unsent);
             for (id, question) in unsent {
                 send(id, question);
@@ -52,7 +53,7 @@ impl PageOutside {
         .await
     }
 
-    /// Passes on an answer. One to an unknown question is ignored: its environment is gone.
+    /// Passes on an answer. The answer to an unknown question is ignored: its environment was closed.
     pub fn answer(&self, question: QuestionId, answer: Result<Text, Text>) {
         let waiting = self.0.borrow_mut().open.remove(&question);
         if let Some(waiting) = waiting {

@@ -1,6 +1,6 @@
-//! Rollouts: what `volary_app::rollout` decides, with the tokenizer's file from the request.
+//! The rollout service: calls `volary_app::rollout` with the tokenizer's file from the request.
 //!
-//! The template engine and the tokenizers are a part of their own, loaded with the first request.
+//! The template engine and the tokenizers are a lazy part, which the first request loads.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use volary_protocol::rollout::{Event, Request, Setup};
 use crate::browser::lazy::Loaded;
 use crate::browser::transferable::Attachment;
 
-/// What the part does. Only the part knows the type behind it.
+/// The interface of the lazy part, which hides its types.
 trait Rolling {
     fn lacks_tokenizer(&self, setup: &Setup) -> bool;
     fn read_tokenizer(&mut self, setup: &Setup, file: &[u8]) -> Result<(), Text>;
@@ -41,14 +41,14 @@ fn load() -> Loaded<SharedRollouts> {
     Ok(Rc::new(RefCell::new(Rollouts::default())))
 }
 
-/// The rollouts of this worker; none before the first request.
+/// The rollouts of this worker; `None` before the first request.
 #[derive(Default)]
 pub(super) struct RolloutService {
     rollouts: RefCell<Option<SharedRollouts>>,
 }
 
 impl RolloutService {
-    /// Carries out a request.
+    /// Handles a request.
     pub(super) async fn handle(&self, request: Request, attachments: Vec<Attachment>) -> Event {
         let done = self.try_handle(request, attachments).await;
         done.unwrap_or_else(|reason| Event::Failed { reason })

@@ -147,7 +147,7 @@ fn files_give_their_first_episode_or_a_reason() {
     assert!(matches!(&import("no episode")[..], [Event::Refused { .. }]));
 }
 
-/// The library desk, whose customer a person plays.
+/// The library desk, with a person as the customer.
 fn desk(environment: EnvironmentId, replies: Option<&[&str]>) -> Request {
     let mut configuration = volary_core::object!({ "customer": "person" });
     if let Some(replies) = replies {
@@ -201,7 +201,7 @@ fn a_person_is_asked_and_what_they_say_is_recorded() {
     assert_eq!(replies(&sent.borrow()), ["May I keep the atlas?"]);
 }
 
-/// With a recorded reply nothing is asked. A reply to a later step, which was undone, is dropped.
+/// Recorded replies are used instead of questions. The reply to a later step, which was undone, is dropped.
 #[test]
 fn recorded_replies_are_replayed_and_those_of_undone_steps_dropped() {
     let environments = environments();

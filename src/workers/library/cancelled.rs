@@ -1,4 +1,4 @@
-//! The readings to stop. Those that wait are told at once.
+//! Cancelled readings. Waiting tasks are woken at once.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,34 +9,34 @@ use volary_protocol::RequestId;
 
 use futures_util::future::{Either, select};
 
-/// The numbers of the readings to stop.
+/// The numbers of the cancelled readings.
 #[derive(Default)]
 pub(super) struct Cancelled {
     numbers: RefCell<BTreeSet<RequestId>>,
-    /// One waker for the task of each reading: the whole task is woken, wherever it waits.
+    /// One waker for the task of each reading, which is woken wherever it waits.
     wakers: RefCell<BTreeMap<RequestId, Waker>>,
 }
 
 impl Cancelled {
-    /// Stops a reading.
+    /// Cancels a reading.
     pub(super) fn add(&self, number: RequestId) {
         self.numbers.borrow_mut().insert(number);
         let waker = self.wakers.borrow_mut().remove(&number);
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether it is to be stopped.
+    /// Whether a reading is cancelled.
     pub(super) fn has(&self, number: RequestId) -> bool {
         self.numbers.borrow().contains(&number)
     }
 
-    /// A reading ended. Returns whether it was to be stopped.
+    /// Removes a reading that has ended. Returns whether it was cancelled.
     pub(super) fn remove(&self, number: RequestId) -> bool {
         self.wakers.borrow_mut().remove(&number);
         self.numbers.borrow_mut().remove(&number)
     }
 
-    /// Resolves when a reading is to be stopped.
+    /// Resolves when a reading is cancelled.
     pub(super) fn of(&self, number: RequestId) -> impl Future<Output = ()> {
         poll_fn(move |context| match self.has(number) {
             true => Poll::Ready(()),
@@ -48,7 +48,7 @@ impl Cancelled {
         })
     }
 
-    /// The output of a future, unless the reading is to be stopped before.
+    /// The output of a future, unless the reading is cancelled first.
     pub(super) async fn unless<T>(
         &self,
         number: RequestId,

@@ -1,5 +1,6 @@
-//! Files that the page names by their addresses: fetched here, so that a single file is read while it arrives and
-//! the page has nothing to carry.
+//! Fetches files from addresses in the worker, so that a single file is read while it is downloaded and no bytes
+//! pass
+//! through the page.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -20,10 +21,10 @@ use crate::browser::http::HttpError;
 use crate::library::source::Source;
 use crate::projection::text::size_text;
 
-/// The progress of a download is reported after this many seconds again.
+/// The minimum number of seconds between two reports of a download's progress.
 const REPORT_INTERVAL: f64 = 0.1;
 
-/// Fetches files, and reads them; a single one while it arrives.
+/// Fetches files and reads them; a single file is read while it is downloaded.
 pub async fn fetch(
     service: &LibraryService,
     id: RequestId,
@@ -44,7 +45,7 @@ pub async fn fetch(
         match started {
             Ok(file) => {
                 if !is_single {
-                    // A connection that waits would seem to be silent.
+                    // An idle connection would run into the timeout.
                     let cancelled = service.cancelled(id);
                     let _ = select(pin!(file.whole()), pin!(cancelled)).await;
                 }
@@ -80,7 +81,7 @@ async fn start_download(
 ) -> Result<Rc<StreamingDownload>, FetchError> {
     let (shown, reported) = (name.to_owned(), Cell::new(clock.now()));
     let progress = move |received: u64, size: Option<u64>| {
-        // Pieces come faster than anybody can read.
+        // Chunks arrive faster than anybody can read.
         let now = clock.now();
         if now - reported.get() < REPORT_INTERVAL {
             return;
@@ -115,7 +116,7 @@ impl Source for StreamingDownload {
     }
 }
 
-/// Says why a file did not arrive.
+/// Reports why a file could not be fetched.
 fn unfetched(url: Text, error: &FetchError) -> Output {
     let (status, answered) = match error {
         FetchError::Status { status } => (Some(*status), true),

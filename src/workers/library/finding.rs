@@ -1,4 +1,4 @@
-//! Search in the texts of all episodes, and of one.
+//! Full-text search in all episodes, and in one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -14,22 +14,22 @@ use volary_trajectory::table::Row;
 use super::{BATCH, LibraryService, Output, Send, Volume, listing, opening};
 use crate::library::findings::{Finding, Match, find};
 
-/// How many characters of context are shown on each side of a match.
+/// The number of characters of context on each side of a match.
 const AROUND: usize = 40;
-/// How many matches are shown with context; the others are only listed.
+/// The maximum number of matches with context; further matches are only listed.
 const MOST_SHOWN: usize = 1000;
-/// At most this many episodes are indexed before anybody searches.
+/// The maximum number of episodes that are indexed before the first search.
 pub(super) const SETTLED: usize = 20_000;
 
-/// The index of all texts, and what was searched last.
+/// The search index, and the state of the last search.
 #[derive(Default)]
 pub(super) struct Search {
     index: RefCell<SearchIndex>,
-    /// The ids of the episodes that the index knows, or that cannot be read.
+    /// The ids of episodes that are indexed, or that cannot be read.
     indexed: RefCell<BTreeSet<Text>>,
-    /// The episode that was searched last, and its texts: people type letter by letter.
+    /// The episode that was searched last, and its texts, cached because people type letter by letter.
     document: RefCell<Option<(Text, Rc<Document>)>>,
-    /// The latest search; earlier ones need no answer.
+    /// The latest search, which supersedes earlier ones.
     last: Cell<RequestId>,
     is_settling: Cell<bool>,
 }
@@ -48,7 +48,7 @@ impl Search {
         self.skip(id);
     }
 
-    /// Counts an episode as indexed.
+    /// Marks an episode as indexed.
     fn skip(&self, id: &Text) {
         self.indexed.borrow_mut().insert(id.clone());
     }
@@ -57,7 +57,7 @@ impl Search {
         self.indexed.borrow().contains(id)
     }
 
-    /// An episode changed: it is indexed again before the next search.
+    /// Marks a changed episode: it is indexed again before the next search.
     pub(super) fn changed(&self, id: &Text) {
         self.indexed.borrow_mut().remove(id);
     }
@@ -70,7 +70,7 @@ impl Search {
     }
 }
 
-/// Indexes missing episodes while nothing else is requested.
+/// Indexes missing episodes while the worker is idle.
 pub(super) async fn settle(library: &LibraryService) {
     listing::ready(library).await;
     if missing(library).len() <= SETTLED && !library.search.is_settling.replace(true) {
@@ -79,7 +79,7 @@ pub(super) async fn settle(library: &LibraryService) {
     }
 }
 
-/// The episodes that the index lacks, in the order in which they are in files.
+/// Returns the episodes that the index lacks, in the order of their places in files.
 fn missing(library: &LibraryService) -> Vec<(Text, Volume)> {
     let (known, indexed) = (library.known.borrow(), library.search.indexed.borrow());
     let missing = known
@@ -99,7 +99,7 @@ fn missing(library: &LibraryService) -> Vec<(Text, Volume)> {
     missing
 }
 
-/// Indexes missing episodes for a search; returns false once another search replaces it.
+/// Indexes missing episodes for a search. Returns false once another search supersedes it.
 async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Send<'_>) -> bool {
     let missing = missing(library);
     for (place, (id, volume)) in missing.iter().enumerate() {
@@ -123,14 +123,14 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
         }
         match episode {
             Ok(episode) => library.search.insert(&episode, id),
-            // It is not tried again at every search.
+            // Marked, so that later searches do not try it again.
             Err(_) => library.search.skip(id),
         }
     }
     true
 }
 
-/// An episode for indexing: for those in files, the row is not looked up.
+/// Reads an episode for indexing. The row of an episode in a file is not looked up.
 async fn searched(library: &LibraryService, id: &Text, volume: &Volume) -> Result<Episode, String> {
     match &volume.place {
         None => opening::episode(library, id).await,
@@ -145,7 +145,7 @@ async fn searched(library: &LibraryService, id: &Text, volume: &Volume) -> Resul
     }
 }
 
-/// The matches in an episode. Its texts are kept, because people type letter by letter.
+/// Finds matches in an episode. Its texts are cached, because people type letter by letter.
 pub(super) async fn find_in_episode(
     library: &LibraryService,
     id: &Text,
@@ -168,7 +168,7 @@ pub(super) async fn find_in_episode(
                 return Vec::new();
             };
             let known = (id.clone(), Rc::new(Document::of(&episode)));
-            // Of a beginning, there will be more.
+            // A partial episode is not cached, because it grows.
             if !library.previews.has_begun(id) {
                 *library.search.document.borrow_mut() = Some(known.clone());
             }

@@ -1,4 +1,4 @@
-//! Keeping takes its time, and others keep as well: what is shown meanwhile, and what it is called then.
+//! Slow and concurrent stores: which rows are shown while episodes are being stored, and which ids they get.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -15,14 +15,14 @@ use crate::library::source::Source;
 use volary_protocol::episode::EpisodeChunk;
 use volary_protocol::library::Origin;
 
-/// Stores nothing before the test allows it.
+/// A store that stores nothing until the test allows it.
 #[derive(Clone, Default)]
 pub(super) struct SlowStore {
     pub(super) store: MemoryStore,
     pub(super) is_open: Rc<Cell<bool>>,
-    /// What there is, it does not say yet.
+    /// Whether listing is pending.
     pub(super) is_slow_to_list: Rc<Cell<bool>>,
-    /// What there is can't be read.
+    /// Whether listing fails.
     is_unreadable: Rc<Cell<bool>>,
 }
 
@@ -55,7 +55,7 @@ impl EpisodeStore for SlowStore {
         if self.is_unreadable.get() {
             return std::future::ready(Err("The database failed.".to_owned())).boxed_local();
         }
-        // As it stood when it was asked.
+        // The rows at the time of the call.
         let mut rows = self.store.rows().now_or_never();
         std::future::poll_fn(move |_| match self.is_slow_to_list.get() {
             false => std::task::Poll::Ready(rows.take().unwrap()),
@@ -157,7 +157,7 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
     let list = Request::List;
     let mut listing = pin!(service.handle(2, list, &say));
     assert!(listing.as_mut().poll(&mut context).is_pending());
-    // Another tab goes on meanwhile.
+    // Another tab stores and deletes episodes meanwhile.
     keep("b");
     let all = ["x-1", "y"].map(Text::from);
     assert!(store.store.forget(&all).now_or_never().is_some());
@@ -176,7 +176,7 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
     }
 }
 
-/// Two that know of the same store, and hear nothing of each other.
+/// Two services over the same store that are not notified of each other's changes.
 fn two_tabs() -> [LibraryService; 2] {
     let store = MemoryStore::default();
     let tabs = [service_of(store.clone()), service_of(store)];
@@ -186,7 +186,7 @@ fn two_tabs() -> [LibraryService; 2] {
     tabs
 }
 
-/// The words with which an episode begins.
+/// The first words of an episode.
 fn words_in(service: &LibraryService, id: &str) -> String {
     let episode = opening::episode(service, &id.into()).now_or_never();
     let episode = episode.unwrap().unwrap();
@@ -205,7 +205,7 @@ fn no_tab_overwrites_what_another_one_kept() {
     for (id, words) in [("1", "one"), ("1 (2)", "another"), ("2", "two")] {
         assert_eq!(words_in(&there, id), words);
     }
-    // Words are found where they are, not under the id that was wanted first.
+    // Search finds the words under the new id, not under the one that was requested first.
     let search = Request::Search {
         words: "another".into(),
     };
@@ -214,7 +214,7 @@ fn no_tab_overwrites_what_another_one_kept() {
         heard.last(),
         Some(Output::Event(Event::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "1 (2)"
     ));
-    // Both again, each in the other tab: nothing new.
+    // Both files again, each in the other tab, add nothing.
     assert_eq!(ids(&read(&here, &[other])), ["1 (2)", "2"]);
     assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
     let rows = here.store.rows().now_or_never().unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! All episodes: read once from the store, then updated by the changes of other tabs.
+//! The list of all episodes: read once from the store, then updated by the change feed.
 
 use volary_core::json::Text;
 use volary_protocol::library::Event;
@@ -10,7 +10,7 @@ use crate::library::repository::EpisodeStore;
 use crate::projection::notice::Notice;
 use crate::storage::change_feed::ChangedEpisodes;
 
-/// Another tab, or this one, changed what is stored.
+/// Handles a change of the store by any tab.
 pub(in crate::workers) async fn hear(
     library: &LibraryService,
     changed: ChangedEpisodes,
@@ -23,11 +23,11 @@ pub(in crate::workers) async fn hear(
     hear_kept(library, &changed.kept, send).await;
 }
 
-/// Another tab, or this one, stored episodes.
+/// Handles stored episodes.
 pub(in crate::workers) async fn hear_kept(library: &LibraryService, ids: &[Text], send: Send<'_>) {
     loaded(library).await;
     if !library.known.borrow().is_whole {
-        // They will be listed with all others.
+        // The list will contain them.
         return;
     }
     let mut rows = Vec::new();
@@ -39,7 +39,7 @@ pub(in crate::workers) async fn hear_kept(library: &LibraryService, ids: &[Text]
     send(Output::Event(Event::Changed { rows }));
 }
 
-/// Another tab, or this one, deleted the episodes whose ids have a prefix.
+/// Handles the deletion of all episodes whose ids have a prefix.
 pub(in crate::workers) async fn hear_forgotten(
     library: &LibraryService,
     start: &str,
@@ -54,7 +54,7 @@ pub(in crate::workers) async fn hear_forgotten(
     hear_gone(library, &gone, send).await;
 }
 
-/// Another tab deleted episodes.
+/// Handles deleted episodes.
 pub(in crate::workers) async fn hear_gone(library: &LibraryService, ids: &[Text], send: Send<'_>) {
     loaded(library).await;
     let gone = ids.iter().filter(|id| library.lose(id).is_some());
@@ -70,7 +70,7 @@ pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
         send(Output::Event(Event::NotRead { reason }));
         Vec::new()
     });
-    // They are in memory, where reading cannot fail.
+    // The guests are in memory, where reading cannot fail.
     let guests = library.guests.rows().await.unwrap_or_default();
     rows.extend(guests.into_iter().map(|(row, _)| row));
     rows.sort_by(newest_first);
@@ -85,8 +85,8 @@ pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
     send(Output::Event(Event::Listed));
 }
 
-/// Reads the rows of all stored episodes; returns them, or why they cannot be read. From then on nobody waits for
-/// them.
+/// Reads the rows of all stored episodes; an error says why they cannot be read. Tasks that wait in [`loaded`] then
+/// continue.
 async fn load(library: &LibraryService) -> Result<Vec<Row>, String> {
     library.has_asked.set(true);
     let rows = library.store.rows().await;
@@ -98,17 +98,17 @@ async fn load(library: &LibraryService) -> Result<Vec<Row>, String> {
     Ok(rows?.into_iter().map(|(row, _)| row).collect())
 }
 
-/// Resolves when all episodes are known.
+/// Waits until all episodes are known.
 pub(super) async fn ready(library: &LibraryService) {
     loaded(library).await;
     if !library.known.borrow().is_whole {
-        // The list reports why they cannot be read.
+        // The request to list reports the error.
         let _ = load(library).await;
     }
 }
 
-/// Waits while the store is being read. Changes are applied after that, because the store may have answered before
-/// them.
+/// Waits while the store is being read. Changes are applied after that, because the store may have taken its
+/// snapshot before them.
 async fn loaded(library: &LibraryService) {
     while library.has_asked.get() && !library.known.borrow().is_whole {
         let state = library.in_flight.state();

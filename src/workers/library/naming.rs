@@ -1,8 +1,8 @@
-//! Ids: no episode replaces another one, and the same episode, imported again, keeps its id.
+//! Ids of episodes. No episode replaces another one, and an episode that is imported again keeps its id.
 //!
 //! Ids in files are often plain numbers, so they are made unique among the episodes that this worker knows.
-//! Another tab may store an episode with the same id before either hears of the other; the store then rejects
-//! ours, and it gets another id.
+//! Another tab may store an episode with the same id before either is notified of the other; the store then rejects
+//! ours, which gets another id.
 
 use std::collections::HashMap;
 
@@ -17,18 +17,18 @@ use volary_protocol::library::Origin;
 pub(super) struct Named {
     pub(super) episode: Episode,
     pub(super) text: String,
-    /// Whether it is new, as far as is known.
+    /// Whether no such episode is stored, as far as is known.
     pub(super) is_new: bool,
 }
 
-/// What has an id.
+/// The episode that has an id already, compared with a new one.
 enum Standing {
     Nothing,
     Same,
     Another,
 }
 
-/// Gives an episode an id that no other one has.
+/// Assigns an id that no other episode has.
 pub(super) async fn named(
     library: &LibraryService,
     origin: Origin,
@@ -72,7 +72,7 @@ async fn standing(library: &LibraryService, id: &Text, text: &str, batch: &[Item
     if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
         return same(matches!(&waiting.held, Held::Text(known) if known == text));
     }
-    // Another reading may be about to store it: then there is nothing yet, and the store decides.
+    // Another reading may be about to store it. The row is then missing, and the store decides.
     let store = library.stock_of(id);
     match store.row(id).await {
         None => Standing::Nothing,
@@ -80,7 +80,7 @@ async fn standing(library: &LibraryService, id: &Text, text: &str, batch: &[Item
     }
 }
 
-/// A free id for the episode at a place, and whether it is new.
+/// Returns a free id for the episode at a place, and whether it is new.
 pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (Text, bool) {
     let known = library.known.borrow();
     let mut free = ids_like(wanted).filter_map(|id| match known.episodes.get(&id) {
@@ -93,7 +93,7 @@ pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (
     free.next().unwrap_or_else(|| (wanted.clone(), true))
 }
 
-/// The same episodes, with other ids where theirs are taken; the episodes that have these are known from now on.
+/// Assigns new ids to the episodes whose ids are taken, and remembers the episodes that have those ids.
 pub(super) async fn renamed(
     library: &LibraryService,
     origin: Origin,
@@ -112,12 +112,12 @@ pub(super) async fn renamed(
         if let Some((row, place)) = other {
             library.lose(&row.id);
             library.remember(&row, place);
-            // It has no id until it gets another one.
+            // The item has no id until it gets a new one.
             taken.push((number, std::mem::take(&mut item.row.id)));
         }
     }
     if taken.is_empty() {
-        // What has the ids cannot be read, or was deleted only in this page: it may be replaced.
+        // The records with these ids cannot be read, or were deleted only in this page: they may be replaced.
         batch.iter_mut().for_each(|item| item.is_new = false);
     }
     for (number, wanted) in taken {
@@ -144,13 +144,13 @@ pub(super) async fn renamed(
     batch
 }
 
-/// The episode of a text that was just written, and can therefore be read.
+/// Decodes a text that was just encoded, which cannot fail.
 fn rewritten(text: &str) -> Episode {
     let read = native::read(text).map(|reading| reading.episodes.into_iter().next());
     read.ok().flatten().unwrap_or_default()
 }
 
-/// An id, and variants of it: `7`, `7 (2)`, `7 (3)`…
+/// An id and its variants: `7`, `7 (2)`, `7 (3)`…
 fn ids_like(wanted: &str) -> impl Iterator<Item = Text> + use<> {
     let wanted: Text = match wanted.trim() {
         "" => "episode".into(),

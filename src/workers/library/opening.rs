@@ -1,4 +1,4 @@
-//! Opens an episode from where it is stored, and replays it.
+//! Opens an episode from its place of storage, and replays it.
 
 use std::rc::Rc;
 
@@ -14,12 +14,12 @@ use crate::library::repository::{EpisodeStore, InFile};
 use crate::library::source::Window;
 use crate::projection::text::size_text;
 
-/// The key of the metadata under which tags are exported and imported.
+/// The metadata key under which tags are exported and imported.
 pub(super) const TAGS: &str = "library_tags";
 
 /// Opens an episode.
 pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, String> {
-    // The provisional id of a beginning may have been given to another episode.
+    // The provisional id of a partial episode may have been assigned to another episode.
     let is_free = library.volume(id).is_none();
     let completed = library.previews.completed(id).filter(|_| is_free);
     let id = completed.as_ref().unwrap_or(id);
@@ -50,7 +50,7 @@ pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episo
     }
 }
 
-/// What is known of an episode. If it is not known, files that are being read are awaited.
+/// Looks an episode up. If it is unknown, waits for the files that are being read.
 async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
     listing::ready(library).await;
     loop {
@@ -59,7 +59,7 @@ async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
         if !library.in_flight.is_any() || library.previews.has_begun(id) {
             return volume;
         }
-        // It is shown a little before it is stored.
+        // An episode is shown shortly before it is stored.
         if volume.is_some() && library.stock_of(id).row(id).await.is_some() {
             return volume;
         }
@@ -67,7 +67,7 @@ async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
     }
 }
 
-/// Waits until displayed episodes are stored as well.
+/// Waits until episodes that are already shown are stored.
 pub(super) async fn wait_until_stored(library: &LibraryService, ids: &[Text]) {
     listing::ready(library).await;
     for id in ids {
@@ -88,7 +88,7 @@ pub(super) async fn tagged(library: &LibraryService, id: &Text) -> Result<Episod
     Ok(episode)
 }
 
-/// Opens an episode at a place in a file.
+/// Opens an episode from a place in a file.
 pub(super) async fn open_at(
     library: &LibraryService,
     at: &InFile,
@@ -129,7 +129,7 @@ async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, Strin
     Ok(window)
 }
 
-/// Replays an episode. Returns the outcome in words, and the first step that differs.
+/// Replays an episode. Returns the result as text, and the first step that differs.
 pub(super) async fn replay(
     library: &LibraryService,
     id: &Text,

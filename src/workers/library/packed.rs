@@ -1,4 +1,4 @@
-//! Packed logs: the directory says where each sample is; samples are read one by one.
+//! Packed logs: the directory contains the place of each sample, and samples are read one by one.
 
 use volary_core::json::Text;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
@@ -8,12 +8,12 @@ use super::reading::{Outcome, Reading};
 use super::{BATCH, LibraryService, reading, streaming_import};
 use crate::library::source::Window;
 
-/// How many rows fit on a screen.
+/// The number of rows that fit on a screen.
 const SEEN: usize = 40;
 /// The maximum number of members of a log.
 const MOST_MEMBERS: usize = 500_000;
 
-/// Reads the directory of a packed log, and its first sample; `None` if it is something else.
+/// Reads the directory of a packed log and its first sample; `None` if the file is something else.
 pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, String> {
     let (size, name) = (window.source().size(), window.source().name());
     let mut parts = Parts::of(size);
@@ -31,7 +31,7 @@ pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, St
     let Some(mut log) = PackedLog::of(&name, &members) else {
         return Ok(None);
     };
-    // The header is usually right before the directory.
+    // The header usually precedes the directory.
     if let Some((start, bytes)) = parts.into_known().into_iter().next_back() {
         window.hold(start, bytes);
     }
@@ -58,7 +58,7 @@ pub(super) async fn read_packed<'a>(
         if number > 0 {
             read_sample(&mut log, number, window).await?;
         }
-        // The first one is shown at once, and then as many as fit on a screen.
+        // The first row is shown at once, the next ones once they fill a screen.
         if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
             streaming_import::take(library, reading, id, log.take_entries()).await;
             reading.progress(&name, done.min(size));

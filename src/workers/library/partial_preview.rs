@@ -1,7 +1,8 @@
-//! The first episode of a file that is still being read: its beginning can be opened meanwhile.
+//! A preview of the first episode of a file that is still being read: the part read so far can be opened.
 //!
-//! Invariant: it is in no store until the reading ends. Then the episode of the file replaces it; if the file
-//! breaks off, the beginning itself is stored.
+//! Invariant: the partial episode is not stored until the reading ends. Then the complete episode replaces it; if
+//! the
+//! file breaks off, the partial episode itself is stored.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,32 +19,32 @@ use super::reading::{Reading, kept};
 use super::{LibraryService, Output, naming, reading};
 use crate::library::repository::{Held, Item};
 
-/// The outcome in the row of an episode that is still being read.
+/// The outcome in the row of a partial episode.
 const OUTCOME: &str = "importing";
 
-/// The preview is updated after this many seconds…
+/// The minimum number of seconds between updates of a preview…
 const PAUSE: f64 = 2.0;
-/// …and this many times as long as reading it took.
+/// …which is also at least this many times the duration of the last update.
 const SHARE: f64 = 10.0;
 
 /// Episodes that can be opened before, or right after, they are stored.
 #[derive(Default)]
 pub(super) struct Previews {
-    /// The beginnings of episodes that are being read.
+    /// The partial episodes, by provisional id.
     begun: RefCell<BTreeMap<Text, Episode>>,
-    /// A long episode that was just read: it is opened once without being read again.
+    /// A long episode that was just read: it can be opened once without being read again.
     held: RefCell<Option<Episode>>,
-    /// The provisional ids that beginnings had, and the ids of their episodes.
+    /// The ids of the complete episodes, by the provisional ids that they had.
     completed: RefCell<BTreeMap<Text, Text>>,
 }
 
 impl Previews {
-    /// The beginning of an episode, as far as it was read.
+    /// The part of an episode that was read so far.
     pub(super) fn begun(&self, id: &Text) -> Option<Episode> {
         self.begun.borrow().get(id).cloned()
     }
 
-    /// Whether an episode is being read.
+    /// Whether an episode is still being read.
     pub(super) fn has_begun(&self, id: &Text) -> bool {
         self.begun.borrow().contains_key(id)
     }
@@ -58,12 +59,12 @@ impl Previews {
         self.held.replace(Some(episode));
     }
 
-    /// The episode that is held, once.
+    /// Takes the held episode, if it has this id.
     pub(super) fn take_held(&self, id: &Text) -> Option<Episode> {
         self.held.borrow_mut().take_if(|episode| episode.id == *id)
     }
 
-    /// Forgets an episode that was deleted.
+    /// Forgets a deleted episode.
     pub(super) fn remove(&self, id: &Text) {
         self.take_held(id);
     }
@@ -89,17 +90,17 @@ impl Previews {
     }
 }
 
-/// An episode that is being read.
+/// A partial episode.
 pub(super) struct Begun {
     /// Its provisional id.
     id: Text,
     /// The id in the file.
     own: Text,
-    /// When the preview is updated.
+    /// The time of the next update.
     due: f64,
 }
 
-/// Shows the beginning of the first episode of a file, and more of it when it is due.
+/// Shows the first part of the first episode of a file, and updates it when an update is due.
 pub(super) fn show_begun(
     library: &LibraryService,
     reading: &Reading<'_>,
@@ -117,13 +118,13 @@ pub(super) fn show_begun(
     let is_free = |id: &Text| library.volume(id).is_none() && !library.previews.has_begun(id);
     let id = match begun {
         Some(known) if known.own != own => return,
-        // By now it is known that its own id is free.
+        // It is now known that its own id is free.
         Some(known) if has_answered && known.id != row.id && is_free(&row.id) => row.id.clone(),
         Some(known) => known.id.clone(),
         None => {
             let id = match has_answered {
                 true => row.id.clone(),
-                // Until the store answers, it is not known which ids are free.
+                // The free ids are unknown until the store has been listed.
                 false => format!("{} (reading {})", row.id, reading.number).into(),
             };
             if !is_free(&id) {
@@ -137,7 +138,7 @@ pub(super) fn show_begun(
     let row = Row {
         id: id.clone(),
         outcome: OUTCOME.into(),
-        // These are not final.
+        // These values are not final.
         reward: None,
         tokens: None,
         cost: None,
@@ -156,7 +157,7 @@ pub(super) fn show_begun(
     *begun = Some(Begun { id, own, due });
 }
 
-/// The episode was read completely.
+/// Handles the complete episode.
 pub(super) async fn grown<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -171,7 +172,7 @@ pub(super) async fn grown<'a>(
     }
 }
 
-/// The rest will not arrive: the beginning is stored as it is.
+/// Stores the partial episode: the rest will not arrive.
 pub(super) async fn keep_begun<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -198,7 +199,7 @@ pub(super) async fn keep_begun<'a>(
     say_grown(library, reading, begun, into);
 }
 
-/// The file is in the library already: the preview is replaced by its first episode.
+/// Replaces the preview by the first episode of the file, which is in the library already.
 pub(super) fn end_begun(
     library: &LibraryService,
     reading: &Reading<'_>,

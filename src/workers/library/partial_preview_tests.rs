@@ -1,4 +1,4 @@
-//! A file that comes piece by piece, and whose first episode is seen meanwhile.
+//! Previews of the first episode of a file that arrives in chunks.
 
 use std::any::Any;
 use std::ops::Range;
@@ -20,12 +20,12 @@ use crate::library::repository::{Held, Item, MemoryStore};
 use crate::library::source::Source;
 use volary_protocol::library::Origin;
 
-/// A file of which so much has come.
+/// A file of which only the first `came` bytes have arrived.
 pub(super) struct Slow {
     name: &'static str,
     bytes: Vec<u8>,
     pub(super) came: Cell<u64>,
-    /// Whether nothing more will come.
+    /// Whether the rest will not arrive.
     pub(super) is_broken: Cell<bool>,
 }
 
@@ -79,7 +79,7 @@ fn slow(name: &'static str, bytes: Vec<u8>) -> Rc<Slow> {
     })
 }
 
-/// The test moves its hands.
+/// A clock that the test sets.
 #[derive(Default)]
 pub(super) struct Watch(pub(super) Cell<f64>);
 
@@ -111,7 +111,7 @@ fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
         .unwrap()
 }
 
-/// What is said while the file comes, a megabyte at a time, until `stop` bytes of it came.
+/// Reads a file that arrives a megabyte at a time, until `stop` bytes of it arrived. Returns the events.
 fn read(service: &LibraryService, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn()) -> Vec<Event> {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
@@ -208,7 +208,7 @@ fn its_whole_may_be_called_otherwise() {
     let service = service();
     let said = read(&service, &log(r#", "uuid": "u1""#), u64::MAX, || {});
     assert_eq!(grown(&said), Some(("e-1-1", "u1")));
-    // A request for the partial episode, made a moment before, gets the whole one.
+    // A request for the partial episode, made just before, returns the complete one.
     assert_eq!(&*opened(&service, "e-1-1").unwrap().id, "u1");
     let rows = service.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 1);
@@ -295,11 +295,11 @@ fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
     );
     let known = store.file(&id_of_now(&whole)).now_or_never().flatten();
     assert!(known.is_some_and(|file| !file.whole && file.source.is_none()));
-    // At the next visit.
+    // In the next visit.
     let next = service_of(store, clock);
     let refused = opened(&next, "a").unwrap_err();
     assert!(refused.contains("Import the file again"), "{refused}");
-    // Nothing is known of a file in which nothing was found.
+    // No window is kept for a file without episodes.
     let nothing = slow("nothing.jsonl", whole.bytes);
     read(&next, &nothing, 0, || {});
     assert!(next.windows.borrow().is_empty());

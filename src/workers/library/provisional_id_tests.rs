@@ -1,4 +1,4 @@
-//! A beginning that is seen before the store says what there is: under an id of its own.
+//! Partial episodes that are shown before the store has been listed, under provisional ids.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -17,7 +17,7 @@ use volary_protocol::library::Origin;
 
 const PROVISIONAL: &str = "e-1-1 (reading 1)";
 
-/// A service whose store does not say yet what there is.
+/// A service whose store has not been listed yet.
 fn service(store: &SlowStore) -> LibraryService {
     store.is_slow_to_list.set(true);
     store.is_open.set(true);
@@ -25,7 +25,8 @@ fn service(store: &SlowStore) -> LibraryService {
     LibraryService::new(store.clone(), volary_envs::registry(), clock, || 1.0)
 }
 
-/// Reads a log: what is said when two megabytes of it came, and what after the store answered and all came, or no more.
+/// Reads a log. Returns the output after two megabytes arrived, and after the store was listed and all or no more
+/// arrived.
 fn read(
     service: &LibraryService,
     store: &SlowStore,
@@ -79,7 +80,7 @@ fn it_can_be_opened_before_the_store_answers() {
         Some(PROVISIONAL)
     );
     assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1")));
-    // A request for the partial episode, made a moment before, gets the whole one.
+    // A request for the partial episode, made just before, returns the complete one.
     for id in ["e-1-1", PROVISIONAL] {
         let episode = opened(&service, id).unwrap();
         assert_eq!((&*episode.id, episode.steps.len()), ("e-1-1", 4_500));

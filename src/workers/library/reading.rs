@@ -1,4 +1,5 @@
-//! Reading files: what all imports share. Large files are imported in slices (`streaming_import`), the others
+//! Imports of files: the steps that all of them share. Large files are imported in slices (`streaming_import`),
+//! others
 //! together (`whole_file_import`).
 
 use std::cell::{Cell, RefCell};
@@ -22,26 +23,26 @@ use crate::storage::origin;
 use crate::workers::in_flight::InFlight;
 use volary_protocol::library::Origin;
 
-/// How many lines of a report are sent.
+/// The maximum number of notes of a report.
 const MOST_NOTES: usize = 50;
 
 /// The outcome of storing episodes.
 struct Added {
     first: Option<Text>,
-    /// The ids under which some were shown, and their ids now: theirs had been taken.
+    /// The old and new ids of episodes that were shown before their ids turned out to be taken.
     moved: Vec<(Text, Text)>,
-    /// The rows of both.
+    /// The rows of the episodes that got new ids, and of those that had their ids.
     rows: Vec<Row>,
     kept: Result<(), String>,
 }
 
-/// The outcome of a file.
+/// The outcome of importing a file.
 pub(super) enum Outcome {
     /// Its episodes are in the library.
     Taken,
-    /// It must be read as a whole.
+    /// The file must be read as a whole.
     Whole,
-    /// The user cancelled it.
+    /// The user cancelled the import.
     Cancelled,
 }
 
@@ -50,16 +51,16 @@ pub(super) struct Reading<'a> {
     pub(super) number: RequestId,
     pub(super) origin: Origin,
     pub(super) send: Send<'a>,
-    /// When it began.
+    /// The start time.
     pub(super) added: f64,
-    /// The bytes of all files, and of those that are done.
+    /// The total size of all files, and that of the completed ones, in bytes.
     total: u64,
     pub(super) done: Cell<u64>,
     pub(super) found: Cell<usize>,
     pub(super) notes: RefCell<Vec<Note>>,
-    /// Whether some were not stored, and will be missing at the next visit.
+    /// Whether some episodes were not stored, and will be missing at the next visit.
     pub(super) is_unkept: Cell<bool>,
-    /// Episodes that are being stored while the next ones are read.
+    /// A batch of episodes that is being stored while the next ones are read.
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
     /// Notified of each stored episode.
     in_flight: &'a InFlight,
@@ -173,7 +174,7 @@ fn end(library: &LibraryService, reading: &Reading<'_>, is_nothing: bool) {
         });
     }
     let is_known = notes.iter().any(|note| note.level == NoteLevel::Read);
-    // What could not be read comes first, because it matters most.
+    // Notes on unreadable data come first, because they matter most.
     notes.sort_by_key(|note| match note.level {
         NoteLevel::Unreadable => 0,
         NoteLevel::KeptRaw => 1,
@@ -181,7 +182,7 @@ fn end(library: &LibraryService, reading: &Reading<'_>, is_nothing: bool) {
     });
     let first = notes.first().map(|note| note.file.clone());
     let of_one = notes.iter().all(|note| Some(&note.file) == first.as_ref());
-    // With one file its name need not be repeated.
+    // With one file, its name is not repeated.
     let notes =
         notes
             .into_iter()
@@ -222,7 +223,7 @@ pub(super) fn stamped(reading: &Reading<'_>, mut row: Row, bytes: u64) -> Row {
     row
 }
 
-/// Adds episodes. They are shown, and storing them begins; [`kept`] waits for that.
+/// Adds episodes: shows them and starts to store them. [`kept`] waits for that.
 pub(super) async fn add<'a>(library: &'a LibraryService, reading: &Reading<'a>, batch: Vec<Item>) {
     if batch.is_empty() {
         return;
@@ -241,7 +242,7 @@ pub(super) async fn add<'a>(library: &'a LibraryService, reading: &Reading<'a>, 
     }
 }
 
-/// Stores episodes, under other ids where theirs were taken meanwhile.
+/// Stores episodes. Those whose ids were taken meanwhile get other ids.
 async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) -> Added {
     let ids_of =
         |batch: &[Item]| -> Vec<Text> { batch.iter().map(|item| item.row.id.clone()).collect() };

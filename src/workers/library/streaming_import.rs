@@ -1,4 +1,4 @@
-//! Large files: read in slices; their episodes are opened in place.
+//! Imports large files in slices. Their episodes are opened in place.
 
 use std::rc::Rc;
 use volary_protocol::library::Event;
@@ -18,23 +18,23 @@ use super::{BATCH, LibraryService, Output, listing, naming, packed, partial_prev
 use crate::library::repository::{Held, InFile, Item, KnownFile};
 use crate::library::source::{Source, Window, end_of, start_of};
 
-/// Files of at least this size are not copied into episodes, if they can be read in slices…
+/// The minimum size of files whose episodes are not copied, if they can be read in slices…
 const LARGE: u64 = 4 << 20;
-/// …and archives of this size, which unpack to ten times as much.
+/// …and that of archives, which unpack to about ten times as much.
 const LARGE_PACKED: u64 = 1 << 18;
-/// How many bytes are read at once: few enough for visible progress…
+/// The size of a slice: small enough for visible progress…
 const SLICE: u64 = 2 << 20;
-/// …and fewer at first, so that something is visible soon.
+/// …and smaller at the start, so that something is visible soon.
 const FIRST_SLICE: u64 = 1 << 18;
-/// Files are copied from this byte on: what precedes it is displayed first.
+/// Files are copied from this byte on: the part before it is displayed first.
 const COPIED_FROM: u64 = 8 << 20;
 
-/// The end of the slice that begins at a byte.
+/// The end of the slice that starts at a byte.
 fn slice_end(start: u64, size: u64) -> u64 {
     size.min(start + (start + FIRST_SLICE).min(SLICE))
 }
 
-/// What was read of a file before it was known whether it is in the library.
+/// The part of a file that is read before it is known whether the file is in the library.
 enum Beginning {
     Slices(FirstSlice),
     /// The directory and the first sample; `None` if it is not a log.
@@ -52,16 +52,16 @@ impl Beginning {
 
 /// The first slice of a file.
 struct FirstSlice {
-    /// Where it ends.
+    /// The offset of its end.
     at: u64,
     indexer: Indexer,
     /// The episodes that end in it.
     entries: Vec<Entry>,
-    /// The first one, if it does not.
+    /// The first episode, if it does not end in this slice.
     begun: Option<Begun>,
 }
 
-/// Reads a file in slices, if it is large and its format allows that.
+/// Imports a file in slices, if it is large and its format allows that.
 pub(super) async fn read_in_place<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -132,11 +132,11 @@ pub(super) async fn read_in_place<'a>(
         Ok(Outcome::Taken) => {
             kept(reading).await;
             known.end = Some(end_of(&**file).await?);
-            // Without all rows, it must be read again when it is imported again.
+            // If rows are missing, the next import must read the file again.
             known.whole = !reading.is_unkept.get();
             keep_file(library, reading, known).await;
         }
-        // Nothing was found in it before.
+        // No episodes of the file are known.
         Ok(Outcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
             library.windows.borrow_mut().remove(&id);
         }
@@ -150,8 +150,8 @@ pub(super) async fn read_in_place<'a>(
     outcome
 }
 
-/// The id of a file; and what distinguishes it from files that begin alike, if all of it is in the library
-/// already.
+/// Returns the id of a file. If all of it is in the library already, also returns the value that distinguishes it
+/// from files with the same beginning.
 ///
 /// A file may still be downloading, so its end is read only if another file has the same beginning.
 async fn identify(
@@ -173,7 +173,7 @@ async fn identify(
     Ok((id, is_whole.then_some(end)))
 }
 
-/// Sends the rows of a known file again, the first ones first. Returns the very first.
+/// Sends the rows of a known file again, in order, at most one batch. Returns the id of the first.
 async fn tell_again(library: &LibraryService, reading: &Reading<'_>, file: &Text) -> Option<Text> {
     let mut ids: Vec<(Rc<InFile>, Text)> = {
         let known = library.known.borrow();
@@ -210,7 +210,7 @@ async fn keep_file(library: &LibraryService, reading: &Reading<'_>, file: KnownF
     }
 }
 
-/// Reports a file that could not be copied into the browser.
+/// Notes that a file could not be copied into the browser.
 async fn note_uncopied(library: &LibraryService, reading: &Reading<'_>, id: &Text, name: &Text) {
     let store = reading::stock_for(library, reading.origin);
     let is_here = |file: KnownFile| file.source.is_some();
@@ -223,7 +223,7 @@ async fn note_uncopied(library: &LibraryService, reading: &Reading<'_>, id: &Tex
     }
 }
 
-/// Reads the first slice of a file, and shows the episode that begins there. Nothing is stored yet.
+/// Reads the first slice of a file, and shows the partial episode in it. Nothing is stored yet.
 async fn read_beginning(
     library: &LibraryService,
     reading: &Reading<'_>,
@@ -239,7 +239,7 @@ async fn read_beginning(
     };
     let end = slice_end(0, file.size());
     let slice = library.cancelled.unless(reading.number, file.read(0..end));
-    // A cancellation is handled with the next slice.
+    // The loop over the next slices handles a cancellation.
     if let Some(bytes) = slice.await {
         first.at = end;
         first.indexer.feed(&bytes?);
@@ -279,12 +279,12 @@ async fn read_slices<'a>(
             partial_preview::show_begun(library, reading, &indexer, &mut begun);
         }
         reading.progress(&name, at);
-        // The estimated number, from what was found so far.
+        // The expected number of episodes, estimated from those found so far.
         let found = library.known.borrow().episodes.len().saturating_sub(before);
         let expected = found as f64 * size as f64 / at.max(1) as f64;
         indexer.keep_texts(before + expected as usize <= SETTLED);
         if found > 0 && at >= COPIED_FROM {
-            // Meanwhile the file is copied. The result is awaited at the end.
+            // The file is copied meanwhile. The result is awaited at the end.
             let known = || KnownFile {
                 id: id.clone(),
                 name: name.clone(),
@@ -340,7 +340,7 @@ pub(super) async fn take<'a>(
     file: &Text,
     entries: Vec<Entry>,
 ) {
-    // The first one is likely to be opened next.
+    // The first episode is likely to be opened next.
     let mut is_first = reading.found.get() == 0;
     let mut entries = entries.into_iter().peekable();
     while entries.peek().is_some() {

@@ -1,4 +1,4 @@
-//! The service, with a store in memory.
+//! The library service, with a store in memory.
 
 use std::any::Any;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use volary_protocol::library::Origin;
 pub(super) struct MemorySource {
     /// Its path.
     pub(super) name: Text,
-    /// What it holds.
+    /// The contents.
     pub(super) bytes: Vec<u8>,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn episode(id: &str, words: &str) -> Episode {
     }
 }
 
-/// What is said when files are read. A store in memory makes nobody wait.
+/// Reads files and returns the output. A store in memory is always ready.
 pub(super) fn read(service: &LibraryService, files: &[MemorySource]) -> Vec<Output> {
     read_as(service, files, Origin::Imported)
 }
@@ -110,7 +110,7 @@ pub(super) fn open(service: &LibraryService, id: &str) -> Vec<Output> {
     ask(service, Request::Open { id })
 }
 
-/// The ids of what was added, as they are in the end.
+/// The ids of the added episodes, after all changes of ids.
 pub(super) fn ids(said: &[Output]) -> Vec<String> {
     let mut ids = Vec::new();
     for said in said {
@@ -262,11 +262,11 @@ fn large_files_stay_where_they_are_and_are_read_from_there() {
         heard.last(),
         Some(Output::Event(Event::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "c"
     ));
-    // Given again, it is known.
+    // Read again, the file is known.
     let said = read(&service, std::slice::from_ref(&big));
     assert_eq!(ids(&said), ["a", "b", "c"], "said again, in order");
     assert!(words_of(&said).contains("is in the library"));
-    // What was forgotten of it comes back with it.
+    // A deleted episode comes back with it.
     ask(
         &service,
         Request::Forget {
@@ -332,7 +332,7 @@ fn tags_are_kept_and_go_with_the_file() {
         _ => None,
     });
     assert_eq!(row.unwrap().tags, ["good".into()]);
-    // Here it is the same episode as before.
+    // In this library it is the same episode as before.
     assert_eq!(ids(&read(&service, &[exported])), ["a"]);
 }
 
@@ -375,7 +375,7 @@ fn what_a_link_named_is_not_kept_and_can_be_forgotten() {
     assert!(open(&service, "a").len() > 1);
     let kept = service.store.rows().now_or_never().unwrap().unwrap();
     assert!(kept.is_empty());
-    // Given as a file, it is kept.
+    // From a file, it is stored.
     read(&service, &[file("x.json", &[episode("a", "one")])]);
     let kept = service.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(kept.len(), 1);

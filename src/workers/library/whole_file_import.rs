@@ -1,4 +1,5 @@
-//! Files that must be read as a whole, and files that belong together: each of their episodes is stored as a text.
+//! Imports files that must be read as a whole, and files that belong together. Each of their episodes is stored as a
+//! text.
 
 use std::rc::Rc;
 use volary_protocol::library::Event;
@@ -16,9 +17,9 @@ use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
 use crate::projection::text::size_text;
 
-/// The maximum size of all such files together.
+/// The maximum total size of such files, in bytes.
 const LARGEST_WHOLE: u64 = 512 << 20;
-/// Reads files that must be read as a whole, and files that belong together.
+/// Imports files that must be read as a whole, and files that belong together.
 pub(super) async fn read_together<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -65,7 +66,7 @@ pub(super) async fn read_together<'a>(
         }
     };
     drop(inputs);
-    // Ids are compared from here on; what is stored was read meanwhile.
+    // From here on ids are compared, so the stored ones must be known. They were listed meanwhile.
     listing::ready(library).await;
     reading.notes.borrow_mut().extend(outcome.notes);
     let count = outcome.episodes.len();
