@@ -1,8 +1,8 @@
-//! The page's side of the library: its signals, and its requests to the worker.
+//! The page's client of the library: its signals, and its requests to the worker.
 //!
-//! What the worker's events change is decided in [`volary_app::library`]; this module carries the effects out.
+//! [`volary_app::library`] decides how the worker's events change the state; this module carries out the effects.
 //!
-//! - `site`: the library that came with the site, and why a file could not be fetched.
+//! - `site`: the library that is published with the site, and errors of fetching files.
 
 mod site;
 
@@ -29,39 +29,40 @@ use volary_app::library::readings::{Reading, ReadingNumber};
 use volary_app::library::{Effect, Library, Rows};
 use volary_protocol::WorkerLoss;
 
-/// How long a worker may take to stop reading. It does so between two slices of a file, unless it must read a file as a
-/// whole.
+/// The timeout for a worker to stop a reading. It can stop between two slices of a file, but not within a file that
+/// it
+/// must read as a whole.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// A handle to the library, of which there is one for the life of the page.
+/// A handle to the library. There is one library for the life of the page.
 #[derive(Clone, Copy)]
 pub struct LibraryClient(&'static Signals);
 
-/// What the library consists of.
+/// The signals of the library.
 pub struct Signals {
     /// All trajectories, the newest first.
     pub rows: RwSignal<Rows>,
-    /// Whether all that was kept is among them.
+    /// Whether all stored trajectories are among them.
     pub is_listed: RwSignal<bool>,
-    /// What is being read or fetched.
+    /// The readings and downloads in progress.
     pub readings: RwSignal<Vec<Reading>>,
-    /// What the last reading had to say.
+    /// The report of the last reading.
     pub report: RwSignal<Vec<Text>>,
-    /// What is looked for in all texts.
+    /// The query of the full-text search.
     pub wanted: RwSignal<String>,
-    /// How far the search is, while it has to read first.
+    /// The progress of a search, while it has to index first.
     pub searching: RwSignal<Option<Text>>,
-    /// Where it was found; `None` while nothing is looked for.
+    /// The matches; `None` while there is no query.
     pub matches: RwSignal<Option<Arc<Vec<Match>>>>,
-    /// What else there is to say.
+    /// The last status message.
     pub said: RwSignal<String>,
-    /// What went wrong last.
+    /// The last error.
     pub notice: RwSignal<Option<Notice>>,
-    /// The title of the library that came with the site, if one did.
+    /// The title of the library that is published with the site, if there is one.
     pub site: RwSignal<Option<Text>>,
-    /// The ids of trajectories of which only the beginning is there.
+    /// The ids of partial trajectories.
     pub begun: RwSignal<BTreeSet<Text>>,
-    /// The last of which there is more, or all: the id that its beginning had, and its own.
+    /// The last trajectory that grew or was completed: its provisional id, and its own.
     pub grown: RwSignal<Option<(Text, Text)>>,
     state: StoredValue<State, LocalStorage>,
 }
@@ -89,9 +90,9 @@ impl std::ops::Deref for LibraryClient {
 }
 
 impl LibraryClient {
-    /// Makes the library.
+    /// Creates the library.
     pub fn new() -> LibraryClient {
-        // Never freed: it lives as long as the page.
+        // Leaked: it lives as long as the page.
         LibraryClient(Box::leak(Box::new(Signals {
             rows: RwSignal::default(),
             is_listed: RwSignal::new(false),
@@ -109,12 +110,12 @@ impl LibraryClient {
         })))
     }
 
-    /// Lists all that is stored.
+    /// Lists all stored trajectories.
     pub fn list(self) {
         self.follow(&Request::List);
     }
 
-    /// Reads files into the library.
+    /// Imports files.
     pub fn read(self, files: Vec<GivenFile>) {
         if !files.is_empty() {
             let number = self.begin("Reading");
@@ -122,7 +123,7 @@ impl LibraryClient {
         }
     }
 
-    /// Takes in what this page made and the browser did not store: it is nowhere else.
+    /// Adds the episodes that this page made and the browser did not store. They are nowhere else.
     pub fn take_unkept(self) {
         let unkept = episodes::unkept_files();
         if !unkept.is_empty() {
@@ -137,14 +138,15 @@ impl LibraryClient {
         self.follow_reading(number, replies);
     }
 
-    /// Fetches a file from a whole address, and reads it. If it is of another origin, the user must have agreed to it.
+    /// Fetches a file from an absolute address and imports it. For another origin, the user must have agreed.
     pub fn fetch(self, url: &str, origin: Origin) {
         let number = self.begin(&format!("Fetching {url}"));
         self.fetch_given(number, url, origin);
     }
 
-    /// The same; `arrived` is called with the id of one of its trajectories (they count from 1), as soon as its
-    /// beginning is there, or with `None` if there is no such trajectory.
+    /// Like [`LibraryClient::fetch`]; `arrived` is called with the id of one trajectory of the file (counted from 1)
+    /// as
+    /// soon as its first part was read, or with `None` if there is no such trajectory.
     pub fn fetch_one(
         self,
         url: &str,
@@ -174,7 +176,7 @@ impl LibraryClient {
         self.follow_reading(Some(number), replies);
     }
 
-    /// Reads the library that came with the site, if one did.
+    /// Imports the library that is published with the site, if there is one.
     pub fn read_site(self) {
         let Some(manifest) = location::linked("volary-library") else {
             return;
@@ -194,7 +196,7 @@ impl LibraryClient {
         });
     }
 
-    /// Ends a reading; what was read stays.
+    /// Cancels a reading; the trajectories read so far remain.
     pub fn cancel(self, number: ReadingNumber) {
         let mut request = None;
         self.handle(|library, _| {
@@ -220,7 +222,7 @@ impl LibraryClient {
         spawn(async move { opened(assemble(replies).await) });
     }
 
-    /// Finds words in an episode. `found` is called with their places, unless a newer call comes first.
+    /// Finds words in an episode. `found` is called with the matches, unless a newer call supersedes this one.
     pub fn find(self, id: &str, words: &str, found: impl FnOnce(Vec<Finding>) + 'static) {
         let number = self.count(|state| &mut state.find);
         let (id, words) = (id.into(), words.into());
@@ -238,7 +240,7 @@ impl LibraryClient {
         });
     }
 
-    /// How a trajectory came into the library, if it is in it.
+    /// Returns the origin of a trajectory, if it is in the library.
     pub fn origin_of(self, id: &str) -> Option<Text> {
         self.rows.with_untracked(|rows| {
             let row = rows.iter().find(|row| *row.id == *id)?;
@@ -248,7 +250,7 @@ impl LibraryClient {
 
     /// Deletes trajectories.
     pub fn forget(self, ids: Vec<Text>) {
-        // What came with the site stays.
+        // Trajectories of the site cannot be deleted.
         let published: BTreeSet<Text> = self.rows.with_untracked(|rows| {
             let rows = rows.iter();
             let published = rows.filter(|row| row.origin.as_deref() == Some(PUBLISHED));
@@ -260,7 +262,7 @@ impl LibraryClient {
         self.follow(&Request::Forget { ids });
     }
 
-    /// Runs an episode again; `checked` is called with the result in words, and the first step that differs.
+    /// Replays an episode; `checked` is called with the result as text, and the first step that differs.
     pub fn check(
         self,
         id: &str,
@@ -291,12 +293,12 @@ impl LibraryClient {
         self.follow(&Request::Tag { ids, tag, on });
     }
 
-    /// Makes a file of trajectories and saves it.
+    /// Exports trajectories to a file and saves it.
     pub fn export(self, ids: Vec<Text>) {
         self.follow(&Request::Export { ids });
     }
 
-    /// Searches all texts; without words the search is over.
+    /// Searches all texts. An empty query ends the search.
     pub fn search(self, words: &str) {
         let number = self.count(|state| &mut state.search);
         if words.trim().is_empty() {
@@ -324,7 +326,7 @@ impl LibraryClient {
         });
     }
 
-    /// Tells the library whether its table is shown.
+    /// Reports whether the table of the library is shown.
     pub fn show_table(self, is_shown: bool) {
         self.handle(|library, now| library.show_table(is_shown, now));
     }
@@ -348,7 +350,7 @@ impl LibraryClient {
         number
     }
 
-    /// Sends a request to the worker, which is started if it is not there.
+    /// Sends a request to the worker, and starts the worker if necessary.
     fn call(self, request: &Request, attachments: Vec<Attachment>) -> Option<Replies<Event>> {
         let is_there = self.state.with_value(|state| {
             let worker = state.worker.as_ref();
@@ -370,7 +372,7 @@ impl LibraryClient {
         })
     }
 
-    /// Sends a request and applies what is replied.
+    /// Sends a request and applies its replies.
     fn follow(self, request: &Request) {
         if let Some(replies) = self.call(request, Vec::new()) {
             self.follow_replies(replies);
@@ -388,7 +390,7 @@ impl LibraryClient {
         });
     }
 
-    /// Applies what is replied to a reading, until it is over. Readings without a number are not shown.
+    /// Applies the replies to a reading until it ends. Readings without a number are not shown.
     fn follow_reading(self, number: Option<ReadingNumber>, replies: Option<Replies<Event>>) {
         let Some(mut replies) = replies else { return };
         let number = number.unwrap_or_default();
@@ -473,7 +475,7 @@ impl LibraryClient {
         }
     }
 
-    /// A file did not arrive: shows why, once that is known, and what to do.
+    /// Shows why a file could not be fetched, and what to do.
     fn explain(self, unfetched: Unfetched) {
         spawn(async move {
             let notice = site::unfetched(&unfetched).await;
@@ -481,8 +483,8 @@ impl LibraryClient {
         });
     }
 
-    /// The worker is in the middle of a file that must be read as a whole: it is ended, and what was stored is listed
-    /// by the next one.
+    /// Terminates a worker in the middle of a file that must be read as a whole. The next worker lists what was
+    /// stored.
     fn drop_worker(self) {
         let worker = self
             .state
@@ -497,7 +499,7 @@ impl LibraryClient {
         self.read_site();
     }
 
-    /// The worker is of no more use; the next request starts another one. Every open call reports the loss.
+    /// Handles the loss of the worker: every open call reports it, and the next request starts another worker.
     fn lost(self, reason: &str) {
         let worker = self
             .state
@@ -509,7 +511,7 @@ impl LibraryClient {
         }
         let is_none = self.state.with_value(|state| state.worker.is_none());
         if !is_new && !is_none {
-            // Another worker took its place already.
+            // Another worker has replaced it already.
             return;
         }
         self.handle(|library, _| library.lose_worker());
@@ -531,7 +533,7 @@ impl Default for LibraryClient {
 const ENDED: &str = "The library's worker was stopped.";
 const UNEXPECTED: &str = "The library's worker sent an unexpected reply.";
 
-/// The episode that arrives in chunks, or why there is none.
+/// Assembles an episode from its chunks.
 async fn assemble(replies: Option<Replies<Event>>) -> Result<Episode, String> {
     let mut replies = replies.ok_or(ENDED)?;
     let mut assembler = EpisodeAssembler::default();

@@ -1,4 +1,4 @@
-//! Finding words in one episode. Pure.
+//! Full-text search in one episode. Pure.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ pub use volary_protocol::library::{Finding, Match};
 use volary_trajectory::passages::Place;
 use volary_trajectory::search::{Document, Query};
 
-/// So many places are said at most: nobody goes through more.
+/// The maximum number of matches: nobody looks through more.
 pub const MOST: usize = 5_000;
 
-/// All places of an episode where a query stands, in order, at most [`MOST`].
+/// Finds all matches of a query in an episode, in order, at most [`MOST`].
 pub fn find(document: &Document, query: &Query) -> Vec<Finding> {
-    // How often the same was found in the same text so far.
+    // The number of previous matches of the same words in the same text.
     let mut counts: HashMap<(Place, String), usize> = HashMap::new();
     let findings = document.hits(query, MOST).into_iter().map(|hit| {
         let words: Text = document.snippet(&hit, 0).hit.into();

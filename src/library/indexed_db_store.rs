@@ -1,4 +1,5 @@
-//! Stores episodes in the browser's database. What the browser refuses stays in memory, and the answer says so.
+//! Stores episodes in the browser's database. Episodes that the browser refuses stay in memory, and the error says
+//! so.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,11 +24,11 @@ use crate::storage::origin::IMPORTED;
 use crate::storage::sources::{self, About};
 use crate::storage::{self, unreadable};
 
-/// Keeps episodes in the browser's database.
+/// An [`EpisodeStore`] in the browser's database.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IndexedDbStore;
 
-/// So much of the room is left to others.
+/// The share of the storage quota that is left to other data.
 const SPARED: f64 = 0.1;
 
 fn words_of(error: &DatabaseError) -> String {
@@ -99,7 +100,7 @@ impl EpisodeStore for IndexedDbStore {
     fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
         async move {
             let ids: Vec<Text> = rows.iter().map(|row| row.id.clone()).collect();
-            // What can't be read now is not there any more.
+            // Rows that cannot be read are treated as missing.
             let known = episodes::listed(&owned(&ids)).await.unwrap_or_default();
             let places = known.into_iter().map(|known| (known.row.id, known.place));
             let places: HashMap<Text, _> = places.collect();
@@ -107,7 +108,7 @@ impl EpisodeStore for IndexedDbStore {
             let mut labelled = Vec::with_capacity(rows.len());
             for row in &rows {
                 if let Some(place) = places.get(&row.id) {
-                    // A row without its text would be all that the next visit finds.
+                    // Otherwise the next visit would find a row without its text.
                     changes.extend(episodes::putting_unstored(&row.id));
                     labelled.push(episodes::stored_row(row, place.as_ref()));
                 }
@@ -138,7 +139,7 @@ impl EpisodeStore for IndexedDbStore {
         async move {
             match episodes::list().await {
                 Ok(rows) => Ok(rows.into_iter().map(listed).collect()),
-                // Where nothing can be kept, nothing was.
+                // Without a database, nothing was stored.
                 Err(DatabaseError::Absent | DatabaseError::Refused { .. }) => Ok(Vec::new()),
                 Err(error) => Err(words_of(&error)),
             }
@@ -157,7 +158,7 @@ impl EpisodeStore for IndexedDbStore {
 
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {
         async move {
-            // What can't be forgotten is shown again at the next visit.
+            // Episodes that cannot be deleted are shown again at the next visit.
             let _ = episodes::forget(&owned(ids)).await;
         }
         .boxed_local()
@@ -231,7 +232,7 @@ impl EpisodeStore for IndexedDbStore {
 
     fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()> {
         async move {
-            // What can't be forgotten is found again when the file is given again.
+            // A file that cannot be deleted is recognized when it is imported again.
             let _ = sources::forget(id).await;
         }
         .boxed_local()

@@ -1,9 +1,9 @@
-//! The library of trajectories: what the page shows of it, and where it is stored.
+//! The library of trajectories: the page's client, and the stores of episodes.
 //!
-//! - [`findings`]: where words stand in one episode. Pure.
+//! - [`findings`]: full-text search in one episode. Pure.
 //! - [`client`]: the signals of the page, and its requests to the worker (`crate::workers::library`).
-//! - [`repository`]: where episodes are stored; [`indexed_db_store`]: in the browser's database. [`source`]: files that are never
-//!   held as a whole.
+//! - [`repository`]: the interface of stores, and a store in memory; [`indexed_db_store`]: in the browser's database.
+//!   [`source`]: files that are read in ranges.
 
 pub mod client;
 pub mod findings;

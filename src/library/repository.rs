@@ -1,5 +1,6 @@
-//! Where the library stores episodes: rows for lists, and apart from them either native texts or the files in
-//! which the episodes stand.
+//! The interface of stores of episodes. A store holds rows for lists, and separately either native texts or the
+//! files
+//! that contain the episodes.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,12 +15,12 @@ use volary_trajectory::table::Row;
 use super::source::Source;
 use crate::projection::notice::Notice;
 
-/// What is kept of an episode.
+/// The stored form of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Held {
-    /// Itself, as a native text.
+    /// A native text.
     Text(String),
-    /// Where it stands in a file.
+    /// A place in a file.
     At(InFile),
 }
 
@@ -32,92 +33,92 @@ pub struct InFile {
     pub place: Place,
 }
 
-/// A file in which episodes stand.
+/// A file that contains episodes.
 #[derive(Clone)]
 pub struct KnownFile {
     /// Its id.
     pub id: Text,
     /// Its path.
     pub name: Text,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: u64,
     /// Whether it was read to its end.
     pub whole: bool,
-    /// What tells it from files that begin alike, once its end was seen.
+    /// Distinguishes files with the same beginning; `None` until the end was read.
     pub end: Option<Text>,
-    /// Its bytes; `None` where it must be given again.
+    /// The bytes; `None` if the file must be provided again.
     pub source: Option<Rc<dyn Source>>,
 }
 
-/// An episode that is to be kept.
+/// An episode to be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// What lists show of it.
+    /// The row for lists.
     pub row: Row,
     /// The episode.
     pub held: Held,
-    /// Whether there is none of its id, as far as is known; otherwise it goes into the place of that one.
+    /// Whether no episode has this id, as far as is known; otherwise this one replaces it.
     pub is_new: bool,
 }
 
-/// Why episodes were not kept as they were to be.
+/// The reason why episodes were not stored as requested.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unkept {
-    /// Nothing was kept: there are others of some of the ids that should have been new. The episodes come back.
+    /// Nothing was stored: some ids that should have been new are taken. Returns the episodes.
     Taken(Vec<Item>),
-    /// They will not be there at the next visit, and why; until then they are kept all the same.
+    /// The episodes are only in memory and will be lost after this visit; with the reason.
     InMemory(String),
 }
 
-/// What is to be done, and why it will not be there at the next visit; until then it is done all the same.
+/// A change of the store. An error means that the change is only in memory and will be lost after this visit.
 pub type Keeping<'a> = LocalBoxFuture<'a, Result<(), String>>;
 
-/// A row, and where the episode stands if it has no text.
+/// A row, and the place of its episode if that has no text.
 pub type Listed = (Row, Option<InFile>);
 
-/// Keeps episodes.
+/// A store of episodes.
 pub trait EpisodeStore {
     /// Stores episodes, all or none. Concurrent calls never overwrite each other's episodes.
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>>;
 
-    /// Keeps other rows for episodes that are there.
+    /// Replaces the rows of existing episodes.
     fn label(&self, rows: Vec<Row>) -> Keeping<'_>;
 
-    /// The rows of these episodes as far as there are any, in their order, and where those stand that have no texts.
+    /// Returns the existing ones among these rows, in this order, with the places of episodes without texts.
     fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>>;
 
-    /// The row of an episode, and where it stands if it has no text; `None` if there is none.
+    /// Returns the row of an episode, with its place if it has no text; `None` if the episode does not exist.
     fn row<'a>(&'a self, id: &'a Text) -> LocalBoxFuture<'a, Option<Listed>> {
         let found = self.rows_of(std::slice::from_ref(id));
         found.map(|mut rows| rows.pop()).boxed_local()
     }
 
-    /// The native text of an episode; `None` if there is none.
+    /// Returns the native text of an episode; `None` if there is none.
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>>;
 
-    /// All rows, and where the episodes stand that have no texts; or why what was kept can't be read.
+    /// Returns all rows, with the places of episodes without texts; an error says why they cannot be read.
     fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>>;
 
-    /// What a person must know of what [`EpisodeStore::rows`] found, if anything.
+    /// A notice to the user about the result of [`EpisodeStore::rows`], if there is one.
     fn notice(&self) -> Option<Notice> {
         None
     }
 
-    /// Forgets episodes.
+    /// Deletes episodes.
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()>;
 
-    /// Keeps a file, in the place of one of the same id. `Err` if only what is known of it is kept.
-    /// Nothing more of it is copied once nobody waits for that.
+    /// Stores a file and replaces one with the same id. An error means that only its metadata is stored.
+    /// Dropping the future stops the copy.
     fn keep_file(&self, file: KnownFile) -> Keeping<'_>;
 
-    /// A file; `None` if there is none.
+    /// Returns a file; `None` if it does not exist.
     fn file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<KnownFile>>;
 
-    /// Forgets a file.
+    /// Deletes a file.
     fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()>;
 }
 
-/// Keeps episodes as long as it, or a clone, lives: clones keep the same ones.
+/// A store in memory. Clones share their contents.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
     episodes: Rc<RefCell<BTreeMap<Text, (Row, Held)>>>,
@@ -125,18 +126,18 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// Whether it has any.
+    /// Whether there are any episodes.
     pub fn has_any(&self) -> bool {
         !self.episodes.borrow().is_empty()
     }
 
-    /// The origin of an episode, if it has it.
+    /// Returns the origin of an episode, if the store has the episode.
     pub fn origin(&self, id: &str) -> Option<Text> {
         let episodes = self.episodes.borrow();
         episodes.get(id)?.0.origin.clone()
     }
 
-    /// Whether it has an episode.
+    /// Whether the store has an episode.
     pub fn has(&self, id: &str) -> bool {
         self.episodes.borrow().contains_key(id)
     }

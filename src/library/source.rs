@@ -1,4 +1,4 @@
-//! Files whose bytes are fetched when they are wanted, and never held as a whole.
+//! Files that are read in ranges and never held as a whole.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -8,39 +8,39 @@ use std::rc::Rc;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 
-/// A file.
+/// A file that can be read in ranges.
 pub trait Source {
-    /// Its path, as far as it was given.
+    /// The path, as far as it is known.
     fn name(&self) -> Text;
 
-    /// How many bytes it has.
+    /// The size in bytes.
     fn size(&self) -> u64;
 
-    /// Bytes of it, which are fetched from the call on. `Err` says, for people, why they can't be read.
+    /// Reads a range. The read starts with the call, not with the first poll. The error is a message for the user.
     fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>>;
 
-    /// Itself, for those who keep files of one kind.
+    /// Allows downcasts to a concrete type.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// So much of a file is looked at, at either end, to tell it from others.
+/// The number of bytes at either end of a file that identify it.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// Tells a file from most others, by its size and its start: what is known of one that has not come to its end.
+/// A digest of the size and the start, which distinguishes most files, even before their end has arrived.
 pub async fn start_of(source: &dyn Source) -> Result<Text, String> {
     let size = source.size();
     let start = source.read(0..size.min(LOOKED_AT)).await?;
     Ok(digest(start.into_iter().chain(size.to_le_bytes())))
 }
 
-/// Tells files from each other that begin alike.
+/// A digest of the end, which distinguishes files with the same start.
 pub async fn end_of(source: &dyn Source) -> Result<Text, String> {
     let size = source.size();
     let end = source.read(size.saturating_sub(LOOKED_AT)..size).await?;
     Ok(digest(end))
 }
 
-/// FNV-1a, which gives the same on every machine.
+/// FNV-1a, which has the same result on every machine.
 fn digest(bytes: impl IntoIterator<Item = u8>) -> Text {
     let hash = bytes
         .into_iter()
@@ -50,21 +50,22 @@ fn digest(bytes: impl IntoIterator<Item = u8>) -> Text {
     format!("{hash:016x}").into()
 }
 
-/// Reads a file in larger pieces than it is asked for, since what is asked for next mostly stands behind.
+/// A read-ahead buffer: reads a file in larger pieces than requested, because the next range usually follows.
 pub struct Window {
     source: Rc<dyn Source>,
     held: RefCell<(u64, Vec<u8>)>,
-    /// How much was read last.
+    /// The size of the last piece.
     piece: Cell<u64>,
 }
 
-/// So much is read at once…
+/// The largest piece in bytes…
 const PIECE: u64 = 4 << 20;
-/// …once that goes on for a while. At first it is less: the file may still be on its way.
+/// …which sequential reads grow to from this size. The first pieces are smaller, because the file may still be
+/// downloading.
 const FIRST_PIECE: u64 = 1 << 18;
 
 impl Window {
-    /// A window on a file.
+    /// Creates an empty buffer for a file.
     pub fn on(source: Rc<dyn Source>) -> Window {
         Window {
             source,
@@ -78,13 +79,13 @@ impl Window {
         &self.source
     }
 
-    /// Bytes of the file.
+    /// Reads a range of the file.
     pub async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, String> {
         if let Some(bytes) = self.known(&range) {
             return Ok(bytes);
         }
         if range.end - range.start >= PIECE {
-            // It would be held twice.
+            // A buffered piece of this size would be held twice.
             let length = range.end - range.start;
             let bytes = self.source.read(range).await?;
             let is_whole = bytes.len() as u64 == length;
@@ -107,7 +108,7 @@ impl Window {
         self.known(&range).ok_or_else(|| self.shorter())
     }
 
-    /// Takes bytes that were read otherwise, and where they begin.
+    /// Fills the buffer with bytes that were read otherwise; `start` is their offset.
     pub fn hold(&self, start: u64, bytes: Vec<u8>) {
         self.held.replace((start, bytes));
     }
@@ -131,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// Notes what is read of it.
+    /// A source that records the ranges read from it.
     struct Noted {
         bytes: Vec<u8>,
         read: RefCell<Vec<Range<u64>>>,
@@ -185,7 +186,7 @@ mod tests {
         assert!(lengths.len() < 10, "{lengths:?}");
         assert_eq!(forward.first(), Some(&FIRST_PIECE));
         assert!(forward.contains(&PIECE), "{lengths:?}");
-        // What was read otherwise is not read again.
+        // Bytes in the buffer are not read again.
         window.hold(100, vec![7; 50]);
         assert_eq!(
             window.read(110..120).now_or_never().unwrap(),

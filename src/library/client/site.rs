@@ -1,4 +1,4 @@
-//! The library that came with the site, and why a file could not be fetched.
+//! The library that is published with the site, and errors of fetching files.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use crate::browser::http::{self, Patience};
 use crate::browser::{location, network};
 use crate::projection::notice::Notice;
 
-/// The list of a site's files is no longer.
+/// The maximum size of the list of a site's files, in bytes.
 const LONGEST_LIST: usize = 16 << 20;
 
-/// The files of a library that comes with a site.
+/// A library that is published with a site.
 pub(super) struct Site {
-    /// What the site calls it.
+    /// The title that the site chose.
     pub title: Text,
     /// Its files.
     pub files: Vec<RemoteFile>,
 }
 
 impl Site {
-    /// Fetches the list of files; `None` if it is missing or damaged.
+    /// Fetches the manifest; `None` if it is missing or damaged.
     pub async fn fetch(manifest: &str) -> Option<Site> {
         let request = http::Request {
             method: "GET",
@@ -54,7 +54,7 @@ impl Site {
     }
 }
 
-/// What to do about a list that can't be read.
+/// The error of a manifest that cannot be read.
 pub(super) fn unreadable(manifest: &str) -> Notice {
     Notice::new(
         "The library of this site cannot be read.",
@@ -63,7 +63,7 @@ pub(super) fn unreadable(manifest: &str) -> Notice {
     )
 }
 
-/// Why a file could not be fetched, and what to do.
+/// The error of a file that could not be fetched, with advice.
 pub(super) async fn unfetched(unfetched: &Unfetched) -> Notice {
     let Unfetched {
         url,
@@ -75,7 +75,7 @@ pub(super) async fn unfetched(unfetched: &Unfetched) -> Notice {
     let by_hand = "Download the file with your browser and import it here.";
     if !*answered {
         let page = network::page();
-        // To tell the causes apart would take another request, which nobody agreed to.
+        // Telling the causes apart would take another request, to which nobody agreed.
         let cause = Cause::of(url, &page, &network::without_asking(url).await);
         let (why, advice) = match cause {
             Cause::Cors | Cause::NobodyNear | Cause::NobodyFar => (
