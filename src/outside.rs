@@ -1,9 +1,9 @@
-//! Questions of environments to the world outside: carries out the effects of [`volary_app::outside`].
+//! Questions of environments to the outside world: carries out the effects of [`volary_app::outside`].
 //!
-//! - [`dialog`]: what the user is asked; [`costs`]: what the models in roles have spent.
+//! - [`dialog`]: the questions to the user; [`costs`]: the cost of models in roles.
 //!
-//! Invariants: there is one state for the page. Keys stay in the page. An answer reaches the environment that
-//! asked, or nobody once that was left.
+//! Invariants: there is one state for the page. Keys stay in the page. An answer reaches only the environment that
+//! asked, and is dropped once that was closed.
 
 pub mod costs;
 pub mod dialog;
@@ -31,16 +31,16 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 type Reply = Box<dyn FnOnce(Result<Text, Text>)>;
 
-/// The signals of the page.
+/// The state of the page, and the open replies.
 #[derive(Clone, Copy)]
 struct Desk {
     state: RwSignal<Outside>,
-    /// Where answers go.
+    /// The callbacks for answers.
     replies: StoredValue<BTreeMap<Ticket, (Asker, Reply)>, LocalStorage>,
 }
 
 thread_local! {
-    // Under an owner of its own: it outlives the part of the page that asked first.
+    // A root owner, because the state outlives the part of the page that asked first.
     static DESK: (Owner, Desk) = {
         let owner = Owner::new_root(None);
         let desk = owner.with(|| Desk {
@@ -57,23 +57,23 @@ fn desk() -> Desk {
     DESK.with(|(_, desk)| *desk)
 }
 
-/// What was allowed, and what waits. Tracks changes.
+/// The permissions and the pending questions. Tracks changes.
 fn state() -> RwSignal<Outside> {
     desk().state
 }
 
-/// The questions of one environment, or of one worker with several. Dropping it gives them up.
+/// The questions of one environment, or of one worker with several environments. Dropping it cancels them.
 pub struct Questions(Asker);
 
 impl Questions {
-    /// No question yet.
+    /// Starts without questions.
     pub fn of(place: Place) -> Self {
         let id = LAST_ASKER.get() + 1;
         LAST_ASKER.set(id);
         Questions(Asker { place, id })
     }
 
-    /// Answers a question: at once if that is allowed, or after asking the user.
+    /// Answers a question: at once if that is allowed, otherwise after the user was asked.
     pub fn ask(&self, question: Question, reply: impl FnOnce(Result<Text, Text>) + 'static) {
         let host = match &question {
             Question::Page { url } => match LinkedFile::of(url, &network::page().origin) {
@@ -107,7 +107,7 @@ impl Drop for Questions {
     }
 }
 
-/// An evaluation begins or continues: what was declined before may be asked again.
+/// Handles the start or continuation of an evaluation: declined requests may be asked again.
 pub fn evaluation_started() {
     dispatch(Event::EvaluationStarted);
 }
@@ -150,7 +150,7 @@ fn answer(ticket: Ticket, answer: Result<Text, Text>) {
     let reply = desk()
         .replies
         .try_update_value(|replies| replies.remove(&ticket));
-    // Without one, the environment was left.
+    // If there is none, the environment was closed.
     if let Some((_, reply)) = reply.flatten() {
         reply(answer);
     }
@@ -170,7 +170,7 @@ async fn page(url: &str) -> Result<String, String> {
     }
 }
 
-/// The completion of a conversation, and what it cost.
+/// Requests a completion of a conversation; returns it with its cost.
 async fn complete(
     purpose: &str,
     connection: &str,

@@ -1,4 +1,4 @@
-//! What the models in roles have spent in this visit.
+//! The cost of models in roles in this visit.
 
 use leptos::prelude::*;
 use volary_app::outside::Role;
@@ -9,7 +9,7 @@ use crate::models::connections;
 use crate::projection::asking::cost_text;
 use crate::projection::text::{large_plural, plural};
 
-/// [`RoleCosts`], for panes that are drawn before this code is loaded.
+/// [`RoleCosts`], for panes that are drawn before this lazy code is loaded.
 pub static ROLE_COSTS: LaterView = LaterView::new();
 
 /// Fills [`ROLE_COSTS`].
@@ -17,7 +17,7 @@ pub fn install() {
     ROLE_COSTS.set(|| view! { <RoleCosts/> }.into_any());
 }
 
-/// A line for each role that a model has played.
+/// One line for each role that a model has played.
 #[component]
 pub fn RoleCosts() -> impl IntoView {
     let lines = move || {
@@ -49,7 +49,7 @@ fn line(purpose: &Text, role: &Role) -> String {
     )
 }
 
-/// What a role has spent: `3 requests, 1,234 tokens, $0.0012`.
+/// Formats the cost of a role: `3 requests, 1,234 tokens, $0.0012`.
 pub(super) fn spent_words(role: &Role) -> String {
     let requests = usize::try_from(role.requests).unwrap_or(usize::MAX);
     let cost = match role.spent.cost {

@@ -17,10 +17,10 @@ use crate::components::text::inert;
 use crate::models::{Saved, connections, prices};
 use crate::navigation::{Page, use_pages};
 
-/// The dialog, open while a question waits on a page and that page is shown.
+/// The dialog, which is open while a question waits for an answer on the displayed page.
 #[component]
 pub fn OutsideDialog(
-    /// Whose questions.
+    /// The page whose questions are shown.
     place: Place,
 ) -> impl IntoView {
     let pages = use_pages();
@@ -32,7 +32,7 @@ pub fn OutsideDialog(
     let open = RwSignal::new(false);
     let wanted = Memo::new(move |_| first.with(Option::is_some) && pages.shown.get() == page);
     Effect::new(move |_| {
-        // The next question opens the dialog again if Escape closed it.
+        // The next question reopens the dialog if Escape closed it.
         first.track();
         open.set(wanted.get());
     });
@@ -42,7 +42,7 @@ pub fn OutsideDialog(
         }
     };
     Effect::new(move |_| {
-        // Closed by Escape or its button, not because another page is shown.
+        // The dialog was closed by Escape or its button, not because another page is displayed.
         if !open.get() && wanted.get_untracked() {
             decline();
         }
@@ -81,7 +81,7 @@ fn content(place: Place, asked: Asked, decline: Callback<()>) -> AnyView {
     }
 }
 
-/// Whether pages of a host may be fetched.
+/// Asks whether pages of a host may be fetched.
 #[component]
 fn HostQuestion(place: Place, host: Text, url: Text, decline: Callback<()>) -> impl IntoView {
     let environment = match place {
@@ -116,7 +116,7 @@ fn HostQuestion(place: Place, host: Text, url: Text, decline: Callback<()>) -> i
     }
 }
 
-/// A role needs a model, and none is connected.
+/// Says that a role needs a model, but none is connected.
 #[component]
 fn NoModel(purpose: Text, decline: Callback<()>) -> impl IntoView {
     view! {
@@ -134,7 +134,7 @@ fn NoModel(purpose: Text, decline: Callback<()>) -> impl IntoView {
     }
 }
 
-/// Which model plays a role, and how much it may spend.
+/// Asks which model plays a role, and how much it may spend.
 #[component]
 fn RoleQuestion(
     purpose: Text,
@@ -229,7 +229,7 @@ fn find<'a>(list: &'a [Saved], id: &str) -> Option<&'a Saved> {
     list.iter().find(|saved| *saved.id == *id)
 }
 
-/// The budget that was entered for a connection, or what is wrong with it.
+/// Parses the budget that was entered for a connection. The error is a message for the user.
 fn budget(limit: &str, saved: &Saved) -> Result<Budget, String> {
     let limit = limit.trim();
     if limit.is_empty() {
@@ -255,7 +255,7 @@ fn budget(limit: &str, saved: &Saved) -> Result<Budget, String> {
     })
 }
 
-/// The user plays the customer.
+/// Asks the user, as the customer, for a reply.
 #[component]
 fn Customer(ticket: Ticket, shown: Text) -> impl IntoView {
     let text = RwSignal::new(String::new());
