@@ -1,7 +1,8 @@
 //! The user's Python files and their versions. Pure.
 //!
-//! A version is named by the hash of its code and wheels, and so is its environment ([`PythonSource::environment`]). A
-//! recipe holds the code itself, so an episode can be replayed wherever it goes; it names the wheels.
+//! A version is named by the hash of its code and wheels, and so is its environment ([`PythonSource::environment`]).
+//! A
+//! recipe contains the code itself, so an episode can be replayed anywhere; the wheels are only named.
 
 use serde::{Deserialize, Serialize};
 use volary_core::Object;
@@ -13,24 +14,24 @@ use volary_trajectory::{Recipe, TaskReference};
 
 use super::wheels::{self, Wheel};
 
-/// Versions of a file that are kept besides the last one.
+/// The maximum number of old versions of a file.
 const OLD_VERSIONS: usize = 19;
 
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PythonFile {
-    /// What the user calls it; unique among the files.
+    /// The name that the user chose; unique among the files.
     pub name: String,
-    /// The versions, the last one at the end; never empty.
+    /// The versions, the latest last; never empty.
     pub versions: Vec<Version>,
 }
 
-/// What Python executes: code, and the wheels that it imports.
+/// The input of Python: code, and the wheels that it imports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PythonSource {
     /// The code.
     pub code: String,
-    /// The wheels, in the order in which Python searches them.
+    /// The wheels, in Python's search order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wheels: Vec<Wheel>,
 }
@@ -41,14 +42,14 @@ pub struct Version {
     /// The code and its wheels.
     #[serde(flatten)]
     pub source: PythonSource,
-    /// When it was saved, in milliseconds since 1970.
+    /// The time of saving, in milliseconds since 1970.
     pub saved: u64,
-    /// What Python says of it; `None` until it was run.
+    /// The description of the code; `None` until it was run.
     #[serde(default)]
     pub description: Option<Description>,
 }
 
-/// What Python says of a file after executing it (`/load` in `public/python/host.py`).
+/// Python's description of a file after executing it (`/load` in `public/python/host.py`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
     /// The class of the environment.
@@ -61,35 +62,35 @@ pub struct Description {
     /// The JSON Schema of the constructor's arguments, as text; `None` for a dataset.
     #[serde(default)]
     pub configuration: Option<String>,
-    /// How many tasks the dataset has.
+    /// The number of tasks in the dataset.
     pub size: Option<u64>,
 }
 
-/// The files of this browser.
+/// The files in this browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PythonFiles {
-    /// In the order in which they were made.
+    /// The files, in the order of their creation.
     pub files: Vec<PythonFile>,
 }
 
-/// How the code of an episode relates to the files of this browser.
+/// The relation of an episode's code to the files in this browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodeState {
-    /// It is the last version of a file.
+    /// The code is the latest version of a file.
     Last {
         /// The name of the file.
         file: String,
     },
-    /// The file was changed since.
+    /// The code is an older version of a file.
     Changed {
         /// The name of the file.
         file: String,
         /// The number of the episode's version, from 1.
         version: usize,
-        /// How many versions the file has.
+        /// The number of versions of the file.
         versions: usize,
     },
-    /// No file has it.
+    /// The code is in no file.
     Unknown,
 }
 
@@ -102,7 +103,7 @@ impl PythonSource {
         }
     }
 
-    /// The code of a recipe with the wheels that it names. The error says what is wrong with it.
+    /// Reads the code of a recipe and the wheels that it names. The error is a message for the user.
     pub fn of_recipe(recipe: &Recipe) -> Result<PythonSource, String> {
         let code = recipe
             .configuration
@@ -125,12 +126,12 @@ impl PythonSource {
         }
     }
 
-    /// The name of its environment.
+    /// The name of the environment.
     pub fn environment(&self) -> Text {
         let mut hash = hmac_sha256::Hash::new();
         hash.update(&self.code);
         for wheel in &self.wheels {
-            // No code ends like this: it would have to contain its own hash.
+            // No code ends with this text: it would have to contain its own hash.
             hash.update(format!("\nwheel {}", wheel.sha256));
         }
         task::python_name(&wheels::hexadecimal(&hash.finalize())).into()
@@ -150,7 +151,7 @@ impl PythonSource {
 }
 
 impl CodeState {
-    /// The state, for people; empty if the code is the last version.
+    /// Describes the state to the user; empty if the code is the latest version.
     pub fn words(&self) -> String {
         match self {
             CodeState::Last { .. } => String::new(),
@@ -169,19 +170,19 @@ impl CodeState {
 }
 
 impl PythonFile {
-    /// The last version.
+    /// The latest version.
     pub fn last(&self) -> Option<&Version> {
         self.versions.last()
     }
 }
 
 impl PythonFiles {
-    /// The file of a name.
+    /// Returns the file with a name.
     pub fn get(&self, name: &str) -> Option<&PythonFile> {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// The file and version of an environment's name.
+    /// Returns the file and version that define an environment.
     pub fn of_environment(&self, name: &str) -> Option<(&PythonFile, &Version)> {
         self.files.iter().find_map(|file| {
             let mut versions = file.versions.iter().rev();
@@ -190,7 +191,7 @@ impl PythonFiles {
         })
     }
 
-    /// How the code of an environment relates to the files.
+    /// The relation of an environment's code to the files.
     pub fn code_state(&self, environment: &str) -> CodeState {
         let Some((file, version)) = self.of_environment(environment) else {
             return CodeState::Unknown;
@@ -208,13 +209,13 @@ impl PythonFiles {
         }
     }
 
-    /// Whether this browser ran the code of an environment, from one of its own files. The user has then seen it.
+    /// Whether this browser ran the code of an environment from one of its own files, so that the user has seen it.
     pub fn has_run(&self, environment: &str) -> bool {
         let known = self.of_environment(environment);
         known.is_some_and(|(_, version)| version.description.is_some())
     }
 
-    /// Saves code under a name. The same code as before makes no new version.
+    /// Saves code under a name. Unchanged code makes no new version.
     pub fn save(&mut self, name: &str, source: &PythonSource, now: u64) {
         let version = Version {
             source: source.clone(),
@@ -231,14 +232,14 @@ impl PythonFiles {
         if file.last().is_some_and(|last| last.source == *source) {
             return;
         }
-        // An older version that is saved again becomes the last one.
+        // An older version that is saved again becomes the latest one.
         file.versions.retain(|old| old.source != *source);
         let surplus = file.versions.len().saturating_sub(OLD_VERSIONS);
         file.versions.drain(..surplus);
         file.versions.push(version);
     }
 
-    /// Notes what Python says of some code, wherever it is saved.
+    /// Stores the description of some code in all files that contain it.
     pub fn describe(&mut self, source: &PythonSource, description: &Description) {
         let versions = self.files.iter_mut().flat_map(|file| &mut file.versions);
         for version in versions.filter(|version| version.source == *source) {
@@ -246,7 +247,7 @@ impl PythonFiles {
         }
     }
 
-    /// Removes a file with all its versions, and gives the wheels that no other file needs.
+    /// Removes a file with all its versions, and returns the wheels that no other file needs.
     pub fn remove(&mut self, name: &str) -> Vec<Wheel> {
         let removed: Vec<PythonFile> = self
             .files
@@ -263,7 +264,7 @@ impl PythonFiles {
         unused
     }
 
-    /// A name that no file has, made from this one.
+    /// Returns a name that no file has, derived from this one.
     pub fn free_name(&self, wanted: &str) -> String {
         let wanted = match wanted.trim() {
             "" => "environment",
@@ -278,7 +279,7 @@ impl PythonFiles {
 }
 
 impl Description {
-    /// Reads the body of an answer to `/load`.
+    /// Decodes the body of a reply to `/load`.
     pub fn of(body: &Json) -> Description {
         let text = |key| {
             body.get(key)
@@ -300,13 +301,13 @@ impl Description {
         }
     }
 
-    /// The class that is played.
+    /// The class that is played: the dataset, or else the environment.
     pub fn class(&self) -> &str {
         let class = self.dataset.as_ref().or(self.environment.as_ref());
         class.map_or("", String::as_str)
     }
 
-    /// The form of a task: the constructor's arguments, or which task of the dataset.
+    /// The schema of a task's form: the constructor's arguments, or the index of a task of the dataset.
     pub fn form(&self) -> Json {
         let schema = self.configuration.as_deref();
         schema
@@ -314,13 +315,13 @@ impl Description {
             .unwrap_or_else(|| task::configuration(self.size))
     }
 
-    /// Whether the form holds the constructor's arguments.
+    /// Whether the form contains the constructor's arguments.
     pub fn is_constructed(&self) -> bool {
         self.configuration.is_some()
     }
 }
 
-/// A recipe of a task of some code, from the values of its form.
+/// Makes the recipe of a task from the values of its form.
 pub fn recipe(
     source: &PythonSource,
     description: &Description,
@@ -347,7 +348,7 @@ pub fn recipe(
     }
 }
 
-/// The same task with other code.
+/// Makes a recipe of the same task with other code.
 pub fn on_source(recipe: &Recipe, source: &PythonSource) -> Recipe {
     let mut other = recipe.clone();
     other.environment = source.environment();
@@ -358,7 +359,7 @@ pub fn on_source(recipe: &Recipe, source: &PythonSource) -> Recipe {
     other
 }
 
-/// The parts of a recipe: its code, and the body of `/start`. The error says what is wrong with it.
+/// Splits a recipe into its code and the body of `/start`. The error is a message for the user.
 pub fn parts(recipe: &Recipe) -> Result<(PythonSource, Start), String> {
     let source = PythonSource::of_recipe(recipe)?;
     let mut start = recipe.configuration.clone();
@@ -371,7 +372,7 @@ pub fn parts(recipe: &Recipe) -> Result<(PythonSource, Start), String> {
     Ok((source, start))
 }
 
-/// The values of the form that make a recipe's task.
+/// The values of the form for a recipe's task.
 pub fn values(recipe: &Recipe) -> Object {
     let mut configuration = recipe.configuration.clone();
     configuration.remove(PYTHON_CODE);
@@ -486,7 +487,7 @@ mod tests {
         let mut wrong = recipe;
         wrong.configuration.insert(PYTHON_WHEELS, "tool");
         assert!(parts(&wrong).is_err());
-        // A version that was stored without wheels is read.
+        // A version that was stored without wheels can be read.
         let text = r#"{"files": [{"name": "a", "versions": [{"code": "b", "saved": 1}]}]}"#;
         let files: PythonFiles = serde_json::from_str(text).unwrap_or_default();
         assert!(files.of_environment(&environment("b")).is_some());

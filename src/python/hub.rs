@@ -1,49 +1,49 @@
-//! Which question of which asker the Python worker answers. Pure: events in, effects out.
+//! The hub assigns the answers of the Python worker to the questions of its clients. Pure: events in, effects out.
 //!
 //! Several workers of the page, and the page itself, share one Python. Each asker numbers its own questions; the hub
-//! gives every question a number of its own, so that an answer finds its asker and a late one finds nobody.
+//! assigns unique numbers, so that every answer reaches its asker and a late one is dropped.
 //!
-//! What always holds:
-//! - Every question gets exactly one reply: an answer, or why there is none.
-//! - A question's time runs only while Python does; loading it takes as long as it takes.
+//! Invariants:
+//! - Every question gets exactly one reply: an answer or an error.
+//! - The timeout of a question runs only while Python is ready; loading has no timeout.
 //! - After [`Event::Stop`] no answer of the stopped worker is passed on.
 
 use std::collections::BTreeMap;
 
-/// Who asks: the port of a worker, or the page itself.
+/// The id of an asker: the port of a worker, or the page itself.
 pub type Asker = usize;
 
-/// Something that happened.
+/// An input of the hub.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// An asker has a question.
+    /// An asker sent a question.
     Ask {
         /// The asker.
         from: Asker,
-        /// Its own number of the question.
+        /// The asker's number of the question.
         number: u32,
-        /// JSON, as `public/python/host.py` reads it.
+        /// The question as JSON, in the format of `public/python/host.py`.
         question: String,
-        /// How many seconds the answer may take.
+        /// The timeout in seconds.
         limit: f64,
     },
-    /// Python answers questions from now on.
+    /// Python accepts questions from now on.
     Ready,
-    /// The frame passed on an answer, or says why there is none.
+    /// The frame passed on an answer or an error.
     Answer {
         /// The hub's number of the question.
         id: u32,
         /// The answer.
         result: Result<Answer, String>,
     },
-    /// Python could not be started, or broke down.
+    /// Python could not be started, or crashed.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The user stops whatever runs.
+    /// The user stopped Python.
     Stop,
-    /// The time of a question is over.
+    /// The timeout of a question has passed.
     TimedOut {
         /// The hub's number of the question.
         id: u32,
@@ -55,11 +55,11 @@ pub enum Event {
 pub struct Answer {
     /// JSON: `{"status", "body"}`.
     pub text: String,
-    /// What was printed meanwhile.
+    /// The printed output.
     pub output: String,
 }
 
-/// Something to be done.
+/// An output of the hub, to be carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Load Python: fetch the files and start the frame.
@@ -82,28 +82,28 @@ pub enum Effect {
     Reply {
         /// The asker.
         to: Asker,
-        /// Its own number of the question.
+        /// The asker's number of the question.
         number: u32,
-        /// The answer, or why there is none.
+        /// The answer or an error.
         result: Result<Answer, String>,
     },
-    /// End the Python worker; a new one takes over.
+    /// Terminate the Python worker; a new one replaces it.
     Stop,
 }
 
-/// How far Python is.
+/// The status of Python.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
-    /// Nobody has asked for it.
+    /// Not requested yet.
     #[default]
     Absent,
     /// It is being loaded.
     Loading,
-    /// It answers.
+    /// Python accepts questions.
     Ready,
 }
 
-/// A question without an answer.
+/// An open question.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     from: Asker,
@@ -111,7 +111,7 @@ struct Open {
     limit: f64,
 }
 
-/// The open questions.
+/// The state of the hub.
 #[derive(Debug, Default)]
 pub struct Hub {
     status: Status,
@@ -120,17 +120,17 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// How far Python is.
+    /// The status of Python.
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// Whether a question is open.
+    /// Whether any question is open.
     pub fn is_busy(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Takes in an event, and gives what is to be done, in order.
+    /// Applies an event and returns the effects in order.
     pub fn update(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Ask {
@@ -201,7 +201,7 @@ impl Hub {
         if self.status == Status::Absent {
             return Vec::new();
         }
-        // The worker that takes over says when it is ready.
+        // The replacement reports when it is ready.
         self.status = Status::Loading;
         let mut effects = vec![Effect::Stop];
         effects.extend(self.close(reason));
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(effects.first(), Some(&Effect::Stop));
         assert_eq!(effects.len(), 3);
         assert_eq!(hub.status(), Status::Loading);
-        // The stopped worker's answer comes too late.
+        // The answer of the stopped worker is too late.
         let late = Event::Answer {
             id: 2,
             result: answer("x"),

@@ -1,4 +1,4 @@
-//! How long Python may take for an answer and how much memory it may use: settings of the user, stored between visits.
+//! Limits of time and memory for Python: settings of the user, stored between visits.
 //!
 //! Invariant: limits are within their bounds, whatever was stored or entered.
 
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::shared::Shared;
 
-/// The seconds that an answer may take.
+/// The bounds of an answer's time, in seconds.
 pub const SECONDS: RangeInclusive<u32> = 1..=3600;
-/// The megabytes of memory that a worker may use. Python itself needs about 100; 4096 is the most that wasm32 can have.
+/// The bounds of a worker's memory, in megabytes. Python itself needs about 100; 4096 is the maximum of wasm32.
 pub const MEGABYTES: RangeInclusive<u32> = 256..=4096;
 
 /// The limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
-    /// Seconds that an answer may take: opening an environment, a reset or a step.
+    /// The timeout of an answer in seconds: opening an environment, a reset or a step.
     pub seconds: u32,
-    /// Megabytes of memory that a worker may use.
+    /// The maximum memory of a worker in megabytes.
     pub megabytes: u32,
 }
 
@@ -43,7 +43,7 @@ impl Limits {
     }
 
     fn to_text(self) -> String {
-        // Two numbers always have a JSON form.
+        // Two numbers can always be serialized.
         serde_json::to_string(&self).unwrap_or_default()
     }
 }
@@ -52,7 +52,7 @@ fn clamp(value: u32, bounds: &RangeInclusive<u32>) -> u32 {
     value.clamp(*bounds.start(), *bounds.end())
 }
 
-/// A limit as it was typed; `None` unless it is a whole number within the bounds.
+/// Parses a limit; `None` unless it is a whole number within the bounds.
 pub fn typed(text: &str, bounds: &RangeInclusive<u32>) -> Option<u32> {
     let value = text.trim().parse().ok()?;
     bounds.contains(&value).then_some(value)

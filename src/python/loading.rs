@@ -9,7 +9,7 @@ use super::wheels::Wheel;
 /// The status of a file whose wheels are not unpacked yet.
 const NEEDS_WHEELS: i64 = 424;
 
-/// An answer of `public/python/host.py`.
+/// A reply of `public/python/host.py`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostReply {
     /// The HTTP status.
@@ -18,8 +18,9 @@ pub struct HostReply {
     pub body: Json,
 }
 
-/// Loads a file. `ask` sends a body to a path of the host, `read` gives the bytes of a stored wheel. The error says why
-/// nothing could be asked.
+/// Loads a file. `ask` posts a body to a path of the host, and `read` returns the bytes of a stored wheel. The error
+/// is
+/// that of `ask`.
 pub async fn load<E>(
     source: &PythonSource,
     ask: impl AsyncFn(&str, Json) -> Result<HostReply, E>,
@@ -66,7 +67,7 @@ mod tests {
         }
     }
 
-    /// Loads with a host that has no wheels, and gives the reply and the paths that were asked.
+    /// Loads with a host that has no wheels, and returns the reply and the requested paths.
     fn load_from(stored: Option<Vec<u8>>) -> (HostReply, Vec<String>) {
         let asked = RefCell::new(Vec::new());
         let ask = async |path: &str, _| {

@@ -1,4 +1,4 @@
-//! A recipe becomes an environment in Python. In a worker of the page.
+//! Opens the environment of a recipe in Python, in a worker of the page.
 
 use std::rc::Rc;
 
@@ -16,9 +16,9 @@ use super::transport::PythonTransport;
 pub struct Opened {
     /// Its runner.
     pub runner: Runner,
-    /// What the reset gave.
+    /// The result of the reset.
     pub opening: Opening,
-    /// What its `get_id` returns, if it has an id.
+    /// The value of its `get_id`, if it has an id.
     pub id: Option<Text>,
 }
 
@@ -42,12 +42,12 @@ pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<Opened, Text>
         Ok(reset) => reset,
         Err(error) => {
             let reason = explain("reset", &error);
-            // It is of no use to anybody.
+            // A failed environment is closed.
             let _ = environment.try_close().await;
             return Err(reason);
         }
     };
-    // The base class has frames, so only an error of the environment's own code gives none.
+    // The base class has frames, so a missing frame is an error of the environment's own code.
     let _ = environment.fetch_frame().await;
     let frame = environment.export_frame();
     let id = match environment.env_id() {

@@ -1,5 +1,6 @@
-//! Python on the page: the frame, the ports of the workers, and what the user sees of them. Carries out the effects of
-//! [`super::hub`].
+//! The runtime of Python on the page: the frame, the ports of the workers, and their status for the user. Carries
+//! out
+//! the effects of [`super::hub`].
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,47 +22,47 @@ use crate::browser::python_frame::{FrameEvent, PythonFrame};
 use crate::browser::python_port::{self, MessagePort, QuestionPort};
 use crate::browser::{spawn, timers};
 
-/// The page's own questions.
+/// The asker id of the page itself.
 const PAGE: Asker = 0;
-/// How much printed text is kept, in bytes.
+/// The maximum length of the printed text that is stored, in bytes.
 const LONGEST_CONSOLE: usize = 200_000;
 
 fn limits_now() -> Limits {
     untrack(limits::limits)
 }
 
-/// How many seconds an answer may take.
+/// The timeout of an answer in seconds.
 fn answer_seconds() -> f64 {
     f64::from(limits_now().seconds)
 }
 
-/// How far Python is, for people.
+/// The progress of Python, as the user sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Progress {
-    /// Nobody has asked for it.
+    /// Not requested yet.
     #[default]
     Absent,
-    /// Its files are on their way: bytes that are here, and all.
+    /// The files are being fetched: bytes received, and all.
     Fetching(f64, f64),
-    /// It starts; the text says what it is doing.
+    /// Python is starting; the text names the stage.
     Starting(&'static str),
-    /// It waits for a question.
+    /// Python waits for a question.
     Idle,
-    /// It answers one.
+    /// Python is answering a question.
     Busy,
-    /// It could not be started.
+    /// Python could not be started.
     Failed(String),
 }
 
-/// What happens with the answer to a question of the page's own.
+/// The callback for the answer to a question of the page itself.
 type Then = Box<dyn FnOnce(Result<Answer, String>)>;
 
-/// Python of this page.
+/// The state of Python on this page.
 struct Runtime {
     hub: Hub,
     frame: Option<PythonFrame>,
     ports: Vec<QuestionPort>,
-    /// The page's own questions that wait for an answer.
+    /// The open questions of the page itself.
     own: BTreeMap<u32, Then>,
     last_own: u32,
     progress: ArcRwSignal<Progress>,
@@ -80,17 +81,17 @@ thread_local! {
     });
 }
 
-/// How far Python is.
+/// The progress of Python.
 pub fn progress() -> ArcRwSignal<Progress> {
     RUNTIME.with_borrow(|runtime| runtime.progress.clone())
 }
 
-/// What was printed.
+/// The printed text.
 pub fn console() -> ArcRwSignal<String> {
     RUNTIME.with_borrow(|runtime| runtime.console.clone())
 }
 
-/// A port to Python for a worker of the page.
+/// Opens a port to Python for a worker of the page.
 pub fn port() -> Option<MessagePort> {
     let asker = RUNTIME.with_borrow(|runtime| runtime.ports.len() + 1);
     let hear = move |number, question, limit: f64| {
@@ -106,17 +107,17 @@ pub fn port() -> Option<MessagePort> {
     Some(given)
 }
 
-/// Ends whatever Python is doing. Open questions hear of it, and a spare worker takes over.
+/// Stops Python. Open questions fail, and a spare worker takes over.
 pub fn stop() {
     update(Event::Stop);
 }
 
-/// Loads Python before it is needed, so that the first environment opens sooner.
+/// Loads Python in advance, so that the first environment opens sooner.
 pub fn warm_up() {
     ask_then("{\"file\": \"\", \"path\": \"/info\"}".to_owned(), |_| {});
 }
 
-/// Executes a file, and gives what Python says of it; or what is wrong, and at which line.
+/// Executes a file and returns its description, or an error with its line.
 pub async fn load(source: &PythonSource) -> Result<Description, LoadError> {
     let name = source.environment();
     let ask = async |path: &str, body: Json| {
@@ -139,12 +140,12 @@ pub async fn load(source: &PythonSource) -> Result<Description, LoadError> {
     }
 }
 
-/// Why a file could not be executed.
+/// The reason why a file could not be executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadError {
-    /// The kind of Python's error, such as `SyntaxError`.
+    /// The class of Python's error, such as `SyntaxError`.
     pub kind: Text,
-    /// Its text.
+    /// The message.
     pub text: Text,
     /// The line of the file, from 1.
     pub line: Option<u32>,
@@ -231,7 +232,7 @@ fn hear(event: FrameEvent) {
         }
         FrameEvent::Failed(reason) => {
             set_progress(Progress::Failed(reason.clone()));
-            // Its files may be at fault, so the next question starts from the beginning.
+            // Its files may be damaged, so the next question starts from the beginning.
             let frame = RUNTIME.with_borrow_mut(|runtime| runtime.frame.take());
             drop(frame);
             Event::Failed { reason }

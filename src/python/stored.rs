@@ -1,4 +1,4 @@
-//! The Python files that the browser keeps, shared by all tabs.
+//! The Python files that the browser stores, shared by all tabs.
 
 use leptos::prelude::*;
 
@@ -25,12 +25,12 @@ pub fn files() -> PythonFiles {
 
 /// Saves code under a name.
 pub fn save(name: &str, source: &PythonSource) {
-    // Milliseconds since 1970, which are whole and below 2^53.
+    // Milliseconds since 1970 are below 2^53.
     let now = (timers::wall_clock() * 1000.0) as u64;
     FILES.with(|files| files.change(|files| files.save(name, source, now)));
 }
 
-/// Notes what Python says of some code.
+/// Stores the description of some code.
 pub fn describe(source: &PythonSource, description: &Description) {
     FILES.with(|files| files.change(|files| files.describe(source, description)));
 }
@@ -41,13 +41,13 @@ pub fn remove(name: &str) {
     FILES.with(|files| files.change(|files| unused = files.remove(name)));
     spawn(async move {
         for wheel in unused {
-            // What the browser does not delete is found by nothing any more.
+            // If the browser does not delete it, nothing refers to it any more.
             let _ = sources::forget(&key(&wheel)).await;
         }
     });
 }
 
-/// Checks a wheel and stores it. The error says why not.
+/// Checks a wheel and stores it. The error is a message for the user.
 pub async fn keep_wheel(file: &GivenFile) -> Result<Wheel, String> {
     if file.size > LARGEST as f64 {
         return Err(format!("{} is larger than 8 MB.", file.name));
@@ -59,13 +59,13 @@ pub async fn keep_wheel(file: &GivenFile) -> Result<Wheel, String> {
     }
 }
 
-/// The bytes of a wheel; `None` if this browser does not have it. Works in workers too.
+/// Returns the bytes of a wheel; `None` if this browser does not have it. Works in workers too.
 pub async fn wheel_bytes(wheel: &Wheel) -> Option<Vec<u8>> {
     let file = sources::file(&key(wheel), &wheel.name).await.ok()??;
     file.read().await.ok()
 }
 
-/// Wheels are shared by all files that need them.
+/// The storage key of a wheel. All files that need a wheel share it.
 fn key(wheel: &Wheel) -> String {
     format!("wheel-{}", wheel.sha256)
 }

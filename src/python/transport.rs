@@ -1,4 +1,4 @@
-//! Moves the protocol's bytes to Python, in a worker of the page. The first request of a file loads it.
+//! The transport of the protocol to Python, in a worker of the page. The first request loads the file.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use super::stored;
 use crate::browser::python_port;
 use crate::browser::timers;
 
-/// The status of a question about a file that is not loaded: Python was restarted.
+/// The status of a request for a file that is not loaded, because Python was restarted.
 const NOT_LOADED: u16 = 409;
-/// Seconds for a question without a limit of its own. The page's limit is shorter.
+/// The timeout in seconds of a request without one. The page's limit is shorter.
 const LONGEST: f64 = 86_400.0;
 
-/// Python, for the environments of one file and one seed.
+/// A connection to Python for the environments of one file and one seed.
 pub struct PythonTransport {
-    /// The name of the environment, which names the file.
+    /// The name of the environment, which identifies the file.
     pub environment: Text,
     /// Its code and wheels.
     pub source: PythonSource,
-    /// From which random numbers follow.
+    /// The seed of random numbers.
     pub seed: u64,
 }
 
@@ -64,7 +64,7 @@ impl Transport for PythonTransport {
 }
 
 impl PythonTransport {
-    /// What the `get_id` of a running environment returns; `None` if it has no id.
+    /// Returns the value of a running environment's `get_id`; `None` if it has no id.
     pub async fn environment_id(&self, env_id: &Text) -> Option<Text> {
         let body = json!({"env_id": (env_id.clone())});
         let reply = self.ask("/id", &body, LONGEST).await.ok()?;
@@ -72,7 +72,7 @@ impl PythonTransport {
     }
 
     async fn ask(&self, path: &str, body: &Json, limit: f64) -> Result<WireReply, TransportError> {
-        // Below 2^53, as every seed of the page.
+        // Below 2^53, like every seed of the page.
         let seed = i64::try_from(self.seed).unwrap_or_default();
         let question = json!({
             "file": (self.environment.clone()),

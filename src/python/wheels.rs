@@ -1,7 +1,8 @@
 //! Wheels: packages of pure Python that an environment imports. Pure.
 //!
-//! Invariant: a [`Wheel`] is pure Python by its name and not larger than [`LARGEST`]. What is in it is checked by
-//! `public/python/host.py`, in the sandbox, before anything of it is imported.
+//! Invariant: a [`Wheel`] is pure Python according to its name and not larger than [`LARGEST`].
+//! `public/python/host.py`
+//! checks its contents in the sandbox before importing anything.
 
 use base64ct::{Base64, Encoding};
 use serde::{Deserialize, Serialize};
@@ -10,22 +11,22 @@ use volary_core::json::Json;
 
 /// The largest wheel, in bytes.
 pub const LARGEST: usize = 8 << 20;
-/// How every zip archive with a file in it begins.
+/// The first bytes of every zip archive that is not empty.
 const ZIP: &[u8] = b"PK\x03\x04";
 
-/// A wheel without its bytes.
+/// The description of a wheel, without its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wheel {
-    /// The name of its file.
+    /// The file name.
     pub name: String,
-    /// The SHA-256 of its bytes, in hexadecimal digits.
+    /// The SHA-256 of the bytes in hexadecimal.
     pub sha256: String,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: u64,
 }
 
 impl Wheel {
-    /// Checks a file. The error says why it is of no use here.
+    /// Checks a file. The error is a message for the user.
     pub fn of(name: &str, bytes: &[u8]) -> Result<Wheel, String> {
         check_name(name)?;
         if bytes.len() > LARGEST {
@@ -41,7 +42,7 @@ impl Wheel {
         })
     }
 
-    /// The body of `/wheel`, which unpacks it.
+    /// The body of a request to `/wheel`, which unpacks it.
     pub fn body(&self, bytes: &[u8]) -> Json {
         json!({
             "name": (self.name.as_str()),
@@ -50,7 +51,7 @@ impl Wheel {
         })
     }
 
-    /// Why Python can't run code that needs it, if the browser does not have it.
+    /// The error of code that needs a wheel which the browser does not have.
     pub fn missing(&self) -> String {
         format!(
             "It needs {}, which is not in this browser. Save the code as a file under Environments and drop the wheel \
@@ -60,12 +61,12 @@ impl Wheel {
     }
 }
 
-/// Bytes in hexadecimal digits.
+/// Formats bytes in hexadecimal.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `{distribution}-{version}[-{build}]-{python}-{abi}-{platform}.whl`
+/// Checks a name of the form `{distribution}-{version}[-{build}]-{python}-{abi}-{platform}.whl`.
 fn check_name(name: &str) -> Result<(), String> {
     let stem = name
         .strip_suffix(".whl")
