@@ -250,7 +250,7 @@ mod tests {
             shown("\u{1b}]0;title\u{7}a\u{1b}]8;;x\u{1b}\\b"),
             [("a", plain), ("b", plain)]
         );
-        // Cut off, or nothing that is known: still there.
+        // Incomplete and unknown sequences stay visible.
         assert_eq!(shown("a\u{1b}"), [("a\u{1b}", plain)]);
         assert_eq!(shown("\u{1b}[31"), [("\u{1b}", plain), ("[31", plain)]);
         assert_eq!(

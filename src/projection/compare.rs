@@ -1,4 +1,4 @@
-//! Comparison of two episodes: what a pair of steps contains on either side, as lines with change marks.
+//! Comparison of two episodes: both sides of a pair of steps, as lines with change marks.
 
 use std::ops::Range;
 

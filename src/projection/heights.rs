@@ -1,4 +1,4 @@
-//! The heights of a long list of blocks, most of them estimated, some measured.
+//! The heights of a long list of blocks. Most are estimates, some are measured.
 //!
 //! A Fenwick tree: finding the offset of a block, the block at an offset, appending and correcting a height
 //! take logarithmic time. Truncating is free.
@@ -17,12 +17,12 @@ fn low_bit(number: usize) -> usize {
 }
 
 impl Heights {
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn len(&self) -> usize {
         self.heights.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.heights.is_empty()
     }
@@ -41,7 +41,7 @@ impl Heights {
         self.sums.truncate(count);
     }
 
-    /// Corrects the height of a block; says whether that changed anything.
+    /// Corrects the height of a block. Returns whether it changed.
     pub fn set(&mut self, block: usize, height: f64) -> bool {
         let Some(known) = self.heights.get_mut(block) else {
             return false;

@@ -52,7 +52,7 @@ pub const COLUMNS: [Column; 24] = [
     Column::Size,
 ];
 
-/// What a column is called.
+/// The heading of a column.
 pub fn heading(column: &Column) -> String {
     let name = match column {
         Column::Name => "Name",
@@ -85,7 +85,7 @@ pub fn heading(column: &Column) -> String {
     name.to_owned()
 }
 
-/// Its CSS class, which sets the width of the column.
+/// The CSS class of a column, which sets its width.
 pub fn class(column: &Column) -> &'static str {
     match column {
         Column::Name => "column-name",

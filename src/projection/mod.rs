@@ -1,7 +1,7 @@
-//! Pure projections: what the page shows, computed from episodes, values and schemas. No module here depends on
+//! Pure projections from episodes, values and schemas to the rows that the page draws. No module here depends on
 //! leptos; everything is tested natively.
 //!
-//! - [`transcript`]: an episode as blocks of messages to scroll through; [`heights`]: of blocks.
+//! - [`transcript`]: an episode as blocks of messages to scroll through; [`heights`]: the heights of blocks.
 //! - [`scroll`]: the scroll position, and the blocks to render.
 //! - [`link`]: matches responses to calls.
 //! - [`text`]: untrusted text made safe to display: folded, split into parts, invisible characters named.
@@ -12,13 +12,13 @@
 //! - [`compare`]: comparison of two episodes.
 //! - [`library`]: the table of trajectories.
 //! - [`passage_link`]: passages in addresses. [`prose`]: Markdown as a tree. [`ansi`]: terminal output.
-//!   [`marks`]: highlights in a text and on the page.
+//!   [`highlight`]: highlights in a text and on the page.
 //! - [`outline`]: one line per step. [`step_bar`]: all steps as one bar. [`rows`]: virtual scrolling of equal
 //!   rows.
 //! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
-//! - [`curve`]: amounts as geometry; [`shapes`] as SVG paths. [`summary`]: an episode in words.
+//! - [`curve`]: amounts as geometry; [`shapes`]: SVG paths. [`summary`]: the summary of an episode.
 //! - [`turn`]: a streaming model response.
-//! - [`recovery`]: the status while an evaluation is read, or stored results are moved.
+//! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
 //! - [`token_lines`]: tokens as lines to scroll.
 //! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 

@@ -1,5 +1,5 @@
 //! Passages in addresses: `1-c-120` is the text of message 1 from character 120 (calls are numbers, reasoning
-//! is `r`, errors are `e0`). The words are stored next to it, so that they are found even if the text has
+//! is `r`, errors are `e0`). The address also contains the words, so that they are found even if the text has
 //! changed.
 
 use volary_trajectory::annotations::Target;

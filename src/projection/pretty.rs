@@ -161,7 +161,7 @@ impl Printer {
                 self.container(("{", "}"), members, level, inline);
             }
             Json::Text(text) if text.len() > self.bytes_left => {
-                // Only a part will be visible: do not escape megabytes for it.
+                // Only a part will be visible: megabytes need not be escaped for it.
                 let end = super::text::cut_at(text, self.bytes_left);
                 self.push(
                     TokenKind::Text,

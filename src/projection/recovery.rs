@@ -1,15 +1,15 @@
-//! The status shown while an evaluation is read, or what an earlier version of the page stored is moved.
+//! The status text while an evaluation is loaded, or the records of an earlier version are migrated.
 
-/// Progress of the migration of what an earlier version stored, in records of its journal.
+/// The progress of the migration from an earlier version, in records of its journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// Moved records.
+    /// The number of migrated records.
     pub done: usize,
-    /// All records; never 0.
+    /// The number of all records; never 0.
     pub total: usize,
 }
 
-/// The status text while an evaluation is read.
+/// The status text while an evaluation is loaded.
 pub fn loading_text(recovery: Option<Recovery>) -> String {
     match recovery {
         None => "Loading the evaluation…".to_owned(),

@@ -70,29 +70,30 @@ impl Scroll {
         self.hold();
     }
 
-    /// The blocks.
+    /// The index of the blocks.
     pub fn index(&self) -> &TranscriptIndex {
         &self.index
     }
 
-    /// What of the transcript lies above the upper edge.
+    /// The scroll position: the height above the upper edge of the viewport.
     pub fn top(&self) -> f64 {
         self.top
     }
 
-    /// Whether the reader is at the end, and stays there.
+    /// Whether the reader is at the end and stays there.
     pub fn follows(&self) -> bool {
         self.follows
     }
 
-    /// The blocks that have to stand on the page.
+    /// The blocks to render.
     pub fn window(&self) -> Range<usize> {
         self.around(MARGIN)
     }
 
-    /// The same, where some blocks stand there already: these stay if they do no harm, and others come if these do not
-    /// suffice. Whenever heights turn out a little otherwise than estimated, another block at either end would cost a
-    /// frame, and show nobody anything.
+    /// Like [`Scroll::window`], if some blocks are rendered already: they are kept while they extend far enough
+    /// beyond the
+    /// viewport and not too far, and are extended otherwise. This is a hysteresis: without it, each correction of an
+    /// estimate would render another block at either end, which costs a frame and is not visible.
     pub fn window_from(&self, shown: &Range<usize>) -> Range<usize> {
         let covers = |outer: &Range<usize>, inner: &Range<usize>| {
             outer.start <= inner.start && inner.end <= outer.end
@@ -108,32 +109,34 @@ impl Scroll {
         }
     }
 
-    /// The blocks that are seen, or would be if so much more was seen above and below.
+    /// The blocks within the viewport and a margin above and below it.
     fn around(&self, margin: f64) -> Range<usize> {
         let first = self.heights.at((self.top - margin).max(0.0) + UNSEEN);
         let last = self.heights.at(self.top + self.viewport + margin);
         first..self.heights.len().min(last + 1)
     }
 
-    /// The heights of what is left out above and below some blocks.
+    /// The heights above and below the rendered blocks.
     pub fn room(&self, blocks: &Range<usize>) -> (f64, f64) {
         let above = self.heights.top(blocks.start);
         (above, self.heights.total() - self.heights.top(blocks.end))
     }
 
-    /// Whether the page is where the reader is, as far as it is known.
+    /// Whether the page has this scroll position, as far as is known.
     pub fn is_placed(&self) -> bool {
         (self.top.round() - self.on_page).abs() < 1.0
     }
 
-    /// The page was brought to this place, as close to [`Scroll::top`] as it could be.
+    /// Handles the result of scrolling the page to [`Scroll::top`], as close as possible.
     pub fn shown(&mut self, top: f64) {
         self.on_page = top;
     }
 
-    /// The page says that it was scrolled, `at_end` as far as it goes: by the reader, unless that is where it was
-    /// brought. Where blocks gave way to lower ones the browser goes up to where its end is now, and one who was at
-    /// the end is there still.
+    /// Handles a scroll event; `at_end` if the page is at its end. The reader scrolled, unless this is the position
+    /// that
+    /// was set. If blocks were replaced by lower ones, the browser scrolls up to the new end, and a reader who was
+    /// at the
+    /// end stays there.
     pub fn scrolled(&mut self, top: f64, at_end: bool) {
         if (top - self.on_page).abs() < 1.5 {
             return;
@@ -146,7 +149,7 @@ impl Scroll {
         self.top = top.max(0.0);
     }
 
-    /// As much is seen now, and what stands after the last block is so high.
+    /// Handles a new height of the viewport, or of the content after the last block.
     pub fn resized(&mut self, viewport: f64, tail: f64) {
         self.viewport = viewport;
         self.tail = tail;
@@ -154,7 +157,7 @@ impl Scroll {
         self.stay_where_all_is_seen();
     }
 
-    /// The true heights of blocks that stand on the page, from the first of them on.
+    /// Handles the measured heights of rendered blocks, starting at `first`.
     pub fn measured(&mut self, first: usize, heights: &[f64]) {
         let block = self.heights.at(self.top + UNSEEN);
         let into = self.top - self.heights.top(block);
@@ -166,15 +169,15 @@ impl Scroll {
         self.stay_where_all_is_seen();
     }
 
-    /// Goes to where a step begins, unless that is well in sight already. Step by step the page is turned once in a few
-    /// steps, whichever way one goes.
+    /// Scrolls to the start of a step, unless it is well in view already. Stepping through the episode in either
+    /// direction scrolls once in a few steps.
     pub fn reveal(&mut self, step: usize) {
         let place = self.heights.top(self.index.first_block(step));
         let in_sight = place >= self.top - UNSEEN && place < self.top + IN_SIGHT * self.viewport;
         if !in_sight {
             let is_next_above = place < self.top && place >= self.top - self.viewport;
             let below = match is_next_above {
-                // All of the step is seen, if there is room for it.
+                // All of the step is visible, if it fits.
                 true => {
                     let end = self.heights.top(self.index.first_block(step + 1));
                     let room = self.viewport - (end - place);
@@ -187,30 +190,30 @@ impl Scroll {
         self.follows = self.top >= self.end() - NEAR_END;
     }
 
-    /// Goes to a message of a step.
+    /// Scrolls to a message of a step.
     pub fn reveal_message(&mut self, step: usize, message: usize) {
         let block = self.index.block_of(step, message);
         self.top = self.heights.top(block).clamp(0.0, self.end());
         self.follows = false;
     }
 
-    /// Goes to the end, and stays there.
+    /// Scrolls to the end, and follows it.
     pub fn to_end(&mut self) {
         self.follows = true;
         self.hold();
     }
 
-    /// Stays where it is, whatever grows below.
+    /// Keeps the position, even if the content grows below.
     pub fn stay(&mut self) {
         self.follows = false;
     }
 
-    /// How far one can scroll.
+    /// The largest scroll position.
     fn end(&self) -> f64 {
         (self.heights.total() + self.tail - self.viewport).max(0.0)
     }
 
-    /// If all of it is visible, the position is the end, whatever was estimated before.
+    /// If all content is visible, the reader is at the end, whatever was estimated before.
     fn stay_where_all_is_seen(&mut self) {
         self.follows |= self.end() == 0.0;
     }

@@ -1,4 +1,4 @@
-//! Rows of a frame as paths into the state, for the history of a value and for notes on it.
+//! Rows of a frame as paths into the state, for the history of a value and for annotations.
 
 use volary_core::{Frame, Json};
 use volary_trajectory::diff::Segment;

@@ -1,4 +1,4 @@
-//! An episode in words.
+//! The summary of an episode.
 
 use volary_core::json::number::float_text;
 use volary_trajectory::{Ending, Episode};
@@ -6,33 +6,33 @@ use volary_trajectory::{Ending, Episode};
 use super::tally::Tally;
 use super::text::plural;
 
-/// How an episode stands.
+/// The summary of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The sum of the rewards, as a text.
+    /// The sum of the rewards.
     pub reward: String,
-    /// How many steps there are, with the noun.
+    /// The number of steps with its noun.
     pub steps: String,
-    /// What its models cost, where any were asked.
+    /// The cost of its models; `None` if no step reports any usage.
     pub spent: Option<String>,
-    /// Whether it goes on, and if not, why not.
+    /// The state of its ending.
     pub state: State,
 }
 
-/// Whether an episode goes on.
+/// The ending of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It can go on.
+    /// The episode can continue.
     Open,
-    /// The environment said that it is done.
+    /// The environment reported that it is done.
     Done,
-    /// It was cut off.
+    /// The episode was truncated.
     Truncated,
-    /// The environment broke down.
+    /// The environment crashed.
     Crashed,
 }
 
-/// How an episode stands, of which all steps were added up.
+/// Summarizes an episode from its tally, which must include all steps.
 pub fn standing(episode: &Episode, tally: &Tally) -> Standing {
     Standing {
         reward: tally
@@ -49,7 +49,7 @@ pub fn standing(episode: &Episode, tally: &Tally) -> Standing {
     }
 }
 
-/// A reward for people: at most six decimals, so that sums of `0.1` are no nuisance.
+/// Formats a reward with at most six decimals, which hides rounding errors of sums such as `0.1 + 0.2`.
 pub fn reward_text(reward: f64) -> String {
     if !reward.is_finite() || reward.abs() >= 1e15 {
         return float_text(reward);
@@ -58,11 +58,11 @@ pub fn reward_text(reward: f64) -> String {
     if rounded == 0.0 && reward != 0.0 {
         return float_text(reward);
     }
-    // Not `-0.0`.
+    // Adding zero turns `-0.0` into `0.0`.
     float_text(rounded + 0.0)
 }
 
-/// A time span for people: `under 0.1 ms`, `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`.
+/// Formats a duration: `under 0.1 ms`, `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`.
 pub fn seconds_text(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return String::new();

@@ -1,22 +1,23 @@
-//! What the steps of an episode brought and cost, added up as it grows: ten thousand steps are not gone
-//! through again for each new one.
+//! Running totals of reward and usage. They are updated as an episode grows, so a new step does not visit ten
+//! thousand
+//! previous ones.
 
 use volary_trajectory::{Episode, Rewards, StepRecord, Usage};
 
-/// The sums of an episode's steps so far.
+/// The totals of an episode's steps so far.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// What each step brought.
+    /// The reward of each step.
     pub rewards: Vec<f64>,
     total: f64,
     usage: Usage,
-    /// Whether a model was asked whose price is not known.
+    /// Whether the cost of some request is unknown.
     is_part: bool,
     edition: u32,
 }
 
 impl Tally {
-    /// Takes over what is new. In another edition steps that were there are other ones.
+    /// Adds new steps. If the edition changed, all steps are added from the start, because existing ones may differ.
     pub fn follow(&mut self, episode: &Episode, edition: u32) {
         if self.edition != edition || self.rewards.len() > episode.steps.len() {
             *self = Tally {
@@ -39,7 +40,7 @@ impl Tally {
         }
     }
 
-    /// The reward of the whole, as [`Episode::reward`] has it.
+    /// The total reward, equal to [`Episode::reward`].
     pub fn reward(&self, episode: &Episode) -> Option<f64> {
         match episode.rewards {
             Rewards::Steps => Some(self.total),
@@ -47,7 +48,7 @@ impl Tally {
         }
     }
 
-    /// What all of it cost, as [`Episode::usage`] has it, and whether the cost is that of the whole.
+    /// The total usage, equal to [`Episode::usage`], and whether its cost is complete.
     pub fn usage(&self, episode: &Episode) -> (Usage, bool) {
         match episode.total_usage {
             Some(usage) => (usage, true),

@@ -1,9 +1,10 @@
-//! Foreign text made safe to look at.
+//! Untrusted text made safe to display.
 //!
-//! Texts come from tools, models and files. They are shown as text, never as markup, and in a
-//! bounded slice: a long text is folded to a preview, a very long one is read part by part.
-//! Characters that cannot be seen but change what is read (controls, zero-width marks,
-//! direction overrides, tags) are shown by name.
+//! Texts come from tools, models and files. They are shown as text, never as markup, and in bounded slices: a long
+//! text
+//! is folded to a preview, and a very long one is shown in parts. Invisible characters that change the reading of a
+//! text
+//! (controls, zero-width marks, direction overrides, tags) are shown by name.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,14 +13,14 @@ use std::ops::Range;
 const SHORT_BYTES: usize = 2_400;
 /// A text up to this many lines is never folded.
 const SHORT_LINES: usize = 40;
-/// What a folded text shows, at most.
+/// The maximum size of the preview of a folded text.
 const PREVIEW_BYTES: usize = 1_600;
-/// What a folded text shows, at most.
+/// The maximum number of lines of that preview.
 const PREVIEW_LINES: usize = 24;
 /// A text up to this many bytes is shown whole once unfolded; a longer one in parts of this size.
 pub const PART_BYTES: usize = 64_000;
 
-/// A size for people, in decimal units: `512 B`, `1.5 kB`, `10.0 MB`.
+/// Formats a size in decimal units: `512 B`, `1.5 kB`, `10.0 MB`.
 pub fn size_text(bytes: usize) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1_000 {
@@ -40,7 +41,7 @@ pub fn count_text(count: usize) -> String {
     large_count_text(count as u64)
 }
 
-/// The same for counts from files and providers, which may exceed the 32 bits of a `usize` in wasm.
+/// Like [`count_text`], for counts from files and providers, which may exceed the 32 bits of a `usize` in wasm.
 pub fn large_count_text(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -58,7 +59,7 @@ pub fn plural(count: usize, noun: &str) -> String {
     large_plural(count as u64, noun)
 }
 
-/// The same for counts from files and providers.
+/// Like [`plural`], for counts from files and providers.
 pub fn large_plural(count: u64, noun: &str) -> String {
     let (stem, ending) = match noun.strip_suffix('y') {
         _ if count == 1 => (noun, ""),

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The characters between two tokens.
 const GAP: usize = 1;
 
-/// The text of a token on screen: line breaks and tabs are visible, and bytes that are no text are numbers.
+/// The displayed text of a token: line breaks and tabs are visible, and invalid UTF-8 is shown as hexadecimal bytes.
 pub fn visible(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text
@@ -61,7 +61,7 @@ pub fn line_of(lines: &[Range<usize>], token: usize) -> Option<usize> {
         .map(|_| after)
 }
 
-/// The token that a key leads to.
+/// The token that a navigation key selects.
 pub fn go(lines: &[Range<usize>], from: Option<usize>, key: &str) -> Option<usize> {
     let count = lines
         .last()
@@ -98,7 +98,7 @@ pub fn go(lines: &[Range<usize>], from: Option<usize>, key: &str) -> Option<usiz
     }
 }
 
-/// The lines that a page key skips.
+/// The number of lines that a page key skips.
 const PAGE: usize = 8;
 
 #[cfg(test)]

@@ -302,7 +302,7 @@ pub(super) mod tests {
         episode.steps.push(step(1));
         assert_eq!(index.follow(&episode, 0), 6);
         assert_eq!(index.len(), 7);
-        // Another edition: nothing is taken for granted, even if the number of steps is the same.
+        // After a change of the edition all blocks are made again, even if the number of steps is the same.
         episode.steps[1] = step(1);
         assert_eq!(index.follow(&episode, 1), 0);
         assert_eq!(index.len(), 4);

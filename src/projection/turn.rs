@@ -1,7 +1,6 @@
 //! A streaming model response: a turn whose content is not final.
 //!
-//! A turn is not part of the episode. It ends with an action, or with the reason why there is none; its content
-//! stays visible until then.
+//! A turn is not part of the episode. It ends with an action or an error; its content stays visible until then.
 
 use volary_agent::model::{Answer, Delta, Exchange, Usage};
 
@@ -17,7 +16,7 @@ pub struct Turn {
     pub edition: u32,
     /// The model that is called.
     pub model: String,
-    /// How it stands.
+    /// The stage of the request.
     pub stage: Stage,
     /// The attempt, counted from 1. Output of earlier attempts is dropped.
     pub tries: u32,

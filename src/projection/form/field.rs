@@ -25,7 +25,7 @@ pub struct Field {
     pub nullable: bool,
     /// The default value.
     pub default: Option<Json>,
-    /// Whether its value is not shown until somebody edits it: `writeOnly` in the schema.
+    /// Whether the value is hidden until it is edited: `writeOnly` in the schema.
     pub is_hidden: bool,
     /// The kind of value.
     pub kind: Kind,
@@ -138,14 +138,14 @@ impl Field {
 
 struct Maker<'a> {
     root: &'a Json,
-    /// The references that are being resolved: a recursive one becomes free JSON.
+    /// The references that are being resolved. A recursive one becomes free JSON.
     references: Vec<Text>,
     fields_left: usize,
     /// Whether the field that is being made is hidden.
     is_hidden: bool,
 }
 
-/// Whether a value is meant to be written and not read: an answer that a player should not see.
+/// Whether a value is meant to be written and not read, such as an answer that a player should not see.
 pub fn is_write_only(schema: &Json) -> bool {
     schema.get("writeOnly").and_then(Json::as_bool) == Some(true)
 }
@@ -165,7 +165,7 @@ impl<'a> Maker<'a> {
             return field;
         }
         self.fields_left -= 1;
-        // What is hidden is so in each variant.
+        // A hidden field is hidden in each variant.
         let outer = std::mem::replace(&mut self.is_hidden, field.is_hidden);
         let (kind, nullable) = self.kind(schema, &mut field.help);
         self.is_hidden = outer;

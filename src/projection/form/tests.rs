@@ -1,4 +1,4 @@
-//! Forms, checked by what a person types and what is sent.
+//! Forms, tested by typed input and the resulting value.
 
 use proptest::prelude::*;
 use volary_core::{Json, json};
@@ -91,7 +91,7 @@ fn what_is_missing_or_wrong_is_said_after_the_submit() {
     assert_eq!(said(&form, &["point", "x"]), "Required: enter a number");
     assert!(said(&form, &["count"]).contains("whole number"));
     assert_eq!(said(&form, &["share"]), "");
-    // What can be read is checked besides.
+    // Errors of the checker are added for the fields that can be read.
     let entry = form.draft_mut(&place(&form.clone(), &["tags"])).unwrap();
     *entry = Draft::Entries(vec![Entry::new(0, Draft::Text("x".into()))]);
     assert_eq!(said(&form, &["tags"]), "Must have at least 2 elements.");
@@ -269,7 +269,7 @@ fn any_json() -> impl Strategy<Value = Json> {
 }
 
 proptest! {
-    /// Whatever the value, and whether or not it fits: the form gives it back.
+    /// A form returns every value unchanged, whether or not its fields can hold it.
     #[test]
     fn nothing_is_lost(
         text in any_json(), count in any_json(), tags in any_json(), point in any_json(), any in any_json(),

@@ -1,4 +1,4 @@
-//! Where a reader is after one thing or another, and which blocks stand on the page then.
+//! Scroll positions and rendered blocks after various events.
 
 use super::super::transcript::tests::step;
 use super::*;
@@ -38,7 +38,7 @@ fn blocks_stay_while_they_will_do() {
     let a_little_higher = scroll.heights.top(2) - scroll.heights.top(1) + 3.0;
     scroll.measured(shown.start, &[a_little_higher; 2]);
     assert_eq!(scroll.window_from(&shown), shown);
-    // Too few, too many, and those of an episode that was longer.
+    // Too few, too many, and those of a longer episode before.
     let fewer = shown.start..shown.end - 12;
     assert_eq!(scroll.window_from(&fewer), scroll.window());
     let more = shown.start - 30..shown.end + 30;

@@ -1,4 +1,4 @@
-//! Change marks with words.
+//! Change marks and their texts.
 
 use volary_core::Json;
 use volary_trajectory::diff::{Child, Diff, text_difference};

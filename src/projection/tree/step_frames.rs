@@ -15,7 +15,7 @@ pub struct StepFrames {
     pub previous: Option<Arc<Frame>>,
     edition: u32,
     step: usize,
-    /// The members of the state that are left out.
+    /// The members of the state that are hidden.
     hidden: Vec<Text>,
 }
 
@@ -33,7 +33,7 @@ impl StepFrames {
         })
     }
 
-    /// The same without these members of the state, which only a reviewer may see.
+    /// Hides these members of the state, which only a reviewer may see.
     pub fn without(mut self, hidden: &[Text]) -> StepFrames {
         if !hidden.is_empty() {
             self.frame = Arc::new(without(&self.frame, hidden));

@@ -1,4 +1,4 @@
-//! Rows of frames, checked as an outline that a person would read.
+//! Rows of frames, tested as an indented outline.
 
 use volary_core::{Json, json};
 
