@@ -1,7 +1,8 @@
-//! One request to a model, up to its response: retried if that may help, changed if the model rejects a
-//! parameter, and recorded without the key.
+//! Sends one request to a model: retries it if that may help, changes it if the model rejects a parameter, and
+//! records
+//! it without the key.
 //!
-//! **Security invariant:** the key of a request is the one that was entered for the origin of its address.
+//! **Security invariant:** a request only uses the key that was entered for the origin of its address.
 //! [`Ask::of`] looks it up, and there is no other way to provide one.
 //!
 //! Dropping the future of [`ask`] cancels the request.
@@ -29,14 +30,14 @@ use crate::browser::{self, network, timers};
 pub struct Ask<'a> {
     connection: &'a Connection,
     key: ApiKey,
-    /// How long to wait for a server that sends nothing.
+    /// The timeouts for a server that sends nothing.
     pub silence: http::Patience,
     /// The maximum number of attempts.
     pub tries: Patience,
 }
 
 impl<'a> Ask<'a> {
-    /// With the key that was entered for the connection's address, and default timeouts.
+    /// Uses the key that was entered for the connection's address, and default timeouts.
     pub fn of(saved: &'a Saved) -> Self {
         Ask {
             connection: &saved.connection,
@@ -62,10 +63,10 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// An event on the way to a response.
+/// Progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress<'a> {
-    /// The request is sent. Output of earlier attempts is void.
+    /// The request is being sent. Output of earlier attempts is void.
     Sending {
         /// The attempt, counted from 1.
         attempt: u32,
@@ -92,7 +93,7 @@ pub enum Progress<'a> {
     },
 }
 
-/// A response, and the exchange as sent over the wire.
+/// A response with its exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The response, without the key if it was echoed.
@@ -101,12 +102,12 @@ pub struct Asked {
     pub exchange: Exchange,
 }
 
-/// A failure, with partial output.
+/// A failed request, with partial output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unanswered {
     /// The error.
     pub error: ModelError,
-    /// The HTTP error that caused it, if any.
+    /// The HTTP error that caused it, if there was one.
     pub(super) at_the_door: Option<HttpError>,
     /// The diagnosis, if there was no response.
     pub(super) silence: Option<Silence>,
@@ -119,7 +120,7 @@ pub struct Unanswered {
 thread_local! {
     /// Parameters that each model rejected, by address and model. Only in memory, because models change.
     static CONCEDED: RefCell<BTreeMap<(Text, Text), Concessions>> = RefCell::default();
-    /// Addresses that responded at least once: for others a failure is not transient.
+    /// Addresses that responded at least once. For others a failure is not transient.
     static ANSWERED: RefCell<BTreeSet<Text>> = RefCell::default();
 }
 
@@ -155,7 +156,7 @@ pub struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    /// Nothing is sent yet; parameters that the model is known to reject are removed.
+    /// Prepares a request without sending it: removes parameters that the model is known to reject.
     pub fn new(ask: Ask<'a>, request: &mut ModelRequest) -> Self {
         let place = (
             ask.connection.base_url.clone(),
@@ -174,8 +175,8 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Sends the request once. On failure it returns the next action: send again, immediately or after a delay,
-    /// or give up.
+    /// Sends the request once. A failure returns the next action: send again, immediately or after a delay, or give
+    /// up.
     pub async fn send(
         &mut self,
         request: &mut ModelRequest,
@@ -256,7 +257,7 @@ impl Unanswered {
         }
     }
 
-    /// Whether a retry is useless, whatever the error usually means.
+    /// Whether a retry is useless, even if errors of this kind are usually transient.
     fn is_hopeless(&self, base_url: &Text) -> bool {
         match self.at_the_door {
             Some(HttpError::Redirected | HttpError::Unsendable { .. }) => true,
@@ -272,7 +273,7 @@ impl Unanswered {
     }
 }
 
-/// Sends once.
+/// Sends the request once.
 async fn exchanged(
     ask: &Ask<'_>,
     request: &ModelRequest,
@@ -328,7 +329,7 @@ async fn exchanged(
                     break Some(error);
                 }
             }
-            // A broken connection ends the stream like any other end: the reader decides whether it is
+            // A broken connection ends the stream like any other end: the reader decides whether the response is
             // complete.
             Ok(None) | Err(HttpError::Broken { .. }) => break None,
             Err(error) => break Some(model_error(error)),
@@ -358,7 +359,7 @@ async fn exchanged(
     }
 }
 
-/// A model request as an HTTP request of the page.
+/// Converts a model request to an HTTP request of the page.
 pub(super) fn outgoing(request: &volary_agent::model::HttpRequest) -> http::Request {
     let headers = request.headers.iter();
     http::Request {

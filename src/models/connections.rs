@@ -1,6 +1,6 @@
-//! The model connections: a list with a default, stored between visits, without keys.
+//! The model connections: a list with a default, stored between visits without the keys.
 //!
-//! [`Connections`] is a plain value; [`read`], [`get`] and [`change`] access the one of the page.
+//! [`Connections`] is a plain value; [`read`], [`get`] and [`change`] access that of the page.
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -15,15 +15,15 @@ use crate::shared::Shared;
 /// A stored connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// Its id, which never changes.
+    /// The id, which never changes.
     pub id: Text,
-    /// Its preset, if any, whose hints apply even if the address was changed.
+    /// The preset, if any, whose hints apply even if the address was changed.
     pub preset: Option<&'static Preset>,
     /// The connection, possibly incomplete: see [`Connection::check`].
     pub connection: Connection,
 }
 
-/// A connection as it is stored.
+/// The stored form of a connection.
 #[derive(Serialize, Deserialize)]
 struct StoredConnection {
     id: Text,
@@ -33,11 +33,11 @@ struct StoredConnection {
     preset: Option<String>,
 }
 
-/// The connections as they are stored.
+/// The stored form of all connections.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct StoredConnections {
-    /// Each a [`StoredConnection`]; one that cannot be read must not hide the others.
+    /// Each is a [`StoredConnection`]. They are decoded separately, so that an invalid one does not hide the others.
     list: Vec<Json>,
     /// The id of the default connection, or `null`.
     default: Json,
@@ -54,18 +54,18 @@ impl Saved {
         Origin::of(&self.connection.base_url)
     }
 
-    /// Its key for the origin of its base URL; empty if none was entered for it. Tracks changes.
+    /// The key for the origin of its base URL; empty if none was entered for it. Tracks changes.
     pub fn key(&self) -> ApiKey {
         secrets::key(&self.owner(), &self.origin())
     }
 
-    /// Whether it has such a key. Tracks changes.
+    /// Whether there is a key for the origin of its base URL. Tracks changes.
     pub fn has_key(&self) -> bool {
         secrets::has(&self.owner(), &self.origin())
     }
 }
 
-/// All connections.
+/// The model connections of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
     list: Vec<Saved>,
@@ -73,7 +73,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// In display order.
+    /// The connections in display order.
     pub fn list(&self) -> &[Saved] {
         &self.list
     }
@@ -83,7 +83,7 @@ impl Connections {
         self.list.iter().find(|saved| *saved.id == *id)
     }
 
-    /// The default connection, or else the first one.
+    /// Returns the default connection, or else the first one.
     pub fn default_one(&self) -> Option<&Saved> {
         let chosen = self.default.as_deref().and_then(|id| self.find(id));
         chosen.or_else(|| self.list.first())
@@ -119,7 +119,7 @@ impl Connections {
         }
     }
 
-    /// Edits a connection and makes its name unique again. Does nothing if there is none.
+    /// Edits a connection and makes its name unique again. Does nothing if the id is unknown.
     pub fn edit(&mut self, id: &str, change: impl FnOnce(&mut Saved)) {
         let Some(place) = self.list.iter().position(|saved| *saved.id == *id) else {
             return;
@@ -155,7 +155,7 @@ impl Connections {
             list: list.filter_map(|stored| to_json(&stored).ok()).collect(),
             default: self.default.clone().into(),
         };
-        // Texts can always be written.
+        // Strings can always be serialized.
         to_json(&stored).unwrap_or_default()
     }
 

@@ -1,4 +1,4 @@
-//! Diagnoses why a model did not respond: probes the network, then applies the pure rules.
+//! Diagnoses missing responses of models: probes the network, then applies the pure rules.
 
 use volary_agent::model::diagnosis::{self, Diagnosis, Observation, Trouble};
 
@@ -6,7 +6,7 @@ use super::{Saved, Unanswered};
 use crate::browser::http::HttpError;
 use crate::browser::network;
 
-/// The diagnosis of a failure. Without any response, the address is probed once, without the key, unless that
+/// Diagnoses a failure. If there was no response at all, the address is probed once, without the key, unless that
 /// was done before.
 pub async fn diagnose(saved: &Saved, has_key: bool, unanswered: &Unanswered) -> Diagnosis {
     let connection = &saved.connection;

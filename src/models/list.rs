@@ -1,4 +1,4 @@
-//! The list of models of a provider.
+//! Lists the models of a provider.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::browser::http;
 const LIMIT: usize = 8_000_000;
 /// The maximum number of names shown. Longer menus are useless and take browsers seconds.
 const MOST_NAMES: usize = 2_000;
-/// The longest name that is shown, in bytes.
+/// The maximum length of a displayed name in bytes.
 const LONGEST_NAME: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -1,14 +1,14 @@
-//! Models: the user's connections, and calling a model.
+//! Models: the user's connections, and requests to models.
 //!
 //! - [`connections`]: the named connections, as a value; [`prices`]: the price table. Both are stored between
 //!   visits, without keys: see [`crate::secrets`].
 //! - [`ask`]: one request to a model with retries; [`within`]: the same within limits. [`record`]: the record
-//!   of a request in a step. [`list`]: the models of a provider.
+//!   of a request in a step. [`list`]: lists the models of a provider.
 //! - [`rollout`]: prompts and tokens of models behind SGLang's `/generate`.
 //! - [`sampling`]: sampling parameters.
-//! - [`diagnose`]: why there was no response, and what to do.
+//! - [`diagnose`]: diagnoses missing responses.
 //!
-//! This code is used only by pages that are loaded on demand; the first view does not need it.
+//! Only lazy pages use this code; the first view does not need it.
 
 pub mod ask;
 pub mod connections;

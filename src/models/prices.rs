@@ -8,7 +8,7 @@ use volary_core::json;
 use crate::shared::Shared;
 
 thread_local! {
-    // Stored once it was changed.
+    // Stored only after a change.
     static STATE: Shared<Prices> = Shared::new(
         "prices",
         |text| Some(Prices::read(&json::read(text).ok()?)),
@@ -22,7 +22,7 @@ pub fn read<T>(look: impl FnOnce(&Prices) -> T) -> T {
     STATE.with(Shared::signal).with(look)
 }
 
-/// Whether the cost of a response will be known: from the table, or from the provider.
+/// Whether the cost of a response will be known, from the table or from the provider.
 pub fn has_price(connection: &Connection) -> bool {
     let preset = connection.preset();
     preset.is_some_and(|preset| preset.name == "OpenRouter")

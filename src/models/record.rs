@@ -1,4 +1,4 @@
-//! What a recorded step says about the model that chose it. Pure.
+//! Records model calls in the step that they chose. Pure.
 
 use volary_agent::model::exchange::{KeptError, KeptExchanges};
 use volary_agent::model::{Answer, Exchange};
@@ -7,7 +7,7 @@ use volary_trajectory::{StepDetails, StepRecord, Usage};
 
 use crate::projection::asking::{EXCHANGES, NOTES, exchanges as kept_in};
 
-/// Details in terms that all formats of trajectories share. `cost` is in US dollars, `None` if it is unknown;
+/// The details in terms that all trajectory formats share. `cost` is in US dollars, `None` if it is unknown;
 /// `started` in seconds since 1970.
 pub fn details(model: &Text, answer: &Answer, cost: Option<f64>, started: f64) -> StepDetails {
     let usage = answer.usage.map(|usage| Usage {
@@ -26,8 +26,8 @@ pub fn details(model: &Text, answer: &Answer, cost: Option<f64>, started: f64) -
     }
 }
 
-/// Further data: the exchanges, the last of which was answered, and notes on parameters that the model rejected.
-/// It follows the steps in `before`: of each request only what is new is stored.
+/// The other data: the exchanges, the last of which was answered, and notes on parameters that the model rejected.
+/// `before` are the preceding steps: of each request, only the part that is new since them is stored.
 pub fn extras(before: &[StepRecord], exchanges: &[Exchange], notes: &[String]) -> Object {
     let mut extras = Object::new();
     let mut kept = KeptExchanges::of(before.iter().flat_map(|step| kept_in(&step.extras)));
@@ -40,7 +40,7 @@ pub fn extras(before: &[StepRecord], exchanges: &[Exchange], notes: &[String]) -
     extras
 }
 
-/// The exchanges of a step, counted from 0, or why a request cannot be rebuilt.
+/// The exchanges of a step, counted from 0; an error says why a request cannot be rebuilt.
 pub fn exchanges(steps: &[StepRecord], step: usize) -> Vec<Result<Exchange, KeptError>> {
     let count = |step: &StepRecord| kept_in(&step.extras).len();
     let first: usize = steps.iter().take(step).map(count).sum();

@@ -1,5 +1,6 @@
-//! Models behind SGLang's `/generate`: a worker makes the prompt of a turn, finds the action in the reply, and records
-//! the tokens. Other wire formats do nothing here.
+//! Models behind SGLang's `/generate`: a worker makes the prompt of a turn, finds the action in the reply, and
+//! records
+//! the tokens. Connections with other wire formats are left alone.
 //!
 //! The worker is started with the first rollout, and lives as long as the page.
 
@@ -25,7 +26,7 @@ thread_local! {
     static WORKER: RefCell<Option<WorkerClient>> = const { RefCell::new(None) };
 }
 
-/// A turn of a rollout: how it is played, and the episode before it.
+/// A turn of a rollout: its setup, and the episode before it.
 pub struct Turn {
     setup: Setup,
     has_tokenizer: bool,
@@ -33,8 +34,9 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The next turn of an episode, if the connection's model is one of this kind. The request has the sampling
-    /// parameters.
+    /// Makes the next turn of an episode; `None` if the connection's model is of another kind. `request` contains
+    /// the
+    /// sampling parameters.
     pub fn of(
         connection: &Connection,
         episode: &Episode,
@@ -47,7 +49,7 @@ impl Turn {
         let conversation = Conversation::of(episode, system_prompt);
         let object = |conversation| match to_json(&conversation) {
             Ok(Json::Object(object)) => object,
-            // Texts and numbers can always be written.
+            // Strings and numbers can always be serialized.
             _ => Object::new(),
         };
         Some(Turn {
@@ -57,7 +59,7 @@ impl Turn {
         })
     }
 
-    /// Puts the body of the request into it.
+    /// Sets the body of the request.
     pub async fn prepare(&self, request: &mut ModelRequest) -> Result<(), ModelError> {
         match self.ask(Task::Next).await? {
             Event::Body { body } => {
@@ -68,7 +70,7 @@ impl Turn {
         }
     }
 
-    /// Replaces the text of an answer by the action in it. An answer that was cut stays as it is.
+    /// Replaces the text of an answer by the action that it contains. A truncated answer is returned unchanged.
     pub async fn read(&self, answer: &Answer) -> Result<Answer, ModelError> {
         let reply = answer.echo.first().map(|reply| match reply {
             Json::List(list) => list.first().unwrap_or(reply),
@@ -97,7 +99,7 @@ impl Turn {
         }
     }
 
-    /// The tokens of the turns so far, as members of the episode's raw record.
+    /// Returns the tokens of the turns so far, as members of the episode's raw record.
     pub async fn record(&self, is_over: bool) -> Result<Object, ModelError> {
         match self.ask(Task::Record { is_over }).await? {
             Event::Recorded { members } => Ok(members),
@@ -127,7 +129,7 @@ impl Turn {
     }
 }
 
-/// Puts the body into a request that belongs to no episode, such as a test of the connection.
+/// Sets the body of a request that belongs to no episode, such as a test of the connection.
 pub(super) async fn render(
     connection: &Connection,
     request: &mut ModelRequest,
@@ -195,7 +197,7 @@ fn failed(reason: String) -> ModelError {
     }
 }
 
-/// The worker ended without a word: it was stopped, or is of another build.
+/// The worker ended without a reply: it was stopped, or is of another build.
 fn unexpected() -> ModelError {
     failed("its worker gave no answer.".to_owned())
 }

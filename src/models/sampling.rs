@@ -1,5 +1,6 @@
-//! Sampling parameters: the properties of a form, and the values entered there. An empty field is left to the
-//! provider. Pure.
+//! Sampling parameters: the properties of a form, and their values. The provider chooses the value of an empty
+//! field.
+//! Pure.
 
 use volary_agent::model::{Effort, ModelRequest};
 use volary_core::json;
@@ -10,16 +11,16 @@ const MAXIMUM_TOKENS: &str = "Maximum tokens";
 const EFFORT: &str = "Effort";
 const SEED: &str = "Seed";
 
-/// Sampling parameters, where they are set.
+/// Sampling parameters; `None` leaves a value to the provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// 0 is the most deterministic.
+    /// The temperature; 0 is the most deterministic.
     pub temperature: Option<f64>,
     /// The maximum number of tokens of a response.
     pub max_tokens: Option<u32>,
     /// The reasoning effort.
     pub effort: Option<Effort>,
-    /// For repeatable responses.
+    /// The random seed, for repeatable responses.
     pub seed: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! Calls a model within limits of time, tokens and money.
+//! Requests to a model within limits of time, tokens and money.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use volary_agent::model::price::Prices;
 use super::ask::{Ask, Asked, Progress, Unanswered, ask as ask_freely};
 use crate::browser::timers;
 
-/// Why there is no response within the limits.
+/// The reason why there is no response within the limits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stopped {
     /// A limit was reached, before or during the request.
@@ -20,11 +20,11 @@ pub enum Stopped {
     Unanswered(Box<Unanswered>),
 }
 
-/// Limits, and what was spent.
+/// Limits, and the amounts spent.
 pub struct Limits<'a> {
     /// The limits.
     pub budget: &'a Budget,
-    /// What was spent so far. Seconds, tokens and money are added here; the caller counts steps.
+    /// The amounts spent so far. Seconds, tokens and money are added here; the caller counts steps.
     pub spent: &'a mut Spent,
     /// The prices.
     pub prices: &'a Prices,
