@@ -1,4 +1,4 @@
-//! What a server is like, or why it can't be used.
+//! Connects to a task dataset server and diagnoses failures.
 
 use std::rc::Rc;
 
@@ -13,24 +13,24 @@ use volary_remote::{
 use super::transport::Fetch;
 use crate::browser::network;
 
-/// How long the first request may take, in seconds. The user is waiting for it.
+/// The timeout of the first request in seconds. The user is waiting for it.
 const PATIENCE: f64 = 15.0;
 
-/// What a server said of itself.
+/// A server's description of itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Connected {
     /// Its tasks and environments.
     pub info: Info,
-    /// Whether it shows frames; `None` if it does not say.
+    /// Whether it sends frames; `None` if unknown.
     pub frames: Option<bool>,
-    /// The paths of the protocol that it lacks.
+    /// The paths of the protocol that it does not support.
     pub lacks: Vec<&'static str>,
 }
 
-/// Asks a server what it is like.
+/// Requests the description of a server.
 pub async fn connect(url: &str, key: Option<&Text>) -> Result<Connected, Diagnosis> {
     if !task::is_server(url) {
-        // As part of an address, it would lead to the page's own host.
+        // As a part of an address, it would lead to the page's own host.
         return Err(not_an_address(url));
     }
     let options = options(url, key, Some(PATIENCE));
@@ -53,7 +53,7 @@ pub async fn connect(url: &str, key: Option<&Text>) -> Result<Connected, Diagnos
     })
 }
 
-/// Closes environments that were not used for this many seconds. Returns their number.
+/// Closes environments that have been idle for this many seconds. Returns their number.
 pub async fn close_old(url: &str, key: Option<&Text>, last_used: f64) -> Result<usize, Diagnosis> {
     let options = options(url, key, Some(4.0 * PATIENCE));
     let closed = async {
@@ -66,13 +66,13 @@ pub async fn close_old(url: &str, key: Option<&Text>, last_used: f64) -> Result<
     }
 }
 
-/// Why a server did not do as asked, with what can be found out besides.
+/// Diagnoses a failed request, with further requests if they help.
 pub async fn explain(url: &str, key: Option<&Text>, error: &ClientError) -> Diagnosis {
     let observation = match error {
         ClientError::Transport(TransportError::Unreachable { .. }) => {
             Observation::Silent(network::probe(url).await)
         }
-        // Something answers; it may say what it is.
+        // Something responds, and may describe itself.
         error if error.endpoint() == Some("/info") => {
             let options = options(url, None, Some(PATIENCE));
             let described = TaskDatasetClient::describe(options, Rc::new(Fetch)).await;
@@ -92,7 +92,7 @@ fn not_an_address(url: &str) -> Diagnosis {
     diagnose(url, false, &network::page(), &observation)
 }
 
-/// How the page talks to a server.
+/// The options of the page's requests to a server.
 pub fn options(url: &str, key: Option<&Text>, timeout: Option<f64>) -> ClientOptions {
     ClientOptions {
         api_key: key.cloned(),

@@ -1,4 +1,4 @@
-//! What the browser keeps of servers: the list for always, keys where all keys are.
+//! The stored servers: a list without an expiry, and keys with all other keys.
 
 use leptos::prelude::*;
 use volary_agent::model::ApiKey;
@@ -9,7 +9,7 @@ use super::servers::Server;
 use crate::secrets::{self, NotKept, Origin};
 use crate::shared::Shared;
 
-/// Before the address of a server that owns keys.
+/// The prefix of owners of server keys, before the address.
 const OWNERS: &str = "server.";
 
 thread_local! {
@@ -17,40 +17,40 @@ thread_local! {
         "servers",
         |text| Json::parse(text).is_ok().then(|| Server::list_of(text)),
         |servers| Server::list_to_text(servers),
-        // Another tab, or an earlier visit, may have forgotten a server whose key is still here.
+        // Another tab, or an earlier visit, may have removed a server whose key is still stored.
         |servers| {
             secrets::keep_owners(OWNERS, |url| servers.iter().any(|server| *server.url == *url));
         },
     );
 }
 
-/// The servers that the person connected to. Tracks changes.
+/// The servers to which the user connected. Tracks changes.
 pub fn servers() -> Vec<Server> {
     SERVERS.with(Shared::signal).get()
 }
 
-/// Changes the list, here and in all other tabs.
+/// Changes the list, in all tabs.
 pub fn change(act: impl FnOnce(&mut Vec<Server>)) {
     SERVERS.with(|servers| servers.change(act));
 }
 
-/// The key of a server.
+/// Returns the key of a server.
 pub fn key_of(url: &str) -> Option<Text> {
     let key = secrets::key(&owner(url), &Origin::of(url));
     (!key.is_empty()).then(|| key.expose().into())
 }
 
-/// Keeps the key of a server, as all keys are kept; an empty one is forgotten.
+/// Stores the key of a server; an empty one is deleted.
 pub fn keep_key(url: &str, key: &str) -> Result<(), NotKept> {
     secrets::put(&owner(url), &Origin::of(url), &ApiKey::new(key))
 }
 
-/// Forgets the key of a server.
+/// Deletes the key of a server.
 pub fn forget_key(url: &str) -> Result<(), NotKept> {
     secrets::remove(&owner(url))
 }
 
-/// What a worker needs to call the servers.
+/// The data that a worker needs to call the servers.
 pub fn access(servers: &[Server]) -> Vec<ServerAccess> {
     let access = servers.iter().map(|server| ServerAccess {
         url: server.url.clone(),

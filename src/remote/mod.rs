@@ -1,15 +1,14 @@
-//! Task dataset servers: environments that live elsewhere, played as those of this page are.
+//! Task dataset servers: remote environments, played like those of this page.
 //!
-//! An episode's recipe names the server in the place of an environment (`volary_remote::task`). The
-//! worker plays it as any other: what it says to the page is the same, so the playground's
-//! session knows nothing of servers.
+//! An episode's recipe names the server instead of an environment (`volary_remote::task`). The worker plays it like
+//! any other and sends the same events, so the playground's session does not depend on servers.
 //!
-//! - [`servers`]: which servers the person connected to. Pure. [`keeping`]: what the browser keeps of them.
-//! - [`opening`]: a recipe becomes an environment on a server; in the worker.
-//! - [`connection`]: what a server is like, or why it can't be used.
-//! - [`transport`]: moves the protocol's bytes through the browser.
+//! - [`servers`]: the servers to which the user connected. Pure. [`keeping`]: stores them.
+//! - [`opening`]: opens the environment of a recipe on a server, in the worker.
+//! - [`connection`]: connects to a server and diagnoses failures.
+//! - [`transport`]: carries the protocol over the browser's `fetch`.
 //!
-//! What always holds: only servers that the person connected to are called, and a key goes to its server alone.
+//! Invariants: only servers to which the user connected are called, and a key is sent to its server alone.
 
 pub mod connection;
 pub mod keeping;

@@ -1,7 +1,7 @@
-//! A recipe becomes an environment on a server. In the worker.
+//! Opens the environment of a recipe on a server, in the worker.
 //!
-//! Its id is the server's choice, and the answer to `/start` the only place that says it: who is gone by then leaves an
-//! environment behind that nobody can name, until the server closes those that are old.
+//! The server chooses the environment's id, and only the response to `/start` contains it. If the client is gone by
+//! then, nobody can name the environment, and it stays open until the server closes old ones.
 
 use std::rc::Rc;
 
@@ -18,26 +18,26 @@ use super::connection::{connect, explain, options};
 use super::servers::{Unfit, frames_of, start_of};
 use super::transport::Fetch;
 
-/// An environment on a server that was reset.
+/// An environment on a server that was started and reset.
 pub struct Opened {
-    /// Steps it.
+    /// The runner that steps it.
     pub runner: Runner,
-    /// What the reset gave.
+    /// The result of the reset.
     pub opening: Opening,
     /// Whether the server shows frames.
     pub has_frames: bool,
-    /// Where it is.
+    /// The location of the environment.
     pub place: Place,
 }
 
-/// Where an environment is.
+/// The location of an environment: its server, and its id there.
 pub struct Place {
     access: ServerAccess,
     env_id: Option<Text>,
 }
 
 impl Place {
-    /// What an episode notes of it.
+    /// The note about the location in an episode's metadata.
     pub fn note(&self) -> Object {
         object!({ ENV_ID: (self.env_id.clone()) })
     }
@@ -47,7 +47,7 @@ impl Place {
         Some((&self.access.url, self.env_id.as_ref()?))
     }
 
-    /// What is known of its loss, and how the server is now.
+    /// Diagnoses the loss of the environment, with the current state of the server.
     pub async fn after_a_loss(&self, message: &str) -> Loss {
         let url = &self.access.url;
         let (now, server_is_lost) = match connect(url, self.access.key.as_ref()).await {
@@ -68,34 +68,34 @@ impl Place {
     }
 }
 
-/// What is known of an environment that was lost.
+/// A diagnosis of a lost environment.
 pub struct Loss {
-    /// For people.
+    /// The message for the user.
     pub reason: Text,
-    /// Whether its server can't be used at all.
+    /// Whether the server cannot be used at all.
     pub server_is_lost: bool,
 }
 
-/// Why it could not be opened.
+/// The reason why an environment could not be opened.
 pub struct Refused {
     /// What failed, why, and what to do.
     pub reason: Text,
-    /// The key of the configuration that is at fault, if one is.
+    /// The invalid key of the configuration, if there is one.
     pub key: Option<Text>,
-    /// Whether other tasks of the server can't be opened either.
+    /// Whether other tasks of the server cannot be opened either.
     pub concerns_all: bool,
 }
 
-/// Under this name an episode's metadata says which environment on its server it was.
+/// The metadata key of an episode for the location of its environment.
 pub const NOTE: &str = "server";
-/// Within the note: the environment's id.
+/// The key of the environment's id in the note.
 pub const ENV_ID: &str = "env_id";
 
-/// Hears of an environment as soon as it is started, before its reset: the address of its server, and its id there.
+/// Called once an environment is started, before its reset, with the address of its server and its id there.
 pub type Begun<'h> = &'h dyn Fn(&Text, &Text);
 
-/// Starts the task of a recipe on its server, and resets it. Only servers among `known` are called. What was
-/// begun and could not be reset is closed again.
+/// Starts the task of a recipe on its server, and resets it. Only servers among `known` are called. An
+/// environment that was started but could not be reset is closed again.
 pub async fn open(
     recipe: &Recipe,
     known: &[ServerAccess],
@@ -134,10 +134,10 @@ pub async fn open(
         Ok(reset) => reset,
         Err(error) => {
             let found = explain(&access.url, key, &error).await;
-            // What was started and could not be reset is of no use to anybody.
+            // An environment that could not be reset is useless.
             let _ = environment.try_close().await;
             let concerns_all = match found.trouble {
-                // It may be this task alone that takes so long.
+                // The timeout may concern this task alone.
                 Trouble::Timeout => connect(&access.url, key).await.is_err(),
                 trouble => trouble.concerns_all(),
             };

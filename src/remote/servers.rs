@@ -1,4 +1,4 @@
-//! The servers that the person connected to. Pure.
+//! The servers to which the user connected. Pure.
 
 use serde::{Deserialize, Serialize};
 use volary_core::Object;
@@ -8,27 +8,27 @@ use volary_remote::request::Start;
 use volary_remote::{Frames, task};
 use volary_trajectory::{Recipe, TaskReference};
 
-/// A server, under a name. It holds no key: keys are stored separately, so that a list of servers can be shown.
+/// A named server. It contains no key: keys are stored separately, so that a list of servers can be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
-    /// What the person calls it.
+    /// The name that the user chose.
     pub name: Text,
-    /// Its address, without a slash at the end; unique among the person's servers.
+    /// The address without a trailing slash; unique among the user's servers.
     pub url: Text,
-    /// How many tasks it had when the person connected; `None` if it did not say.
+    /// The number of tasks at the time of connecting; `None` if the server did not report it.
     pub size: Option<u64>,
-    /// Whether it sends frames, if it says so.
+    /// Whether it sends frames; `None` if unknown.
     pub frames: Option<bool>,
 }
 
 impl Server {
-    /// The list as it is stored.
+    /// Encodes the list for storage.
     pub fn list_to_text(servers: &[Server]) -> String {
-        // Texts and numbers can always be written.
+        // Strings and numbers can always be serialized.
         to_json(servers).unwrap_or_default().to_compact_text()
     }
 
-    /// Reads a stored list. Servers that cannot be read are left out.
+    /// Decodes a stored list. Invalid entries are skipped.
     pub fn list_of(text: &str) -> Vec<Server> {
         let stored = Json::parse(text).ok();
         let servers = stored.as_ref().and_then(Json::as_list).unwrap_or(&[]);
@@ -39,7 +39,7 @@ impl Server {
     }
 }
 
-/// Whether the frames of a server are worth asking for.
+/// Whether the frames of a server are worth a request.
 pub fn frames_of(access: &ServerAccess) -> Frames {
     match access.frames {
         Some(true) => Frames::Shown,
@@ -48,16 +48,16 @@ pub fn frames_of(access: &ServerAccess) -> Frames {
     }
 }
 
-/// What is wrong with the choice of a task: the key at fault, and why.
+/// An invalid choice of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// The key.
+    /// The invalid key.
     pub key: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// The task of a recipe's configuration.
+/// Reads the task from a recipe's configuration.
 pub fn start_of(configuration: &Object) -> Result<Start, Unfit> {
     Start::read(Some(&configuration.clone().into())).map_err(|problems| Unfit {
         key: task::TASK_ARGUMENTS,
@@ -67,7 +67,7 @@ pub fn start_of(configuration: &Object) -> Result<Start, Unfit> {
     })
 }
 
-/// The recipe of a task on a server. Seeds are the server's business.
+/// Makes the recipe of a task on a server. The server chooses seeds.
 pub fn recipe(url: &Text, configuration: &Object) -> Result<Recipe, Unfit> {
     let start = start_of(configuration)?;
     let task = match &start {
@@ -87,7 +87,7 @@ pub fn recipe(url: &Text, configuration: &Object) -> Result<Recipe, Unfit> {
     })
 }
 
-/// What stands in the form of a server that was just chosen: its first task, if its tasks are numbered.
+/// The initial form values for a newly chosen server: its first task, if its tasks are numbered.
 pub fn first_task(server: &Server) -> Object {
     let mut configuration = Object::new();
     if server.size.is_some_and(|size| size > 0) {

@@ -1,7 +1,8 @@
-//! Moves the protocol's bytes through the browser.
+//! The transport of the protocol over the browser's `fetch`.
 //!
-//! What always holds: the key goes with the request, and does not come back. A server that says it back gets it neither
-//! onto the page nor into an episode.
+//! Invariant: the key is sent with the request, and removed from the response: a server that echoes it puts it
+//! neither
+//! on the page nor into an episode.
 
 use std::time::Duration;
 
@@ -13,10 +14,10 @@ use volary_remote::{KEY_HEADER, Method, Transport, TransportError, WireReply, Wi
 use crate::browser::http::{self, HttpError, Patience, Request};
 use crate::browser::timers;
 
-/// The most that a reply may hold, in bytes: a tab has no room for more.
+/// The maximum size of a reply in bytes: a tab does not have enough memory for more.
 const LARGEST_REPLY: usize = 64 << 20;
 
-/// Stands for no limit at all: a week.
+/// A timeout that stands for none: a week, in seconds.
 const FOR_EVER: f64 = 604_800.0;
 
 /// The browser's `fetch`.
@@ -46,7 +47,7 @@ impl Transport for Fetch {
                     },
                 }),
                 Err(HttpError::Silent { .. }) => Err(TransportError::Timeout),
-                // The browser's words say no more. Why, is found out by `connection::explain`.
+                // The browser's message says no more. `connection::explain` finds out the cause.
                 Err(HttpError::NoReply { .. }) => Err(TransportError::Unreachable {
                     reason: "no response.".into(),
                 }),
@@ -62,7 +63,7 @@ impl Transport for Fetch {
     }
 }
 
-/// Closes an environment while the page is being unloaded. The response is not read.
+/// Closes an environment while the page is being unloaded. The response is ignored.
 pub fn close_and_go(url: &str, key: Option<&Text>, env_id: &str) {
     http::send_and_go(&Request {
         method: "POST",
