@@ -1,7 +1,7 @@
-//! The tokenizer that the user gave: a file, which shows the text of tokens in Review and in the template lab. It is
-//! stored in the browser, and read again in the next visit where it is needed.
+//! The user's tokenizer file, which shows the text of tokens in Review and in the template lab. It is stored in the
+//! browser, and the next visit reads it when it is needed.
 //!
-//! The code that reads tokenizers is large, so it is loaded with the first file.
+//! The code of tokenizers is large, so it is loaded with the first file.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::browser::lazy::Loaded;
 use crate::browser::storage::{self as small, Keep};
 use crate::storage::sources;
 
-/// The largest file that is read, in bytes.
+/// The maximum size of a file, in bytes.
 pub const LARGEST_FILE: f64 = 64.0 * 1024.0 * 1024.0;
-/// The key of the file in the database, and of its name among the small values.
+/// The key of the file in the database, and of its name in `browser::storage`.
 const KEY: &str = "tokenizer";
 
 /// A tokenizer that parts of the page share.
@@ -62,9 +62,9 @@ pub async fn give(file: &GivenFile) -> Result<(), String> {
     Ok(())
 }
 
-/// Uses a tokenizer that is already read, and stores its file.
+/// Uses a tokenizer that was read already, and stores its file.
 pub async fn keep(file: &GivenFile, tokenizer: SharedTokenizer) {
-    // What is shown is stored, so that a reload finds it. If the browser refuses, it is there until the page is left.
+    // Stored, so that a reload finds it. If the browser refuses, the tokenizer lasts until the page is left.
     if sources::keep(KEY, file).await.is_ok() {
         small::set(Keep::Always, KEY, &file.name);
     }
@@ -74,7 +74,7 @@ pub async fn keep(file: &GivenFile, tokenizer: SharedTokenizer) {
     }));
 }
 
-/// Reads the stored file, if there is one and no tokenizer yet.
+/// Reads the stored file, if there is one and no tokenizer is in use.
 pub async fn restore() {
     let Some(name) = small::get(Keep::Always, KEY) else {
         return;
@@ -90,11 +90,11 @@ pub async fn restore() {
     }
 }
 
-/// Forgets the tokenizer and its stored file.
+/// Removes the tokenizer and its stored file.
 pub async fn forget() {
     set(None);
     small::remove(Keep::Always, KEY);
-    // What the browser does not delete is found by nothing any more.
+    // If the browser does not delete it, nothing refers to it any more.
     let _ = sources::forget(KEY).await;
 }
 
