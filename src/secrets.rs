@@ -1,11 +1,12 @@
-//! API keys of models and servers: the one place where they live.
+//! The store of API keys for models and servers. Keys exist nowhere else.
 //!
 //! Invariants:
-//! - A key stays in the memory of the page, and is gone when the page is, unless the user chose otherwise.
-//! - A key goes only to the origin that it was entered for. It is stored under its owner and that [`Origin`], and
-//!   a lookup names the origin of the request: after a change of the address no key is found, and for the former
+//! - A key stays in the memory of the page and is lost with it, unless the user chose otherwise.
+//! - A key is sent only to the origin that it was entered for. It is stored under its owner and that [`Origin`], and
+//!   a lookup names the origin of the request: after a change of the address no key is found, and for the previous
 //!   address it is found again.
-//! - Keys are in no address, export, log or episode. Callers of models and servers remove the key from what they
+//! - Keys are in no address, export, log or episode. Callers of models and servers remove the key from the data that
+//!   they receive ([`ApiKey::redact`]).
 //!   receive ([`ApiKey::redact`]).
 //!
 //! The owner of a key has a name such as `model.<id>` or `server.<id>`.
@@ -20,20 +21,20 @@ use crate::browser::storage::{self, Keep};
 pub use origin::Origin;
 use ring::Ring;
 
-/// Where keys are stored.
+/// The place where keys are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeping {
     /// Only in the memory of the page.
     #[default]
     Page,
-    /// In the tab, which may be reloaded.
+    /// In the storage of the tab, which survives a reload.
     Tab,
     /// On the device, until they are deleted.
     Device,
 }
 
 impl Keeping {
-    /// All of them, the safest first.
+    /// All places, the safest first.
     pub const ALL: [Keeping; 3] = [Keeping::Page, Keeping::Tab, Keeping::Device];
 
     fn storage(self) -> Option<Keep> {
@@ -49,7 +50,7 @@ impl Keeping {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotKept;
 
-/// The name under which they are stored.
+/// The name of the stored value.
 const NAME: &str = "keys";
 
 #[derive(Clone)]
@@ -59,14 +60,14 @@ struct State {
 }
 
 impl State {
-    /// Whether another tab deleted all keys of the device, which then holds here, too.
+    /// Whether another tab deleted all keys of the device. They are then deleted here, too.
     fn is_forgotten(&self) -> bool {
         self.keeping == Keeping::Device && storage::get(Keep::Always, NAME).is_none()
     }
 }
 
 thread_local! {
-    // Lives as long as the page, whatever part of it asks first.
+    // Global, so that it lives as long as the page, whichever part uses it first.
     static STATE: ArcRwSignal<State> = {
         let state = ArcRwSignal::new(found());
         let heard = state.clone();
@@ -80,7 +81,7 @@ thread_local! {
     };
 }
 
-/// What earlier visits stored. Where something is stored, keys are stored from now on.
+/// Reads the keys that earlier visits stored. If there are any, their place is the current one.
 fn found() -> State {
     let kept = |keeping: &Keeping| {
         let text = storage::get(keeping.storage()?, NAME)?;
@@ -121,7 +122,7 @@ pub fn count() -> usize {
     state().with(|state| state.ring.len())
 }
 
-/// Where keys are stored. Tracks changes.
+/// The place where keys are stored. Tracks changes.
 pub fn keeping() -> Keeping {
     state().with(|state| state.keeping)
 }
@@ -141,17 +142,17 @@ pub fn copy(from: &str, to: &str) -> Result<(), NotKept> {
     change(|ring| ring.copy(from, to))
 }
 
-/// Deletes the keys of owners that no longer exist: those whose name has a prefix, and for whose rest `is_there`
-/// is false.
+/// Deletes the keys of owners that no longer exist: their names begin with `prefix`, and `is_there` returns false
+/// for the rest of the name.
 pub fn keep_owners(prefix: &str, is_there: impl Fn(&str) -> bool) {
     let is_orphan = |owner: &str| owner.strip_prefix(prefix).is_some_and(|id| !is_there(id));
     if state().with_untracked(|state| state.ring.owners().any(is_orphan)) {
-        // If this cannot be stored, the keys are deleted from memory, and from the store with it.
+        // If this cannot be stored, the keys are deleted both from memory and from the store.
         let _ = change(|ring| ring.retain(|owner| !is_orphan(owner)));
     }
 }
 
-/// Deletes all keys, wherever they are stored.
+/// Deletes all keys, in memory and in the store.
 pub fn forget_all() {
     forget_stored();
     state().set(State {
@@ -160,7 +161,7 @@ pub fn forget_all() {
     });
 }
 
-/// Stores keys there from now on, and nowhere else.
+/// Stores the keys in another place from now on, and deletes them from all others.
 pub fn keep(keeping: Keeping) -> Result<(), NotKept> {
     for keep in [Keep::Visit, Keep::Always] {
         if keeping.storage() != Some(keep) {
@@ -182,7 +183,7 @@ pub fn keep(keeping: Keeping) -> Result<(), NotKept> {
 fn change(act: impl FnOnce(&mut Ring)) -> Result<(), NotKept> {
     let state = state();
     let mut changed = state.get_untracked();
-    // Another tab may have stored something meanwhile.
+    // Another tab may have stored keys meanwhile.
     let kept = changed.keeping.storage();
     if let Some(text) = kept.and_then(|keep| storage::get(keep, NAME)) {
         changed.ring = Ring::read(&text);

@@ -1,13 +1,13 @@
 //! The origin that a key may be sent to. Pure.
 
-/// Scheme, host and port of an address, in lower case. Addresses with equal origins lead to the same origin in
-/// a browser. Some that lead to the same origin differ here (`https://a` and `https://a:443`); the key is then
-/// requested once more.
+/// Scheme, host and port of an address, in lower case. Addresses with equal origins have the same origin in
+/// a browser. Some addresses of one origin differ here (`https://a` and `https://a:443`); the user is then asked for
+/// the key once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String);
 
 impl Origin {
-    /// The origin of an address. An incomplete address is its own origin: nothing can be sent there.
+    /// Parses an address. The origin of an incomplete address is the address itself: nothing can be sent there.
     pub fn of(url: &str) -> Origin {
         let url = url.trim();
         let origin = url.split_once("://").and_then(|(scheme, rest)| {
@@ -19,7 +19,7 @@ impl Origin {
         Origin(origin.to_ascii_lowercase())
     }
 
-    /// Whether requests can be sent there. Without a scheme it is not an address yet.
+    /// Whether requests can be sent there. An address without a scheme is incomplete.
     pub fn is_address(&self) -> bool {
         self.0.contains("://")
     }
@@ -61,7 +61,7 @@ mod tests {
         ] {
             assert_ne!(Origin::of(url), known, "{url}");
         }
-        // Browsers resolve both to the host after the slashes.
+        // Browsers resolve each to the host after the slashes.
         assert_ne!(
             Origin::of("https:////a.example"),
             Origin::of("https:////b.example")

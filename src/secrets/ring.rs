@@ -1,4 +1,4 @@
-//! API keys and their owners, as a value. Pure.
+//! The key ring: API keys and their owners, as a value. Pure.
 
 use serde::{Deserialize, Serialize};
 use volary_agent::model::ApiKey;
@@ -17,7 +17,7 @@ struct Entry {
     key: ApiKey,
 }
 
-/// A key as it is stored. No `Debug` either.
+/// The stored form of a key. No `Debug` either.
 #[derive(Serialize, Deserialize)]
 struct StoredKey {
     owner: String,
@@ -37,7 +37,7 @@ impl Ring {
         self.0.len()
     }
 
-    /// Their owners; an owner of several keys occurs several times.
+    /// The owners of the keys; an owner of several keys occurs several times.
     pub fn owners(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|entry| entry.owner.as_str())
     }
@@ -80,12 +80,12 @@ impl Ring {
         self.retain(|known| known != owner);
     }
 
-    /// Removes the keys of all owners except these.
+    /// Removes all keys of the owners for which `stays` is false.
     pub fn retain(&mut self, stays: impl Fn(&str) -> bool) {
         self.0.retain(|entry| stays(&entry.owner));
     }
 
-    /// Copies the keys of an owner to another one, replacing its own.
+    /// Copies the keys of an owner to another one and replaces those of the latter.
     pub fn copy(&mut self, from: &str, to: &str) {
         let own = self.0.iter().filter(|entry| entry.owner == from);
         let copies: Vec<Entry> = own
@@ -100,7 +100,7 @@ impl Ring {
         }
     }
 
-    /// The stored form, which contains the keys.
+    /// Encodes the keys for storage. The text contains them.
     pub fn to_text(&self) -> String {
         let entries = self.0.iter().map(|entry| StoredKey {
             owner: entry.owner.clone(),
@@ -108,11 +108,11 @@ impl Ring {
             key: entry.key.expose().to_owned(),
         });
         let entries: Vec<StoredKey> = entries.collect();
-        // Texts can always be written.
+        // Strings can always be serialized.
         to_json(&entries).unwrap_or_default().to_compact_text()
     }
 
-    /// Parses the stored form; invalid entries are dropped.
+    /// Decodes stored keys; invalid entries are dropped.
     pub fn read(text: &str) -> Self {
         let mut ring = Ring::default();
         let stored = read(text).unwrap_or(Json::Null);
