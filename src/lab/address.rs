@@ -1,4 +1,5 @@
-//! A file at an address: a tokenizer, a template or messages, recognised by its content like a dropped file.
+//! Fetches a tokenizer, a template or messages from an address. The content identifies the kind, as for dropped
+//! files.
 //!
 //! Invariant: nothing is requested before the user presses **Fetch**.
 
@@ -16,11 +17,11 @@ use crate::browser::http::{self, HttpError, Patience, Request};
 use crate::browser::{location, network, spawn};
 use crate::components::field::Field;
 
-/// The largest file, in bytes.
+/// The maximum size of a file, in bytes.
 const LARGEST: usize = 64 << 20;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The field of the address.
+/// The field for the address, with its button.
 #[component]
 pub(super) fn AddressField(lab: Lab) -> impl IntoView {
     let address = RwSignal::new(String::new());
@@ -79,7 +80,7 @@ pub(super) fn AddressField(lab: Lab) -> impl IntoView {
     }
 }
 
-/// The whole address, or why nothing is fetched from it.
+/// Parses a typed address; the error says why nothing is fetched from it.
 fn url_of(typed: &str) -> Result<String, String> {
     let typed = typed.trim();
     if typed.is_empty() {
@@ -93,7 +94,7 @@ fn url_of(typed: &str) -> Result<String, String> {
     }
 }
 
-/// Downloads a file. An error says why, and what to do.
+/// Downloads a file. The error says why that failed, and what to do.
 async fn fetch(url: String) -> Result<GivenFile, String> {
     let request = Request {
         method: "GET",

@@ -1,4 +1,4 @@
-//! Questions about a template, and their answers with reasons.
+//! Checks of a template: questions, and answers with reasons.
 
 use std::rc::Rc;
 
@@ -9,23 +9,23 @@ use volary_tokens::{ChatMessage, ChatRole, ParseOptions, TokenId, Tokenizer, Too
 use super::input::{Case, role};
 use super::report::{ModeReport, common, excerpt, named, render};
 
-/// A question with its answer.
+/// A question with its answer and reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
-    /// What is asked.
+    /// The question.
     pub question: &'static str,
-    /// What came out.
+    /// The answer.
     pub outcome: Outcome,
-    /// Why.
+    /// The reason for it.
     pub reason: String,
 }
 
-/// What came out of a check.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// As it should be.
+    /// The template behaves well.
     Good,
-    /// Not as it should be.
+    /// The template has a problem.
     Bad,
     /// There is nothing to check.
     Idle,
@@ -41,7 +41,7 @@ impl Check {
     }
 }
 
-/// Whether a longer conversation begins with the text of a shorter one.
+/// Checks that the text of a longer conversation begins with that of a shorter one.
 pub(super) fn keeps_prefixes(case: &Case) -> Check {
     const QUESTION: &str = "Does the template keep what it wrote?";
     let texts = |place: usize| {
@@ -58,7 +58,7 @@ pub(super) fn keeps_prefixes(case: &Case) -> Check {
     for (place, message) in case.messages.iter().enumerate().skip(1) {
         let name = named(place, message);
         match texts(place) {
-            // A part of a conversation may be refused although the whole is not.
+            // A template may reject a part of a conversation but accept all of it.
             Err(reason) => unreadable = Some(format!("Up to {name}: {reason}")),
             Ok((before, after)) if !after.starts_with(&before) => {
                 let at = common(&before, &after);
@@ -79,7 +79,7 @@ pub(super) fn keeps_prefixes(case: &Case) -> Check {
     }
 }
 
-/// Whether a model learns to end its turns.
+/// Checks that a model is trained to end its turns.
 pub(super) fn trains_end(
     modes: Result<&[ModeReport], &String>,
     end: Option<&str>,
@@ -122,7 +122,7 @@ pub(super) fn trains_end(
     Check::new(QUESTION, outcome, reason)
 }
 
-/// Whether the tokens of the parts are those of the text as a whole.
+/// Checks that the tokens of the parts are those of the whole text.
 pub(super) fn keeps_tokens(
     modes: Result<&[ModeReport], &String>,
     tokenizer: &dyn Tokenizer,
@@ -162,7 +162,7 @@ pub(super) fn keeps_tokens(
     Check::new(QUESTION, Outcome::Good, reason)
 }
 
-/// The text of a token.
+/// The displayed text of a token.
 pub(super) fn shown(id: TokenId, tokenizer: &dyn Tokenizer) -> String {
     let bytes = tokenizer.decode(&[id]).unwrap_or_default();
     match std::str::from_utf8(&bytes) {
@@ -172,7 +172,7 @@ pub(super) fn shown(id: TokenId, tokenizer: &dyn Tokenizer) -> String {
     }
 }
 
-/// Whether the tool parser finds in the text of each turn the calls that the message has.
+/// Checks that the tool parser finds the calls of each message in the text of its turn.
 pub(super) fn finds_calls(case: &Case, end: Option<&str>) -> Check {
     const QUESTION: &str = "Does the tool parser find the calls again?";
     let mut found = 0;
@@ -197,7 +197,7 @@ pub(super) fn finds_calls(case: &Case, end: Option<&str>) -> Check {
     }
 }
 
-/// How many calls of a message were found again, or what is wrong with them.
+/// The number of calls of a message that the parser finds; the error says what is wrong with them.
 fn calls_again(case: &Case, message: &Json, end: Option<&str>) -> Result<usize, String> {
     let calls = message.get("tool_calls").and_then(Json::as_list);
     let calls = calls.unwrap_or_default();
@@ -229,7 +229,7 @@ fn calls_again(case: &Case, message: &Json, end: Option<&str>) -> Result<usize, 
     Ok(expected)
 }
 
-/// The text that the template writes for a turn.
+/// The text that the template renders for a turn.
 fn written(case: &Case, message: &Json, end: Option<&str>) -> Result<String, String> {
     let question = ChatMessage::new(ChatRole::User, "u").to_json();
     let template = Rc::clone(&case.template);
@@ -324,7 +324,7 @@ mod tests {
     fn tokens_that_merge_over_a_border_are_noticed() {
         let mut input = EXAMPLES[0].input();
         input.template = None;
-        // A mark begins in one message and ends in the next.
+        // A token begins in one message and ends in the next.
         input.source = "{% for m in messages %}{{ m.content }}{% endfor %}".to_owned();
         input.messages =
             r#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": "<|im_"},

@@ -1,4 +1,4 @@
-//! The fields of the input.
+//! The input fields of the lab.
 
 use leptos::prelude::*;
 use volary_tokens::Builtin;
@@ -16,7 +16,7 @@ use crate::tokenizer;
 /// Reads the error of a field.
 type ErrorOf = fn(&FieldErrors) -> Option<String>;
 
-/// All fields.
+/// All input fields.
 #[component]
 pub(super) fn Controls(lab: Lab) -> impl IntoView {
     let file_error = move || {
@@ -66,10 +66,10 @@ pub(super) fn Controls(lab: Lab) -> impl IntoView {
     }
 }
 
-/// Copies a link to the input, unless it is too long.
+/// The button that copies a link to the input, unless the link is too long.
 #[component]
 fn LinkButton(lab: Lab) -> impl IntoView {
-    // What is copied is never an old link: an input without one copies nothing but says why.
+    // An old link is never copied: an input without a link copies nothing and shows the reason.
     let link = move || match lab.link() {
         Ok(link) => {
             lab.file_error.set(None);
@@ -131,7 +131,7 @@ fn Template(lab: Lab) -> impl IntoView {
     let options = options.into_iter().collect_view();
     let choose = move |event| {
         let name = event_target_value(&event);
-        // Own text begins as a copy of the template that was shown.
+        // The user's own template starts as a copy of the one that was shown.
         let shown = Builtin::from_name(&lab.template.get_untracked());
         if let Some(shown) = shown.filter(|_| name == OWN)
             && lab.source.with_untracked(String::is_empty)
@@ -231,7 +231,7 @@ fn TextField(
     }
 }
 
-/// A text area that names its error.
+/// A text area that refers to its error message.
 #[component]
 fn TextInput(
     lab: Lab,

@@ -4,11 +4,11 @@ use volary_tokens::Builtin;
 
 use super::input::Input;
 
-/// An input to begin with.
+/// An example input.
 pub(super) struct Example {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
-    /// What to look at.
+    /// The explanation of the result.
     pub lesson: &'static str,
     template: Builtin,
     messages: &'static str,
@@ -28,7 +28,7 @@ impl Example {
     }
 }
 
-/// The examples; the page begins with the first.
+/// The examples; the page starts with the first.
 pub(super) const EXAMPLES: [Example; 2] = [
     Example {
         name: "The header that seed loses",

@@ -1,4 +1,4 @@
-//! What a file is that the user gave: a template, a tokenizer, or messages.
+//! Detects the kind of a file that the user provided: a template, a tokenizer, or messages.
 
 use volary_core::{Json, json};
 use volary_tokens::FileTokenizer;
@@ -6,7 +6,7 @@ use volary_tokens::tokenizer::TokenizerFormat;
 
 use super::link;
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug)]
 pub(super) enum Given {
     /// A chat template.
@@ -25,7 +25,7 @@ pub(super) enum Given {
 }
 
 impl Given {
-    /// Reads a file. Whatever is neither JSON nor a list of ranks is a template.
+    /// Reads a file. Anything that is neither JSON nor a list of ranks is a template.
     pub(super) fn read(bytes: Vec<u8>) -> Result<Given, String> {
         match TokenizerFormat::detect(&bytes) {
             Some(TokenizerFormat::TokenizerJson) => {
@@ -35,7 +35,7 @@ impl Given {
                 if let Some(conversation) = conversation(&bytes) {
                     return Ok(conversation);
                 }
-                // Jinja may begin with a brace too.
+                // A Jinja template may begin with a brace too.
                 match FileTokenizer::read(&bytes) {
                     Ok(tokenizer) => Ok(Given::Tokenizer(Box::new(tokenizer))),
                     Err(error) => match std::str::from_utf8(&bytes) {
@@ -63,7 +63,7 @@ fn is_jinja(text: &str) -> bool {
         .any(|mark| start.starts_with(mark))
 }
 
-/// The messages of a file with `messages` in its first line, or in its only object.
+/// Reads the messages of a file that has `messages` in its first line, or in its only object.
 fn conversation(bytes: &[u8]) -> Option<Given> {
     let text = std::str::from_utf8(bytes).ok()?;
     let first = || text.lines().next().and_then(|line| json::read(line).ok());
@@ -79,7 +79,7 @@ fn conversation(bytes: &[u8]) -> Option<Given> {
     Some(Given::Conversation { messages, tools })
 }
 
-/// The template in a `tokenizer_config.json`.
+/// Reads the template of a `tokenizer_config.json`.
 fn configured(bytes: &[u8]) -> Option<String> {
     const LARGEST_CONFIG: usize = 1 << 20;
     let text = std::str::from_utf8(bytes).ok()?;

@@ -1,19 +1,19 @@
-//! What the user typed, and the same read.
+//! The user's input, as typed and parsed.
 
 use std::rc::Rc;
 
 use volary_core::{Json, Text, json};
 use volary_tokens::{Builtin, ChatTemplate};
 
-/// How much text is worked on, in bytes: template, messages and tools together. It is done while the page waits.
+/// The maximum size of template, messages and tools together, in bytes: the work blocks the page.
 pub(super) const LARGEST_INPUT: usize = 200_000;
-/// How many messages. A template that is not built in renders the whole history for each.
+/// The maximum number of messages. A template that is not built in renders the whole history for each message.
 const MOST_MESSAGES: usize = 120;
 
-/// What the user typed.
+/// The input as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Input {
-    /// The name of a built-in template, or nothing for `source`.
+    /// The built-in template; `None` selects `source`.
     pub template: Option<Builtin>,
     /// The user's own template.
     pub source: String,
@@ -25,20 +25,20 @@ pub(super) struct Input {
     pub add_generation_prompt: bool,
 }
 
-/// What is wrong with each field.
+/// The errors of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldErrors {
-    /// With the template.
+    /// The error of the template.
     pub template: Option<String>,
-    /// With the messages.
+    /// The error of the messages.
     pub messages: Option<String>,
-    /// With the tools.
+    /// The error of the tools.
     pub tools: Option<String>,
-    /// With all of them together.
+    /// An error of the whole input.
     pub whole: Option<String>,
 }
 
-/// An input that was read.
+/// A parsed input.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     /// The compiled template.
@@ -60,7 +60,7 @@ impl Input {
         }
     }
 
-    /// Reads all fields.
+    /// Parses all fields.
     pub(super) fn read(&self) -> Result<Case, FieldErrors> {
         let size = self.template_source().len() + self.messages.len() + self.tools.len();
         if size > LARGEST_INPUT {

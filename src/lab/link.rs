@@ -1,4 +1,4 @@
-//! The input of the lab in an address, and the messages of an episode as the lab takes them. Pure.
+//! Links to an input of the lab, and the messages of an episode in the lab's format. Pure.
 
 use volary_core::{Json, json};
 use volary_tokens::Builtin;
@@ -7,7 +7,7 @@ use volary_trajectory::{Episode, messages_jsonl};
 
 use super::input::Input;
 
-/// Packs an input. The error says why it has no link.
+/// Encodes an input for a link. The error says why it has no link.
 pub(super) fn encode(input: &Input) -> Result<String, String> {
     let object = json!({
         "template": (input.template.map(Builtin::name).map(str::to_owned)),
@@ -24,7 +24,7 @@ pub(super) fn encode(input: &Input) -> Result<String, String> {
     })
 }
 
-/// Unpacks an input. Its fields may still be wrong; the lab says so at each of them.
+/// Decodes an input. Its fields may still be invalid; the lab shows the errors.
 pub(super) fn decode(text: &str) -> Result<Input, String> {
     let text = unpack(text).map_err(|error| error.to_string())?;
     let value = json::read(&text).map_err(|_| ShareError::Damaged.to_string())?;
@@ -47,13 +47,13 @@ pub(super) fn decode(text: &str) -> Result<Input, String> {
     })
 }
 
-/// The messages and tools of an episode, as the fields hold them.
+/// The messages and tools of an episode, as texts of the fields.
 pub(super) fn of_episode(episode: &Episode) -> (String, String) {
     let line = messages_jsonl::line(episode);
     fields(&line.into())
 }
 
-/// The messages and tools of an object with `messages`.
+/// The messages and tools of an object with `messages`, as texts of the fields.
 pub(super) fn fields(record: &Json) -> (String, String) {
     let text = |key: &str| match record.get(key) {
         Some(Json::List(list)) => {

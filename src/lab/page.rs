@@ -1,6 +1,6 @@
-//! The page: the input on one side, the report on the other.
+//! The page of the lab: the input on one side, the report on the other.
 //!
-//! The report is made while the page waits, a moment after the last change; [`super::input`] bounds the work.
+//! The report is computed on the page's thread, shortly after the last change; [`super::input`] bounds the work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,17 +23,17 @@ use crate::route::{Route, TemplatePlace};
 use crate::storage::episodes;
 use crate::tokenizer::{self, LARGEST_FILE};
 
-/// How long nothing must change before the report is made.
+/// The debounce delay between the last change and the report.
 const PAUSE: Duration = Duration::from_millis(200);
-/// An episode that only a large file or the playground holds.
+/// The message for an episode that is only in a large file or in the playground.
 const NOT_HERE: &str = "This episode is not stored in this browser by itself. Export its messages, and open that file here.";
-/// The choice of the user's own template.
+/// The option for the user's own template.
 pub(super) const OWN: &str = "own";
 
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct Lab {
-    /// The place of the example that was chosen last.
+    /// The index of the example that was chosen last.
     pub example: RwSignal<usize>,
     /// The name of a built-in template, or [`OWN`].
     pub template: RwSignal<String>,
@@ -45,11 +45,11 @@ pub(super) struct Lab {
     pub tools: RwSignal<String>,
     /// Whether the text ends with a generation prompt.
     pub add_generation_prompt: RwSignal<bool>,
-    /// Why a file, a link or an episode was not taken.
+    /// Why a file, a link or an episode could not be used.
     pub file_error: RwSignal<Option<String>>,
-    /// The last report, or what is wrong with the input.
+    /// The last report, or the errors of the input.
     pub report: RwSignal<Option<Result<Report, FieldErrors>>>,
-    /// Counts the changes of the input.
+    /// The number of changes of the input.
     changes: StoredValue<u64>,
 }
 
@@ -126,7 +126,7 @@ impl Lab {
         self.add_generation_prompt.set(input.add_generation_prompt);
     }
 
-    /// Works with the user's tokenizer, or with the one that needs no file.
+    /// Calls `work` with the user's tokenizer, or with the built-in one that needs no file.
     pub(super) fn with_tokenizer<T>(self, work: impl FnOnce(&dyn Tokenizer) -> T) -> T {
         match tokenizer::given() {
             Some(given) => work(&*given.tokenizer),
@@ -134,7 +134,7 @@ impl Lab {
         }
     }
 
-    /// Takes the input that the address names.
+    /// Applies the input in the address.
     fn follow(self, place: TemplatePlace) {
         if let Some(text) = place.input {
             match link::decode(&text) {
@@ -162,7 +162,7 @@ impl Lab {
         Ok(())
     }
 
-    /// The address of the page with its input, or why there is none.
+    /// The address of the page with its input; the error says why there is none.
     pub(super) fn link(self) -> Result<String, String> {
         let input = link::encode(&untrack(|| self.input()))?;
         let place = TemplatePlace {
@@ -172,7 +172,7 @@ impl Lab {
         Ok(location::address_with(&place.to_hash()))
     }
 
-    /// Reads files, whatever they are.
+    /// Reads files of any supported kind.
     pub(super) fn take(self, files: Vec<GivenFile>) {
         spawn(async move {
             for file in files {
@@ -219,14 +219,14 @@ impl Lab {
         }
     }
 
-    /// Hears of each change, and makes a report when no other follows.
+    /// Handles a change: a debounced report follows.
     fn changed(self) {
         let _ = self.input();
         let _ = tokenizer::given();
         let change = self.changes.get_value() + 1;
         self.changes.set_value(change);
         if change == 1 {
-            // The report that is there is of this input.
+            // The displayed report is that of the initial input.
             return;
         }
         spawn(async move {

@@ -10,10 +10,10 @@ use volary_tokens::{
 use super::checks::{self, Check};
 use super::input::{Case, role};
 
-/// All that is found out about an input.
+/// The results for an input.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Report {
-    /// The text, or why the template gives none.
+    /// The rendered text, or the error of the template.
     pub rendered: Result<Rendering, String>,
     /// The modes in their order, or why there is nothing to train.
     pub modes: Result<Vec<ModeReport>, String>,
@@ -26,27 +26,27 @@ pub(super) struct Report {
 pub(super) struct Rendering {
     /// The text.
     pub text: String,
-    /// Its tokens, none of them trained, or why it has none.
+    /// Its tokens, none of them trained, or an error.
     pub tokens: Result<TokenStrip, String>,
 }
 
-/// What a mode makes of an episode.
+/// The result of a mode for an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ModeReport {
     /// The mode.
     pub mode: MaskMode,
-    /// What each message adds: first the prompt as a whole, then the messages after it.
+    /// The part of each message: first the prompt as a whole, then the messages after it.
     pub parts: Vec<Part>,
-    /// Why the mode gives up after these parts.
+    /// Why the mode stops after these parts.
     pub error: Option<String>,
-    /// Where the text first differs from the rendered one.
+    /// The first difference from the rendered text.
     pub difference: Option<Difference>,
 }
 
-/// What a message adds.
+/// The text and tokens that a message adds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// Whether the assistant wrote it.
     pub is_turn: bool,
@@ -56,32 +56,32 @@ pub(super) struct Part {
     pub strip: TokenStrip,
 }
 
-/// Where a mode's text first differs from the rendered one.
+/// The first difference between a mode's text and the rendered one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
-    /// The part.
+    /// The index of the part.
     pub part: usize,
-    /// The byte in the part's text.
+    /// The byte offset in the part's text.
     pub at: usize,
-    /// What the mode has there; empty at its end.
+    /// The text of the mode at this place; empty at its end.
     pub found: String,
-    /// What the rendered text has there; empty at its end.
+    /// The rendered text at this place; empty at its end.
     pub expected: String,
 }
 
 impl ModeReport {
-    /// How many tokens the episode has.
+    /// The number of tokens.
     pub(super) fn len(&self) -> usize {
         self.parts.iter().map(|part| part.strip.len()).sum()
     }
 
-    /// How many of them are trained.
+    /// The number of trained tokens.
     pub(super) fn trained(&self) -> usize {
         self.parts.iter().map(|part| part.strip.trained()).sum()
     }
 }
 
-/// Examines an input.
+/// Computes the report of an input.
 pub(super) fn examine(case: &Case, tokenizer: &dyn Tokenizer) -> Report {
     let rendered = render(
         &case.template,
@@ -89,7 +89,7 @@ pub(super) fn examine(case: &Case, tokenizer: &dyn Tokenizer) -> Report {
         &case.messages,
         case.add_generation_prompt,
     );
-    // The modes are held against the text that has no header at its end.
+    // The modes are compared with the text without a header at its end.
     let whole = render(&case.template, case, &case.messages, false);
     let modes = modes(case, tokenizer, whole.as_deref().ok());
     let end = end_of_turn(&case.template);
@@ -113,7 +113,7 @@ pub(super) fn examine(case: &Case, tokenizer: &dyn Tokenizer) -> Report {
     }
 }
 
-/// The text of messages, with the tools of the case.
+/// Renders messages with the tools of the case.
 pub(super) fn render(
     template: &ChatTemplate,
     case: &Case,
@@ -129,7 +129,7 @@ pub(super) fn render(
     template.render(&input).map_err(|error| error.to_string())
 }
 
-/// What a template writes after the text of a turn, such as `<|im_end|>`.
+/// The text that a template writes after a turn, such as `<|im_end|>`.
 pub(super) fn end_of_turn(template: &ChatTemplate) -> Option<String> {
     const SAID: &str = "volary-turn-2f7d";
     let messages = [
@@ -179,7 +179,7 @@ fn modes(
     Ok(reports.collect())
 }
 
-/// The messages as a training loop keeps them: with the raw text of each turn.
+/// The messages in the form of a training loop: with the raw text of each turn.
 fn flat(messages: &[Json]) -> Result<Vec<ChatMessage>, String> {
     let read = |(place, message): (usize, &Json)| {
         let number = place + 1;
@@ -197,7 +197,7 @@ fn flat(messages: &[Json]) -> Result<Vec<ChatMessage>, String> {
     messages.iter().enumerate().map(read).collect()
 }
 
-/// Records an episode as a rollout does, message by message.
+/// Records an episode like a rollout, message by message.
 fn record(
     case: &Case,
     mode: MaskMode,
@@ -233,7 +233,7 @@ fn record(
         };
         let (text, strip) = match rendered {
             Some(mode) => {
-                // The header of the first turn stands in the prompt.
+                // The prompt contains the header of the first turn.
                 let delta = conversation.push_for_delta(message.clone(), mode, place > 0);
                 let delta = delta.map_err(|error| failed(error.to_string()))?;
                 tokenized(delta, tokenizer)
@@ -280,7 +280,7 @@ fn tokenized(delta: Delta, tokenizer: &dyn Tokenizer) -> Result<(String, TokenSt
     Ok((delta.text, strip))
 }
 
-/// A turn as if the model had sampled the tokens of its text.
+/// Makes a turn as if the model had sampled the tokens of its text.
 fn sampled(
     token_in: TokenIn<'_>,
     message: &ChatMessage,
@@ -293,7 +293,8 @@ fn sampled(
     Ok((text, strip.map_err(|error| error.to_string())?))
 }
 
-/// Where the parts first differ from the text. If a mode gave up, the text may go on where the parts end.
+/// Finds the first difference between parts and text. If the mode stopped early, the text may continue after the
+/// parts.
 fn difference(parts: &[Part], whole: &str, gave_up: bool) -> Option<Difference> {
     let mut rest = whole;
     for (place, part) in parts.iter().enumerate() {
@@ -319,7 +320,7 @@ fn difference(parts: &[Part], whole: &str, gave_up: bool) -> Option<Difference> 
     })
 }
 
-/// How many bytes two texts have in common at their beginning, in whole characters.
+/// The length in bytes of the common prefix of two texts, in whole characters.
 pub(super) fn common(one: &str, other: &str) -> usize {
     let pairs = one.chars().zip(other.chars());
     pairs
@@ -328,7 +329,7 @@ pub(super) fn common(one: &str, other: &str) -> usize {
         .sum()
 }
 
-/// The beginning of a text, short enough for a sentence.
+/// The start of a text, short enough for a sentence.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
     match text.char_indices().nth(LONGEST) {
@@ -337,7 +338,7 @@ pub(super) fn excerpt(text: &str) -> String {
     }
 }
 
-/// The role and number of a message, as sentences name it.
+/// The number and role of a message, for sentences.
 pub(super) fn named(place: usize, message: &Json) -> String {
     format!("message {} ({})", place + 1, role(message))
 }
@@ -368,7 +369,7 @@ mod tests {
         );
         assert!(lost.found.starts_with("It was shipped."), "{lost:?}");
         assert_eq!(fixed.difference, None);
-        // A mark and the bytes of "assistant\n".
+        // A special token and the bytes of "assistant\n".
         assert_eq!(fixed.len() - seed.len(), 11);
         assert_eq!(fixed.trained(), seed.trained());
         // It ends with the end of the turn; the line break after it was not sampled.

@@ -1,4 +1,4 @@
-//! The report: text, tokens, modes and checks.
+//! The report of the lab: text, tokens, modes and checks.
 
 use leptos::prelude::*;
 use volary_tokens::{MaskMode, TokenStrip, Tokenizer};
@@ -8,7 +8,7 @@ use super::page::Lab;
 use super::report::{Difference, ModeReport, Part, Rendering, Report};
 use crate::components::text::inert;
 
-/// How many tokens of a text, or of a mode, are drawn.
+/// The maximum number of tokens that are drawn of a text or of a mode.
 const MOST_DRAWN: usize = 1500;
 
 /// The report.
@@ -176,7 +176,8 @@ fn part_row(
     .into_any()
 }
 
-/// Tokens in runs of the same mask: a trained run is a `mark`, so that it is one without colours too.
+/// Draws tokens in runs of the same mask. A trained run is a `mark` element, so it is distinguishable without
+/// colours.
 fn tokens(
     strip: &TokenStrip,
     difference: Option<usize>,
@@ -222,7 +223,7 @@ fn first_difference() -> AnyView {
     .into_any()
 }
 
-/// A token's text with its line breaks visible.
+/// The text of a token with visible line breaks.
 fn visible(text: &str) -> String {
     text.replace('\n', "↵\n")
 }
