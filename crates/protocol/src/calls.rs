@@ -1,5 +1,5 @@
-//! The open calls of a worker's client, and what arrived for each of them. Pure: it stores wakers and wakes
-//! nobody.
+//! The open calls of a worker's client, and an inbox for each of them. Pure: it stores wakers and returns them to be
+//! woken.
 //!
 //! Invariants:
 //! - A letter reaches only the call with its request id, in the order of arrival. Ids are never reused, so letters
@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::{RequestId, WorkerLoss};
 
-/// The open calls; `L` is what arrives for them.
+/// The open calls; `L` is the type of letters.
 pub struct Calls<L> {
     last: RequestId,
     open: BTreeMap<RequestId, Inbox<L>>,
@@ -20,7 +20,7 @@ pub struct Calls<L> {
     is_closed: bool,
 }
 
-/// What arrived for a call and was not taken yet.
+/// The letters of a call that were not polled yet.
 struct Inbox<L> {
     letters: VecDeque<Result<L, WorkerLoss>>,
     is_ended: bool,
@@ -39,7 +39,7 @@ impl<L> Default for Calls<L> {
 }
 
 impl<L> Calls<L> {
-    /// Opens a call. One to a lost worker receives the loss.
+    /// Opens a call. If the worker is lost, the call receives the loss.
     pub fn begin(&mut self) -> RequestId {
         self.last += 1;
         let loss = self.loss.clone().filter(|_| !self.is_closed).map(Err);
@@ -52,7 +52,7 @@ impl<L> Calls<L> {
         self.last
     }
 
-    /// Adds a letter to a call. Returns the wakers.
+    /// Adds a letter to a call. Returns the waker to wake.
     #[must_use]
     pub fn deliver(&mut self, id: RequestId, letter: L) -> Option<Waker> {
         let inbox = self.open.get_mut(&id).filter(|inbox| !inbox.is_ended)?;
@@ -60,13 +60,13 @@ impl<L> Calls<L> {
         inbox.waker.take()
     }
 
-    /// No more letters will arrive for a call. Returns the wakers.
+    /// Ends a call: no more letters will arrive. Returns the waker to wake.
     #[must_use]
     pub fn end(&mut self, id: RequestId) -> Option<Waker> {
         self.open.get_mut(&id).and_then(Inbox::end)
     }
 
-    /// The worker is lost. Returns the wakers.
+    /// Handles the loss of the worker. Returns the wakers to wake.
     #[must_use]
     pub fn lose(&mut self, loss: WorkerLoss) -> Vec<Waker> {
         if self.loss.is_some() || self.is_closed {
@@ -81,7 +81,7 @@ impl<L> Calls<L> {
         wakers.collect()
     }
 
-    /// The client is gone: every open call ends at once, after the reason if there is one. Returns the wakers to
+    /// Closes the client: every open call ends at once, after the reason if there is one. Returns the wakers to
     /// wake.
     #[must_use]
     pub fn close(&mut self, reason: Option<WorkerLoss>) -> Vec<Waker> {
@@ -96,12 +96,12 @@ impl<L> Calls<L> {
         wakers.collect()
     }
 
-    /// The replies to a call were dropped.
+    /// Abandons a call, whose replies were dropped.
     pub fn give_up(&mut self, id: RequestId) {
         self.open.remove(&id);
     }
 
-    /// The next letter of a call; `None` at its end.
+    /// Polls the next letter of a call; `None` at its end.
     pub fn poll(
         &mut self,
         id: RequestId,
@@ -120,7 +120,7 @@ impl<L> Calls<L> {
         }
     }
 
-    /// Whether the worker does not reply any more.
+    /// Whether the worker is lost and does not reply any more.
     pub fn is_lost(&self) -> bool {
         self.loss.is_some()
     }
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// What happens on either side; numbers choose among the calls so far.
+    /// An event on either side; numbers choose among the calls so far.
     #[derive(Clone, Debug)]
     enum Happening {
         Begin,
@@ -212,7 +212,7 @@ mod tests {
         ]
     }
 
-    /// What a call may still receive, by the rules at the head of this file.
+    /// The letters that a call may still receive, by the invariants of this module.
     #[derive(Default)]
     struct Expected {
         letters: VecDeque<Result<(RequestId, u32), WorkerLoss>>,

@@ -1,4 +1,4 @@
-//! Reading a checkout of tau-bench, and storing what environments need of it.
+//! Messages about a checkout of tau-bench: reading one, and storing the files that environments need.
 //!
 //! Replies: any number of [`Event::Progress`], then [`Event::Stored`] or [`Event::Refused`].
 
@@ -7,7 +7,7 @@ use volary_core::json::Text;
 
 use crate::envelope::{self, Channel};
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
     /// Read the attached files: one zip file, or the files of a folder under their paths.
@@ -24,33 +24,33 @@ impl envelope::Request for Request {
     type Event = Event;
 }
 
-/// What the worker replies.
+/// A reply of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// How far it is.
+    /// Progress of the request.
     Progress {
-        /// What is being done, for people.
+        /// The current stage, for the user.
         doing: Text,
-        /// The part that is done, from 0 to 1; `None` if unknown.
+        /// The completed part, from 0 to 1; `None` if unknown.
         done: Option<f64>,
     },
-    /// It was read and stored, in place of the one before.
+    /// The checkout was read, and replaces the stored one.
     Stored(Summary),
-    /// Nothing was stored; what was stored before is still there.
+    /// Nothing was stored; a checkout that was stored before remains.
     Refused {
-        /// Why, for people.
+        /// The reason, for the user.
         reason: Text,
     },
 }
 
-/// What a stored checkout has.
+/// The contents of a stored checkout.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Tells this checkout from others.
+    /// Identifies this checkout.
     pub id: Text,
     /// The domains that can be played.
     pub domains: Vec<Domain>,
-    /// Why other domains can't be played, for people.
+    /// Why other domains can't be played, for the user.
     pub problems: Vec<Text>,
 }
 
@@ -59,9 +59,9 @@ pub struct Summary {
 pub struct Domain {
     /// Its name: `retail` or `airline`.
     pub name: Text,
-    /// The splits that are there.
+    /// The available splits.
     pub splits: Vec<Split>,
-    /// What differs from the original, by path. Results with such files can't be compared with published ones.
+    /// The differences from the original, by path. Results with such files can't be compared with published ones.
     pub differences: Vec<Text>,
 }
 
@@ -70,6 +70,6 @@ pub struct Domain {
 pub struct Split {
     /// Its name: `test`, `train` or `dev`.
     pub name: Text,
-    /// How many tasks it has.
+    /// The number of tasks.
     pub tasks: usize,
 }

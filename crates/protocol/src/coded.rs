@@ -1,4 +1,4 @@
-//! Values with a JSON codec of their own, as serde fields: they travel as the text of that codec.
+//! Values with a JSON codec of their own, as serde fields. They are encoded as the text of that codec.
 //!
 //! Use as `#[serde(with = "coded")]`.
 
@@ -16,9 +16,9 @@ use volary_trajectory::{Episode, Recipe, StepRecord, native};
 
 /// A value with a JSON codec.
 pub(crate) trait Coded: Sized {
-    /// Appends its text.
+    /// Appends the encoded text.
     fn write(&self, out: &mut String);
-    /// Reads a parsed text; on failure, why.
+    /// Decodes a parsed text. The error is the reason.
     fn read(json: &Json) -> Result<Self, String>;
 }
 

@@ -1,6 +1,7 @@
-//! What surrounds every message.
+//! The envelope of every message: channel, request id, and kind of delivery.
 //!
-//! A request is `(channel, id, request)`. A reply is a [`Delivery`] with the request's id, followed by the event, if it
+//! A request is `(channel, id, request)`. A reply is a [`Delivery`] with the request's id, followed by the event, if
+//! it
 //! delivers one. Both are decoded in two steps, so that the code which routes a message need not know its type.
 
 use serde::de::DeserializeOwned;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Identifies a request of one client. Ids count up and are not reused.
 pub type RequestId = u32;
 
-/// Which service of a worker a request is for.
+/// The service of a worker that handles a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Channel {
     /// [`crate::environments`]
@@ -28,11 +29,11 @@ pub enum Channel {
 pub trait Request: Serialize + DeserializeOwned {
     /// The channel on which it is sent.
     const CHANNEL: Channel;
-    /// What the replies deliver.
+    /// The type of the events in its replies.
     type Event: Serialize + DeserializeOwned;
 }
 
-/// What a reply delivers.
+/// The kind of a reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Delivery {
     /// An event, whose bytes follow.
@@ -40,23 +41,23 @@ pub enum Delivery {
         /// The request.
         id: RequestId,
     },
-    /// No more replies to this request will come.
+    /// The request is complete; no more replies follow.
     End {
         /// The request.
         id: RequestId,
     },
-    /// The worker panicked and will not reply to anything again.
+    /// The worker panicked and will not reply any more.
     Panicked {
-        /// The panic message, with its place in the source.
+        /// The panic message, with its source location.
         message: String,
     },
 }
 
-/// Bytes that are no message. Page and worker are one build, so this is a defect.
+/// Bytes that do not encode a message. Page and worker are one build, so this is a bug.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("A message between page and worker could not be read: {reason}.")]
 pub struct DecodeError {
-    /// What the decoder reports.
+    /// The error of the decoder.
     pub reason: String,
 }
 
@@ -73,7 +74,7 @@ pub fn encode<R: Request>(id: RequestId, request: &R) -> Vec<u8> {
     to_bytes(&(R::CHANNEL, id, request))
 }
 
-/// The channel and the id of an encoded request, and the rest of it for [`decode_request`].
+/// Decodes the channel and the id of a request. Returns them with the remaining bytes for [`decode_request`].
 pub fn decode_header(bytes: &[u8]) -> Result<(Channel, RequestId, &[u8]), DecodeError> {
     let ((channel, id), rest) = postcard::take_from_bytes(bytes)?;
     Ok((channel, id, rest))
@@ -94,7 +95,7 @@ pub fn encode_delivery(delivery: &Delivery) -> Vec<u8> {
     to_bytes(delivery)
 }
 
-/// What an encoded reply delivers, and the bytes of its event for [`decode_event`].
+/// Decodes the kind of a reply. Returns it with the bytes of its event for [`decode_event`].
 pub fn decode_delivery(bytes: &[u8]) -> Result<(Delivery, &[u8]), DecodeError> {
     Ok(postcard::take_from_bytes(bytes)?)
 }
@@ -105,6 +106,6 @@ pub fn decode_event<E: DeserializeOwned>(rest: &[u8]) -> Result<E, DecodeError> 
 }
 
 fn to_bytes(message: &impl Serialize) -> Vec<u8> {
-    // postcard fails only for types of unknown length, of which no message has any; a reader refuses empty bytes.
+    // postcard fails only for types of unknown length, which no message contains; a reader rejects empty bytes.
     postcard::to_allocvec(message).unwrap_or_default()
 }

@@ -1,11 +1,13 @@
-//! Environments that are played from the page, action by action. A worker holds any number of them.
+//! Messages about environments that the page plays action by action. A worker holds any number of them.
 //!
-//! Replies to [`Request::Open`]: [`Event::Started`] if the environment is on a server, then the episode in chunks, or
-//! [`Event::Refused`] or [`Event::Lost`]. To [`Request::Step`]: one chunk of one step, or why there is none. An
+//! Replies to [`Request::Open`]: [`Event::Started`] if the environment is on a server, then the episode in chunks,
+//! or
+//! [`Event::Refused`] or [`Event::Lost`]. To [`Request::Step`]: one chunk of one step, or an error event. An
 //! environment stays open until it is closed or lost; [`Event::Stopped`] then follows if it was on a server.
 //!
-//! An environment may need a page, a model or a person meanwhile: [`Event::Question`] asks for it, and the page sends
-//! [`Request::Answer`]. What was answered belongs to the episode: [`Event::Recorded`].
+//! An environment may need a page, a model or a person meanwhile: [`Event::Question`] asks for it, and the page
+//! sends
+//! [`Request::Answer`]. The answers belong to the episode: [`Event::Recorded`].
 
 use std::fmt;
 
@@ -21,25 +23,25 @@ use crate::episode::EpisodeChunk;
 /// Identifies an environment. The page chooses ids and does not reuse them.
 pub type EnvironmentId = u32;
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// Make an environment, reset it, and take the actions in order.
+    /// Open an environment, reset it, and take the actions in order.
     Open {
-        /// The new environment.
+        /// The id of the new environment.
         environment: EnvironmentId,
-        /// What makes the environment.
+        /// The recipe of the environment.
         #[serde(with = "coded")]
         recipe: Recipe,
         /// The actions to replay.
         #[serde(with = "coded")]
         actions: Vec<AnyMessage>,
-        /// The servers that may be called for it, and no others.
+        /// The servers that may be called for it. No others are.
         servers: Vec<ServerAccess>,
     },
     /// Take an action.
     Step {
-        /// Where.
+        /// The environment.
         environment: EnvironmentId,
         /// The action.
         #[serde(with = "coded")]
@@ -47,19 +49,19 @@ pub enum Request {
     },
     /// Close an environment.
     Close {
-        /// Which.
+        /// The environment to close.
         environment: EnvironmentId,
     },
-    /// Close every environment but one.
+    /// Close every environment except one.
     CloseOthers {
-        /// Which to keep.
+        /// The environment to keep.
         environment: EnvironmentId,
     },
     /// Answer a question of an environment.
     Answer {
-        /// Which question.
+        /// The id of the question.
         question: QuestionId,
-        /// The text, or why there is none, for people.
+        /// The answer, or why there is none, for the user.
         answer: Result<Text, Text>,
     },
     /// Read files and send the first episode in them, in chunks.
@@ -77,7 +79,7 @@ impl envelope::Request for Request {
 /// Identifies a question. A worker does not reuse ids.
 pub type QuestionId = u32;
 
-/// What an environment needs from outside of the worker.
+/// A question of an environment to the world outside the worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
     /// The body of a page.
@@ -92,9 +94,9 @@ pub enum Question {
         /// The conversation.
         messages: Vec<Line>,
     },
-    /// What a person answers.
+    /// The answer of a person.
     Person {
-        /// What the person reads.
+        /// The text that the person reads.
         shown: Text,
     },
 }
@@ -111,21 +113,21 @@ pub struct Line {
 /// A file to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedFile {
-    /// Its name, which may tell its format.
+    /// The name, which may indicate the format.
     pub name: String,
     /// Its content.
     #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }
 
-/// What a worker needs to call a task dataset server.
+/// The data that a worker needs to call a task dataset server.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerAccess {
     /// The server's address.
     pub url: Text,
     /// The key, if the server requires one.
     pub key: Option<Text>,
-    /// Whether it shows frames, where that is known.
+    /// Whether it sends frames; `None` if unknown.
     pub frames: Option<bool>,
 }
 
@@ -139,10 +141,10 @@ impl fmt::Debug for ServerAccess {
     }
 }
 
-/// What a worker replies.
+/// A reply of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// An environment was started on a server. Sent before it is reset, so that the page can close it without the
+    /// An environment was started on a server. Sent before the reset, so that the page can close it without the
     /// worker.
     Started(ServerEnvironment),
     /// An environment was closed on its server.
@@ -152,33 +154,33 @@ pub enum Event {
     },
     /// A part of the episode.
     Episode(EpisodeChunk),
-    /// The request could not be carried out; nothing changed.
+    /// The request failed without any effect.
     Refused {
-        /// What failed and why, for people.
+        /// What failed and why, for the user.
         reason: Text,
-        /// The key of the configuration at fault, if one is.
+        /// The invalid key of the configuration, if there is one.
         key: Option<Text>,
-        /// Whether other environments can't be played on its server either.
+        /// Whether other environments can't be played on the server either.
         is_server_lost: bool,
     },
-    /// The environment was lost; whether it took the action is not known.
+    /// The environment was lost; it is unknown whether it took the action.
     Lost {
-        /// What failed and why, for people.
+        /// What failed and why, for the user.
         reason: Text,
-        /// Whether other environments can't be played on its server either.
+        /// Whether other environments can't be played on the server either.
         is_server_lost: bool,
     },
-    /// The worker has no such environment; nothing was done.
+    /// The worker has no such environment. The request had no effect.
     Gone,
-    /// The environment needs something before it can go on.
+    /// The environment needs an answer before it can continue.
     Question {
-        /// Identifies the question.
+        /// The id of the question.
         id: QuestionId,
-        /// What it needs.
+        /// The question.
         question: Question,
     },
-    /// What the environment got from outside so far, as members of its configuration: with them, the recipe replays
-    /// without questions.
+    /// The answers that the environment received so far, as members of its configuration: with them, the recipe
+    /// replays without questions.
     Recorded {
         /// The members.
         #[serde(with = "coded")]

@@ -1,4 +1,4 @@
-//! An episode in chunks: a head, then steps and frames, then the end.
+//! An episode in chunks: a head, then steps and frames, then an end.
 //!
 //! Sending a long episode in chunks keeps both sides responsive: neither encodes or decodes all of it at once.
 
@@ -10,10 +10,11 @@ use volary_trajectory::{Episode, StepRecord};
 
 use crate::coded;
 
-/// The most steps or frames in a chunk.
+/// The maximum number of steps or frames in a chunk.
 pub const CHUNK_STEPS: usize = 250;
 
-/// The frames of a chunk, except the last, copy at most this many bytes when the reader makes them from their changes.
+/// The maximum number of bytes copied when the reader makes the frames of a chunk, except the last, from their
+/// changes.
 const CHUNK_COPIED_BYTES: u64 = 64 << 20;
 
 /// A part of an episode.
@@ -25,18 +26,18 @@ pub enum EpisodeChunk {
     Steps(Steps),
     /// The episode is complete. Always the last chunk.
     End {
-        /// Remarks on how the episode was read, for people.
+        /// Notes on how the episode was read, for the user.
         notes: Vec<Text>,
     },
 }
 
-/// Steps, and the frames that follow, as changes. There may be more frames than steps, or fewer.
+/// Steps, and the frames that follow, as changes. There may be more or fewer frames than steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
     /// The steps in order.
     #[serde(with = "coded")]
     pub records: Vec<StepRecord>,
-    /// The frames as changes, each to the frame before.
+    /// The frames as changes, each relative to the previous frame.
     #[serde(with = "coded")]
     pub patches: Vec<FramePatch>,
 }
@@ -52,7 +53,7 @@ impl Steps {
     }
 }
 
-/// Cuts an episode into chunks.
+/// Splits an episode into chunks.
 pub fn chunks(mut episode: Episode, notes: Vec<Text>) -> impl Iterator<Item = EpisodeChunk> {
     let steps = std::mem::take(&mut episode.steps);
     let frames = std::mem::take(&mut episode.frames);
@@ -77,7 +78,7 @@ pub fn chunks(mut episode: Episode, notes: Vec<Text>) -> impl Iterator<Item = Ep
         .chain(std::iter::once(EpisodeChunk::End { notes }))
 }
 
-/// The end of the chunk that begins at a step.
+/// The end of the chunk that starts at a step.
 fn chunk_end(frames: &FrameHistory, start: usize, length: usize) -> usize {
     let most = length.min(start + CHUNK_STEPS);
     let mut copied = 0;
@@ -88,19 +89,19 @@ fn chunk_end(frames: &FrameHistory, start: usize, length: usize) -> usize {
     full.map_or(most, |step| step + 1)
 }
 
-/// Why chunks do not make an episode.
+/// The reason why chunks do not form an episode.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssemblyError {
     /// Steps or the end came before the head.
     #[error("The episode arrived without its beginning.")]
     NoHead,
-    /// A frame does not follow from the one before.
+    /// A frame does not follow from the previous one.
     #[error(transparent)]
     Frame(#[from] PatchError),
 }
 
-/// Puts the chunks of one episode together.
+/// Assembles the chunks of one episode.
 #[derive(Clone, Debug, Default)]
 pub struct EpisodeAssembler {
     episode: Option<Episode>,
@@ -111,12 +112,12 @@ pub struct EpisodeAssembler {
 pub struct Assembled {
     /// The episode.
     pub episode: Episode,
-    /// Remarks on how it was read, for people.
+    /// Notes on how it was read, for the user.
     pub notes: Vec<Text>,
 }
 
 impl EpisodeAssembler {
-    /// Adds the next chunk. Returns the episode once it is complete; the assembler is empty then.
+    /// Adds the next chunk. Returns the episode once it is complete; the assembler is then empty.
     pub fn push(&mut self, chunk: EpisodeChunk) -> Result<Option<Assembled>, AssemblyError> {
         match chunk {
             EpisodeChunk::Head(head) => {
@@ -135,14 +136,14 @@ impl EpisodeAssembler {
         }
     }
 
-    /// How many steps arrived so far.
+    /// The number of steps received so far.
     pub fn steps(&self) -> usize {
         self.episode
             .as_ref()
             .map_or(0, |episode| episode.steps.len())
     }
 
-    /// What arrived so far, if the head did.
+    /// The partial episode; `None` before the head.
     pub fn into_partial(self) -> Option<Episode> {
         self.episode
     }

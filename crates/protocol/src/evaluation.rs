@@ -1,7 +1,10 @@
-//! Cells of an evaluation, played by a worker without the page. (Models are asked by the page, which plays their
-//! environments through [`crate::environments`].)
+//! Messages about cells of an evaluation that a worker plays without the page. (The page calls models itself, and
+//! plays
+//! their environments through [`crate::environments`].)
 //!
-//! Replies to [`Request::Play`]: batches of [`Event::Played`], and [`Event::NotBegun`] for what there was no time for.
+//! Replies to [`Request::Play`]: batches of [`Event::Played`], and [`Event::NotBegun`] for cells that were not
+//! started
+//! in time.
 //!
 //! An environment may need a page or a model meanwhile: [`Event::Question`] asks for it, and the page sends
 //! [`Request::Answer`].
@@ -15,25 +18,25 @@ use crate::coded;
 use crate::envelope::{self, Channel};
 use crate::environments::{Question, QuestionId, ServerAccess, ServerEnvironment};
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// Play these cells, concurrently where they wait.
+    /// Play these cells, concurrently while they wait.
     Play {
         /// The cells.
         #[serde(with = "jobs")]
         jobs: Vec<Job>,
-        /// The servers that may be called for them, and no others.
+        /// The servers that may be called for them. No others are.
         servers: Vec<ServerAccess>,
     },
     /// Answer a question of an environment.
     Answer {
-        /// Which question.
+        /// The id of the question.
         question: QuestionId,
-        /// The text, or why there is none, for people.
+        /// The answer, or why there is none, for the user.
         answer: Result<Text, Text>,
     },
-    /// Begin nothing more and close every environment. The replies end when that is done.
+    /// Start no more cells and close every environment. The replies end when that is done.
     Shutdown,
 }
 
@@ -42,7 +45,7 @@ impl envelope::Request for Request {
     type Event = Event;
 }
 
-/// What a worker replies.
+/// A reply of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// An environment was started on a server.
@@ -52,20 +55,20 @@ pub enum Event {
         /// The environment's id on its server.
         env_id: Text,
     },
-    /// Cells were played. The texts to store come as an attachment, which the page only passes on.
+    /// Cells were played. The texts to store are attached; the page only passes them on.
     Played {
         /// Their results.
         #[serde(with = "coded")]
         results: Vec<CellResult>,
     },
-    /// An environment needs something before it can go on.
+    /// An environment needs an answer before it can continue.
     Question {
-        /// Identifies the question.
+        /// The id of the question.
         id: QuestionId,
-        /// What it needs.
+        /// The question.
         question: Question,
     },
-    /// There was no time to begin these cells.
+    /// Cells that were not started in time.
     NotBegun {
         /// The cells.
         cells: Vec<usize>,

@@ -1,20 +1,21 @@
 //! The messages between the page and its workers, as serde types, and their encoding. Pure.
 //!
-//! - [`envelope`]: what surrounds every message: request ids, and how a stream of replies ends.
+//! - [`envelope`]: the envelope of every message: request ids, and the end of a stream of replies.
 //! - [`environments`]: playing environments, one action after the other, and reading an episode from files.
 //! - [`library`]: the stored trajectories: listing, opening, searching, importing.
 //! - [`evaluation`]: playing whole cells of an evaluation.
 //! - [`checkout`]: reading and storing a checkout of tau-bench.
 //! - [`rollout`]: prompts, replies and tokens of rollouts.
 //! - [`episode`]: an episode in chunks, and its assembly.
-//! - [`Calls`]: which reply belongs to which call; [`WorkerLoss`]: why there are no more replies.
+//! - [`Calls`]: assigns replies to calls; [`WorkerLoss`]: why a worker does not reply any more.
 //!
 //! Invariants:
 //! - Every request has an id that is never reused by a worker's client; every reply carries the id of its request.
 //! - Page and worker are the same build, so messages are encoded with postcard, which has no field names and no
 //!   version. Nothing in this format is ever stored.
-//! - Values with a JSON codec of their own (episodes, steps, messages, table rows: integers of any size, `NaN`) travel
-//!   as the text of that codec (`coded`), which is parsed once, by the reader.
+//! - Values with a JSON codec of their own (episodes, steps, messages, table rows: integers of any size, `NaN`) are
+//!   encoded
+//!   as the text of that codec (`coded`), which only the reader parses, once.
 //!
 //! `tests/golden/` shows every message as JSON. `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
 

@@ -1,6 +1,6 @@
-//! The library of trajectories, which a worker reads, stores, opens and searches.
+//! Messages about the library of trajectories, which a worker reads, stores, opens and searches.
 //!
-//! Requests are carried out concurrently: an episode is opened while a large file is being read.
+//! Requests are handled concurrently: an episode is opened while a large file is being read.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
@@ -11,73 +11,74 @@ use crate::coded;
 use crate::envelope::{self, Channel, RequestId};
 use crate::episode::EpisodeChunk;
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
-    /// Send the rows of all episodes, then [`Event::Listed`].
+    /// List all episodes: send their rows, then [`Event::Listed`].
     List,
-    /// Send what other pages, or other parts of this one, change: [`Event::Changed`] and [`Event::Gone`]. The replies
+    /// Send changes by other pages, or by other parts of this one: [`Event::Changed`] and [`Event::Gone`]. The
+    /// replies
     /// do not end.
     Watch,
     /// Send an episode in chunks.
     Open {
-        /// Its id.
+        /// The id of the episode.
         id: Text,
     },
-    /// Search all texts of all episodes. A newer search ends an older one.
+    /// Search all texts of all episodes. A newer search supersedes an older one.
     Search {
         /// The words.
         words: Text,
     },
     /// Find words in one episode.
     Find {
-        /// Its id.
+        /// The id of the episode.
         id: Text,
         /// The words.
         words: Text,
     },
     /// Delete episodes.
     Forget {
-        /// Their ids.
+        /// The ids of the episodes.
         ids: Vec<Text>,
     },
-    /// Run the actions of an episode again and compare.
+    /// Replay the actions of an episode and compare the result.
     Check {
-        /// Its id.
+        /// The id of the episode.
         id: Text,
     },
-    /// Make a file of episodes.
+    /// Export episodes to a file.
     Export {
-        /// Their ids.
+        /// The ids of the episodes.
         ids: Vec<Text>,
     },
     /// Add a tag to episodes, or remove it.
     Tag {
-        /// Their ids.
+        /// The ids of the episodes.
         ids: Vec<Text>,
         /// The tag.
         tag: Text,
-        /// Whether they shall have it.
+        /// Whether to add the tag; otherwise it is removed.
         on: bool,
     },
     /// Read the attached files.
     Read {
-        /// How they come into the library.
+        /// The origin of the episodes.
         origin: Origin,
     },
-    /// Fetch files and read them; a single one while it arrives.
+    /// Fetch files and read them; a single file is read while it is downloaded.
     Fetch {
-        /// How they come into the library.
+        /// The origin of the episodes.
         origin: Origin,
         /// The files.
         files: Vec<RemoteFile>,
     },
-    /// End a reading. What was read so far stays.
+    /// Cancel a reading. The episodes read so far remain.
     Cancel {
-        /// The request that began it.
+        /// The request that started it.
         reading: RequestId,
     },
-    /// Index all texts for searches.
+    /// Index all texts for later searches.
     Settle,
 }
 
@@ -89,31 +90,31 @@ impl envelope::Request for Request {
 /// A file at an address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteFile {
-    /// Its name, which may tell its format.
+    /// The name, which may indicate the format.
     pub name: Text,
-    /// Its absolute address.
+    /// The absolute address.
     pub url: Text,
 }
 
-/// How episodes come into the library.
+/// The origin of episodes in the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
-    /// A person gave files.
+    /// Imported from the user's files.
     Imported,
-    /// They came with the site. They are not stored, since they are there at each visit.
+    /// Published with the site. They are not stored, because each visit loads them.
     Published,
-    /// A link named the file, and the user did not want it stored: they are there until the page is left.
+    /// From a file in a link that the user did not want to store. They exist until the page is left.
     Linked,
 }
 
-/// What a worker replies.
+/// A reply of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// How far a reading or a search is.
+    /// Progress of a reading or a search.
     Progress {
-        /// What is being done, for people.
+        /// The current stage, for the user.
         doing: Text,
-        /// The part that is done, from 0 to 1; `None` if unknown.
+        /// The completed part, from 0 to 1; `None` if unknown.
         done: Option<f64>,
     },
     /// Rows of episodes that this request listed, read or changed.
@@ -128,124 +129,124 @@ pub enum Event {
         #[serde(with = "coded")]
         rows: Vec<Row>,
     },
-    /// The beginning of an episode was read; it can be opened.
+    /// The first part of an episode was read, and can be opened.
     Begun {
-        /// Its row so far.
+        /// The row so far.
         #[serde(with = "coded")]
         row: Box<Row>,
     },
-    /// An episode that had begun is complete, or got another id because its first one was taken.
+    /// A partial episode is complete, or an episode got another id because its first one was taken.
     Grown {
-        /// The id it had.
+        /// The previous id.
         id: Text,
-        /// The id it has.
+        /// The new id.
         into: Text,
     },
-    /// A file did not arrive, or not completely.
+    /// A file could not be fetched completely.
     Unfetched(Unfetched),
     /// All rows were sent.
     Listed,
-    /// Episodes were deleted elsewhere.
+    /// Episodes were deleted by another page or part of this one.
     Gone {
         /// Their ids.
         ids: Vec<Text>,
     },
     /// A reading is complete.
     Read {
-        /// Remarks on what was read, for people.
+        /// Notes on what was read, for the user.
         notes: Vec<Text>,
     },
     /// A search is complete.
     Found {
-        /// The first place in each episode that has the words.
+        /// The first match in each episode.
         matches: Vec<Match>,
     },
-    /// Where words are in an episode.
+    /// The matches in one episode.
     Places {
-        /// The places, in order.
+        /// The matches, in order.
         places: Vec<Finding>,
     },
-    /// An episode was run again.
+    /// An episode was replayed.
     Checked {
-        /// The result, for people.
+        /// The result, for the user.
         words: Text,
-        /// The first step that differs, 0 being the reset; `None` if none does.
+        /// The first step that differs, where 0 is the reset; `None` if none does.
         step: Option<u64>,
     },
     /// A part of an episode.
     Episode(EpisodeChunk),
-    /// The file that was asked for is attached.
+    /// The requested file is attached.
     File {
-        /// Its name.
+        /// The name of the file.
         name: Text,
     },
-    /// The request could not be carried out; nothing changed.
+    /// The request failed without any effect.
     Refused {
-        /// What failed and why, for people.
+        /// What failed and why, for the user.
         reason: Text,
     },
-    /// What was stored before can't be read.
+    /// Stored records can't be read.
     NotRead {
-        /// Why, for people.
+        /// The reason, for the user.
         reason: Text,
     },
-    /// A person must know something of what is stored.
+    /// A notice to the user about stored records.
     Notice {
-        /// What is wrong.
+        /// The problem.
         what: Text,
-        /// Why.
+        /// The reason.
         why: Text,
-        /// What to do about it.
+        /// The advice.
         advice: Text,
     },
-    /// Something could not be stored; it is there until the page is left.
+    /// Something could not be stored. It exists until the page is left.
     NotKept {
-        /// Why, for people.
+        /// The reason, for the user.
         reason: Text,
     },
 }
 
-/// Why a file did not arrive.
+/// The reason why a file could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfetched {
-    /// Its address.
+    /// The address of the file.
     pub url: Text,
-    /// Why, for people.
+    /// The reason, for the user.
     pub reason: Text,
-    /// The HTTP status, if that is why.
+    /// The HTTP status, if that is the reason.
     pub status: Option<u16>,
-    /// Whether there was a reply that this page may read.
+    /// Whether there was a response that this page may read.
     pub answered: bool,
 }
 
-/// An episode in which words were found.
+/// An episode that matches a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Match {
-    /// Its id.
+    /// The id of the episode.
     pub id: Text,
-    /// The step of the first place, 0 being the reset.
+    /// The step of the first match, where 0 is the reset.
     pub step: u64,
-    /// The text before the words.
+    /// The text before the match.
     pub before: Text,
-    /// The words as they are written there.
+    /// The matched words as they are written there.
     pub hit: Text,
-    /// The text after them.
+    /// The text after the match.
     pub after: Text,
 }
 
-/// Words that were found in one episode.
+/// A match in one episode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The text that has them.
+    /// The text that contains it.
     #[serde(with = "PlaceFields")]
     pub place: Place,
-    /// The first character in that text.
+    /// The index of its first character in that text.
     pub start: usize,
     /// The number of characters.
     pub length: usize,
-    /// The words as they are written there.
+    /// The matched words as they are written there.
     pub words: Text,
-    /// How many findings of the same words come before in the same text.
+    /// The number of earlier matches of the same words in the same text.
     pub before: usize,
 }
 

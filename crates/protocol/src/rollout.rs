@@ -1,7 +1,9 @@
-//! Prompts, replies and tokens of rollouts: rendering and tokenizing takes a template engine and a tokenizer, which a
-//! worker has.
+//! Messages about rollouts: prompts, replies and tokens. Rendering and tokenizing need a template engine and a
+//! tokenizer,
+//! which a worker has.
 //!
-//! The tokenizer's file is attached to every request that names one; the worker reads it when it has another. Each
+//! The tokenizer's file is attached to every request that names one; the worker reads it if it holds another one.
+//! Each
 //! request has one reply.
 
 use serde::{Deserialize, Serialize};
@@ -10,33 +12,34 @@ use volary_core::json::{Object, Text};
 use crate::coded;
 use crate::envelope::{self, Channel};
 
-/// How a rollout is done.
+/// The setup of a rollout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
-    /// The name of a built-in chat template, or a Jinja text.
+    /// The name of a built-in chat template, or Jinja source.
     pub template: Text,
-    /// How tokens and loss mask are found.
+    /// The name of the mode that determines tokens and loss mask.
     pub mask: Text,
-    /// What identifies the tokenizer's file; `None` for the toy tokenizer.
+    /// Identifies the tokenizer's file; `None` for the toy tokenizer.
     pub tokenizer: Option<Text>,
     /// Whether prompts are sent as tokens.
     pub send_tokens: bool,
-    /// The temperature, unless it is the usual one.
+    /// The temperature; `None` for the default.
     pub temperature: Option<f64>,
-    /// The most tokens of a turn, unless they are the usual number.
+    /// The maximum number of tokens of a turn; `None` for the default.
     pub max_tokens: Option<u32>,
 }
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// How the rollout is done.
+    /// The setup of the rollout.
     pub setup: Setup,
-    /// The episode so far, as `volary_agent::model::sglang::conversation` has it; for [`Task::Render`], `messages` and
+    /// The episode so far, in the form of `volary_agent::model::sglang::conversation`; for [`Task::Render`],
+    /// `messages` and
     /// `tools`.
     #[serde(with = "coded")]
     pub conversation: Object,
-    /// What to do with it.
+    /// The task.
     pub task: Task,
 }
 
@@ -45,7 +48,7 @@ impl envelope::Request for Request {
     type Event = Event;
 }
 
-/// What to do with a conversation.
+/// A task on a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Task {
     /// Make the body of a request whose messages belong to no episode.
@@ -60,12 +63,12 @@ pub enum Task {
     },
     /// Record the tokens of all turns.
     Record {
-        /// Whether no turn follows.
+        /// Whether this was the last turn.
         is_over: bool,
     },
 }
 
-/// What the worker replies.
+/// A reply of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// The body of a request.
@@ -74,22 +77,22 @@ pub enum Event {
         #[serde(with = "coded")]
         body: Object,
     },
-    /// What a reply says.
+    /// The content of a reply.
     Said {
-        /// The text around the call, or of a turn without one.
+        /// The text around the call, or of a turn without a call.
         text: Text,
         /// The call.
         call: Option<Call>,
     },
-    /// What was recorded, as members of an episode's raw record.
+    /// The recorded tokens, as members of an episode's raw record.
     Recorded {
         /// The members.
         #[serde(with = "coded")]
         members: Object,
     },
-    /// The rollout can't go on.
+    /// The rollout cannot continue.
     Failed {
-        /// Why, for people.
+        /// The reason, for the user.
         reason: Text,
     },
 }
@@ -97,7 +100,7 @@ pub enum Event {
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// The tool.
+    /// The name of the tool.
     pub name: Text,
     /// The arguments as JSON.
     pub arguments: Text,

@@ -1,19 +1,19 @@
-//! Why a worker does not reply any more.
+//! The loss of a worker.
 
 use volary_core::json::Text;
 
 use crate::DecodeError;
 
-/// Why a worker does not reply any more.
+/// The reason why a worker does not reply any more.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkerLoss {
     /// Its code could not be loaded.
     #[error("Its code could not be loaded: you are offline, or the site was updated.")]
     Unloaded,
-    /// It panicked, or the browser ended it.
+    /// It panicked, or the browser terminated it.
     #[error("{message}")]
     Crashed {
-        /// What is known about it.
+        /// The known cause.
         message: Text,
     },
 }

@@ -1,4 +1,4 @@
-//! An episode that is cut into chunks and put together again is the same episode.
+//! Splitting an episode into chunks and assembling them returns the same episode.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,6 +1,6 @@
 //! Every message survives the encoding, and has the shape that `golden/` records as JSON.
 //!
-//! The golden files show what a message holds and fail when a field is renamed, added or lost.
+//! The golden files show the fields of each message, and the test fails when a field is renamed, added or lost.
 //! `UPDATE_GOLDEN=1` rewrites them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
