@@ -1,5 +1,4 @@
-//! Recovery from a panic of the page: saves the displayed episode and reveals a message in `index.html` that says
-//! how
+//! Recovery from a panic of the page: saves the displayed episode and reveals a message in `index.html` that says how
 //! to get it back.
 //!
 //! After a panic no state of the page can be trusted, so this uses as little of it as possible.

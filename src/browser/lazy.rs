@@ -10,8 +10,7 @@
 //! }
 //! ```
 //!
-//! `components::lazy` draws a page that is loaded like this. Invariant: a failed load is reported and can be
-//! retried;
+//! `components::lazy` draws a page that is loaded like this. Invariant: a failed load is reported and can be retried;
 //! it affects nothing else.
 
 use leptos::prelude::AnyView;

@@ -1,5 +1,4 @@
-//! The browser's knowledge of the network: the page's origin, whether there is a connection, and why a server may
-//! not
+//! The browser's knowledge of the network: the page's origin, whether there is a connection, and why a server may not
 //! have responded. Workers get the same answers as the page.
 
 use std::time::Duration;

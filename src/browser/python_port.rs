@@ -81,9 +81,8 @@ pub struct QuestionPort {
 }
 
 impl QuestionPort {
-    /// Opens a channel and returns its end for a worker as well. `hear` is called with each question, its number and
-    /// its
-    /// timeout in seconds.
+    /// Opens a channel. Returns its two ends, the second of which is for a worker. `hear` is called with each
+    /// question, its number and its timeout in seconds.
     pub fn open(
         hear: impl Fn(u32, String, f64) + 'static,
     ) -> Result<(QuestionPort, MessagePort), String> {

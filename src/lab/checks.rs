@@ -12,11 +12,8 @@ use super::report::{ModeReport, common, excerpt, named, render};
 /// A question with its answer and reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
-    /// The question.
     pub question: &'static str,
-    /// The answer.
     pub outcome: Outcome,
-    /// The reason for it.
     pub reason: String,
 }
 

@@ -6,7 +6,6 @@ use super::input::Input;
 
 /// An example input.
 pub(super) struct Example {
-    /// The name.
     pub name: &'static str,
     /// The explanation of the result.
     pub lesson: &'static str,
@@ -16,7 +15,6 @@ pub(super) struct Example {
 }
 
 impl Example {
-    /// The input.
     pub(super) fn input(&self) -> Input {
         Input {
             template: Some(self.template),

@@ -9,15 +9,12 @@ use super::link;
 /// The contents of a file.
 #[derive(Debug)]
 pub(super) enum Given {
-    /// A chat template.
     Template(String),
-    /// A tokenizer.
     Tokenizer(Box<FileTokenizer>),
     /// Messages as JSON.
     Messages(String),
     /// Messages and tools as JSON, of the first episode in the file.
     Conversation {
-        /// The messages.
         messages: String,
         /// The tools; blank for none.
         tools: String,

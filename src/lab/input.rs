@@ -25,7 +25,6 @@ pub(super) struct Input {
     pub add_generation_prompt: bool,
 }
 
-/// The errors of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldErrors {
     /// The error of the template.
@@ -45,7 +44,6 @@ pub(super) struct Case {
     pub template: Rc<ChatTemplate>,
     /// The messages, at least one.
     pub messages: Vec<Json>,
-    /// The tools.
     pub tools: Vec<Json>,
     /// Whether the rendered text ends with the header of the next turn.
     pub add_generation_prompt: bool,
@@ -92,7 +90,6 @@ impl Input {
 }
 
 impl Case {
-    /// The names of the tools.
     pub(super) fn tool_names(&self) -> Vec<Text> {
         let name = |tool: &Json| {
             let function = tool.get("function").unwrap_or(tool);

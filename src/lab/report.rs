@@ -17,14 +17,12 @@ pub(super) struct Report {
     pub rendered: Result<Rendering, String>,
     /// The modes in their order, or why there is nothing to train.
     pub modes: Result<Vec<ModeReport>, String>,
-    /// The checks.
     pub checks: Vec<Check>,
 }
 
 /// A text with its tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rendering {
-    /// The text.
     pub text: String,
     /// Its tokens, none of them trained, or an error.
     pub tokens: Result<TokenStrip, String>,
@@ -33,7 +31,6 @@ pub(super) struct Rendering {
 /// The result of a mode for an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ModeReport {
-    /// The mode.
     pub mode: MaskMode,
     /// The part of each message: first the prompt as a whole, then the messages after it.
     pub parts: Vec<Part>,
@@ -46,11 +43,9 @@ pub(super) struct ModeReport {
 /// The text and tokens that a message adds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
-    /// The name.
     pub name: String,
     /// Whether the assistant wrote it.
     pub is_turn: bool,
-    /// The text.
     pub text: String,
     /// Its tokens and mask.
     pub strip: TokenStrip,

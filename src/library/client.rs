@@ -29,8 +29,7 @@ use volary_app::library::readings::{Reading, ReadingNumber};
 use volary_app::library::{Effect, Library, Rows};
 use volary_protocol::WorkerLoss;
 
-/// The timeout for a worker to stop a reading. It can stop between two slices of a file, but not within a file that
-/// it
+/// The timeout for a worker to stop a reading. It can stop between two slices of a file, but not within a file that it
 /// must read as a whole.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -145,8 +144,7 @@ impl LibraryClient {
     }
 
     /// Like [`LibraryClient::fetch`]; `arrived` is called with the id of one trajectory of the file (counted from 1)
-    /// as
-    /// soon as its first part was read, or with `None` if there is no such trajectory.
+    /// as soon as its first part was read, or with `None` if there is no such trajectory.
     pub fn fetch_one(
         self,
         url: &str,

@@ -1,5 +1,4 @@
-//! The interface of stores of episodes. A store holds rows for lists, and separately either native texts or the
-//! files
+//! The interface of stores of episodes. A store holds rows for lists, and separately either native texts or the files
 //! that contain the episodes.
 
 use std::cell::RefCell;

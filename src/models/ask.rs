@@ -1,5 +1,4 @@
-//! Sends one request to a model: retries it if that may help, changes it if the model rejects a parameter, and
-//! records
+//! Sends one request to a model: retries it if that may help, changes it if the model rejects a parameter, and records
 //! it without the key.
 //!
 //! **Security invariant:** a request only uses the key that was entered for the origin of its address.

@@ -1,5 +1,4 @@
-//! Models behind SGLang's `/generate`: a worker makes the prompt of a turn, finds the action in the reply, and
-//! records
+//! Models behind SGLang's `/generate`: a worker makes the prompt of a turn, finds the action in the reply, and records
 //! the tokens. Connections with other wire formats are left alone.
 //!
 //! The worker is started with the first rollout, and lives as long as the page.
@@ -34,8 +33,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Makes the next turn of an episode; `None` if the connection's model is of another kind. `request` contains
-    /// the
+    /// Makes the next turn of an episode; `None` if the connection's model is of another kind. `request` contains the
     /// sampling parameters.
     pub fn of(
         connection: &Connection,

@@ -1,5 +1,4 @@
-//! Sampling parameters: the properties of a form, and their values. The provider chooses the value of an empty
-//! field.
+//! Sampling parameters: the properties of a form, and their values. The provider chooses the value of an empty field.
 //! Pure.
 
 use volary_agent::model::{Effort, ModelRequest};

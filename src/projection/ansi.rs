@@ -65,7 +65,6 @@ pub fn stretches(text: &str) -> Vec<(Range<usize>, Look)> {
 /// The meaning of an escape sequence.
 #[derive(Default)]
 enum Sequence {
-    /// Incomplete.
     #[default]
     Incomplete,
     /// Complete except for the backslash that terminates a command string.

@@ -28,7 +28,7 @@ pub enum TokenKind {
 /// A run of one colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind, which sets the colour.
     pub kind: TokenKind,
     /// The text.
     pub text: String,

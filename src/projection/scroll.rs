@@ -90,10 +90,9 @@ impl Scroll {
         self.around(MARGIN)
     }
 
-    /// Like [`Scroll::window`], if some blocks are rendered already: they are kept while they extend far enough
-    /// beyond the
-    /// viewport and not too far, and are extended otherwise. This is a hysteresis: without it, each correction of an
-    /// estimate would render another block at either end, which costs a frame and is not visible.
+    /// Like [`Scroll::window`], if some blocks are rendered already: they are kept while they extend far enough beyond
+    /// the viewport and not too far, and are extended otherwise. This is a hysteresis: without it, each correction of
+    /// an estimate would render another block at either end, which costs a frame and is not visible.
     pub fn window_from(&self, shown: &Range<usize>) -> Range<usize> {
         let covers = |outer: &Range<usize>, inner: &Range<usize>| {
             outer.start <= inner.start && inner.end <= outer.end
@@ -133,10 +132,8 @@ impl Scroll {
     }
 
     /// Handles a scroll event; `at_end` if the page is at its end. The reader scrolled, unless this is the position
-    /// that
-    /// was set. If blocks were replaced by lower ones, the browser scrolls up to the new end, and a reader who was
-    /// at the
-    /// end stays there.
+    /// that was set. If blocks were replaced by lower ones, the browser scrolls up to the new end, and a reader who
+    /// was at the end stays there.
     pub fn scrolled(&mut self, top: f64, at_end: bool) {
         if (top - self.on_page).abs() < 1.5 {
             return;

@@ -1,5 +1,4 @@
-//! Running totals of reward and usage. They are updated as an episode grows, so a new step does not visit ten
-//! thousand
+//! Running totals of reward and usage. They are updated as an episode grows, so a new step does not visit ten thousand
 //! previous ones.
 
 use volary_trajectory::{Episode, Rewards, StepRecord, Usage};

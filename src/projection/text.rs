@@ -1,10 +1,8 @@
 //! Untrusted text made safe to display.
 //!
 //! Texts come from tools, models and files. They are shown as text, never as markup, and in bounded slices: a long
-//! text
-//! is folded to a preview, and a very long one is shown in parts. Invisible characters that change the reading of a
-//! text
-//! (controls, zero-width marks, direction overrides, tags) are shown by name.
+//! text is folded to a preview, and a very long one is shown in parts. Invisible characters that change the reading of
+//! a text (controls, zero-width marks, direction overrides, tags) are shown by name.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,7 +1,6 @@
 //! The user's Python files and their versions. Pure.
 //!
-//! A version is named by the hash of its code and wheels, and so is its environment ([`PythonSource::environment`]).
-//! A
+//! A version is named by the hash of its code and wheels, and so is its environment ([`PythonSource::environment`]). A
 //! recipe contains the code itself, so an episode can be replayed anywhere; the wheels are only named.
 
 use serde::{Deserialize, Serialize};

@@ -19,8 +19,7 @@ pub struct HostReply {
 }
 
 /// Loads a file. `ask` posts a body to a path of the host, and `read` returns the bytes of a stored wheel. The error
-/// is
-/// that of `ask`.
+/// is that of `ask`.
 pub async fn load<E>(
     source: &PythonSource,
     ask: impl AsyncFn(&str, Json) -> Result<HostReply, E>,

@@ -1,19 +1,16 @@
 //! The user's own environments in Python: real fhaviary in a sandboxed frame of the page.
 //!
-//! An environment of a Python file implements the protocol of task dataset servers over a port instead of the
-//! network,
+//! An environment of a Python file implements the protocol of task dataset servers over a port instead of the network,
 //! so all code that plays environments on servers plays these too.
 //!
 //! - [`files`]: files, versions and recipes; [`wheels`]: packages that they import. Pure. [`stored`]: the files that
-//!   the
-//!   browser stores. [`loading`]: loads them into Python.
+//!   the browser stores. [`loading`]: loads them into Python.
 //! - [`hub`]: assigns answers to questions. Pure. [`runtime`]: carries out its effects on the page.
 //! - [`opening`]: opens the environment of a recipe; [`transport`]: carries the protocol. Both run in a worker of
 //!   the page.
 //! - [`limits`]: limits of time and memory, which the user sets.
 //!
-//! Invariants: Python runs in the frame's workers and nowhere else, and code from a link or a file runs only after
-//! the
+//! Invariants: Python runs in the frame's workers and nowhere else, and code from a link or a file runs only after the
 //! user saw it and agreed.
 
 pub mod files;

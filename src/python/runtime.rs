@@ -1,5 +1,4 @@
-//! The runtime of Python on the page: the frame, the ports of the workers, and their status for the user. Carries
-//! out
+//! The runtime of Python on the page: the frame, the ports of the workers, and their status for the user. Carries out
 //! the effects of [`super::hub`].
 
 use std::cell::RefCell;

@@ -1,8 +1,7 @@
 //! Wheels: packages of pure Python that an environment imports. Pure.
 //!
 //! Invariant: a [`Wheel`] is pure Python according to its name and not larger than [`LARGEST`].
-//! `public/python/host.py`
-//! checks its contents in the sandbox before importing anything.
+//! `public/python/host.py` checks its contents in the sandbox before importing anything.
 
 use base64ct::{Base64, Encoding};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! The transport of the protocol over the browser's `fetch`.
 //!
-//! Invariant: the key is sent with the request, and removed from the response: a server that echoes it puts it
-//! neither
+//! Invariant: the key is sent with the request, and removed from the response: a server that echoes it puts it neither
 //! on the page nor into an episode.
 
 use std::time::Duration;
@@ -17,7 +16,7 @@ use crate::browser::timers;
 /// The maximum size of a reply in bytes: a tab does not have enough memory for more.
 const LARGEST_REPLY: usize = 64 << 20;
 
-/// A timeout that stands for none: a week, in seconds.
+/// The timeout of requests without one: a week, in seconds.
 const FOR_EVER: f64 = 604_800.0;
 
 /// The browser's `fetch`.

@@ -1,8 +1,7 @@
 //! Stored evaluations: a head for the list, the plan, the result of each cell, and drafts. A draft is what an
 //! unfinished episode of a model has spent, and its steps so far, so that no step is paid for twice.
 //!
-//! Keys begin with the id of the evaluation and a slash; a word precedes it in keys of steps. One transaction stores
-//! a
+//! Keys begin with the id of the evaluation and a slash; a word precedes it in keys of steps. One transaction stores a
 //! finished episode, its row and its result, and one stores a step and what was spent on it.
 
 use std::collections::BTreeSet;

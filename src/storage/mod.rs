@@ -1,9 +1,8 @@
 //! The storage of the page: episodes, and evaluations with their results, in the browser's database.
 //!
 //! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold
-//!   episodes.
-//!   [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how episodes
-//!   entered the library. [`change_feed`]: notifies other tabs and workers of changes.
+//!   episodes. [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how
+//!   episodes entered the library. [`change_feed`]: notifies other tabs and workers of changes.
 //! - `record`: the texts of records, with the number of their format. `migration`: migrates the records of earlier
 //!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically.
 //!

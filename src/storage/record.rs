@@ -1,17 +1,14 @@
 //! Encodes and decodes stored records, each with the number of its format.
 //!
-//! Records are structs with serde's derives, written and read through our own JSON value, which represents integers
-//! of any
-//! size and `NaN` and reads every float exactly. Plans, results and steps are encoded by the crates that own them;
-//! this
-//! module adds the format number.
+//! Records are structs with serde's derives, written and read through our own JSON value, which represents integers of
+//! any size and `NaN` and reads every float exactly. Plans, results and steps are encoded by the crates that own them;
+//! this module adds the format number.
 //!
 //! Invariants: records of versions before the first number have format 0, which is read like format 1. A record of a
 //! later format is never read in part: it is reported as [`Damage::Format`].
 //!
 //! `golden/` holds one record of each kind: this version must write exactly these bytes, and read them.
-//! `UPDATE_GOLDEN=1`
-//! rewrites the files; a change of them is a change of the format.
+//! `UPDATE_GOLDEN=1` rewrites the files; a change of them is a change of the format.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -66,7 +66,6 @@ fn code() -> Loaded<Code> {
     })
 }
 
-/// Handles a request.
 pub async fn handle(request: Request, files: Vec<GivenFile>, send: Send) {
     let added = match code().await {
         Ok(code) => (code.add)(request, files, Rc::clone(&send)).await,

@@ -132,8 +132,7 @@ impl Environments {
         self.put_back(environment, live, send).await;
     }
 
-    /// Opens an episode with only the answers that its steps used. An episode that continues from an earlier step
-    /// was
+    /// Opens an episode with only the answers that its steps used. An episode that continues from an earlier step was
     /// recorded with answers for later steps, which do not belong to its new continuation.
     async fn without_the_rest(
         &self,

@@ -1,8 +1,7 @@
 //! Plays cells of an evaluation without the page: several concurrently, because environments may wait.
 //!
 //! Invariants: a batch of results is sent with the texts to store, which the page only passes on. Orders to play are
-//! carried
-//! out in the order in which they arrived.
+//! carried out in the order in which they arrived.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -181,12 +181,10 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// Sends an event.
     pub(super) fn send(&self, event: &impl Serialize) {
         self.send_with(event, Vec::new());
     }
 
-    /// Sends an event with attachments.
     pub(super) fn send_with(&self, event: &impl Serialize, attachments: Vec<Attachment>) {
         self.port.post(Letter {
             bytes: encode_event(self.id, event),

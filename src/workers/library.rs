@@ -7,8 +7,7 @@
 //!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
 //!   `naming` chooses ids, and `cancelled` holds the cancelled readings.
 //!
-//! This module does not depend on a browser: replies go through a function. Requests are handled concurrently:
-//! another
+//! This module does not depend on a browser: replies go through a function. Requests are handled concurrently: another
 //! episode is opened between two slices of a large file.
 
 mod cancelled;

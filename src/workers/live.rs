@@ -93,8 +93,7 @@ pub(crate) enum Notice {
 pub(crate) type Announce<'a> = &'a dyn Fn(Notice);
 
 impl Live {
-    /// Opens the environment of a recipe, here or on one of these servers, and resets it. Returns it with the
-    /// initial
+    /// Opens the environment of a recipe, here or on one of these servers, and resets it. Returns it with the initial
     /// episode.
     pub async fn open(
         recipe: Recipe,

@@ -1,8 +1,7 @@
 //! The environments' access to the world outside the worker: questions to the page, and data that the user stored.
 //!
 //! Invariants: the worker itself sends nothing to a network or a person; the page decides what is fetched and asked,
-//! and
-//! keys stay there. Data are read from the browser's storage.
+//! and keys stay there. Data are read from the browser's storage.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -48,7 +48,6 @@ pub(super) struct RolloutService {
 }
 
 impl RolloutService {
-    /// Handles a request.
     pub(super) async fn handle(&self, request: Request, attachments: Vec<Attachment>) -> Event {
         let done = self.try_handle(request, attachments).await;
         done.unwrap_or_else(|reason| Event::Failed { reason })

@@ -1,8 +1,7 @@
 //! The envelope of every message: channel, request id, and kind of delivery.
 //!
 //! A request is `(channel, id, request)`. A reply is a [`Delivery`] with the request's id, followed by the event, if
-//! it
-//! delivers one. Both are decoded in two steps, so that the code which routes a message need not know its type.
+//! it delivers one. Both are decoded in two steps, so that the code which routes a message need not know its type.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,10 @@
 //! Messages about environments that the page plays action by action. A worker holds any number of them.
 //!
-//! Replies to [`Request::Open`]: [`Event::Started`] if the environment is on a server, then the episode in chunks,
-//! or
+//! Replies to [`Request::Open`]: [`Event::Started`] if the environment is on a server, then the episode in chunks, or
 //! [`Event::Refused`] or [`Event::Lost`]. To [`Request::Step`]: one chunk of one step, or an error event. An
 //! environment stays open until it is closed or lost; [`Event::Stopped`] then follows if it was on a server.
 //!
-//! An environment may need a page, a model or a person meanwhile: [`Event::Question`] asks for it, and the page
-//! sends
+//! An environment may need a page, a model or a person meanwhile: [`Event::Question`] asks for it, and the page sends
 //! [`Request::Answer`]. The answers belong to the episode: [`Event::Recorded`].
 
 use std::fmt;

@@ -14,8 +14,7 @@
 //! - Page and worker are the same build, so messages are encoded with postcard, which has no field names and no
 //!   version. Nothing in this format is ever stored.
 //! - Values with a JSON codec of their own (episodes, steps, messages, table rows: integers of any size, `NaN`) are
-//!   encoded
-//!   as the text of that codec (`coded`), which only the reader parses, once.
+//!   encoded as the text of that codec (`coded`), which only the reader parses, once.
 //!
 //! `tests/golden/` shows every message as JSON. `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
 

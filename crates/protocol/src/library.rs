@@ -16,8 +16,7 @@ use crate::episode::EpisodeChunk;
 pub enum Request {
     /// List all episodes: send their rows, then [`Event::Listed`].
     List,
-    /// Send changes by other pages, or by other parts of this one: [`Event::Changed`] and [`Event::Gone`]. The
-    /// replies
+    /// Send changes by other pages, or by other parts of this one: [`Event::Changed`] and [`Event::Gone`]. The replies
     /// do not end.
     Watch,
     /// Send an episode in chunks.

@@ -1,9 +1,7 @@
 //! Messages about rollouts: prompts, replies and tokens. Rendering and tokenizing need a template engine and a
-//! tokenizer,
-//! which a worker has.
+//! tokenizer, which a worker has.
 //!
-//! The tokenizer's file is attached to every request that names one; the worker reads it if it holds another one.
-//! Each
+//! The tokenizer's file is attached to every request that names one; the worker reads it if it holds another one. Each
 //! request has one reply.
 
 use serde::{Deserialize, Serialize};
@@ -35,8 +33,7 @@ pub struct Request {
     /// The setup of the rollout.
     pub setup: Setup,
     /// The episode so far, in the form of `volary_agent::model::sglang::conversation`; for [`Task::Render`],
-    /// `messages` and
-    /// `tools`.
+    /// `messages` and `tools`.
     #[serde(with = "coded")]
     pub conversation: Object,
     /// The task.

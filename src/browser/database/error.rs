@@ -39,7 +39,7 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
-    /// What a person can do.
+    /// Advice for the user.
     pub fn advice(&self) -> &'static str {
         match self {
             DatabaseError::Absent | DatabaseError::Refused { .. } => {

@@ -1,12 +1,9 @@
-//! Decodes the journal records that earlier versions wrote for evaluations, each with the texts of many episodes.
-//! They
+//! Decodes the journal records that earlier versions wrote for evaluations, each with the texts of many episodes. They
 //! are only read: [`super::migration`] stores their texts one by one.
 //!
-//! A record is a list of three elements for each store: its name, the keys with the lengths of their texts (as
-//! JSON), and
-//! the concatenated UTF-8 texts, compressed with LZ4 if there are fewer bytes than the sum of the lengths. (Or a key
-//! and
-//! a text.) The last element is the number of the format; the first versions wrote none.
+//! A record is a list of three elements for each store: its name, the keys with the lengths of their texts (as JSON),
+//! and the concatenated UTF-8 texts, compressed with LZ4 if there are fewer bytes than the sum of the lengths. (Or a
+//! key and a text.) The last element is the number of the format; the first versions wrote none.
 //!
 //! Invariant: a record is decoded completely or not at all.
 

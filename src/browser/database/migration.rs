@@ -1,7 +1,6 @@
 //! Migrates the records of earlier versions to the stores of this version, when the database is opened.
 //!
-//! Invariant: a record is deleted only in the transaction that stores all of its contents. An unreadable record
-//! stays
+//! Invariant: a record is deleted only in the transaction that stores all of its contents. An unreadable record stays
 //! as it is.
 
 use futures_util::FutureExt;

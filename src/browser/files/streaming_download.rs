@@ -137,7 +137,7 @@ impl StreamingDownload {
         received.is_over()
     }
 
-    /// Aborts the request; what was received can still be read.
+    /// Aborts the request. The bytes received so far can still be read.
     pub fn stop(&self) {
         if let Some(request) = self.request.take() {
             request.abort();

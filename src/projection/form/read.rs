@@ -13,7 +13,7 @@ use super::field::{Field, Kind};
 pub struct FieldError {
     /// The path of the field.
     pub place: Place,
-    /// What is wrong and what is expected.
+    /// The error, with what is expected.
     pub reason: String,
 }
 

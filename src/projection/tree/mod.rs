@@ -1,10 +1,8 @@
 //! A frame as rows of a tree, with marks for changes since the previous frame.
 //!
-//! The number of rows is bounded: a branch with many children shows the first and the last ones, and more in slices
-//! of
-//! [`SLICE`]. Once there are [`OPENED_ROWS`] rows, branches are closed by default. Long values are cut. The rows
-//! that a
-//! reader opened and closed ([`Expansion`]) are stored by path, so they stay the same while the selected step
+//! The number of rows is bounded: a branch with many children shows the first and the last ones, and more in slices of
+//! [`SLICE`]. Once there are [`OPENED_ROWS`] rows, branches are closed by default. Long values are cut. The rows that
+//! a reader opened and closed ([`Expansion`]) are stored by path, so they stay the same while the selected step
 //! changes.
 
 mod change;

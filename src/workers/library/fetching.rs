@@ -1,5 +1,4 @@
-//! Fetches files from addresses in the worker, so that a single file is read while it is downloaded and no bytes
-//! pass
+//! Fetches files from addresses in the worker, so that a single file is read while it is downloaded and no bytes pass
 //! through the page.
 
 use std::any::Any;

@@ -1,7 +1,6 @@
 //! A preview of the first episode of a file that is still being read: the part read so far can be opened.
 //!
-//! Invariant: the partial episode is not stored until the reading ends. Then the complete episode replaces it; if
-//! the
+//! Invariant: the partial episode is not stored until the reading ends. Then the complete episode replaces it; if the
 //! file breaks off, the partial episode itself is stored.
 
 use std::cell::RefCell;

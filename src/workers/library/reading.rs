@@ -1,5 +1,4 @@
-//! Imports of files: the steps that all of them share. Large files are imported in slices (`streaming_import`),
-//! others
+//! Imports of files: the steps that all of them share. Large files are imported in slices (`streaming_import`), others
 //! together (`whole_file_import`).
 
 use std::cell::{Cell, RefCell};
