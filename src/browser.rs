@@ -8,7 +8,7 @@
 //!   stored between visits; [`keys`]: key presses anywhere; [`first_interaction`]; [`printer`]; [`element`]:
 //!   measuring and focusing; [`text_selection`]: marking and selecting text; [`appearance`]: the theme.
 //! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
-//!   what only one tab may hold at a time.
+//!   locks that one tab holds at a time.
 //! - [`http`]: requests to models and servers; [`network`]: connectivity and the page's origin.
 //! - [`code_editor`]: the code editor, CodeMirror; [`python_frame`]: the sandboxed frame in which Python runs;
 //!   [`python_port`]: requests to it.
