@@ -1,5 +1,5 @@
-//! How fast streams are read: `throughput FORMAT FILE` reads the file as a streamed reply of that format, in pieces as
-//! a network brings them, again and again, and prints `{"megabytes_a_second", "characters", "calls"}`.
+//! Measures how fast streams are parsed: `throughput FORMAT FILE` repeatedly reads the file as a streamed reply of that
+//! format, in pieces of the size of a network read, and prints `{"megabytes_a_second", "characters", "calls"}`.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use volary_agent::model::{Answer, ApiKey, Delta, ModelError, ProviderKind, Reply
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What a read from a network brings.
+/// The size of one network read, in bytes.
 const PIECE: usize = 16 * 1024;
 const AT_LEAST: Duration = Duration::from_secs(2);
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads a reply to its end; gives the characters of its deltas.
+/// Reads a reply to its end. Returns the number of characters in its deltas, and the answer.
 fn read(kind: ProviderKind, bytes: &[u8]) -> Result<(usize, Answer), ModelError> {
     let key = ApiKey::default();
     let mut reply = Reply::new(kind.provider(), &key, 200, "text/event-stream", None);

@@ -1,4 +1,4 @@
-//! Is a recording what happens? Runs the recorded actions again and names the first difference.
+//! Checks that a recording is reproducible: runs the recorded actions again and reports the first difference.
 //!
 //! Times differ from run to run, so the times in infos are not compared.
 
@@ -14,42 +14,42 @@ use volary_trajectory::{Episode, Outcome};
 
 use crate::runner::{Runner, RunnerError};
 
-/// The members of infos that say times.
+/// The members of infos that hold times.
 const TIMES: [&str; 2] = ["start_ts", "end_ts"];
 
-/// How many characters of a value are shown.
+/// The maximum length of a displayed value, in characters.
 const SHOWN: usize = 120;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Check {
-    /// Every step gives what was recorded.
+    /// Every step reproduces the recorded result.
     Same {
-        /// How many steps were run.
+        /// The number of steps run.
         steps: usize,
     },
-    /// Something else happens.
+    /// A result differs.
     Differs(Divergence),
-    /// The episode does not say how its environment is made.
+    /// The episode has no recipe for its environment.
     NoRecipe,
 }
 
 /// The first difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divergence {
-    /// Where: 0 is the reset, `i` is step `i`.
+    /// The step: 0 is the reset, `i` is step `i`.
     pub step: usize,
-    /// The innermost value that differs, as a path that begins with "tools", "messages", "reward", "done", "truncated",
+    /// Path of the innermost value that differs. It begins with "tools", "messages", "reward", "done", "truncated",
     /// "failure" or "frame".
     pub what: Text,
-    /// What was recorded.
+    /// The recorded value.
     pub recorded: Json,
-    /// What happens now.
+    /// The value of this run.
     pub now: Json,
 }
 
 impl Divergence {
-    /// What differs, for people, with the values shortened.
+    /// A description for people, with shortened values.
     pub fn words(&self) -> String {
         let (recorded, now) = (short(&self.recorded), short(&self.now));
         format!("{} was {recorded} and is now {now}.", self.what)
@@ -65,7 +65,7 @@ pub async fn check(
     check_with(registry, episode, clock, Rc::new(Closed)).await
 }
 
-/// The same, for environments that need something from outside.
+/// Like [`check`], for environments that need resources from outside.
 pub async fn check_with(
     registry: &Registry,
     episode: &Episode,
@@ -99,8 +99,8 @@ pub async fn check_with(
     })
 }
 
-/// Compares a recorded episode with a second run of its actions, step by step as far as both go. `None` if they are the
-/// same there.
+/// Compares a recorded episode with a second run of its actions, step by step up to the end of the shorter one. `None`
+/// if those steps are equal.
 pub fn compare(recorded: &Episode, again: &Episode) -> Option<Divergence> {
     let mut comparison = Comparison::default();
     comparison.compare(
@@ -124,8 +124,8 @@ pub fn compare(recorded: &Episode, again: &Episode) -> Option<Divergence> {
     }
 }
 
-/// The innermost values that differ, with the path to them. A value stands for all of it if its members differ in name,
-/// number or order.
+/// The innermost values that differ, and their path. Objects and lists whose members differ in name, number or order
+/// are reported as a whole.
 fn innermost<'j>(recorded: &'j Json, now: &'j Json) -> (String, &'j Json, &'j Json) {
     let inner = match (recorded, now) {
         (Json::Object(recorded), Json::Object(now)) if recorded.keys().eq(now.keys()) => {

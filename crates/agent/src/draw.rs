@@ -1,4 +1,4 @@
-//! Random values that fit a JSON Schema: small ones, of the kind that people type.
+//! Random values that match a JSON Schema: small ones, like those that people type.
 //!
 //! Invariant: the same source of randomness and the same schema give the same value.
 
@@ -6,10 +6,10 @@ use volary_core::json::{Json, Key, Object};
 use volary_core::random::Random;
 use volary_core::schema;
 
-/// Below this depth only what must be there is drawn, so that schemas that hold themselves end.
+/// Below this depth only required members are drawn, so that recursive schemas terminate.
 const DEEP: usize = 4;
 
-/// Deeper than this nothing is drawn but null.
+/// Below this depth every value is null.
 const DEEPEST: usize = 24;
 
 const WORDS: [&str; 12] = [
@@ -19,7 +19,7 @@ const WORDS: [&str; 12] = [
 
 /// Draws an object for a schema of type object.
 pub fn draw_object(root: &Json, random: &mut Random) -> Object {
-    // Some schemas say more than is heeded here; then another draw may fit.
+    // Some keywords of schemas are not supported; a value that violates them is drawn again.
     const TRIES: usize = 8;
     let mut drawn = Json::default();
     for _ in 0..TRIES {
@@ -81,7 +81,7 @@ impl Draw<'_> {
         self.of_kind(kind.map_or("", |kind| kind), schema, depth)
     }
 
-    /// Deep down the first branch that holds nothing else is taken.
+    /// At depth, the first branch without nested values is chosen.
     fn branch(&mut self, branches: &[Json], depth: usize) -> Json {
         let ends = |branch: &&Json| {
             let resolved = schema::resolve(self.root, branch);
@@ -93,7 +93,7 @@ impl Draw<'_> {
         branch.cloned().unwrap_or_default()
     }
 
-    /// One schema of all parts and their siblings.
+    /// Merges all parts of a schema and their siblings into one schema.
     fn merged(&self, schema: &Json, parts: &[Json]) -> Json {
         let parts = parts
             .iter()
@@ -163,7 +163,7 @@ impl Draw<'_> {
 
     fn integer(&mut self, schema: &Json) -> i64 {
         let (low, high) = limits(schema, |_| 1.0);
-        // Saturating: bounds beyond the machine's integers end at these.
+        // Saturating: bounds beyond `i64` are clamped.
         let (low, high) = (low.ceil() as i64, high.floor() as i64);
         self.random.range(low..=high)
     }
@@ -232,7 +232,7 @@ fn list<'a>(schema: &'a Json, key: &str) -> Option<&'a [Json]> {
     schema.get(key)?.as_list()
 }
 
-/// A bound of a length. One of millions is no reason to draw millions.
+/// A length bound. Capped, so that a bound of millions does not draw millions of values.
 fn count(schema: &Json, key: &str) -> Option<usize> {
     bound(schema, key).map(|count| count.clamp(0.0, 1000.0) as usize)
 }
@@ -241,8 +241,7 @@ fn bound(schema: &Json, key: &str) -> Option<f64> {
     schema.get(key)?.as_f64().filter(|bound| bound.is_finite())
 }
 
-/// The bounds of a number; around zero where there are none. `step` says how far an exclusive
-/// bound is moved inwards.
+/// The bounds of a number, near zero where the schema has none. `step` moves an exclusive bound inwards.
 fn limits(schema: &Json, step: fn(f64) -> f64) -> (f64, f64) {
     const WIDTH: f64 = 20.0;
     let above = bound(schema, "exclusiveMinimum").map(|bound| bound + step(bound));

@@ -1,12 +1,12 @@
 //! Policies, and the runner that plays an environment and records the episode.
 //!
-//! - [`policy`]: what a policy is; [`scripted`], [`random`] (by [`draw`]), [`oracle`] need no model.
-//! - [`model`]: what models are sent and what they answer, for policies that ask one.
+//! - [`policy`]: the trait of policies; [`scripted`], [`random`] (by [`draw`]), [`oracle`] need no model.
+//! - [`model`]: requests to models and their answers, for policies that ask one.
 //! - [`runner`]: opens a recipe, steps it, re-runs it up to any step.
-//! - [`mod@rollout`]: a whole episode of an environment under a policy, with limits.
+//! - [`mod@rollout`]: plays a whole episode of an environment under a policy, with limits.
 //! - [`evaluation`]: many tasks × policies × repeats: plan, schedule, results.
-//! - [`statistics`]: what the results of many episodes say.
-//! - [`mod@check`]: whether a recorded episode is what happens.
+//! - [`statistics`]: estimates and intervals for the results of many episodes.
+//! - [`mod@check`]: checks that a recorded episode is reproducible.
 
 pub mod check;
 pub mod draw;

@@ -1,4 +1,4 @@
-//! A policy that knows the answer, where the environment gives it away.
+//! A policy that plays the solution, for environments that provide one.
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::AnyMessage;
@@ -9,7 +9,7 @@ use volary_trajectory::{StepRecord, call_id};
 
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 
-/// Takes the action that the environment's entry in the registry says is right.
+/// Takes the action that the environment's registry entry returns as correct.
 #[derive(Clone, Copy)]
 pub struct Oracle {
     solve: Solve,
@@ -18,7 +18,7 @@ pub struct Oracle {
 type Solve = fn(&ViewInput<'_>) -> Option<volary_core::ToolRequestMessage>;
 
 impl Oracle {
-    /// The oracle of an environment, if there is one.
+    /// The oracle of an environment; an error if it has none.
     pub fn new(entry: &EnvironmentEntry) -> Result<Self, PolicyError> {
         let unfit = || PolicyError::Unfit {
             policy: "oracle".into(),

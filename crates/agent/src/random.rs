@@ -11,15 +11,15 @@ use volary_trajectory::call_id;
 use crate::draw::draw_object;
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 
-/// Takes one random call a step. What it does in a step follows from the seed and the number of the
-/// step alone, so an episode that was cut goes on as it did the first time.
+/// Takes one random call per step. Each call depends only on the seed and the number of the
+/// step, so an interrupted episode continues as it would have without the interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomPolicy {
     seed: u64,
 }
 
 impl RandomPolicy {
-    /// The policy of a seed.
+    /// The policy with a seed.
     pub fn new(seed: u64) -> Self {
         RandomPolicy { seed }
     }

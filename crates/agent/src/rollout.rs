@@ -1,7 +1,7 @@
-//! A whole episode: the policy decides, the environment answers, until it is over or a limit is
+//! Plays a whole episode: policy and environment alternate until the episode ends or a limit is
 //! reached.
 //!
-//! [`decide`] is one turn of that without the environment, for loops of one's own; [`rollout`] is the
+//! [`decide`] is a single decision of the policy, for custom loops; [`rollout`] is the
 //! loop.
 
 use std::cell::Cell;
@@ -15,10 +15,10 @@ use volary_trajectory::{Ending, Episode, PatchError};
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 use crate::runner::{RunnerError, Stage};
 
-/// What ends a rollout besides the environment.
+/// The limits of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most steps that an episode may have. Reaching it is truncation.
+    /// The maximum number of steps of an episode. Reaching it is truncation.
     pub max_steps: usize,
 }
 
@@ -28,56 +28,56 @@ impl Default for Limits {
     }
 }
 
-/// A wish that a rollout stop. Clones share it.
+/// A cancellation token. Clones share its state.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Rc<Cell<bool>>);
 
 impl Cancel {
-    /// Asks to stop after the current step.
+    /// Requests a stop after the current step.
     pub fn cancel(&self) {
         self.0.set(true);
     }
 
-    /// Whether that was asked.
+    /// Whether a stop was requested.
     pub fn is_cancelled(&self) -> bool {
         self.0.get()
     }
 }
 
-/// What comes next.
+/// The result of [`decide`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// This action.
+    /// Take this action.
     Act(ToolRequestMessage),
-    /// Nothing.
+    /// Stop.
     Stop(Stop),
 }
 
-/// Why nothing comes next.
+/// Why a rollout stops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// The state of the episode.
+    /// The ending of the episode.
     pub ending: Ending,
     /// Why, for people.
     pub reason: Text,
 }
 
-/// Why a rollout broke off. The episode holds all steps up to there.
+/// Why a rollout failed. The episode contains all steps before the failure.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RolloutError {
     /// The policy could not decide.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// The environment could not be stepped.
+    /// The environment failed.
     #[error(transparent)]
     Runner(#[from] RunnerError),
-    /// The frame does not follow from the one before.
+    /// The frame patch does not apply to the previous frame.
     #[error(transparent)]
     Frame(#[from] PatchError),
 }
 
-/// Asks the policy for the next action, unless the episode is over or as long as it may be.
+/// Asks the policy for the next action, unless the episode has ended or has reached its limit of steps.
 pub async fn decide(
     policy: &mut dyn Policy,
     episode: &Episode,
@@ -127,8 +127,8 @@ fn stop(episode: &Episode, limits: &Limits) -> Option<Stop> {
     })
 }
 
-/// Plays an episode on from where it is. Calls `on_step` after every step. The ending is written
-/// into the episode; it stays open if the policy has nothing more to do or the rollout was cancelled.
+/// Continues an episode. Calls `on_step` after every step, and writes the ending
+/// into the episode; it stays open if the policy has no further action or the rollout was cancelled.
 pub async fn rollout(
     stage: &mut dyn Stage,
     episode: &mut Episode,

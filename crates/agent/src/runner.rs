@@ -1,8 +1,8 @@
 //! Runs the environment of a recipe and records the result of each action.
 //!
-//! Invariants: a runner steps one environment, one action at a time. After a breakdown or
-//! a step that was broken off it refuses to go on, since the state is not known; opening the recipe again
-//! and replaying the actions leads to where it was.
+//! Invariants: a runner steps one environment, one action at a time. After a crash or
+//! an interrupted step it refuses further actions, since the state is unknown; opening the recipe again
+//! and replaying the actions restores the state.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -30,7 +30,7 @@ pub struct Runner {
 #[derive(Clone, Debug, PartialEq)]
 enum State {
     Ready,
-    /// Within a step; still so afterwards if the step was broken off.
+    /// Within a step; the state stays `Stepping` if the step was interrupted.
     Stepping,
     Crashed {
         message: Text,
@@ -38,7 +38,7 @@ enum State {
     Closed,
 }
 
-/// What a reset gives.
+/// The result of a reset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Opening {
     /// The first observations.
@@ -49,16 +49,16 @@ pub struct Opening {
     pub frame: Frame,
 }
 
-/// What a step gives.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stepped {
     /// The action and its result.
     pub record: StepRecord,
-    /// How the frame changed.
+    /// The change of the frame.
     pub frame: FramePatch,
 }
 
-/// Why an environment could not be opened or stepped. That a step failed is no such error, but
+/// Why an environment could not be opened or stepped. A step that fails is not an error but
 /// an outcome.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -78,16 +78,16 @@ pub enum RunnerError {
         /// Why.
         error: EnvironmentError,
     },
-    /// It broke down, or was lost.
+    /// It crashed, or its connection was lost.
     #[error(
         "The environment crashed: {message}. The steps so far are kept; reset it or go back to an \
          earlier step."
     )]
     Crashed {
-        /// What is known of it.
+        /// The message of the crash.
         message: Text,
     },
-    /// A step was broken off.
+    /// A step was interrupted.
     #[error(
         "The last step was interrupted, so the environment's state is unknown; reset it or go back \
          to an earlier step."
@@ -96,18 +96,18 @@ pub enum RunnerError {
     /// It was closed.
     #[error("The environment is closed; reset it first.")]
     Closed,
-    /// It is elsewhere, could not be opened there or was lost, and this is known of it.
+    /// It is remote, and could not be opened or was lost.
     #[error("{message}")]
     Elsewhere {
         /// What failed, why, and what to do.
         message: Text,
-        /// Whether other environments can't be played there either.
+        /// Whether other remote environments are affected too.
         concerns_all: bool,
     },
 }
 
 impl RunnerError {
-    /// Why there is no environment any more, if that is what happened.
+    /// The message of the crash or loss; `None` for other errors.
     pub fn loss(&self) -> Option<&Text> {
         match self {
             RunnerError::Crashed { message } | RunnerError::Elsewhere { message, .. } => {
@@ -118,26 +118,26 @@ impl RunnerError {
     }
 }
 
-/// What takes actions: a [`Runner`], or a link to one elsewhere.
+/// An environment that can be stepped: a [`Runner`], or a proxy of a remote one.
 pub trait Stage {
     /// Takes an action.
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>>;
 
-    /// What the environment got from outside, as members of its configuration; see
+    /// The input that the environment received from outside, as members of its configuration; see
     /// [`Environment::recorded`]. Empty by default.
     fn recorded(&self) -> Object {
         Object::new()
     }
 
-    /// Frees what it holds; it cannot be stepped afterwards. What it says on closing changes nothing of
-    /// what happened. Where dropping it is enough, this does nothing.
+    /// Frees its resources; it cannot be stepped afterwards. Errors on closing do not affect the
+    /// recorded steps. The default does nothing, for stages that are freed on drop.
     fn close(&mut self) -> LocalBoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 }
 
 impl Opening {
-    /// The episode that begins here.
+    /// The episode that begins with this reset.
     pub fn episode(self, recipe: Recipe) -> Episode {
         Episode {
             recipe: Some(recipe),
@@ -150,7 +150,7 @@ impl Opening {
 }
 
 impl Runner {
-    /// Makes the environment of a recipe and resets it. Nothing outside can be reached from it.
+    /// Makes the environment of a recipe and resets it, without access to anything outside.
     pub async fn open(
         registry: &Registry,
         recipe: &Recipe,
@@ -159,7 +159,7 @@ impl Runner {
         Runner::open_with(registry, recipe, clock, Rc::new(Closed)).await
     }
 
-    /// Makes the environment of a recipe and resets it. It may ask for pages, models and a person.
+    /// Makes the environment of a recipe and resets it. It may access pages, models and a person.
     pub async fn open_with(
         registry: &Registry,
         recipe: &Recipe,
@@ -191,7 +191,7 @@ impl Runner {
         Ok((runner, opening))
     }
 
-    /// Goes on with an environment that was made and reset elsewhere, and whose frame is known.
+    /// Wraps an environment that was already made and reset, with its current frame.
     pub fn resume(environment: Box<dyn Environment>, frame: Frame, clock: Rc<dyn Clock>) -> Runner {
         Runner {
             environment,
@@ -201,7 +201,7 @@ impl Runner {
         }
     }
 
-    /// Takes an action. A step that fails is recorded as such, and the environment goes on.
+    /// Takes an action. A failed step is recorded as such, and the environment continues.
     pub async fn step(&mut self, action: AnyMessage) -> Result<Stepped, RunnerError> {
         self.check()?;
         self.state = State::Stepping;
@@ -249,7 +249,7 @@ impl Runner {
         &self.frame
     }
 
-    /// Frees what the environment holds. It cannot be stepped afterwards.
+    /// Frees the environment's resources. It cannot be stepped afterwards.
     pub async fn close(&mut self) -> Result<(), RunnerError> {
         if self.state == State::Closed {
             return Ok(());
@@ -284,14 +284,14 @@ impl Stage for Runner {
 
     fn close(&mut self) -> LocalBoxFuture<'_, ()> {
         Box::pin(async {
-            // See the trait.
+            // See `Stage::close`.
             let _ = Runner::close(self).await;
         })
     }
 }
 
-/// Turns a panic of an environment into its message. In the browser a panic ends the worker
-/// instead, and the page says so.
+/// Converts a panic of an environment to its message. In the browser a panic terminates the worker
+/// instead, and the page reports it.
 async fn unwound<T>(future: LocalBoxFuture<'_, T>) -> Result<T, Text> {
     let result = AssertUnwindSafe(future).catch_unwind().await;
     result.map_err(|panic| message_of(&*panic))

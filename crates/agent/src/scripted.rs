@@ -1,7 +1,7 @@
 //! A policy that follows a script, and the form of scripts that people edit.
 //!
 //! A script is a JSON list of actions. An action is a call `{"name": ..., "arguments": {...}}`, a list of such
-//! calls, or a whole message of the native format. Instead of the list, the actions may be one a
+//! calls, or a whole message of the native format. Instead of a list, a script may contain one action per
 //! line.
 
 use futures_util::future::LocalBoxFuture;
@@ -15,43 +15,43 @@ use volary_trajectory::native::{message_from_json, message_to_json};
 
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 
-/// Takes the actions of a script, one a step: the n-th in step n, whatever took the steps before.
+/// Takes the actions of a script: the n-th in step n, even if others took the steps before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scripted {
     actions: Vec<ToolRequestMessage>,
 }
 
-/// Why a text is no script.
+/// Why a text is not a valid script.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScriptError {
-    /// No JSON.
+    /// It is not JSON.
     #[error("Line {line}, column {column}: {problem}.")]
     NotJson {
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The syntax error.
         problem: ReadProblem,
     },
-    /// An action is not as it must be.
+    /// An action is invalid.
     #[error("Action {action}: {reason}.")]
     Action {
-        /// Which, from 1.
+        /// The number of the action, from 1.
         action: usize,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Scripted {
-    /// A policy that takes these actions.
+    /// A policy that takes the given actions.
     pub fn new(actions: Vec<ToolRequestMessage>) -> Self {
         Scripted { actions }
     }
 
-    /// Reads a script.
+    /// Parses a script.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let actions = match Json::parse(text) {
             _ if text.trim().is_empty() => Vec::new(),
@@ -81,7 +81,7 @@ impl Scripted {
         &self.actions
     }
 
-    /// The script as a text to edit, one action a line.
+    /// The script as editable text, one action per line.
     pub fn to_text(&self) -> String {
         let lines: Vec<String> = self.actions.iter().enumerate().map(line).collect();
         match lines.is_empty() {

@@ -1,5 +1,5 @@
-//! Just enough HTTP/1.1 to talk to a server on this machine: one request a connection, bodies with a length, in
-//! chunks, or up to the end.
+//! A minimal HTTP/1.1 client for a server on this machine: one request per connection; bodies have a length, are
+//! chunked, or end with the connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use volary_agent::model::HttpRequest;
 
 use crate::Failure;
 
-/// The head of a reply, and its body piece by piece.
+/// The head of a reply; its body is read in pieces.
 pub struct Response {
     pub status: u16,
     headers: Vec<(String, String)>,
@@ -70,7 +70,7 @@ pub fn send(request: &HttpRequest) -> Result<Response, Failure> {
 }
 
 impl Response {
-    /// The value of a header; empty if there is none.
+    /// The value of a header; empty if it is missing.
     pub fn header(&self, name: &str) -> &str {
         let mut headers = self.headers.iter();
         headers
@@ -78,7 +78,7 @@ impl Response {
             .map_or("", |(_, value)| value)
     }
 
-    /// The next piece of the body; none at its end.
+    /// The next piece of the body; `None` at its end.
     pub fn piece(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         let length = match self.left {
             Left::Nothing => return Ok(None),

@@ -1,9 +1,9 @@
-//! What tests/interop asks of the wire formats: each line on standard input is a command in JSON, each line on
-//! standard output the answer to it.
+//! The codec driver of tests/interop: each line on standard input is a command in JSON, each line on standard output
+//! its answer.
 //!
 //! - `{"do": "request", "provider", "base_url", "key", "request"}`: the HTTP request, as it would be sent.
-//! - `{"do": "reply", "provider", "status", "content_type", "body"}`: what is read out of a reply: `answer` and
-//!   `action`, or `error`.
+//! - `{"do": "reply", "provider", "status", "content_type", "body"}`: the parsed reply: `answer` and `action`, or
+//!   `error`.
 //! - `{"do": "play", "provider", "base_url", "key", "model", "environment", …}`: plays an episode against a server
 //!   on this machine.
 
@@ -73,7 +73,7 @@ fn request(command: &Json) -> Result<Json, Failure> {
     Ok(json!({"method": method, "url": (http.url), "headers": headers, "body": (http.body)}))
 }
 
-/// A request in words that every provider shares.
+/// Parses a request in the provider-independent form.
 fn described_request(described: &Json) -> Result<ModelRequest, Failure> {
     let list = |key: &str| described.get(key).and_then(Json::as_list).unwrap_or(&[]);
     let messages = list("messages").iter().map(AnyMessage::read);

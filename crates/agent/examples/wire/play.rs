@@ -1,4 +1,4 @@
-//! An episode under a model that answers over HTTP: with concessions, retries and limits, as the page plays it.
+//! An episode under a model that answers over HTTP, with concessions, retries and limits as in the page.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use volary_trajectory::{Episode, Recipe, call_id};
 
 use crate::{Failure, choice, http, key, provider, text};
 
-/// Plays; gives the messages of the episode and how it went.
+/// Plays an episode. Returns its messages and outcome.
 pub fn play(command: &Json) -> Result<Json, Failure> {
     let clock = VirtualClock::new();
     clock.run(played(command, clock.clone()))?
@@ -116,7 +116,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Asks until there is an answer, or no hope of one.
+    /// Sends the request until it is answered or retries are exhausted.
     fn ask(&mut self, request: &mut ModelRequest) -> Result<Answer, Failure> {
         let mut tries = Tries::new(Patience::default(), 7);
         loop {
@@ -146,7 +146,7 @@ impl Asking<'_> {
         let wait = seconds_of_header(response.header("retry-after"), 0.0);
         let mut reply = Reply::new(provider, &key, response.status, &content_type, wait);
         let mut deltas = Vec::new();
-        // A connection that breaks off is an end like any other: the reply knows whether it is one.
+        // A broken connection ends the body: the reply detects whether it is complete.
         while let Ok(Some(piece)) = response.piece() {
             reply.push(&piece, &mut deltas)?;
         }

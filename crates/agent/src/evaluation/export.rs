@@ -1,4 +1,4 @@
-//! Results as files: a row an episode.
+//! Exports results as CSV and JSON Lines, with one row per episode.
 
 use volary_core::json::{Json, Object};
 use volary_core::object;
@@ -7,7 +7,7 @@ use volary_trajectory::export::csv;
 use super::plan::Plan;
 use super::result::{CellResult, Status};
 
-/// The columns, in the order of the files.
+/// The columns, in file order.
 const COLUMNS: [&str; 17] = [
     "policy",
     "actor",
@@ -28,7 +28,8 @@ const COLUMNS: [&str; 17] = [
     "message",
 ];
 
-/// A table as spreadsheets read it (RFC 4180). What is not known is empty. No text is read as a formula.
+/// A CSV table for spreadsheets (RFC 4180). Unknown values are empty. Texts are escaped so that none is read as a
+/// formula.
 pub fn to_csv<'a>(plan: &Plan, results: impl IntoIterator<Item = &'a CellResult>) -> String {
     let mut table = COLUMNS.join(",");
     table.push_str("\r\n");
@@ -51,7 +52,7 @@ pub fn to_csv<'a>(plan: &Plan, results: impl IntoIterator<Item = &'a CellResult>
     table
 }
 
-/// An object a line, with the columns as keys. What is not known is missing.
+/// One object per line, with the columns as keys. Unknown values are omitted.
 pub fn to_jsonl<'a>(plan: &Plan, results: impl IntoIterator<Item = &'a CellResult>) -> String {
     let mut lines = String::new();
     for result in results {

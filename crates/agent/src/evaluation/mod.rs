@@ -1,13 +1,13 @@
 //! Evaluations: tasks × policies × repeats, their results and statistics.
 //!
-//! - [`plan`]: what is to be done: tasks, policies, repeats; its cells, each with its seeds.
-//! - [`mod@play`]: playing a cell whose policy needs no model.
-//! - [`schedule`]: which cell is next and whether a request may be sent now: a state machine without I/O.
+//! - [`plan`]: tasks, policies and repeats; the cells, each with its seeds.
+//! - [`mod@play`]: plays a cell whose policy needs no model.
+//! - [`schedule`]: selects the next cell and limits the rate of requests: a state machine without I/O.
 //! - [`result`]: the result of one cell. [`table`]: statistics of all. [`reason`]: why some failed. [`export`]:
 //!   as files.
 //!
-//! Invariants: a cell's seeds follow from the plan and its place alone, and the schedule is rebuilt from
-//! the plan and the results that are kept, so an evaluation survives whatever ends the page.
+//! Invariants: a cell's seeds follow from the plan and its index alone. The schedule is rebuilt from the plan and the
+//! stored results, so an evaluation survives a closed or crashed page.
 
 pub mod export;
 pub mod plan;

@@ -1,4 +1,4 @@
-//! What an evaluation is to do, and the cells that follow from it.
+//! The plan of an evaluation, and its cells.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Object, Text, from_json, to_json};
@@ -7,37 +7,37 @@ use volary_trajectory::{Recipe, TaskReference};
 
 use crate::model::limits::Budget;
 
-/// An evaluation as it was set up. It holds its tasks whole, so that it can go on without the dataset.
+/// An evaluation as it was set up. It contains its tasks in full, so that it can resume without the dataset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// What a person calls it.
+    /// The display name.
     pub name: Text,
-    /// The dataset that the tasks are of; `None` for tasks that are seeds of one environment.
+    /// The dataset of the tasks; `None` if the tasks are seeds of one environment.
     pub dataset: Option<Text>,
     /// The tasks.
     pub tasks: Vec<PlannedTask>,
-    /// What acts.
+    /// The policies to evaluate.
     pub policies: Vec<PlannedPolicy>,
-    /// How often each policy tries each task; at least 1.
+    /// The number of tries of each policy at each task; at least 1.
     pub repeats: usize,
-    /// What all seeds follow from. Below 2^53.
+    /// The base seed, from which all seeds are derived. Below 2^53.
     pub seed: u64,
-    /// The total reward from which an episode is a success.
+    /// The success threshold: the lowest total reward of a success.
     pub success: f64,
-    /// How fast, and how much.
+    /// Rate limits and budget.
     pub pace: Pace,
 }
 
-/// How fast an evaluation may go, and how much it may spend.
+/// Rate limits and budget of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// How many episodes of models run at once; at least 1.
+    /// The number of concurrent episodes with models; at least 1.
     pub concurrency: usize,
     /// Requests to one model within any 60 seconds.
     pub requests_per_minute: Option<u64>,
     /// Tokens of one model within any 60 seconds.
     pub tokens_per_minute: Option<u64>,
-    /// The most that all episodes together may spend (tokens and cost).
+    /// The budget of all episodes together (tokens and cost).
     pub budget: Budget,
 }
 
@@ -57,7 +57,7 @@ impl Default for Pace {
 pub struct PlannedTask {
     /// Its id within the dataset.
     pub id: Text,
-    /// What a person reads.
+    /// The display title.
     pub title: Text,
     /// The environment.
     pub environment: Text,
@@ -70,17 +70,17 @@ pub struct PlannedTask {
 pub struct PlannedPolicy {
     /// The name, unique within the plan.
     pub name: Text,
-    /// What acts.
+    /// The actor.
     pub actor: Actor,
-    /// The most steps of an episode.
+    /// The maximum number of steps of an episode.
     pub max_steps: usize,
 }
 
-/// What acts, stored under its name.
+/// The kind of a policy with its settings, stored under its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Actor {
-    /// Random calls.
+    /// Random tool calls.
     Random,
     /// The environment's own solution.
     Oracle,
@@ -93,12 +93,12 @@ pub enum Actor {
     Model {
         /// The name of the connection.
         connection: Text,
-        /// How it is asked, as the page's form of model policies says it.
+        /// The request settings, in the format of the page's form for model policies.
         settings: Object,
     },
 }
 
-/// A plan as it is stored.
+/// The stored form of a plan.
 #[derive(Serialize, Deserialize)]
 struct PlanRecord {
     name: Text,
@@ -112,8 +112,8 @@ struct PlanRecord {
     pace: PaceRecord,
 }
 
-/// A task as it is stored. What makes its environment is left out where it is as in the task before: a thousand
-/// seeds of one environment store it once.
+/// The stored form of a task. Members equal to those of the previous task are omitted: a thousand seeds of one
+/// environment store it once.
 #[derive(Serialize, Deserialize)]
 struct TaskRecord {
     id: Text,
@@ -138,21 +138,21 @@ struct PaceRecord {
     cost: Option<f64>,
 }
 
-/// Which tasks of a dataset.
+/// A selection of tasks of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All of them.
+    /// All tasks.
     All,
-    /// From the first to the last, both included, counted from 1.
+    /// A range with both ends included, counted from 1.
     Range {
         /// The first.
         first: usize,
         /// The last.
         last: usize,
     },
-    /// So many, drawn by a seed.
+    /// A random sample.
     Sample {
-        /// How many.
+        /// The number of tasks.
         count: usize,
         /// The same seed draws the same tasks.
         seed: u64,
@@ -160,7 +160,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// The selected places out of this many, in order.
+    /// The selected indices below `length`, in order.
     pub fn places(self, length: usize) -> Vec<usize> {
         match self {
             Selection::All => (0..length).collect(),
@@ -176,27 +176,27 @@ impl Selection {
     }
 }
 
-/// One episode of an evaluation: which policy tries which task for which time.
+/// One episode of an evaluation: a try of a policy at a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Its place in the plan.
+    /// The index in the plan.
     pub number: usize,
-    /// The place of the task.
+    /// The index of the task.
     pub task: usize,
-    /// The place of the policy.
+    /// The index of the policy.
     pub policy: usize,
-    /// Which try, from 0.
+    /// The number of the try, from 0.
     pub repeat: usize,
 }
 
 impl Plan {
-    /// How many cells there are.
+    /// The number of cells.
     pub fn length(&self) -> usize {
         self.tasks.len() * self.policies.len() * self.repeats
     }
 
-    /// A cell by its place. All tasks are tried once before any is tried twice, so that what is known
-    /// midway says something of all.
+    /// A cell by its index. All tasks are tried once before any is tried twice, so that intermediate results cover all
+    /// tasks.
     pub fn cell(&self, number: usize) -> Option<Cell> {
         if number >= self.length() {
             return None;
@@ -211,7 +211,7 @@ impl Plan {
         })
     }
 
-    /// The place of a cell.
+    /// The index of a cell.
     pub fn number(&self, task: usize, policy: usize, repeat: usize) -> usize {
         (repeat * self.tasks.len() + task) * self.policies.len() + policy
     }
@@ -226,7 +226,7 @@ impl Plan {
         self.policies.get(cell.policy)
     }
 
-    /// What makes the environment of a cell. All policies meet the same environments.
+    /// The recipe of a cell's environment. It is the same for all policies.
     pub fn recipe(&self, cell: Cell) -> Option<Recipe> {
         let task = self.task(cell)?;
         Some(Recipe {
@@ -240,7 +240,7 @@ impl Plan {
         })
     }
 
-    /// The seed of whatever is random in the policy of a cell.
+    /// The seed of the policy of a cell.
     pub fn policy_seed(&self, cell: Cell) -> u64 {
         self.drawn(&format!("policy of cell {}", cell.number))
     }
@@ -250,7 +250,7 @@ impl Plan {
         Random::new(self.seed).fork(label).next_u64() >> 11
     }
 
-    /// As it is stored.
+    /// The stored form.
     pub fn to_json(&self) -> Json {
         let former = std::iter::once(None).chain(self.tasks.iter().map(Some));
         let tasks = self.tasks.iter().zip(former).map(|(task, former)| {
@@ -283,11 +283,11 @@ impl Plan {
                 cost: pace.budget.cost,
             },
         };
-        // Texts, numbers and values can always be written.
+        // Texts, numbers and values always serialize.
         to_json(&record).unwrap_or_default()
     }
 
-    /// From what was stored; `None` if that is no plan.
+    /// Reads the stored form; `None` if the value is not a plan.
     pub fn read(value: &Json) -> Option<Self> {
         let record: PlanRecord = from_json(value).ok()?;
         let mut tasks: Vec<PlannedTask> = Vec::with_capacity(record.tasks.len());
@@ -327,7 +327,7 @@ impl Plan {
 }
 
 impl PlannedTask {
-    /// Whether the environments of both are alike to the order of keys.
+    /// Whether both make the same environment, with equal order of keys.
     fn makes_the_same(&self, other: &PlannedTask) -> bool {
         self.environment == other.environment
             && (self.configuration.iter()).eq(other.configuration.iter())
@@ -335,18 +335,18 @@ impl PlannedTask {
 }
 
 impl Actor {
-    /// As it is stored.
+    /// The stored form.
     pub fn to_json(&self) -> Json {
-        // Texts and values can always be written.
+        // Texts and values always serialize.
         to_json(self).unwrap_or_default()
     }
 
-    /// From what was stored; `None` if that is no actor.
+    /// Reads the stored form; `None` if the value is not an actor.
     pub fn read(value: &Json) -> Option<Self> {
         from_json(value).ok()
     }
 
-    /// The word for it in files.
+    /// Its identifier in files.
     pub fn word(&self) -> &'static str {
         match self {
             Actor::Random => "random",
@@ -356,7 +356,7 @@ impl Actor {
         }
     }
 
-    /// Whether its turns cost money and time elsewhere.
+    /// Whether it asks a model, which costs money and time.
     pub fn is_model(&self) -> bool {
         matches!(self, Actor::Model { .. })
     }

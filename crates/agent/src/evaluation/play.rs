@@ -14,28 +14,28 @@ use crate::{
     Scripted, Stage, rollout,
 };
 
-/// A cell as a worker needs it.
+/// A cell as sent to a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// The place of the cell in the plan.
+    /// The index of the cell in the plan.
     pub cell: usize,
-    /// The id that its episode will have.
+    /// The id of the episode to record.
     pub episode: Text,
-    /// What a person will call it.
+    /// The display name of the episode.
     pub name: Text,
-    /// What makes its environment.
+    /// The recipe of the environment.
     pub recipe: Recipe,
-    /// What acts.
+    /// The policy.
     pub actor: Actor,
-    /// The seed of whatever is random in the policy.
+    /// The seed of the policy.
     pub policy_seed: u64,
-    /// The most steps.
+    /// The maximum number of steps.
     pub max_steps: usize,
-    /// The evaluation that it belongs to.
+    /// The id of the evaluation.
     pub evaluation: Text,
     /// The name of the evaluation.
     pub run: Text,
-    /// How many tries there were before.
+    /// The number of previous tries.
     pub tries: u32,
 }
 
@@ -67,7 +67,7 @@ impl Job {
         })
     }
 
-    /// Writes into an episode what it is.
+    /// Writes the metadata of the job into an episode.
     pub fn label(&self, episode: &mut Episode) {
         episode.id = self.episode.clone();
         episode.name = self.name.clone();
@@ -82,7 +82,7 @@ impl Job {
     }
 }
 
-/// The id of the episode of a cell. It follows from the cell, so a cell never has two episodes.
+/// The id of the episode of a cell. It is derived from the cell, so a cell never has two episodes.
 pub fn episode_id(evaluation: &str, cell: usize) -> Text {
     format!("{evaluation}-{cell:06}").into()
 }
@@ -101,8 +101,8 @@ pub async fn play(
     play_on(job, registry, &*clock, &Cancel::default(), opened).await
 }
 
-/// Plays a cell in the environment that `opened` gives, with the episode that begins there. There is an episode
-/// wherever the environment could be reset. Cancelled, it closes the environment and gives what there is.
+/// Plays a cell in the environment returned by `opened`, with the episode that begins there. Returns an episode
+/// whenever the environment could be reset. On cancellation it closes the environment and returns the episode so far.
 pub async fn play_on<S: Stage>(
     job: &Job,
     registry: &Registry,

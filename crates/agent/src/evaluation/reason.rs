@@ -1,4 +1,4 @@
-//! Why episodes of an evaluation broke off, in short: where one thing is at fault, most of them say the same.
+//! The most common reason of failure in an evaluation: with one common cause, most failures share a message.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,19 +7,19 @@ use volary_core::json::Text;
 
 use super::result::{CellResult, Status};
 
-/// What most failures say.
+/// The most common failure message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MainReason {
     /// What failed and why, for people.
     pub message: Text,
-    /// How many say this.
+    /// The number of failures with this message.
     pub given: usize,
-    /// How many failures there are.
+    /// The number of all failures.
     pub failures: usize,
 }
 
 impl MainReason {
-    /// What most failures among the results say; of equally many, what the first cell says. `None` if nothing failed.
+    /// The most common message among the failed results; on a tie that of the first cell. `None` if nothing failed.
     pub fn of<'a>(results: impl IntoIterator<Item = &'a CellResult>) -> Option<Self> {
         let mut reasons: BTreeMap<&Text, (usize, usize)> = BTreeMap::new();
         let mut failures = 0;

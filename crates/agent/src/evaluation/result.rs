@@ -1,4 +1,4 @@
-//! What came of one cell.
+//! The result of one cell.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text, from_json, to_json};
@@ -9,24 +9,24 @@ use crate::model::limits::Spent;
 use crate::model::selection::usage_of;
 use crate::{PolicyError, RunnerError};
 
-/// What came of a cell.
+/// The result of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellResult {
-    /// The place of the cell in the plan.
+    /// The index of the cell in the plan.
     pub cell: usize,
-    /// How it went.
+    /// The outcome.
     pub status: Status,
     /// The sum of the rewards.
     pub reward: f64,
-    /// What all tries of the cell spent, failed ones included.
+    /// The total cost of all tries of the cell, including failed ones.
     pub spent: Spent,
-    /// How many tries there were, this one included.
+    /// The number of tries, including this one.
     pub tries: u32,
-    /// The name of the model that was asked, if any.
+    /// The name of the model, if one was asked.
     pub model: Option<Text>,
 }
 
-/// A result as it is stored: with an ending, or with a failure and its message.
+/// The stored form of a result: with an ending, or with a failure and its message.
 #[derive(Serialize, Deserialize)]
 struct ResultRecord {
     cell: usize,
@@ -46,61 +46,61 @@ struct ResultRecord {
     model: Option<Text>,
 }
 
-/// How an episode of an evaluation went.
+/// The outcome of an episode of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
-    /// It came to an end that counts: "done", "truncated", or "open" if the policy had nothing more to do.
+    /// It ended and counts: "done", "truncated", or "open" if the policy had no further action.
     Finished {
-        /// Which.
+        /// The ending.
         ending: Text,
     },
-    /// It broke off. It counts for nothing, and can be tried again.
+    /// It was aborted. It is excluded from statistics and can be retried.
     Failed(Failure),
 }
 
-/// Why an episode broke off.
+/// Why an episode was aborted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What kind of failure.
+    /// The category.
     pub kind: FailureKind,
     /// What failed and why, for people.
     pub message: Text,
 }
 
-/// Kinds of failures, stored by their words.
+/// Categories of failures, stored by their identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The environment could not be made or broke down.
+    /// The environment could not be made, or crashed.
     Environment,
-    /// The server of the environments can't be used.
+    /// The environment server is unavailable.
     Server,
-    /// The policy does not fit.
+    /// The policy does not suit the environment.
     Policy,
-    /// The key was refused.
+    /// The provider rejected the key.
     #[serde(rename = "key refused")]
     Key,
-    /// Too many requests.
+    /// The rate limit was exceeded.
     #[serde(rename = "rate limit")]
     RateLimit,
-    /// The provider failed.
+    /// The provider failed with a server error.
     #[serde(rename = "provider failed")]
     Provider,
-    /// The request was refused.
+    /// The provider rejected the request.
     #[serde(rename = "request refused")]
     Request,
-    /// The provider could not be reached, or fell silent.
+    /// The provider could not be reached, or the connection timed out.
     Network,
-    /// The answer could not be used.
+    /// The answer was unusable.
     #[serde(rename = "unusable answer")]
     Answer,
-    /// It took too long.
+    /// The time limit was exceeded.
     Time,
 }
 
 impl FailureKind {
-    /// All of them.
+    /// All categories.
     pub const ALL: [FailureKind; 10] = [
         FailureKind::Environment,
         FailureKind::Server,
@@ -114,7 +114,7 @@ impl FailureKind {
         FailureKind::Time,
     ];
 
-    /// The word for it, in tables and files.
+    /// The identifier in tables and files.
     pub const fn word(self) -> &'static str {
         match self {
             FailureKind::Environment => "environment",
@@ -130,7 +130,7 @@ impl FailureKind {
         }
     }
 
-    /// Whether it is the model, or the way to it, that failed.
+    /// Whether the model, or the connection to it, failed.
     pub const fn is_of_model(self) -> bool {
         !matches!(
             self,
@@ -141,14 +141,14 @@ impl FailureKind {
         )
     }
 
-    /// Whether going on with other cells is pointless until a person has done something.
+    /// Whether all further cells would fail as well until the user fixes the cause.
     pub const fn concerns_all(self) -> bool {
         matches!(self, FailureKind::Key | FailureKind::Server)
     }
 }
 
 impl Failure {
-    /// Of an environment.
+    /// The failure of an environment.
     pub fn of_runner(error: &RunnerError) -> Self {
         let of_server = matches!(
             error,
@@ -166,7 +166,7 @@ impl Failure {
         }
     }
 
-    /// Of a policy without a model.
+    /// The failure of a policy without a model.
     pub fn of_policy(error: &PolicyError) -> Self {
         Failure {
             kind: FailureKind::Policy,
@@ -174,7 +174,7 @@ impl Failure {
         }
     }
 
-    /// Of a model.
+    /// The failure of a model.
     pub fn of_model(error: &ModelError) -> Self {
         let kind = match error {
             ModelError::Status { status, .. } => match status {
@@ -197,7 +197,7 @@ impl Failure {
 }
 
 impl CellResult {
-    /// Of an episode that came to an end, with what was spent on it.
+    /// The result of an episode that ended, with its cost.
     pub fn finished(cell: usize, episode: &Episode, spent: Spent, tries: u32) -> Self {
         let finished = |ending: &str| Status::Finished {
             ending: ending.into(),
@@ -221,7 +221,7 @@ impl CellResult {
         }
     }
 
-    /// Of an episode that broke off.
+    /// The result of an episode that was aborted.
     pub fn failed(cell: usize, failure: Failure, reward: f64, spent: Spent, tries: u32) -> Self {
         CellResult {
             cell,
@@ -233,12 +233,12 @@ impl CellResult {
         }
     }
 
-    /// Whether it counts.
+    /// Whether it counts in statistics.
     pub fn is_finished(&self) -> bool {
         matches!(self.status, Status::Finished { .. })
     }
 
-    /// As it is stored.
+    /// The stored form.
     pub fn to_json(&self) -> Json {
         let (ending, failure) = match &self.status {
             Status::Finished { ending } => (Some(ending.clone()), None),
@@ -257,11 +257,11 @@ impl CellResult {
             message: failure.map(|failure| failure.message.clone()),
             model: self.model.clone(),
         };
-        // Texts and numbers can always be written.
+        // Texts and numbers always serialize.
         to_json(&record).unwrap_or_default()
     }
 
-    /// From what was stored; `None` if that is no result.
+    /// Reads the stored form; `None` if the value is not a result.
     pub fn read(value: &Json) -> Option<Self> {
         let record: ResultRecord = from_json(value).ok()?;
         let status = match (record.ending, record.failure) {
@@ -288,8 +288,8 @@ impl CellResult {
     }
 }
 
-/// What the steps of an episode spent, as far as the episode tells: steps, seconds, tokens. `cost` prices the
-/// usage of one answer; it is asked for steps of models alone.
+/// The cost of an episode's steps as far as it is recorded: steps, seconds, tokens. `cost` prices the usage of one
+/// answer; it is called for steps of models only.
 pub fn spent_of(episode: &Episode, cost: impl Fn(&crate::model::Usage) -> Option<f64>) -> Spent {
     let mut spent = Spent::default();
     for step in &episode.steps {

@@ -1,10 +1,10 @@
-//! Which cell is next, and whether a request may be sent now: a state machine without I/O or clock.
+//! Schedules the cells of an evaluation and limits its requests: a state machine without I/O or clock.
 //!
-//! Invariants: a cell is under way at most once, and one that is finished is never begun again; within any
-//! 60 seconds no more requests are let through than the pace says; none is let through once the
-//! budget is spent or anybody asked to pause. Equal calls in equal order give equal answers.
+//! Invariants: a cell is in flight at most once, and a finished cell never starts again. Within any 60 seconds no more
+//! requests are permitted than the rate limits allow. No request is permitted once the budget is spent or the
+//! evaluation was paused. Equal sequences of calls return equal results.
 //!
-//! Time is in seconds of a clock that never goes back.
+//! Times are seconds of a monotonic clock.
 
 mod meter;
 mod progress;
@@ -22,51 +22,51 @@ use meter::Meter;
 pub use progress::Progress;
 use progress::Stopwatch;
 
-/// Where an episode is played.
+/// Where an episode runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Entirely in the worker of the environment, without waiting.
+    /// In the worker of the environment, without waiting.
     Local,
-    /// With a model elsewhere.
+    /// With a remote model.
     Model,
 }
 
 /// The state of the evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// It goes on.
+    /// Cells start and requests are sent.
     Running,
-    /// Nothing new is begun, and no request is sent.
+    /// No cell starts, and no request is sent.
     Paused(Why),
-    /// There is nothing more to do.
+    /// All cells have results.
     Finished,
 }
 
-/// Why it does not go on.
+/// Why an evaluation is paused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Why {
-    /// It has not begun, or not since the page was loaded.
+    /// It was not started since the page was loaded.
     Loaded,
-    /// Somebody paused it.
+    /// The user paused it.
     Asked,
-    /// Somebody cancelled it: what was under way was given up.
+    /// The user cancelled it: cells in flight were aborted.
     Cancelled,
-    /// The budget is spent.
+    /// The budget is exhausted.
     Budget(Exhausted),
-    /// It goes on elsewhere: only one may do so, or steps would be paid for twice.
+    /// Another tab runs it: only one may, or steps would be paid for twice.
     Elsewhere,
-    /// Something failed that concerns all that would follow; for people.
+    /// A failure that affects all further cells; the message is for people.
     Trouble(Text),
 }
 
-/// Whether a request may be sent.
+/// Whether a request may be sent now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Permit {
-    /// Send it now; then say [`Schedule::answered`] or [`Schedule::given_up`].
+    /// Send it now; then call [`Schedule::answered`] or [`Schedule::given_up`].
     Go,
     /// Ask again after this many seconds.
     Wait(f64),
-    /// Ask again when something has changed.
+    /// Ask again after the next change of state.
     Hold,
 }
 
@@ -92,7 +92,7 @@ pub struct Schedule {
     watch: Stopwatch,
 }
 
-/// What the schedule knows of a policy.
+/// The state of one policy.
 #[derive(Clone, Debug)]
 struct PolicySlot {
     lane: Lane,
@@ -107,8 +107,8 @@ struct Queue {
 }
 
 impl Schedule {
-    /// The schedule of a plan, of which some cells have results, and others were begun and spent
-    /// something. It is paused.
+    /// The schedule of a plan. Some cells may have results; others may have started and spent part of the budget. It is
+    /// paused.
     pub fn new<'a>(
         plan: &Plan,
         results: impl IntoIterator<Item = &'a CellResult>,
@@ -117,7 +117,7 @@ impl Schedule {
         let mut connections: Vec<&Text> = Vec::new();
         let mut policies = Vec::new();
         for policy in &plan.policies {
-            // Policies of one connection share what its provider allows.
+            // Policies of one connection share the rate limits of its provider.
             let (lane, meter) = match &policy.actor {
                 Actor::Model { connection, .. } => {
                     let known = connections.iter().position(|known| *known == connection);
@@ -165,8 +165,8 @@ impl Schedule {
         schedule
     }
 
-    /// The schedule of the same plan, of which others may have done something meanwhile. It is paused, and
-    /// remembers what was sent within the last minute.
+    /// Rebuilds the schedule of the same plan after another tab may have worked on it. It is paused, and keeps the
+    /// requests of the last minute.
     #[must_use]
     pub fn renewed<'a>(
         &self,
@@ -180,7 +180,7 @@ impl Schedule {
         }
     }
 
-    /// Begins up to this many cells of a lane.
+    /// Starts up to this many cells of a lane.
     pub fn begin(&mut self, lane: Lane, most: usize) -> Vec<usize> {
         if self.phase != Phase::Running {
             return Vec::new();
@@ -219,7 +219,7 @@ impl Schedule {
         let mut all = self.spent;
         all.add(&expected);
         if expected.steps > 0 && self.pace.budget.exhausted(&all).is_some() {
-            // What is on its way may spend the rest.
+            // Requests in flight may spend the rest.
             return Permit::Hold;
         }
         let pace = self.pace;
@@ -229,7 +229,7 @@ impl Schedule {
         }
     }
 
-    /// A request was answered. `cost` is `None` if nobody knows it.
+    /// Records that a request was answered. `cost` is `None` if the price is unknown.
     pub fn answered(&mut self, now: f64, policy: usize, usage: Option<&Usage>, cost: Option<f64>) {
         let mut spent = Spent::default();
         spent.add_answer(usage, cost);
@@ -239,14 +239,14 @@ impl Schedule {
         }
     }
 
-    /// A request came to nothing.
+    /// Records that a request failed.
     pub fn given_up(&mut self, policy: usize) {
         if let Some(meter) = self.meter(policy) {
             meter.given_up();
         }
     }
 
-    /// A cell is done with, well or badly.
+    /// Records that a cell ended; `counts` is false if it failed.
     pub fn ended(&mut self, now: f64, cell: usize, counts: bool) {
         if self.cells.get(cell) != Some(&State::UnderWay) {
             return;
@@ -264,7 +264,7 @@ impl Schedule {
         self.settle(now);
     }
 
-    /// A cell was begun without a result: it waits again.
+    /// Returns a cell that has no result to the queue.
     pub fn returned(&mut self, cell: usize) {
         if self.cells.get(cell) != Some(&State::UnderWay) {
             return;
@@ -277,7 +277,7 @@ impl Schedule {
         queue.waiting.insert(cell);
     }
 
-    /// Begins, or goes on.
+    /// Starts or resumes the evaluation.
     pub fn resume(&mut self, now: f64) {
         if matches!(self.phase, Phase::Paused(_)) {
             self.phase = Phase::Running;
@@ -287,7 +287,7 @@ impl Schedule {
         }
     }
 
-    /// Stops beginning anything and sending requests.
+    /// Stops starting cells and sending requests.
     pub fn pause(&mut self, now: f64, why: Why) {
         if self.phase != Phase::Finished {
             self.phase = Phase::Paused(why);
@@ -295,7 +295,7 @@ impl Schedule {
         }
     }
 
-    /// Lets all that failed wait again. True if there was any.
+    /// Puts all failed cells back into the queue. Returns whether there were any.
     pub fn retry_failures(&mut self) -> bool {
         let failed: Vec<usize> = (0..self.cells.len())
             .filter(|cell| self.cells.get(*cell) == Some(&State::Failed))
@@ -312,27 +312,27 @@ impl Schedule {
         !failed.is_empty()
     }
 
-    /// Sets another pace or budget.
+    /// Changes the rate limits and the budget.
     pub fn set_pace(&mut self, pace: Pace) {
         self.pace = pace;
     }
 
-    /// Its pace and budget.
+    /// The rate limits and the budget.
     pub fn pace(&self) -> &Pace {
         &self.pace
     }
 
-    /// Its state.
+    /// The phase.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// What was spent.
+    /// The total cost so far.
     pub fn spent(&self) -> &Spent {
         &self.spent
     }
 
-    /// How many cells of a lane are under way.
+    /// The number of cells of a lane in flight.
     pub fn under_way(&self, lane: Lane) -> usize {
         match lane {
             Lane::Local => self.local.under_way,
@@ -340,12 +340,12 @@ impl Schedule {
         }
     }
 
-    /// Whether a cell is under way.
+    /// Whether a cell is in flight.
     pub fn is_under_way(&self, cell: usize) -> bool {
         self.cells.get(cell) == Some(&State::UnderWay)
     }
 
-    /// How many cells of a lane wait.
+    /// The number of queued cells of a lane.
     pub fn waiting(&self, lane: Lane) -> usize {
         match lane {
             Lane::Local => self.local.waiting.len(),
@@ -359,7 +359,7 @@ impl Schedule {
         post.map_or(Lane::Local, |post| post.lane)
     }
 
-    /// What the requests that are on their way will spend, by what others did.
+    /// The expected cost of the requests in flight, estimated from previous ones.
     fn expected(&self) -> Spent {
         let mut expected = Spent::default();
         for meter in &self.meters {

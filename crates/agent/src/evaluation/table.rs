@@ -1,7 +1,7 @@
-//! What the results of an evaluation say, for each policy and for each task under each policy.
+//! Statistics of an evaluation's results, for each policy and for each task under each policy.
 //!
-//! Episodes that broke off count for nothing here but as failures: they say something of networks and keys, not
-//! of policies. Intervals have a confidence of 0.95.
+//! Failed episodes count as failures only and are excluded from all other figures: they depend on networks and keys,
+//! not on policies. Intervals have a confidence of 0.95.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,56 +15,56 @@ use crate::statistics::{Estimate, mean_over_tasks, pass_all, pass_at, share_over
 /// The confidence of intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// All that the results say.
+/// Statistics of all results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// A row a policy, in the order of the plan.
+    /// One row per policy, in the order of the plan.
     pub policies: Vec<PolicyRow>,
-    /// A row a task, in the order of the plan; in it a place for each policy.
+    /// One row per task, in the order of the plan, with one entry per policy.
     pub tasks: Vec<Vec<TaskCell>>,
-    /// The numbers of tries of which pass@k and pass^k tell.
+    /// The values of k for pass@k and pass^k.
     pub tries: Vec<usize>,
-    /// What most failures say, if there are any.
+    /// The most common reason of failure, if any episode failed.
     pub main_reason: Option<MainReason>,
 }
 
-/// What is known of a policy.
+/// Statistics of a policy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyRow {
-    /// Episodes that count.
+    /// Finished episodes.
     pub finished: usize,
-    /// Episodes that are to be.
+    /// Planned episodes.
     pub total: usize,
     /// Successes.
     pub successes: usize,
-    /// The share of successes over tasks.
+    /// The success rate, averaged over tasks.
     pub rate: Option<Estimate>,
-    /// The mean reward over tasks.
+    /// The mean reward, averaged over tasks.
     pub reward: Option<Estimate>,
-    /// For each of [`Table::tries`]: pass@k and pass^k, the means over the tasks with that many tries.
+    /// For each k of [`Table::tries`]: pass@k and pass^k, the means over the tasks with at least k tries.
     pub passes: Vec<(Option<f64>, Option<f64>)>,
-    /// Steps of an episode, on average.
+    /// Mean number of steps per episode.
     pub steps: Option<f64>,
-    /// Seconds of an episode, on average.
+    /// Mean duration of an episode in seconds.
     pub seconds: Option<f64>,
-    /// Tokens of all episodes, failed ones included.
+    /// Tokens of all episodes, including failed ones.
     pub tokens: u64,
-    /// What they cost in US dollars; `None` if that is not known of all.
+    /// Their cost in US dollars; `None` if any cost is unknown.
     pub cost: Option<f64>,
-    /// Failures by kind.
+    /// Failures by category.
     pub failures: BTreeMap<FailureKind, usize>,
     /// The models that were asked, by name. The model of a connection may be changed during an evaluation.
     pub models: BTreeSet<Text>,
 }
 
-/// What is known of a task under a policy.
+/// Statistics of a task under a policy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskCell {
-    /// The total rewards of the episodes that count.
+    /// The total rewards of the finished episodes.
     pub rewards: Vec<f64>,
-    /// How many of them are successes.
+    /// The number of successes among them.
     pub successes: usize,
-    /// How many broke off.
+    /// The number of failures.
     pub failures: usize,
 }
 
@@ -77,7 +77,7 @@ impl TaskCell {
 }
 
 impl Table {
-    /// The table of a plan's results.
+    /// Computes the table of a plan's results.
     pub fn new<'a>(
         plan: &Plan,
         results: impl IntoIterator<Item = &'a CellResult, IntoIter: Clone>,
@@ -148,7 +148,7 @@ impl Table {
     }
 }
 
-/// 1, 2, 4, … and the number of repeats itself.
+/// The powers of two below the number of repeats, and that number itself.
 fn tries(repeats: usize) -> Vec<usize> {
     let doubling = std::iter::successors(Some(1_usize), |k| k.checked_mul(2));
     let mut tries: Vec<usize> = doubling.take_while(|k| *k < repeats).collect();
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(a.reward.map(|reward| reward.mean), Some((0.75 + 1.0) / 2.0));
         assert_eq!(a.rate.map(|rate| rate.mean), Some(0.625));
         assert!(a.models.iter().map(|model| &**model).eq(["small"]));
-        // pass@1: (3/4 + 1/2) / 2; of four tries only task 0 tells.
+        // pass@1: (3/4 + 1/2) / 2; only task 0 has four tries.
         assert_eq!(a.passes[0], (Some(0.625), Some(0.625)));
         assert_eq!(a.passes[1], (Some(1.0), Some((0.5 + 0.0) / 2.0)));
         assert_eq!(a.passes[2], (Some(1.0), Some(0.0)));

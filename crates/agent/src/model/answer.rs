@@ -1,39 +1,39 @@
-//! What a model answers, whichever provider it came through.
+//! The provider-independent answer of a model.
 
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
 
 use super::ApiKey;
 
-/// A call as the provider gave it: the arguments are text that may be no JSON.
+/// A call as the provider sent it: the arguments are text that may not be valid JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawCall {
-    /// The provider's id; empty where it gave none.
+    /// The provider's id; empty if missing.
     pub id: String,
-    /// The tool's name; empty where it gave none.
+    /// The tool's name; empty if missing.
     pub name: String,
-    /// JSON text, if all is well.
+    /// Usually JSON text.
     pub arguments: String,
 }
 
-/// Why the model stopped, in OpenAI's words, which are those of aviary.
+/// The finish reason, in OpenAI's terms, which aviary uses too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Finish {
-    /// It was done.
+    /// The answer is complete.
     #[default]
     Stop,
-    /// It wants its calls answered.
+    /// The answer contains calls.
     ToolCalls,
-    /// It ran out of tokens.
+    /// The token limit was reached.
     Length,
-    /// It was kept from answering.
+    /// A content filter blocked the answer.
     ContentFilter,
-    /// Anything else, in the provider's words.
+    /// Any other reason, in the provider's terms.
     Other(Text),
 }
 
 impl Finish {
-    /// From OpenAI's word, or from those that compatible servers use for the same.
+    /// Parses OpenAI's term, or the synonyms of compatible servers.
     pub fn from_word(word: &str) -> Self {
         match word {
             "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" => Finish::Stop,
@@ -44,7 +44,7 @@ impl Finish {
         }
     }
 
-    /// OpenAI's word, or the provider's own.
+    /// OpenAI's term, or the provider's own.
     pub fn as_str(&self) -> &str {
         match self {
             Finish::Stop => "stop",
@@ -56,67 +56,67 @@ impl Finish {
     }
 }
 
-/// Tokens that were counted.
+/// Token counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Tokens of the request, cached ones included.
+    /// Tokens of the request, including cached ones.
     pub prompt: u64,
-    /// Tokens of the answer, thinking included.
+    /// Tokens of the answer, including reasoning.
     pub completion: u64,
-    /// Tokens of the request that came from a cache.
+    /// Tokens of the request read from a cache.
     pub cached: u64,
-    /// Tokens of the request that were put into a cache.
+    /// Tokens of the request written to a cache.
     pub cache_written: u64,
-    /// Tokens of the answer that were thinking, where said.
+    /// Tokens of the answer spent on reasoning, if reported.
     pub reasoning: u64,
-    /// What the provider charged, in US dollars, where it says so (OpenRouter).
+    /// The provider's charge in US dollars, if reported (OpenRouter).
     pub charged: Option<f64>,
 }
 
-/// A piece of an answer, as it arrives.
+/// A piece of a streamed answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     /// More text.
     Text(String),
     /// More thinking.
     Thinking(String),
-    /// A call begins. `call` is its place among the calls of the answer.
+    /// A call begins. `call` is its index among the calls of the answer.
     CallStarted {
-        /// The place of the call.
+        /// The index of the call.
         call: usize,
-        /// Its name as far as known.
+        /// Its name as far as it is known.
         name: String,
     },
-    /// More of a call's arguments; no JSON until all are there.
+    /// More of a call's arguments; not valid JSON until complete.
     Arguments {
-        /// The place of the call.
+        /// The index of the call.
         call: usize,
         /// The piece.
         text: String,
     },
-    /// The tokens so far.
+    /// The token counts so far.
     Usage(Usage),
 }
 
 /// A whole answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// What it says.
+    /// The text.
     pub text: Option<String>,
-    /// What it thought, where shown.
+    /// The reasoning, if visible.
     pub thinking: Option<String>,
-    /// What it calls.
+    /// The calls.
     pub calls: Vec<RawCall>,
-    /// Why it stopped.
+    /// The finish reason.
     pub finish: Finish,
-    /// Why it refused, if it did.
+    /// The reason for a refusal, if the model refused.
     pub refusal: Option<String>,
-    /// The tokens, where counted.
+    /// The token counts, if reported.
     pub usage: Option<Usage>,
-    /// The model that answered, as the provider names it.
+    /// The model that answered, by the provider's name for it.
     pub model: Option<Text>,
-    /// Parts of the answer that the provider wants back with the next request, as they came
-    /// (signed thinking, encrypted reasoning).
+    /// Parts of the answer that the provider requires unchanged in the next request (signed thinking, encrypted
+    /// reasoning).
     pub echo: Vec<Json>,
 }
 
@@ -158,7 +158,7 @@ impl Answer {
         Json::Object(completion)
     }
 
-    /// The same answer without the key: a server that says it back gets it neither onto the page nor into an episode.
+    /// The answer with the key redacted: a server that echoes it exposes it neither on the page nor in an episode.
     pub fn redacted(&self, key: &ApiKey) -> Answer {
         let redact = |text: &Option<String>| text.as_deref().map(|text| key.redact(text));
         let calls = self.calls.iter().map(|call| RawCall {
@@ -187,18 +187,18 @@ impl Answer {
     }
 }
 
-/// The same value, unless it contains the key.
+/// The value with the key redacted.
 fn redacted_json(value: &Json, key: &ApiKey) -> Json {
     let text = value.to_compact_text();
     let without = key.redact(&text);
     if without == text {
         return value.clone();
     }
-    // What can't be read without the key is better lost.
+    // A value that is not valid JSON after redaction is dropped.
     Json::parse(&without).unwrap_or_default()
 }
 
-/// A count as JSON; counts beyond 2^63 do not occur and are cut there.
+/// A count as JSON; counts beyond 2^63 do not occur and are clamped.
 pub(super) fn tokens(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

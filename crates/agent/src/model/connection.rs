@@ -1,7 +1,7 @@
-//! Where models are found: presets of providers, and the connections that a user names.
+//! Connections to models: presets of providers, and the connections that a user names.
 //!
-//! A connection holds no key: keys are kept apart and given with each request, so that connections can be
-//! stored, exported and shown.
+//! A connection contains no key: keys are stored separately and passed with each request, so that connections can be
+//! stored, exported and displayed.
 
 mod preset;
 
@@ -14,7 +14,7 @@ use volary_core::json::Text;
 use super::sglang::setup::GenerateSetup;
 use super::{Provider, ProviderKind};
 
-/// A model at a provider, under a name. Stored as its fields.
+/// A named connection to a model of a provider. Stored as its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connection {
     /// The user's name for it; unique among the user's connections.
@@ -23,31 +23,31 @@ pub struct Connection {
     /// The wire format.
     #[serde(rename = "provider")]
     pub kind: ProviderKind,
-    /// Where the provider answers, without a slash at the end.
+    /// The base URL of the API, without a trailing slash.
     #[serde(default)]
     pub base_url: Text,
     /// The model.
     #[serde(default)]
     pub model: Text,
-    /// How prompts are made, where the wire format has none.
+    /// How prompts are rendered; used by wire formats without messages.
     #[serde(default, skip_serializing_if = "GenerateSetup::is_default")]
     pub generate: GenerateSetup,
 }
 
-/// What is wrong with a connection, in words for its form.
+/// A validation error of a connection, worded for its form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// No name.
+    /// The name is empty.
     #[error("A connection needs a name.")]
     NoName,
-    /// No model.
+    /// The model is empty.
     #[error("Enter the name of a model, or pick one from the list.")]
     NoModel,
-    /// The address is none.
+    /// The base URL is not a valid address.
     #[error("The base URL must begin with https:// or http:// and name a host.")]
     NotAnAddress,
-    /// The address holds what belongs into other fields.
+    /// The base URL contains parts that belong in other fields.
     #[error(
         "The base URL must not contain a user name, a question mark or #. Enter the key in its own \
          field."
@@ -56,7 +56,7 @@ pub enum ConnectionError {
 }
 
 impl Connection {
-    /// A connection as a preset makes it, with its first model.
+    /// A connection from a preset, with the preset's first model.
     pub fn of(preset: &Preset) -> Self {
         Connection {
             name: preset.name.into(),
@@ -67,7 +67,7 @@ impl Connection {
         }
     }
 
-    /// The connection with its fields trimmed and the base URL as the codec wants it.
+    /// The connection with trimmed fields and the base URL in the codec's form.
     #[must_use]
     pub fn tidied(&self) -> Self {
         Connection {
@@ -79,7 +79,7 @@ impl Connection {
         }
     }
 
-    /// What is wrong with it, if anything.
+    /// Validates the connection.
     pub fn check(&self) -> Result<(), ConnectionError> {
         if self.name.trim().is_empty() {
             return Err(ConnectionError::NoName);
@@ -101,12 +101,12 @@ impl Connection {
         self.kind.provider()
     }
 
-    /// The parts of the base URL, if it is one.
+    /// The parts of the base URL; `None` if it is invalid.
     pub fn address(&self) -> Option<Address> {
         Address::of(self.base_url.trim())
     }
 
-    /// The preset that it began as, by where it leads.
+    /// The preset with the same base URL, if there is one.
     pub fn preset(&self) -> Option<&'static Preset> {
         let base = tidy_base(&self.base_url, self.kind);
         let mut presets = PRESETS.iter();
@@ -114,8 +114,8 @@ impl Connection {
     }
 }
 
-/// The base URL without what people paste along with it: spaces, the end of an endpoint, slashes, and the
-/// version where the codec adds it.
+/// The base URL without what people often paste with it: spaces, the path of an endpoint, trailing slashes, and the
+/// version if the codec adds it.
 fn tidy_base(base: &str, kind: ProviderKind) -> &str {
     let without = |base: &str, ends: &[&str]| {
         let found = ends.iter().find_map(|end| base.strip_suffix(end));

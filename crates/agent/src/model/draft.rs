@@ -1,10 +1,10 @@
-//! An answer that is being put together from a stream.
+//! Assembles an answer from a stream.
 
 use super::{Answer, Delta, RawCall, Usage};
 
-/// Collects the pieces of an answer, and says each as a delta.
+/// Collects the pieces of an answer, and emits each as a delta.
 ///
-/// Calls are told apart by a key that the provider gives (a place, an id): pieces of several
+/// Calls are identified by a key of the provider (an index or an id): pieces of several
 /// calls may alternate.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
@@ -34,7 +34,7 @@ impl Draft {
         }
     }
 
-    /// The place of the call with this key, a new one if there is none yet.
+    /// The index of the call with this key; a new call if there is none yet.
     pub fn call(&mut self, key: &str) -> usize {
         match self.keys.iter().position(|known| known == key) {
             Some(place) => place,
@@ -46,13 +46,12 @@ impl Draft {
         }
     }
 
-    /// The place of the last call whose key satisfies a condition.
+    /// The index of the last call whose key satisfies a condition.
     pub fn last_call(&self, is_wanted: impl Fn(&str) -> bool) -> Option<usize> {
         self.keys.iter().rposition(|key| is_wanted(key))
     }
 
-    /// Gives a call its id and name. Said again they change nothing, so that a repeated piece
-    /// does no harm.
+    /// Sets a call's id and name. Values that are already set stay, so repeated pieces are harmless.
     pub fn name_call(&mut self, place: usize, id: &str, name: &str, deltas: &mut Vec<Delta>) {
         let Some(call) = self.answer.calls.get_mut(place) else {
             return;
@@ -81,7 +80,7 @@ impl Draft {
         }
     }
 
-    /// Replaces what is known of a call's arguments by the whole of them.
+    /// Replaces a call's arguments by the complete ones.
     pub fn whole_arguments(&mut self, place: usize, text: &str, deltas: &mut Vec<Delta>) {
         let Some(call) = self.answer.calls.get_mut(place) else {
             return;
@@ -94,7 +93,7 @@ impl Draft {
         }
     }
 
-    /// Says what of the whole answer's text and thinking was not said before.
+    /// Emits the parts of the complete answer's text and thinking that were not emitted before.
     pub fn rest_of(&mut self, whole: &Answer, deltas: &mut Vec<Delta>) {
         let missing = |known: &Option<String>, whole: &Option<String>| {
             let known = known.as_deref().unwrap_or("");

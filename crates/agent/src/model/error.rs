@@ -1,9 +1,9 @@
-//! What can go wrong between a request and its answer.
+//! Errors between a request and its answer.
 
 use volary_core::json::Text;
 use volary_core::message::MalformedMessageError;
 
-/// Why there is no answer. Texts hold no key: what providers say is redacted before it gets here
+/// Why there is no answer. Texts contain no key: messages of providers are redacted before they get here
 /// (see [`ApiKey::redact`](super::ApiKey::redact)).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -13,80 +13,80 @@ pub enum ModelError {
     Status {
         /// The HTTP status.
         status: u16,
-        /// What it said, shortened.
+        /// The provider's message, shortened.
         message: Text,
-        /// Its word for the kind of error.
+        /// The provider's error code.
         code: Option<Text>,
-        /// The parameter that it complains of.
+        /// The parameter that the error names.
         parameter: Option<Text>,
-        /// Seconds to wait before another try, where it said so.
+        /// Seconds to wait before a retry, if the provider sent them.
         retry_after: Option<f64>,
     },
-    /// The provider reported an error inside an answer.
+    /// The provider reported an error inside a reply of a success status.
     #[error("The provider reported an error: {message}")]
     Reported {
-        /// What it said.
+        /// The provider's message.
         message: Text,
-        /// Its word for the kind of error.
+        /// The provider's error code.
         code: Option<Text>,
-        /// Whether another try may help (overload, rate limits).
+        /// Whether a retry may succeed (overload, rate limits).
         transient: bool,
     },
-    /// The reply is not what the provider's format says.
+    /// The reply violates the provider's format.
     #[error("The response cannot be read as {format}: {reason}")]
     Malformed {
-        /// The format that was expected.
+        /// The expected format.
         format: &'static str,
-        /// What is wrong with it.
+        /// The violation.
         reason: Text,
     },
     /// The stream ended before the answer did.
     #[error("The response was cut off: the stream ended before the model had finished.")]
     Cut,
-    /// The reply is larger than any answer.
+    /// The reply exceeds the size limit.
     #[error("The response exceeds {limit_megabytes} MB, so reading was stopped.")]
     TooLarge {
         /// The limit.
         limit_megabytes: usize,
     },
-    /// No reply came at all. Reported by the sender.
+    /// There was no reply. Reported by the sender.
     #[error("The provider cannot be reached: {reason}")]
     Unreachable {
-        /// As far as the sender can tell.
+        /// The cause, as far as the sender knows it.
         reason: Text,
     },
-    /// Nothing came for too long. Reported by the sender.
+    /// The connection timed out. Reported by the sender.
     #[error("The provider sent nothing for {seconds} s, so the request was stopped.")]
     Silent {
-        /// How long.
+        /// The timeout.
         seconds: u32,
     },
-    /// A turn of a rollout can't be rendered, read or recorded.
+    /// A turn of a rollout cannot be rendered, read or recorded.
     #[error("The rollout cannot continue: {reason}")]
     Rollout {
-        /// What is wrong.
+        /// The cause.
         reason: Text,
     },
-    /// The answer ended at the limit of tokens.
+    /// The answer was cut off at the token limit.
     #[error(
         "The response reached the token limit before an action was complete. Raise the maximum \
          tokens or lower the reasoning effort."
     )]
     TokenLimit,
-    /// The model, or a filter before it, declined.
+    /// The model, or a content filter, refused.
     #[error("The model declined to answer: {reason}")]
     Refused {
-        /// Why, as far as said.
+        /// The reason, if given.
         reason: Text,
     },
-    /// The answer is no action.
+    /// The answer is not an action.
     #[error(transparent)]
     NoAction(#[from] MalformedMessageError),
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later: rate limits, overload, failures of the server or
-    /// the network, a cut stream. Money that ran out is none of these.
+    /// Whether a retry of the same request may succeed: rate limits, overload, failures of the server or
+    /// the network, a cut stream. Exhausted credit is not transient.
     pub fn is_transient(&self) -> bool {
         match self {
             ModelError::Status { status, .. } => {
@@ -105,7 +105,7 @@ impl ModelError {
         }
     }
 
-    /// Whether the account has no money left, which waiting does not mend.
+    /// Whether the account has no credit left, which waiting does not fix.
     pub fn is_out_of_credit(&self) -> bool {
         let (message, code, retry_after) = match self {
             ModelError::Status { status: 402, .. } => return true,
@@ -118,7 +118,7 @@ impl ModelError {
             ModelError::Reported { message, code, .. } => (message, code, None),
             _ => return false,
         };
-        // A reply that says when to try again means a rate limit, whatever its name.
+        // A reply with `Retry-After` is a rate limit, whatever its code.
         retry_after.is_none()
             && (code.as_deref() == Some("insufficient_quota")
                 || [

@@ -1,28 +1,28 @@
-//! What the body of an error says, whatever its form.
+//! Parses the bodies of error replies, in whatever form they have.
 //!
-//! Pages can't see most headers of other origins, `Retry-After` among them, so what bodies say of the time
-//! to wait counts as well.
+//! Pages cannot read most headers of other origins, including `Retry-After`, so wait times mentioned in bodies are used
+//! as well.
 
 use volary_core::json::{Json, Text, read};
 
 use super::ApiKey;
 use super::lenient::{list, some_text, text};
 
-/// How much of an error's text is shown.
+/// The maximum length of a displayed error text, in characters.
 const SHOWN_CHARACTERS: usize = 600;
 
-/// A provider's words for what went wrong.
+/// The error as the provider describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Complaint {
     pub message: Text,
     pub code: Option<Text>,
     pub parameter: Option<Text>,
-    /// Seconds to wait before another try.
+    /// Seconds to wait before a retry.
     pub retry_after: Option<f64>,
 }
 
 impl Complaint {
-    /// From the bytes of a body. The message is shortened and holds no key.
+    /// Parses the bytes of a body. The message is shortened and contains no key.
     pub fn of_body(bytes: &[u8], key: &ApiKey) -> Complaint {
         let body = String::from_utf8_lossy(bytes);
         if let Some(complaint) = read(&body).ok().and_then(|body| Complaint::of(&body)) {
@@ -47,7 +47,7 @@ impl Complaint {
         }
     }
 
-    /// From a body that is JSON, as it says it; `None` if it says nothing.
+    /// Parses a JSON body; `None` if it describes no error.
     pub fn of(body: &Json) -> Option<Complaint> {
         let message = message_in(body)?;
         let error = the_error(body);
@@ -101,7 +101,7 @@ fn message_in(body: &Json) -> Option<String> {
     some_text(body, "msg").map(|text| text.to_string())
 }
 
-/// Routers (OpenRouter) wrap what the provider behind them said: that is what helps.
+/// Routers (OpenRouter) wrap the error of the upstream provider, which is the helpful one.
 fn with_cause(message: String, error: &Json) -> String {
     let raw = error
         .get("metadata")
@@ -162,14 +162,14 @@ fn duration(text: &str) -> Option<f64> {
     (!text.is_empty()).then_some(seconds)
 }
 
-/// Whether a body is a web page.
+/// Whether a body is an HTML page.
 pub(super) fn looks_like_html(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(14).collect();
     let start = start.to_ascii_lowercase();
     start.starts_with("<!doctype") || start.starts_with("<html") || start.starts_with("<head")
 }
 
-/// The text, shortened. What it is given holds no key, so no part of one can stay behind.
+/// The text, shortened. The key must be redacted before, so that no part of one remains.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,7 +1,7 @@
-//! What went over the wire for one answer, as it is kept and shown: exact, but without the key.
+//! The HTTP exchange behind one answer, as it is stored and displayed: exact, but with the key redacted.
 //!
-//! The sender fills an [`Exchange`] while the request runs. The key can't get into it: headers are taken as they
-//! are shown, and all texts go through [`ApiKey::redact`].
+//! The sender fills an [`Exchange`] while the request runs. The key cannot get into it: headers are stored in their
+//! redacted form, and all texts go through [`ApiKey::redact`].
 
 mod kept;
 mod pieces;
@@ -15,50 +15,50 @@ use super::http::curl;
 use super::lenient::{Lenient, LenientList};
 use super::{ApiKey, Delta, HttpRequest};
 
-/// How much of a reply is kept. Larger ones are none that anybody reads.
+/// The maximum number of bytes stored of a reply. Nobody reads larger ones.
 const KEPT_BYTES: usize = 1_000_000;
-/// What is kept in place of a reply that repeats the key in pieces.
+/// Replaces a reply that repeats the key in pieces.
 const WITHHELD: &str = "This response is not stored, because it contains parts of the API key.";
 
-/// A request and what became of it.
+/// A request and its reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exchange {
     /// The request's method.
     pub method: Text,
-    /// Where it went.
+    /// The URL.
     pub url: Text,
     /// Its headers, with a placeholder for the key.
     pub headers: Vec<(Text, Text)>,
     /// Its body.
     pub body: Text,
-    /// The reply, if there was one.
+    /// The reply; `None` if there was none.
     pub reply: Option<KeptReply>,
-    /// The time it took.
+    /// The durations.
     pub timing: Timing,
-    /// How often the request was sent, this time included.
+    /// The number of tries, including this one.
     pub tries: u32,
 }
 
-/// A reply as it is kept.
+/// The stored form of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeptReply {
     /// The HTTP status.
     pub status: u16,
     /// Its content type.
     pub content_type: Text,
-    /// Its body as it came, streams included; the beginning of one of more than a megabyte.
+    /// Its body, unparsed, also of streams; only the beginning of a body of more than a megabyte.
     pub body: Text,
-    /// The length of the whole body, in bytes.
+    /// The length of the complete body, in bytes.
     pub bytes: usize,
 }
 
-/// An exchange as it is stored.
+/// The stored form of an exchange.
 #[derive(Serialize, Deserialize)]
 struct ExchangeRecord {
     method: Text,
     url: Text,
     headers: LenientList<Lenient<(Text, Text)>>,
-    /// A text, or (in [`KeptExchanges`]) how it differs from an earlier one.
+    /// A text, or (in [`KeptExchanges`]) its difference from an earlier one.
     body: Json,
     tries: u32,
     #[serde(default)]
@@ -75,15 +75,15 @@ fn is_absent<T>(field: &Lenient<T>) -> bool {
     field.is_none()
 }
 
-/// Times, in seconds.
+/// Durations, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timing {
-    /// From sending (the try that was answered) to the first text, thinking or call; `None` if that came in one
-    /// piece with all else, or never.
+    /// From sending (the try that was answered) to the first text, thinking or call; `None` if the answer arrived in
+    /// one piece, or never.
     pub first_token: Option<f64>,
-    /// From sending (that try) to the end of the answer.
+    /// From sending (the same try) to the end of the answer.
     pub latency: f64,
-    /// Tries before that one, and the waits after them.
+    /// The duration of earlier tries and the waits after them.
     pub before: f64,
 }
 
@@ -108,7 +108,7 @@ impl Exchange {
         curl(&self.url, shown, &self.body)
     }
 
-    /// As it is stored by itself; those of an episode are [`KeptExchanges`].
+    /// The stored form of a single exchange; an episode stores [`KeptExchanges`].
     pub fn to_json(&self) -> Json {
         let headers = self.headers.iter().cloned();
         let record = ExchangeRecord {
@@ -122,11 +122,11 @@ impl Exchange {
             reply: Lenient(self.reply.clone()),
             first_token: Lenient(self.timing.first_token),
         };
-        // Texts and numbers can always be written.
+        // Texts and numbers always serialize.
         to_json(&record).unwrap_or_default()
     }
 
-    /// From what was stored alone; `None` if that is no exchange.
+    /// Reads the stored form of a single exchange; `None` if the value is not one.
     pub fn read(value: &Json) -> Option<Self> {
         KeptExchanges::of([value]).read(0).ok()
     }
@@ -154,7 +154,7 @@ impl Exchange {
     }
 }
 
-/// A reply that is being kept while it comes.
+/// Records a reply while it arrives.
 #[derive(Debug, Default)]
 pub struct Keeping {
     bytes: usize,
@@ -162,7 +162,7 @@ pub struct Keeping {
 }
 
 impl Keeping {
-    /// Takes the next piece of the body.
+    /// Appends the next piece of the body.
     pub fn push(&mut self, piece: &[u8]) {
         self.bytes += piece.len();
         let room = KEPT_BYTES.saturating_sub(self.kept.len());
@@ -170,8 +170,8 @@ impl Keeping {
             .extend_from_slice(piece.get(..room).unwrap_or(piece));
     }
 
-    /// What is kept of it, without the key. What is no UTF-8 is replaced. A body that repeats the key in pieces is not
-    /// kept: there is no place in it where the key could be replaced.
+    /// The recorded reply, with the key redacted and invalid UTF-8 replaced. A body that repeats the key in pieces is
+    /// withheld: there is no single position at which the key could be replaced.
     pub fn finish(self, status: u16, content_type: &str, key: &ApiKey) -> KeptReply {
         let body = key.redact(&String::from_utf8_lossy(&self.kept));
         let (content_type, body) = match pieces::hold_key(&body, key) {
@@ -188,7 +188,7 @@ impl Keeping {
 }
 
 impl Delta {
-    /// Whether it is something of the answer itself: text, thinking or a call.
+    /// Whether it is content of the answer: text, thinking or a call.
     pub const fn is_content(&self) -> bool {
         !matches!(self, Delta::Usage(_))
     }

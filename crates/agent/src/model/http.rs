@@ -1,21 +1,21 @@
-//! Requests as data, and the key that they carry.
+//! Requests as data, with their API key.
 
 use volary_core::json::{Json, Text, read};
 
-/// A secret. Shows itself nowhere: its `Debug` is a placeholder, and it has no `Display`.
+/// A secret. It is never displayed: its `Debug` is a placeholder, and it has no `Display`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ApiKey(Text);
 
-/// Replaces a key wherever a request is shown.
+/// Replaces the key wherever a request is displayed.
 pub const PLACEHOLDER: &str = "YOUR_API_KEY";
 
 impl ApiKey {
-    /// A key as the user typed it; white space around it is none of it.
+    /// A key as the user typed it; surrounding white space is trimmed.
     pub fn new(key: &str) -> Self {
         ApiKey(key.trim().into())
     }
 
-    /// Whether there is none.
+    /// Whether the key is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -25,8 +25,8 @@ impl ApiKey {
         &self.0
     }
 
-    /// The text with the key replaced by [`PLACEHOLDER`] wherever it occurs: as it is, or escaped as in JSON or in an
-    /// address. A text that ends within the key loses that part too, if it is more than half of the key.
+    /// The text with the key replaced by [`PLACEHOLDER`] wherever it occurs: verbatim, or escaped as in JSON or in a
+    /// URL. A prefix of the key at the end of the text is replaced too, if it is more than half of the key.
     pub fn redact(&self, text: &str) -> String {
         let mut redacted = self.redact_whole(text);
         let begun = self.begun_at_the_end(&redacted);
@@ -37,7 +37,7 @@ impl ApiKey {
         redacted
     }
 
-    /// The text with the key replaced where it occurs as a whole.
+    /// The text with the complete occurrences of the key replaced.
     pub(super) fn redact_whole(&self, text: &str) -> String {
         let forms = self.forms();
         forms
@@ -48,14 +48,14 @@ impl ApiKey {
             })
     }
 
-    /// A JSON text with the key replaced, also where the text escapes more characters than it must. What is no JSON is
-    /// treated like any other text.
+    /// A JSON text with the key replaced, even if the text escapes more characters than necessary. Text that is not
+    /// JSON is treated like any other text.
     pub fn redact_json(&self, text: &str) -> String {
         let redacted = self.redact(text);
         if !redacted.contains('\\') {
             return redacted;
         }
-        // Written again, each character has one form only.
+        // After serializing it again, each character has one form only.
         let plain = read(&redacted).map(|value| value.to_compact_text());
         match plain {
             Ok(plain) if self.is_in(&plain) => self.redact(&plain),
@@ -68,7 +68,7 @@ impl ApiKey {
         self.forms().iter().any(|form| text.contains(&**form))
     }
 
-    /// How many bytes at the end of a text are the beginning of the key and may become the whole of it.
+    /// The number of bytes at the end of a text that are a prefix of the key and may be continued.
     pub(super) fn begun_at_the_end(&self, text: &str) -> usize {
         let begun = |form: &String| {
             let longest = text.len().min(form.len().saturating_sub(1));
@@ -84,9 +84,9 @@ impl ApiKey {
             .unwrap_or(0)
     }
 
-    /// The forms in which servers repeat a key; none if it is too short to be one.
+    /// The forms in which servers repeat a key; empty if the text is too short to be a key.
     fn forms(&self) -> Vec<String> {
-        // Replacing anything shorter would garble the text.
+        // Replacing a shorter text would garble the output.
         if self.0.len() < 6 {
             return Vec::new();
         }
@@ -106,7 +106,7 @@ fn json_escaped(key: &str) -> String {
     text.get(1..text.len() - 1).unwrap_or(&text).to_owned()
 }
 
-/// The key as a part of an address, with hexadecimal digits in upper or in lower case.
+/// The percent-encoded key, with upper-case or lower-case hexadecimal digits.
 fn percent_escaped(key: &str, upper: bool) -> String {
     let mut escaped = String::with_capacity(key.len());
     for byte in key.bytes() {
@@ -131,12 +131,12 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
-/// A header's value: with the key in it, or not.
+/// A header's value, with or without the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeaderValue {
-    /// No secret.
+    /// Not secret.
     Plain(&'static str),
-    /// A prefix and then the key.
+    /// A prefix followed by the key.
     Secret {
         /// Such as `Bearer `.
         prefix: &'static str,
@@ -154,7 +154,7 @@ impl HeaderValue {
         }
     }
 
-    /// The value with a placeholder for the key.
+    /// The value with a placeholder in place of the key.
     pub fn shown(&self) -> String {
         match self {
             HeaderValue::Plain(value) => (*value).to_owned(),
@@ -166,7 +166,7 @@ impl HeaderValue {
 /// A request that is ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HttpRequest {
-    /// Where it goes. Never holds a key.
+    /// The URL. It never contains a key.
     pub url: String,
     /// Its headers.
     pub headers: Vec<(&'static str, HeaderValue)>,
@@ -190,8 +190,8 @@ impl HttpRequest {
 
 /// A request as a `curl` command, quoted for a POSIX shell.
 ///
-/// The request may come from a file of a stranger. So curl neither opens files nor expands patterns because of it, no
-/// header brings another one along, and no control character reaches the terminal into which the command is pasted.
+/// The request may come from an untrusted file. So it can make curl neither open files nor expand patterns, no header
+/// can inject another one, and no control character reaches the terminal into which the command is pasted.
 pub(super) fn curl<'a>(
     url: &str,
     headers: impl Iterator<Item = (&'a str, String)>,
@@ -202,7 +202,7 @@ pub(super) fn curl<'a>(
         scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")
     });
     if !is_web {
-        // curl would open files and other protocols.
+        // Other protocols and files are refused.
         return "# There is no command: the address of this request is not an http or https address.".to_owned();
     }
     let mut command = "curl ".to_owned();
@@ -248,7 +248,7 @@ fn quoted(text: &str) -> String {
             '\n' => word.push_str(r"\n"),
             '\r' => word.push_str(r"\r"),
             '\t' => word.push_str(r"\t"),
-            // A word can't hold it, and would end there.
+            // A shell word cannot contain NUL, and would end there.
             '\0' => word.push(char::REPLACEMENT_CHARACTER),
             unseen if is_unseen(unseen) => {
                 let mut bytes = [0; 4];
@@ -263,7 +263,7 @@ fn quoted(text: &str) -> String {
     word
 }
 
-/// Whether a character acts on a terminal, or changes the order in which a line is read, instead of being seen.
+/// Whether a character controls the terminal, or changes the reading order of a line, instead of being visible.
 fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -376,7 +376,7 @@ mod tests {
         }
     }
 
-    /// The words are read back by the shell of this machine, if it has one that knows `$'…'`.
+    /// The quoted words are read back by this machine's shell, if it supports `$'…'`.
     #[test]
     fn a_shell_reads_back_what_was_quoted() {
         let hostile = "it's\n\\ \u{1b}[0m \u{85} \u{202e}ü$(id)\r\t!";

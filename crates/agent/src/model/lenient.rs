@@ -1,7 +1,7 @@
-//! Reading what providers send without insisting on it: what is missing or has another shape is empty.
+//! Lenient parsing of replies: missing or malformed values are read as empty.
 //!
-//! Compatible servers leave fields out, send `null`, or send another type. [`Lenient`] and [`LenientList`] are fields of wire types
-//! that may do so; the functions read bodies that have no fixed shape.
+//! Compatible servers omit fields, send `null`, or send another type. [`Lenient`] and [`LenientList`] are types for
+//! such fields of wire types; the functions read bodies that have no fixed shape.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -10,15 +10,15 @@ use serde::de::{DeserializeOwned, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use volary_core::json::{Json, Text, from_json};
 
-/// A field that may have any shape; `None` where it does not fit.
+/// A field of any shape; `None` if the value does not fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Lenient<T>(pub Option<T>);
 
-/// A list whose elements may have any shape: one that does not fit is the default. `None` where the field is no list.
+/// A list with elements of any shape: one that does not fit becomes the default. `None` if the value is not a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LenientList<T>(pub Option<Vec<T>>);
 
-/// A member of an object, read as a type; the default where the value does not fit.
+/// Deserializes a value; returns the default if the value does not fit.
 pub(super) fn read_or_default<T: DeserializeOwned + Default>(value: &Json) -> T {
     from_json(value).unwrap_or_default()
 }
@@ -43,7 +43,7 @@ impl<T> Deref for Lenient<T> {
     }
 }
 
-/// The elements; none where the field is no list.
+/// Derefs to the elements; empty if the value is not a list.
 impl<T> Deref for LenientList<T> {
     type Target = [T];
 
@@ -53,7 +53,7 @@ impl<T> Deref for LenientList<T> {
 }
 
 impl Lenient<Text> {
-    /// The text; empty where there is none.
+    /// The text; empty if missing.
     pub(super) fn or_empty(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
@@ -93,7 +93,7 @@ impl<T: Serialize> Serialize for LenientList<T> {
     }
 }
 
-/// The text under a key; empty if there is none.
+/// The text under a key; empty if missing.
 pub(super) fn text<'a>(value: &'a Json, key: &str) -> &'a str {
     value
         .get(key)
@@ -107,7 +107,7 @@ pub(super) fn some_text(value: &Json, key: &str) -> Option<Text> {
     (!text.is_empty()).then(|| text.clone())
 }
 
-/// The list under a key; empty if there is none.
+/// The list under a key; empty if missing.
 pub(super) fn list<'a>(value: &'a Json, key: &str) -> &'a [Json] {
     value.get(key).and_then(Json::as_list).unwrap_or(&[])
 }

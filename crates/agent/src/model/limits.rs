@@ -1,30 +1,30 @@
-//! When to stop: budgets of steps, time, tokens and money, and what was spent of them.
+//! Budgets of steps, time, tokens and money, and the amounts spent.
 
 use super::Usage;
 
-/// The most that may be spent. `None` means: no limit.
+/// Upper limits. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Budget {
     /// Steps of an episode.
     pub steps: Option<u64>,
     /// Seconds on the clock.
     pub seconds: Option<f64>,
-    /// Tokens sent and answered.
+    /// Tokens of requests and answers.
     pub tokens: Option<u64>,
     /// US dollars.
     pub cost: Option<f64>,
 }
 
-/// What was spent so far.
+/// The amounts spent so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spent {
     /// Steps.
     pub steps: u64,
-    /// Seconds on the clock. A clock that jumps back spends nothing.
+    /// Seconds on the clock. A clock that jumps back adds nothing.
     pub seconds: f64,
-    /// Tokens sent and answered.
+    /// Tokens of requests and answers.
     pub tokens: u64,
-    /// US dollars; `None` once the price of anything was unknown.
+    /// US dollars; `None` as soon as any price is unknown.
     pub cost: Option<f64>,
 }
 
@@ -40,7 +40,7 @@ impl Default for Spent {
 }
 
 impl Spent {
-    /// Adds an answer, of which the cost may be unknown.
+    /// Adds an answer, whose cost may be unknown.
     pub fn add_answer(&mut self, usage: Option<&Usage>, cost: Option<f64>) {
         if let Some(usage) = usage {
             let tokens = usage.prompt.saturating_add(usage.completion);
@@ -54,7 +54,7 @@ impl Spent {
         self.seconds += seconds.max(0.0);
     }
 
-    /// Adds what another spent.
+    /// Adds other amounts.
     pub fn add(&mut self, other: &Spent) {
         self.steps = self.steps.saturating_add(other.steps);
         self.seconds += other.seconds;
@@ -63,7 +63,7 @@ impl Spent {
     }
 }
 
-/// Which limit was reached, in words for an episode's ending.
+/// The limit that was reached, worded for an episode's ending.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Exhausted {
@@ -84,7 +84,7 @@ pub enum Exhausted {
     Tokens {
         /// The limit.
         limit: u64,
-        /// What was used; answers may go beyond the limit that they end at.
+        /// The tokens used; the answer that reaches the limit may exceed it.
         spent: u64,
     },
     /// Money.
@@ -95,7 +95,7 @@ pub enum Exhausted {
         /// What was spent.
         spent: f64,
     },
-    /// Money, of which nobody knows how much.
+    /// A cost limit with an unknown price.
     #[error(
         "The limit of ${limit} cannot be enforced, because the price of the model is unknown. \
          Enter its price in the settings or remove the limit."
@@ -107,7 +107,7 @@ pub enum Exhausted {
 }
 
 impl Budget {
-    /// The limit that was reached, if any: to be asked before each request.
+    /// The limit that was reached, if any. Check it before each request.
     pub fn exhausted(&self, spent: &Spent) -> Option<Exhausted> {
         if let Some(limit) = self.steps.filter(|limit| spent.steps >= *limit) {
             return Some(Exhausted::Steps { limit });
@@ -127,7 +127,7 @@ impl Budget {
         }
     }
 
-    /// Seconds that are left, for a timer.
+    /// The remaining seconds, for a timer.
     pub fn seconds_left(&self, spent: &Spent) -> Option<f64> {
         self.seconds.map(|limit| (limit - spent.seconds).max(0.0))
     }

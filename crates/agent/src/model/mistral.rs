@@ -1,9 +1,9 @@
-//! Mistral Chat Completions: OpenAI's form, with these differences.
+//! Mistral Chat Completions: OpenAI's format, with these differences.
 //!
-//! - `tool_choice` is `any` where others have `required`; the seed is `random_seed`.
+//! - `tool_choice` is `any` instead of `required`; the seed is `random_seed`.
 //! - Ids of calls are nine letters or digits.
-//! - Contents may be chunks, some of them thinking, and a tool's answer may hold images.
-//! - Instructions must come first, and a tool's answer must be followed by a message of the model, not of the user.
+//! - Contents may be chunks, some of them thinking, and a tool result may contain images.
+//! - Instructions must come first, and a tool result must be followed by a message of the model, not of the user.
 //! - Its CORS rules allow only a few headers.
 
 use volary_core::json::{Json, Text};
@@ -71,13 +71,13 @@ impl Provider for Mistral {
     }
 }
 
-/// The id itself if it has Mistral's form, else one made from it: always the same, so that a
-/// history stays the same from request to request.
+/// The id itself if it has Mistral's format, else one derived from it. The mapping is deterministic, so a
+/// history is the same in every request.
 fn nine_characters(id: &str) -> String {
     if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return id.to_owned();
     }
-    // FNV-1a, then base 36: 36^9 ids are enough for any history, and clashes are mended there.
+    // FNV-1a, then base 36: 36^9 ids are enough for any history, and collisions are resolved there.
     let mut hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

@@ -1,49 +1,49 @@
-//! What a model refuses, learned from its refusal.
+//! Parameter fallback: learns from error replies which parameters a model rejects.
 //!
-//! Providers take different subsets of the same parameters, from model to model and month to month:
-//! one thinks always and can't be made to call tools, another takes no temperature. Tables of models
-//! would be wrong tomorrow, so none is kept: when a request is refused with words that name something it
-//! sent, [`concede`] says what to do without, and the request is sent again. Each concession is made
-//! once, so this ends; the sender keeps them for the connection and shows them to the user.
+//! Providers accept different subsets of the same parameters, and the subsets change from model to model and from month
+//! to month: one model always thinks and cannot be forced to call tools, another has no temperature. A table of models
+//! would soon be outdated, so there is none: when a request is rejected with a message that names a parameter it sent,
+//! [`concede`] returns the concession to make, and the request is sent again. Each concession is made at most once, so
+//! this terminates; the sender stores them for the connection and shows them to the user.
 
 use volary_core::AnyMessage;
 
 use super::history::echo_of;
 use super::{ModelError, ModelRequest, ProviderKind};
 
-/// Something that is done without.
+/// A feature or parameter that is not used, because the model rejects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Concession {
-    /// A call can't be demanded; the model is left the choice.
+    /// A call cannot be forced; the choice is left to the model.
     FreeChoice,
-    /// There is no such thing as a choice of tools.
+    /// No tool choice parameter.
     NoToolChoice,
     /// No temperature.
     NoTemperature,
-    /// No texts to stop at.
+    /// No stop sequences.
     NoStop,
     /// No seed.
     NoSeed,
-    /// How much to think can't be told.
+    /// No reasoning effort.
     NoEffort,
-    /// No summaries of what was thought.
+    /// No summaries of the reasoning.
     NoSummary,
     /// No encrypted reasoning in answers.
     NoEncryptedReasoning,
-    /// The limit of tokens goes by OpenAI's newer name.
+    /// The token limit is sent under OpenAI's newer name.
     NewLimitName,
-    /// Streams count no tokens.
+    /// No token counts in streams.
     NoStreamUsage,
-    /// What the model thought before is not sent back.
+    /// Earlier reasoning is not sent back.
     NoEcho,
-    /// Every call in the history needs a thought with it, if only an empty one.
+    /// Every call in the history needs reasoning, if only an empty text.
     EmptyReasoning,
-    /// Answers of tools must be followed by the model's words, so some are put there.
+    /// Tool results must be followed by a message of the model, so one is inserted.
     Bridge,
 }
 
 impl Concession {
-    /// All of them.
+    /// All concessions.
     pub const ALL: [Concession; 13] = [
         Concession::FreeChoice,
         Concession::NoToolChoice,
@@ -60,7 +60,7 @@ impl Concession {
         Concession::Bridge,
     ];
 
-    /// What it means, for people: a sentence about the model.
+    /// An explanation for people: a sentence about the model.
     pub const fn explanation(self) -> &'static str {
         match self {
             Concession::FreeChoice => {
@@ -109,18 +109,18 @@ impl Concession {
 pub struct Concessions(u16);
 
 impl Concessions {
-    /// Whether this one was made.
+    /// Whether the set contains a concession.
     pub const fn has(self, concession: Concession) -> bool {
         self.0 & (1 << concession as u16) != 0
     }
 
-    /// With one more.
+    /// The set with one more concession.
     #[must_use]
     pub const fn with(self, concession: Concession) -> Self {
         Concessions(self.0 | (1 << concession as u16))
     }
 
-    /// Those that were made.
+    /// The concessions in the set.
     pub fn iter(self) -> impl Iterator<Item = Concession> {
         Concession::ALL
             .into_iter()
@@ -128,15 +128,15 @@ impl Concessions {
     }
 }
 
-/// What to do without, so that a refused request may succeed. `None` if its words name nothing that can be
-/// left out, or only a value of it (a temperature out of range is the user's to mend).
+/// The concession with which a rejected request may succeed. `None` if the error names no parameter that can be
+/// omitted, or only an invalid value (the user has to fix a temperature out of range).
 pub fn concede(
     kind: ProviderKind,
     request: &ModelRequest,
     error: &ModelError,
 ) -> Option<Concession> {
     if kind == ProviderKind::Sglang {
-        // Its body is rendered by the sender, and has no parameters that some models refuse.
+        // The sender renders its body, which contains none of these parameters.
         return None;
     }
     let words = words(error)?;
@@ -181,7 +181,7 @@ pub fn concede(
     (!made(found)).then_some(found)
 }
 
-/// What the refusal says, in lower case, with the parameter that it names.
+/// The error message in lower case, with the parameter that it names.
 fn words(error: &ModelError) -> Option<String> {
     match error {
         ModelError::Status {

@@ -1,33 +1,33 @@
-//! What answers cost: a table that the user can edit. A model that is not in it costs an unknown amount,
-//! never nothing.
+//! Prices of answers: a table that the user can edit. A model that is not in it has an unknown price,
+//! never zero.
 //!
-//! Prices are in US dollars for a million tokens, at the providers' standard rates for prompts of usual
-//! length, as of [`PRICES_AS_OF`]. What a provider says it charged counts more than the table.
+//! Prices are in US dollars per million tokens, at the providers' standard rates for prompts of usual
+//! length, as of [`PRICES_AS_OF`]. A charge reported by the provider takes precedence over the table.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text, from_json, to_json};
 
 use super::Usage;
 
-/// When the prices of the table were looked up.
+/// The date of the prices in the table.
 pub const PRICES_AS_OF: &str = "2026-11-20";
 
-/// The prices of a model, in US dollars for a million tokens.
+/// The prices of a model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Of what is sent.
+    /// Input tokens.
     pub input: f64,
-    /// Of what is answered, thinking included.
+    /// Output tokens, including reasoning.
     pub output: f64,
-    /// Of what is sent and was in a cache; where it is not known, that of all that is sent.
+    /// Input tokens read from a cache; `None` means the input price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
-    /// Of what is sent and put into a cache; where it is not known, that of all that is sent.
+    /// Input tokens written to a cache; `None` means the input price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
 }
 
-/// A row of the table as it is stored.
+/// The stored form of a row.
 #[derive(Serialize, Deserialize)]
 struct PriceRow {
     model: Text,
@@ -40,7 +40,7 @@ pub struct Prices {
     rows: Vec<(Text, Price)>,
 }
 
-/// A model, and its prices as in [`Price`].
+/// A model and its prices, in the order of the fields of [`Price`].
 type Known = (&'static str, f64, f64, Option<f64>, Option<f64>);
 
 const KNOWN: [Known; 15] = [
@@ -79,7 +79,7 @@ impl Default for Prices {
 }
 
 impl Prices {
-    /// The rows, in the order of display.
+    /// The rows, in display order.
     pub fn rows(&self) -> &[(Text, Price)] {
         &self.rows
     }
@@ -93,12 +93,12 @@ impl Prices {
         }
     }
 
-    /// Makes the price of a model unknown.
+    /// Removes the price of a model, which is unknown afterwards.
     pub fn remove(&mut self, model: &str) {
         self.rows.retain(|(known, _)| **known != *model);
     }
 
-    /// The price of a model: of its very name, or of its name without the date or release behind it.
+    /// The price of a model: looked up by its exact name, or by its name without a date or release suffix.
     pub fn of(&self, model: &str) -> Option<Price> {
         let names = [model, undated(model)];
         names.into_iter().find_map(|name| {
@@ -108,22 +108,22 @@ impl Prices {
         })
     }
 
-    /// What an answer cost in US dollars, if that is known.
+    /// The cost of an answer in US dollars, if known.
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
         usage.charged.or_else(|| Some(self.of(model)?.cost(usage)))
     }
 
-    /// As they are stored: a list of rows.
+    /// The stored form: a list of rows.
     pub fn to_json(&self) -> Json {
         let rows = self.rows.iter().map(|(model, price)| PriceRow {
             model: model.clone(),
             price: *price,
         });
-        // Names and numbers can always be written.
+        // Names and numbers always serialize.
         to_json(&rows.collect::<Vec<_>>()).unwrap_or_default()
     }
 
-    /// From what was stored. Rows that cannot be read, or that have an impossible price, are left out.
+    /// Reads the stored form. Rows that are malformed or have an invalid price are skipped.
     pub fn read(value: &Json) -> Self {
         let rows = value.as_list().unwrap_or(&[]).iter();
         let rows = rows.filter_map(|row| from_json::<PriceRow>(row).ok());
@@ -141,7 +141,7 @@ fn amount(value: f64) -> Option<f64> {
 }
 
 impl Price {
-    /// The same price, unless an amount is impossible; `None` if that is the one of input or output.
+    /// The price without invalid amounts; `None` if the input or output price is invalid.
     fn possible(self) -> Option<Price> {
         Some(Price {
             input: amount(self.input)?,
@@ -163,7 +163,7 @@ impl Price {
     }
 }
 
-/// A model's name without `models/` before it and a date behind it (`-20251001`, `-2026-03-17`).
+/// A model's name without the prefix `models/` and a date suffix (`-20251001`, `-2026-03-17`).
 fn undated(model: &str) -> &str {
     let model = model.strip_prefix("models/").unwrap_or(model);
     let is_date = |end: &str| {

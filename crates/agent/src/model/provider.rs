@@ -1,4 +1,4 @@
-//! What a provider is to us: a way to say a request, and a way to read its reply.
+//! The codec of a provider: writes requests and parses replies.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text};
@@ -10,7 +10,7 @@ use super::{anthropic, gemini, mistral, openai_chat, openai_responses, sglang};
 /// The wire formats, stored by the names of their codecs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ProviderKind {
-    /// OpenAI Chat Completions, and all that is compatible with it.
+    /// OpenAI Chat Completions and compatible servers.
     #[serde(rename = "openai-chat")]
     OpenAiChat,
     /// OpenAI Responses.
@@ -31,7 +31,7 @@ pub enum ProviderKind {
 }
 
 impl ProviderKind {
-    /// All of them, in the order of display.
+    /// All wire formats, in display order.
     pub const ALL: [ProviderKind; 6] = [
         ProviderKind::OpenAiChat,
         ProviderKind::OpenAiResponses,
@@ -41,13 +41,13 @@ impl ProviderKind {
         ProviderKind::Sglang,
     ];
 
-    /// By the name of its codec.
+    /// The wire format with this codec name.
     pub fn from_name(name: &str) -> Option<ProviderKind> {
         let mut kinds = ProviderKind::ALL.into_iter();
         kinds.find(|kind| kind.provider().name() == name)
     }
 
-    /// What it is called, for people.
+    /// The display name.
     pub const fn title(self) -> &'static str {
         match self {
             ProviderKind::OpenAiChat => "OpenAI Chat Completions",
@@ -72,36 +72,36 @@ impl ProviderKind {
     }
 }
 
-/// Reads the events of a stream.
+/// Parses the events of a stream.
 pub trait StreamReader {
-    /// Takes an event; what it brings is added to `deltas`.
+    /// Parses an event and appends its deltas to `deltas`.
     fn event(&mut self, event: &SseEvent, deltas: &mut Vec<Delta>) -> Result<(), ModelError>;
 
-    /// The answer as far as it came.
+    /// The answer so far.
     fn partial(&self) -> Answer;
 
-    /// The stream is over: the answer, if the provider said that it is whole, else
+    /// Ends the stream. Returns the answer if the provider marked it as complete, else
     /// [`ModelError::Cut`].
     fn finish(&mut self) -> Result<Answer, ModelError>;
 }
 
 /// A wire format.
 pub trait Provider {
-    /// Its name, under which answers keep what it wants back.
+    /// Its name, which also identifies its echoes.
     fn name(&self) -> &'static str;
 
-    /// A request as it goes over the wire. `base_url` has no slash at its end.
+    /// The HTTP request. `base_url` has no trailing slash.
     fn request(&self, base_url: &str, key: &ApiKey, request: &ModelRequest) -> HttpRequest;
 
-    /// The answer in a whole reply of a success status.
+    /// Parses the complete body of a reply with a success status.
     fn read(&self, body: &Json) -> Result<Answer, ModelError>;
 
-    /// A reader for a streamed reply.
+    /// A parser for a streamed reply.
     fn stream(&self) -> Box<dyn StreamReader>;
 
-    /// Where the list of models is found, with the headers for it.
+    /// The HTTP request for the list of models.
     fn models(&self, base_url: &str, key: &ApiKey) -> HttpRequest;
 
-    /// The names in the list of models.
+    /// The names in a list of models.
     fn read_models(&self, body: &Json) -> Vec<Text>;
 }

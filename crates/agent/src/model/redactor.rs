@@ -1,23 +1,23 @@
-//! Deltas without the key, however a server cuts the key into pieces. Pure.
+//! Redacts the key in streamed deltas, however a server splits it. Pure.
 
 use std::collections::BTreeMap;
 
 use super::{ApiKey, Delta};
 
-/// Takes the key out of deltas as they come. What may be the beginning of a key is held back until more of it has
-/// come.
+/// Redacts the key in deltas as they arrive. A text that may be a prefix of the key is held back until more of it
+/// arrives.
 pub struct DeltaRedactor<'a> {
     key: &'a ApiKey,
-    /// What is held back of each text of the answer.
+    /// The text held back, per text of the answer.
     held: BTreeMap<Stream, String>,
 }
 
-/// The texts of an answer that come in pieces.
+/// The streamed texts of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stream {
     Text,
     Thinking,
-    /// The arguments of a call, by the place of the call.
+    /// The arguments of a call, by its index.
     Arguments(usize),
 }
 
@@ -32,7 +32,7 @@ impl Stream {
 }
 
 impl<'a> DeltaRedactor<'a> {
-    /// For one answer.
+    /// A redactor for one answer.
     pub fn new(key: &'a ApiKey) -> Self {
         DeltaRedactor {
             key,
@@ -40,7 +40,7 @@ impl<'a> DeltaRedactor<'a> {
         }
     }
 
-    /// The deltas without the key and without what is held back.
+    /// Redacts the deltas and holds back possible prefixes of the key.
     pub fn redact(&mut self, deltas: &mut Vec<Delta>) {
         for delta in std::mem::take(deltas) {
             let (stream, text) = match delta {
@@ -59,7 +59,7 @@ impl<'a> DeltaRedactor<'a> {
             };
             let mut known = self.held.remove(&stream).unwrap_or_default();
             known.push_str(&text);
-            // Whole keys first: the end of one may be the beginning of another.
+            // Complete keys first: the end of one may be a prefix of another.
             let mut known = self.key.redact_whole(&known);
             let held = known.split_off(known.len() - self.key.begun_at_the_end(&known));
             if !held.is_empty() {
@@ -71,7 +71,7 @@ impl<'a> DeltaRedactor<'a> {
         }
     }
 
-    /// The answer is over, or broke off: what was held back.
+    /// Ends the answer, also an incomplete one, and emits the text held back.
     pub fn finish(&mut self, deltas: &mut Vec<Delta>) {
         for (stream, held) in std::mem::take(&mut self.held) {
             deltas.push(stream.delta(self.key.redact(&held)));

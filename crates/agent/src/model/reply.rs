@@ -1,8 +1,8 @@
-//! The bytes of a reply, as they come, to deltas and the answer.
+//! Parses the bytes of a reply, as they arrive, into deltas and the answer.
 //!
-//! What a reply is shows in its first bytes, and only then in its content type or in what was asked for:
-//! some servers ignore `stream`, others send errors as JSON under the type of a stream. How the bytes are
-//! cut changes nothing.
+//! The kind of a reply is detected by its first bytes, and only then by its content type or the request: some servers
+//! ignore `stream`, others send errors as JSON with the content type of a stream. The result does not depend on how the
+//! bytes are split.
 
 use volary_core::json::read;
 
@@ -10,25 +10,25 @@ use super::error_body::{Complaint, looks_like_html, shown};
 use super::sse::SseParser;
 use super::{Answer, ApiKey, Delta, ModelError, Provider, StreamReader};
 
-/// Replies beyond this are no answers. Streams wrap a few bytes of text in some hundred.
+/// The size limit of a streamed reply. Streams wrap a few bytes of text in some hundred.
 const STREAM_MEGABYTES: usize = 64;
-/// Nor are whole replies, texts or events beyond this.
+/// The size limit of a complete reply, a text or an event.
 const WHOLE_MEGABYTES: usize = 16;
-/// How much of an error's body is kept.
+/// The number of stored bytes of an error's body.
 const COMPLAINT_BYTES: usize = 64 * 1024;
-/// How many bytes tell what a reply is.
+/// The number of bytes needed to detect the kind of a reply.
 const TELLING_BYTES: usize = 8;
 
 const MEGABYTE: usize = 1_000_000;
 
 enum Body {
-    /// Too little has come to tell.
+    /// Too few bytes to detect the kind.
     Untold(Vec<u8>),
     Whole(Vec<u8>),
     Stream {
         parser: SseParser,
         reader: Box<dyn StreamReader>,
-        /// How much text came out of it.
+        /// The length of the text parsed so far.
         content: usize,
     },
     Error {
@@ -38,7 +38,7 @@ enum Body {
     },
 }
 
-/// A reply that is being read.
+/// An incremental parser of a reply.
 pub struct Reply {
     provider: &'static dyn Provider,
     key: ApiKey,
@@ -48,7 +48,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A reply whose head has come. `retry_after` is that header's value in seconds
+    /// A reply whose head was received. `retry_after` is the value of that header in seconds
     /// (see [`retry::seconds_of_header`](super::retry::seconds_of_header)).
     pub fn new(
         provider: &'static dyn Provider,
@@ -76,11 +76,11 @@ impl Reply {
         }
     }
 
-    /// Takes more bytes; what they bring is added to `deltas`, also what came before an error. After an error
-    /// there is no more to come.
+    /// Adds bytes and appends the resulting deltas to `deltas`, also those before an error. After an error
+    /// nothing more may be added.
     pub fn push(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
         if let Body::Error { bytes: known, .. } = &mut self.body {
-            // However long it goes on: it stays an error, and its beginning says which.
+            // However long the body is, it stays an error, and its beginning identifies it.
             let room = COMPLAINT_BYTES.saturating_sub(known.len());
             known.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
             return Ok(());
@@ -127,7 +127,7 @@ impl Reply {
         Ok(())
     }
 
-    /// The answer as far as it came: what to keep of a stream that broke.
+    /// The answer so far, to be stored when a stream breaks.
     pub fn partial(&self) -> Option<Answer> {
         match &self.body {
             Body::Stream { reader, .. } => Some(reader.partial()),
@@ -135,7 +135,7 @@ impl Reply {
         }
     }
 
-    /// The reply is over: the answer. What only its end brought is added to `deltas`.
+    /// Ends the reply and returns the answer. The last deltas are appended to `deltas`.
     pub fn finish(mut self, deltas: &mut Vec<Delta>) -> Result<Answer, ModelError> {
         if let Body::Untold(known) = &mut self.body {
             let known = std::mem::take(known);
@@ -174,12 +174,12 @@ fn within(bytes: usize, limit_megabytes: usize) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// Whether the bytes suffice to tell what the reply is.
+/// Whether the bytes suffice to detect the kind of the reply.
 fn is_telling(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().len() >= TELLING_BYTES
 }
 
-/// What the reply is, by its first bytes.
+/// The kind of the reply by its first bytes.
 fn told(bytes: &[u8], says_stream: bool, provider: &'static dyn Provider) -> Body {
     let start = bytes.trim_ascii_start();
     let is_document = matches!(start.first(), Some(b'{' | b'[' | b'<'));
@@ -226,7 +226,7 @@ fn whole(provider: &dyn Provider, bytes: &[u8], key: &ApiKey) -> Result<Answer, 
     }
 }
 
-/// Whether a text is the beginning of a JSON document: a bracket that opened it was never closed.
+/// Whether a text is an incomplete JSON document: an opening bracket is not closed.
 fn is_cut(text: &str) -> bool {
     let text = text.trim_start();
     if !text.starts_with(['{', '[']) {
@@ -255,7 +255,7 @@ fn streamed(
     deltas: &mut Vec<Delta>,
 ) -> Result<Answer, ModelError> {
     if let Some(event) = parser.finish() {
-        // Half an event is what a cut leaves behind, not a malformed one.
+        // A truncated stream ends in half an event, which is not malformed.
         match reader.event(&event, deltas) {
             Ok(()) | Err(ModelError::Malformed { .. }) => {}
             Err(error) => return Err(error),

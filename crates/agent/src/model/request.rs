@@ -1,4 +1,4 @@
-//! What is asked of a model, in words that all providers share.
+//! The provider-independent request to a model.
 
 use serde::Serialize;
 use volary_core::json::{Json, Text};
@@ -6,46 +6,46 @@ use volary_core::{AnyMessage, Tool};
 
 use super::parameter_fallback::Concessions;
 
-/// Whether the model must, may or must not call tools. Aviary's default is that it must.
+/// Whether the model must, may or must not call tools. Aviary's default is `Required`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// It must call at least one.
+    /// The model must call at least one tool.
     #[default]
     Required,
-    /// It may.
+    /// The model may call tools.
     Auto,
-    /// It must not.
+    /// The model must not call tools.
     None,
-    /// It must call this one.
+    /// The model must call this tool.
     Tool(Text),
-    /// A word of the provider's own, such as `any`; no choice where providers take no words.
+    /// A provider-specific word, such as `any`; ignored for providers that accept no words.
     Word(Text),
 }
 
 impl ToolChoice {
-    /// Whether a call must come.
+    /// Whether a call is required.
     pub const fn is_forced(&self) -> bool {
         matches!(self, ToolChoice::Required | ToolChoice::Tool(_))
     }
 }
 
-/// How much a model shall think, where it can be told.
+/// The reasoning effort, for models that support it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
-    /// Not at all, or as little as it can.
+    /// None, or the minimum that the model supports.
     None,
-    /// Little.
+    /// Low.
     Low,
-    /// Some.
+    /// Medium.
     Medium,
-    /// Much.
+    /// High.
     High,
 }
 
 impl Effort {
-    /// All of them, in rising order.
+    /// All efforts, in ascending order.
     pub const ALL: [Effort; 4] = [Effort::None, Effort::Low, Effort::Medium, Effort::High];
 
     /// The word that most providers share.
@@ -59,37 +59,37 @@ impl Effort {
     }
 }
 
-/// One request to a model. `None` and empty mean: leave it to the provider.
+/// A request to a model. `None` and empty values leave the choice to the provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
     /// The model's name.
     pub model: Text,
     /// The conversation so far.
     pub messages: Vec<AnyMessage>,
-    /// The tools on offer.
+    /// The tool definitions.
     pub tools: Vec<Tool>,
-    /// What to do with the tools; not sent where there are none.
+    /// The tool choice; not sent without tools.
     pub tool_choice: Option<ToolChoice>,
-    /// Randomness of the choice of words.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// The most tokens to answer with, thinking included.
+    /// The maximum number of tokens in the answer, including reasoning.
     pub max_tokens: Option<u32>,
-    /// Texts at which to stop.
+    /// Stop sequences.
     pub stop: Vec<Text>,
-    /// For repeatable answers, where the provider has that.
+    /// The sampling seed, for providers that support it.
     pub seed: Option<i64>,
-    /// How much to think.
+    /// The reasoning effort.
     pub effort: Option<Effort>,
-    /// Whether the answer shall come in pieces.
+    /// Whether to stream the answer.
     pub stream: bool,
-    /// What this model was found not to take, which is therefore left out or said another way.
+    /// The concessions of this model: features to omit or to express differently.
     pub concessions: Concessions,
     /// The body for [`sglang`](super::sglang), whose prompts are rendered by the sender.
     pub generate: Option<Json>,
 }
 
 impl ModelRequest {
-    /// The choice to send: none where there are no tools.
+    /// The tool choice to send; `None` without tools.
     pub(super) fn choice(&self) -> Option<ToolChoice> {
         use super::parameter_fallback::Concession::{FreeChoice, NoToolChoice};
         let choice = self.tool_choice.clone()?;
@@ -109,7 +109,7 @@ impl ModelRequest {
             .filter(|_| !self.concessions.has(NoTemperature))
     }
 
-    /// The texts to stop at, if any are sent.
+    /// The stop sequences to send.
     pub(super) fn sent_stop(&self) -> Option<Vec<Text>> {
         use super::parameter_fallback::Concession::NoStop;
         let sent = !self.stop.is_empty() && !self.concessions.has(NoStop);

@@ -1,23 +1,23 @@
-//! Whether and when to try again: a pure function of what happened.
+//! Retry policy with exponential backoff: a pure function of the failures.
 //!
-//! Failures that may pass are tried again after a wait that doubles each time and is spread by chance, so that
-//! many requests that failed together do not come back together. A provider that says how long to wait is
-//! obeyed; if that is longer than anybody would wait, trying again is left to the user.
+//! Transient failures are retried after a wait that doubles each time, with jitter, so that many requests that failed
+//! together are not retried together. A wait time requested by the provider is obeyed; if it is too long, the retry is
+//! left to the user.
 
 use volary_core::random::Random;
 
 use super::{Concession, ModelError, ModelRequest, ProviderKind, concede};
 
-/// How patient to be.
+/// The parameters of the backoff.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patience {
-    /// The most tries, the first one included.
+    /// The maximum number of tries, including the first one.
     pub tries: u32,
     /// The wait after the first failure, in seconds.
     pub first_wait: f64,
-    /// The longest wait of one's own choice, in seconds.
+    /// The upper limit of the backoff, in seconds.
     pub longest_wait: f64,
-    /// The longest wait that a provider may ask for, in seconds.
+    /// The longest wait requested by a provider that is obeyed, in seconds.
     pub longest_asked: f64,
 }
 
@@ -32,17 +32,17 @@ impl Default for Patience {
     }
 }
 
-/// What to do after a failure.
+/// The decision after a failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Retry {
     /// Wait this many seconds, then try again.
     Wait(f64),
-    /// Don't.
+    /// Do not retry.
     GiveUp,
 }
 
 impl Patience {
-    /// What to do after the `failures`-th failure in a row (from 1). The same seed gives the same wait.
+    /// The decision after the `failures`-th failure in a row (from 1). The same seed returns the same wait.
     pub fn after(&self, failures: u32, error: &ModelError, seed: u64) -> Retry {
         if failures >= self.tries || !error.is_transient() {
             return Retry::GiveUp;
@@ -54,7 +54,7 @@ impl Patience {
             .float01();
         match asked(error) {
             Some(asked) if asked > self.longest_asked => Retry::GiveUp,
-            // Never before the time that was asked for, and not all at that time.
+            // Never before the requested time, with jitter after it.
             Some(asked) => Retry::Wait(asked + wait.min(self.first_wait) * chance),
             None => Retry::Wait(wait * (0.5 + chance / 2.0)),
         }
@@ -68,14 +68,14 @@ fn asked(error: &ModelError) -> Option<f64> {
     }
 }
 
-/// What follows on a failed try.
+/// The next step after a failed try.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
-    /// The request was changed: send it again at once, and tell the user of it.
+    /// The request was changed: send it again at once, and notify the user.
     Concede(Concession),
     /// Wait this many seconds, then send it again.
     Wait(f64),
-    /// Give the error to the user.
+    /// Report the error to the user.
     GiveUp,
 }
 
@@ -88,7 +88,7 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// None yet. The seed decides how waits are spread.
+    /// A request without failures. The seed determines the jitter.
     pub fn new(patience: Patience, seed: u64) -> Self {
         Tries {
             patience,
@@ -97,7 +97,7 @@ impl Tries {
         }
     }
 
-    /// What follows on a failed try. A concession is made in the request itself.
+    /// The next step after a failed try. A concession is applied to the request itself.
     pub fn after(
         &mut self,
         kind: ProviderKind,
@@ -116,8 +116,8 @@ impl Tries {
     }
 }
 
-/// The seconds that a `Retry-After` header asks for: a number, or a date (`Sun, 06 Nov 1994 08:49:37
-/// GMT`) as seen from `now`, in seconds since 1970.
+/// The seconds to wait by a `Retry-After` header: a number, or a date (`Sun, 06 Nov 1994 08:49:37
+/// GMT`) relative to `now`, in seconds since 1970.
 pub fn seconds_of_header(value: &str, now: f64) -> Option<f64> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
@@ -126,7 +126,7 @@ pub fn seconds_of_header(value: &str, now: f64) -> Option<f64> {
     Some((seconds_of_date(value)? - now).max(0.0))
 }
 
-/// A date in the form of HTTP as seconds since 1970.
+/// An HTTP date as seconds since 1970.
 fn seconds_of_date(date: &str) -> Option<f64> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -142,7 +142,7 @@ fn seconds_of_date(date: &str) -> Option<f64> {
     if words.next()? != "GMT" || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
         return None;
     }
-    // Days since 1970 of a date of our calendar, counted in years that begin in March.
+    // Days since 1970 in the Gregorian calendar, counted in years that begin in March.
     let years = if month > 2 { year } else { year - 1 };
     let (era, of_era) = (years.div_euclid(400), years.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -184,7 +184,7 @@ mod tests {
             None,
             "Your credit balance is too low."
         )));
-        // A quota with a time is a rate.
+        // A quota error with a wait time is a rate limit.
         assert!(waits(&status(429, Some(3.0), "insufficient_quota")));
     }
 

@@ -1,15 +1,14 @@
-//! From a model's answer to an action: the one place where a [`ToolRequestMessage`] is made of an
+//! Converts a model's answer to an action: the only place where a [`ToolRequestMessage`] is made of an
 //! [`Answer`].
 //!
-//! What is broken in a call but can be said to the model becomes aviary's `INVALID` tool: arguments that are no
-//! JSON, a call without a name. Ids that are missing or shared are made. All else that is no action is an
-//! error: cut at the limit of tokens, declined, or not of the form that aviary demands
-//! ([`ModelError::NoAction`]).
+//! Defects of a call that can be reported to the model turn it into aviary's `INVALID` tool: arguments that are not
+//! JSON, a call without a name. Missing or duplicate ids are generated. Every other defect is an error: an answer cut
+//! off at the token limit, a refusal, or an answer that aviary rejects ([`ModelError::NoAction`]).
 //!
-//! The action's info holds, beyond aviary's `usage` and `model`: `finish_reason`; `reasoning_content`
-//! (what was thought), `refusal`, `answered_by` (if the provider names another model), `cached_tokens` and
-//! `reasoning_tokens`, each where there is one; the raw `text` of a rollout; the text of invalid calls under [`INVALID_CALLS_KEY`]; and under [`ECHO_KEY`] what the provider wants back, so
-//! that a stored episode can be continued.
+//! The action's info contains, in addition to aviary's `usage` and `model`: `finish_reason`; if present,
+//! `reasoning_content`, `refusal`, `answered_by` (if the provider names another model), `cached_tokens` and
+//! `reasoning_tokens`; the raw `text` of a rollout; the text of invalid calls under [`INVALID_CALLS_KEY`]; and under
+//! [`ECHO_KEY`] the parts that the provider requires back, so that a stored episode can be continued.
 
 use std::collections::HashSet;
 
@@ -23,10 +22,11 @@ use super::history::{ECHO_KEY, Echo};
 use super::selector::ToolSelector;
 use super::{Answer, Finish, ModelError, RawCall, ToolChoice, sglang};
 
-/// Makes an action of an answer; the selector's ledger takes it. `provider` is the name of the codec that
-/// read the answer, `make_id` gives an id for the n-th call of the action.
+/// Converts an answer to an action, and appends it to the selector's ledger. `provider` is the name of the codec that
+/// parsed the answer, `make_id` returns an id for the n-th call of the action.
 ///
-/// A text without calls is an action here whatever the choice was: a caller that leaves the choice to the model
+/// A text without calls is an action whatever the tool choice was: a caller that leaves the choice to the model must
+/// accept it. (Aviary's own selector rejects it.)
 /// must take it. (Aviary's own selector refuses it then.)
 pub fn select(
     selector: &mut ToolSelector,
@@ -62,7 +62,7 @@ pub fn select(
     Ok(selector.read_with(&completion, Some(&ToolChoice::Required), more_info)?)
 }
 
-/// Calls that can be run and answered: with a name, and an id of their own.
+/// Repairs calls so that they can be run and answered: each gets a name and a unique id.
 fn mended(calls: &[RawCall], mut make_id: impl FnMut(usize) -> Text) -> Vec<RawCall> {
     let mut used = HashSet::new();
     let mended = calls.iter().enumerate().map(|(place, call)| {
@@ -80,7 +80,7 @@ fn mended(calls: &[RawCall], mut make_id: impl FnMut(usize) -> Text) -> Vec<RawC
     mended.collect()
 }
 
-/// The calls that become [`INVALID`], as the model wrote them, by the id under which they are answered.
+/// The calls that become [`INVALID`], as the model wrote them, by the id of their answer.
 fn invalid_calls(written: &[RawCall], mended: &[RawCall]) -> Object {
     let mut invalid = Object::new();
     for (written, mended) in written.iter().zip(mended) {
@@ -99,7 +99,7 @@ fn invalid_calls(written: &[RawCall], mended: &[RawCall]) -> Object {
 fn info(answer: &Answer, provider: &str, model: &Text) -> Object {
     let mut info = object!({"finish_reason": (answer.finish.as_str())});
     if let Some(text) = answer.echo.first().filter(|_| provider == sglang::NAME) {
-        // What was sampled, with the markup of its calls, is what rollouts export.
+        // Rollouts export the sampled text, including the markup of calls.
         info.insert("text", sglang::said(text));
     }
     if let Some(thinking) = &answer.thinking {
@@ -130,13 +130,13 @@ fn info(answer: &Answer, provider: &str, model: &Text) -> Object {
             model: model.clone(),
             parts: answer.echo.clone(),
         };
-        // Texts and values can always be written.
+        // Texts and values always serialize.
         info.insert(ECHO_KEY, to_json(&echo).unwrap_or_default());
     }
     info
 }
 
-/// The usage that an action's info holds, as [`select`] put it there.
+/// The usage in an action's info, as written by [`select`].
 pub fn usage_of(action: &ToolRequestMessage) -> Option<super::Usage> {
     let info = action.body.info.as_ref()?;
     let count = |value: Option<&Json>| {
@@ -174,7 +174,7 @@ mod tests {
         let selected = select(&mut selector, answer, "anthropic", |place| {
             format!("made{place}").into()
         });
-        // What comes out is what the ledger took.
+        // The returned action equals the one in the ledger.
         let ledger = selector.ledger().unwrap_or(&[]).to_vec();
         let expected: Vec<_> = selected.iter().cloned().map(Into::into).collect();
         assert_eq!(ledger, expected);

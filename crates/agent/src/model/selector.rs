@@ -1,8 +1,8 @@
-//! Aviary's ToolSelector and its ledger, as two halves around a request that somebody else sends.
+//! Aviary's `ToolSelector` and its ledger, split into two halves around a request that the caller sends.
 //!
-//! [`ToolSelector::request`] says what to send, [`ToolSelector::read`] turns the completion into an
-//! action. Both speak the form of OpenAI's completions, as aviary's does; an [`Answer`](super::Answer) of any
-//! provider comes in that form by [`Answer::to_completion`](super::Answer::to_completion).
+//! [`ToolSelector::request`] returns the request, [`ToolSelector::read`] converts the completion to an action. Both use
+//! the format of OpenAI's completions, as aviary does; [`Answer::to_completion`](super::Answer::to_completion) converts
+//! an [`Answer`](super::Answer) of any provider to it.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::dump::DumpOptions;
@@ -12,7 +12,7 @@ use volary_core::{AnyMessage, Tool, ToolRequestMessage, json, object};
 
 use super::ToolChoice;
 
-/// Selects tools by a model.
+/// Selects tools with a model.
 #[derive(Clone, Debug)]
 pub struct ToolSelector {
     model: Text,
@@ -20,23 +20,23 @@ pub struct ToolSelector {
     own_completion: bool,
 }
 
-/// What is sent.
+/// A request to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectorRequest {
     /// The model.
     pub model: Text,
-    /// All messages to send: those of the ledger, if there is one.
+    /// All messages to send, including those of the ledger if there is one.
     pub messages: Vec<AnyMessage>,
-    /// The tools on offer.
+    /// The tool definitions.
     pub tools: Vec<Tool>,
-    /// What to do with them; `None` leaves it to the provider.
+    /// The tool choice; `None` leaves it to the provider.
     pub tool_choice: Option<ToolChoice>,
 }
 
 impl ToolSelector {
-    /// A selector with a model's name. With `accum_messages` it keeps a ledger of all messages.
-    /// `own_completion` says that completions come from a function of the caller's (aviary then takes
-    /// `stop` as a reason to finish when one tool was chosen).
+    /// A selector for a model. With `accum_messages` it keeps a ledger of all messages.
+    /// `own_completion` means that completions come from a function of the caller (aviary then accepts
+    /// `stop` as a finish reason when one tool was chosen).
     pub fn new(model: impl Into<Text>, accum_messages: bool, own_completion: bool) -> Self {
         ToolSelector {
             model: model.into(),
@@ -50,12 +50,12 @@ impl ToolSelector {
         &self.model
     }
 
-    /// The messages of the ledger, if there is one.
+    /// The messages of the ledger; `None` without a ledger.
     pub fn ledger(&self) -> Option<&[AnyMessage]> {
         self.ledger.as_deref()
     }
 
-    /// What to send. The ledger takes the messages at once: they stay if the request fails.
+    /// The request to send. The messages are added to the ledger at once, and stay there if the request fails.
     pub fn request(
         &mut self,
         messages: &[AnyMessage],
@@ -77,8 +77,8 @@ impl ToolSelector {
         }
     }
 
-    /// Turns a completion into an action, which the ledger takes. The action's info has `usage`
-    /// (tokens of prompt and completion) and `model`. An action without calls is accepted.
+    /// Converts a completion to an action, and appends it to the ledger. The action's info has `usage`
+    /// (prompt and completion tokens) and `model`. An action without calls is accepted.
     pub fn read(
         &mut self,
         completion: &Json,
@@ -87,7 +87,7 @@ impl ToolSelector {
         self.read_with(completion, tool_choice, Object::new())
     }
 
-    /// The same, with more in the action's info.
+    /// Like [`ToolSelector::read`], with additional members in the action's info.
     pub fn read_with(
         &mut self,
         completion: &Json,
@@ -170,7 +170,7 @@ impl ToolSelector {
 }
 
 impl SelectorRequest {
-    /// The request in the form that a completion function gets. Fails if a flagged content is no JSON.
+    /// The request in the format of a completion function. Fails if a flagged content is not JSON.
     pub fn to_json(&self) -> Result<Object, MessageError> {
         let options = DumpOptions {
             exclude_none: true,

@@ -1,34 +1,34 @@
-//! Server-sent events, from bytes that may be cut anywhere.
+//! Incremental parser of server-sent events.
 //!
-//! By the event stream format of the HTML standard: lines end in LF, CR or CRLF; a leading byte
+//! It follows the event stream format of the HTML standard: lines end in LF, CR or CRLF; a leading byte
 //! order mark is dropped; comments (`:`) and unknown fields are ignored; several `data` lines are
-//! joined by LF; an event without data is none. Beyond it, [`SseParser::finish`] gives the last event even
-//! if no empty line follows it, since some servers just hang up. Bytes that are no UTF-8 become U+FFFD.
+//! joined by LF; an event without data is dropped. In addition, [`SseParser::finish`] returns the last event even
+//! without the final empty line, since some servers just hang up. Invalid UTF-8 becomes U+FFFD.
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// Its type; empty where none was said (which means `message`).
+    /// Its type; empty if missing (which means `message`).
     pub event: String,
     /// Its data.
     pub data: String,
 }
 
-/// Turns bytes into events. How the bytes are cut changes nothing.
+/// Parses bytes into events. The result does not depend on how the bytes are split.
 #[derive(Debug, Default)]
 pub struct SseParser {
-    /// Bytes of the line that has not ended yet.
+    /// Bytes of the unfinished line.
     line: Vec<u8>,
-    /// The last byte was a CR that ended a line: an LF right behind it belongs to it.
+    /// Whether the last byte was a CR that ended a line: a following LF belongs to it.
     after_carriage_return: bool,
-    /// A line was read already, so no byte order mark can come.
+    /// Whether a line was read already; a byte order mark is expected only before that.
     started: bool,
     event: SseEvent,
     has_data: bool,
 }
 
 impl SseParser {
-    /// Takes more bytes; gives each event that is complete by now to `take`, and stops at its first error.
+    /// Adds bytes; calls `take` with each event that is now complete, and stops at its first error.
     pub fn push<E>(
         &mut self,
         bytes: &[u8],
@@ -53,7 +53,7 @@ impl SseParser {
                 let mut whole = std::mem::take(&mut self.line);
                 whole.extend_from_slice(line);
                 let has_event = self.end_line(&whole);
-                // The room that was made for it is used again.
+                // Reuse the allocation.
                 whole.clear();
                 self.line = whole;
                 has_event
@@ -68,7 +68,7 @@ impl SseParser {
         Ok(())
     }
 
-    /// The stream is over: gives the event that was not closed, if there is one.
+    /// Ends the stream and returns the unfinished event, if there is one.
     pub fn finish(mut self) -> Option<SseEvent> {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
@@ -77,12 +77,12 @@ impl SseParser {
         self.has_data.then_some(self.event)
     }
 
-    /// How many bytes wait for the end of their event.
+    /// The number of buffered bytes.
     pub fn pending(&self) -> usize {
         self.line.len() + self.event.data.len()
     }
 
-    /// Takes in a line; true if it closes an event that is one.
+    /// Parses a line; returns whether it completes an event with data.
     fn end_line(&mut self, line: &[u8]) -> bool {
         let mut line = line;
         if !std::mem::replace(&mut self.started, true) {
@@ -111,7 +111,7 @@ impl SseParser {
                 self.event.event.clear();
                 self.event.event.push_str(&String::from_utf8_lossy(value));
             }
-            // Comments have an empty field's name, and other fields mean nothing here.
+            // Comments have an empty field name; other fields are ignored.
             _ => {}
         }
         false

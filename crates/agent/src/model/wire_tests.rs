@@ -15,7 +15,7 @@ fn folder(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Every golden body is read as the type of a provider's requests, and written as the same bytes.
+/// Every golden body deserializes as the provider's request type, and serializes to the same bytes.
 pub(super) fn requests_come_back<Request: Serialize + DeserializeOwned>(provider: &str) {
     let path = folder("golden/requests").join(format!("{provider}.jsonl"));
     let bodies = std::fs::read_to_string(path).unwrap();
@@ -26,7 +26,7 @@ pub(super) fn requests_come_back<Request: Serialize + DeserializeOwned>(provider
     assert!(bodies.lines().count() >= 20, "{provider}");
 }
 
-/// Every recorded reply (of whole ones `json`, of streams `sse`) loses nothing that the type knows when it is written and read.
+/// Every recorded reply (`json` or `sse`) survives a round trip: the type's known members are preserved.
 pub(super) fn replies_come_back<Reply>(provider: &str, extension: &str)
 where
     Reply: Serialize + DeserializeOwned + PartialEq + Debug + Default,

@@ -1,6 +1,6 @@
-//! The trajectories that Review offers a newcomer: two attempts at each of three word problems, one of them careful.
+//! The example trajectories of Review: two attempts at each of three word problems, one of them careful.
 //!
-//! What always holds: `public/examples/word-problems.jsonl` is what the environment makes of the attempts that stand
+//! Invariant: `public/examples/word-problems.jsonl` is the environment's recording of the attempts defined
 //! here. `VOLARY_WRITE=1 cargo test -p volary-agent --test example` rewrites it.
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ use volary_core::{AnyMessage, ToolCall, ToolRequestMessage, object};
 use volary_envs::datasets::word_problems;
 use volary_trajectory::{Ending, Episode, Outcome, Recipe, TaskReference, call_id, native};
 
-/// What is said, which tool is called, and with what.
+/// A step: the text, the tool, and its arguments.
 type Act = (&'static str, &'static str, &'static str);
 
 const EXPRESSION: &str = "calculator";
@@ -25,7 +25,7 @@ const ANSWER: &str = "submit_answer";
 
 type Attempt = (&'static str, &'static str, &'static str, &'static [Act]);
 
-/// The problem, what people call it, who tries it, and what that one does.
+/// Attempts: the problem, its display name, the agent, and its steps.
 const ATTEMPTS: [Attempt; 6] = [
     (
         "medium-01",

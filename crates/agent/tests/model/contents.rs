@@ -1,4 +1,4 @@
-//! Histories as each provider wants them: where instructions, images and the model's words stand.
+//! Histories in each provider's format: the positions of instructions, images and the model's text.
 
 use volary_agent::model::{Concession, Concessions, ModelRequest, ProviderKind};
 use volary_core::AnyMessage;
@@ -116,7 +116,7 @@ fn gemini_signs_calls_that_it_did_not_make() {
         r#""skip_thought_signature_validator""#
     );
     assert_eq!(at(&sent, "contents.1.parts.1.thoughtSignature"), "");
-    // Its own ids are not known to it.
+    // Its own ids are unknown to it.
     assert_eq!(at(&sent, "contents.2.parts.0.functionResponse.id"), "");
     let older = ModelRequest {
         model: "gemini-2.5-pro".into(),

@@ -1,4 +1,5 @@
-//! How the bytes of a reply are cut changes nothing, and a reply that ends early is never taken for a whole one.
+//! The result of a reply does not depend on how its bytes are split, and a truncated reply is never accepted as
+//! complete.
 
 use volary_agent::model::{Answer, ModelError};
 
@@ -91,7 +92,7 @@ fn what_came_before_a_cut_is_kept() {
     }
 }
 
-/// The answer without what comes behind its end: the count of tokens.
+/// The answer without the token counts, which arrive after its end.
 fn uncounted(answer: &Answer) -> Answer {
     Answer {
         usage: None,

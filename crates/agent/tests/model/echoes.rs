@@ -1,5 +1,5 @@
-//! What a provider wants back goes back as it came: through an action and a stored episode's JSON, until somebody
-//! edits the action, changes the model, or the provider does not want it.
+//! Echoes are sent back unchanged through an action and a stored episode's JSON, until the action is edited, the
+//! model is changed, or the provider rejects them.
 
 use volary_agent::model::selector::ToolSelector;
 use volary_agent::model::{ApiKey, Concession, Concessions, ModelRequest, ProviderKind, select};
@@ -9,12 +9,12 @@ use volary_core::{AnyMessage, Message, ToolRequestMessage, ToolResponseMessage};
 
 use crate::fixtures::{Fixture, all, read_in};
 
-/// The action of a fixture, as it comes out of a stored episode.
+/// The action of a fixture, as restored from a stored episode.
 fn action(fixture: &Fixture) -> Option<ToolRequestMessage> {
     let (_, Ok(answer)) = read_in(fixture, [fixture.body.as_slice()]) else {
         return None;
     };
-    // SGLang's reply is kept for its tokens; nothing of it is sent back.
+    // SGLang's reply is stored for its tokens; nothing of it is sent back.
     if answer.echo.is_empty() || fixture.kind == ProviderKind::Sglang {
         return None;
     }
@@ -30,7 +30,7 @@ fn action(fixture: &Fixture) -> Option<ToolRequestMessage> {
     Some(restored)
 }
 
-/// The body of a request after that action was taken.
+/// The body of the request after that action.
 fn body(
     fixture: &Fixture,
     action: &ToolRequestMessage,
@@ -55,7 +55,7 @@ fn body(
         .body
 }
 
-/// The body of a request after a fixture's action was taken, if it has an echo.
+/// The body of the request after a fixture's action, if it has an echo.
 pub fn body_after(fixture: &Fixture) -> Option<String> {
     let action = action(fixture)?;
     Some(body(fixture, &action, "the-model", Concessions::default()))
@@ -67,7 +67,7 @@ fn parts(action: &ToolRequestMessage) -> Vec<Json> {
     echo.get("parts").unwrap().as_list().unwrap().to_vec()
 }
 
-/// Whether each part stands in the body: as it is, or (of chat messages) each of its fields.
+/// Whether the body contains each part: verbatim, or (in chat messages) each of its fields.
 fn holds(body: &str, parts: &[Json]) -> bool {
     parts.iter().all(|part| {
         body.contains(&part.to_compact_text())
@@ -93,7 +93,7 @@ fn echoes_go_back_whole_and_only_where_they_belong() {
         let none = Concessions::default();
         let sent = body(&fixture, &action, "the-model", none);
         assert!(holds(&sent, &parts), "{}\n{sent}\n{parts:?}", fixture.name);
-        // Another model can't read it, and some models don't want it.
+        // Another model cannot read it, and some models reject it.
         let other = body(&fixture, &action, "another-model", none);
         assert!(!holds(&other, &parts), "{}", fixture.name);
         let refused = none.with(Concession::NoEcho);
@@ -121,7 +121,7 @@ fn edited_actions_are_sent_as_they_are_now() {
         }
         let sent = body(&fixture, &action, "the-model", Concessions::default());
         assert!(sent.contains(&*edited), "{}\n{sent}", fixture.name);
-        // Nothing of the former calls is left.
+        // Nothing of the earlier calls remains.
         assert!(
             !sent.contains("2+2\\\"") && !sent.contains("\"2+2\""),
             "{}\n{sent}",

@@ -1,4 +1,4 @@
-//! Replies that are none: error statuses of every form, bodies under wrong types, bodies without end.
+//! Replies without an answer: error statuses in every format, bodies with the wrong content type, endless bodies.
 
 use volary_agent::model::{Answer, ApiKey, Delta, ModelError, ProviderKind, Reply};
 

@@ -1,4 +1,4 @@
-//! Replies as providers send them, each with what must be read out of it.
+//! Recorded replies of providers, each with its expected answer.
 //!
 //! A folder is named like a codec and holds bodies (`.json` and `.html` whole, `.sse` streamed) and
 //! `expected.json`: by file name `{"answer": …}` or `{"error": {"kind", "contains"}}`.
@@ -35,7 +35,7 @@ impl Fixture {
     }
 }
 
-/// What a reply that came in these pieces is read as: its deltas and how it ends.
+/// Parses a reply that arrives in these pieces: returns its deltas and its answer or error.
 pub fn read_in<'a>(
     fixture: &Fixture,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -75,7 +75,7 @@ pub fn all() -> Vec<Fixture> {
     all
 }
 
-/// An answer in the form of `expected.json`: what is empty is left out.
+/// An answer in the format of `expected.json`: empty members are omitted.
 pub fn shown(answer: &Answer) -> Json {
     let mut shown = Object::new();
     let mut add = |key: &'static str, value: Option<Json>| {
@@ -175,7 +175,7 @@ fn deltas_add_up_to_the_answer() {
             }
         }
         let name = &fixture.name;
-        // A filter's reason to end an answer is none of the answer's words.
+        // The reason of a content filter is not part of the answer's text.
         let refusal = match answer.finish {
             volary_agent::model::Finish::ContentFilter => None,
             _ => answer.refusal.as_deref(),

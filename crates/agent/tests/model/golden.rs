@@ -1,5 +1,5 @@
-//! The bodies of requests, byte for byte: `tests/golden/requests` has a file for each provider, with one body a line.
-//! `UPDATE_GOLDEN=1` rewrites the files. (The wire types are read back from the same files by tests beside them.)
+//! The bodies of requests, byte for byte: `tests/golden/requests` has a file for each provider, with one body per line.
+//! `UPDATE_GOLDEN=1` rewrites the files. (Unit tests of the wire types read the same files.)
 
 use std::path::Path;
 

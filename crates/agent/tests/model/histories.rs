@@ -85,8 +85,8 @@ fn is_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
-/// Every call is answered right behind its message, in order, once; ids come once; something is said, and the
-/// model does not have the last word.
+/// Every call is answered directly after its message, in order, once; ids are unique; there is some text, and the
+/// last message is not the model's.
 fn check_chat(body: &Json, is_mistral: bool) {
     let messages = list(body, "messages");
     let mut used = std::collections::HashSet::new();
@@ -133,8 +133,8 @@ fn check_chat(body: &Json, is_mistral: bool) {
     assert!(["user", "tool"].contains(&before), "{before}");
 }
 
-/// User and assistant take turns, the user begins and ends; every use has its result in the next message, first and
-/// in order; no text is blank.
+/// User and assistant alternate, and the user is first and last; every use has its result in the next message, first
+/// and in order; no text is blank.
 fn check_anthropic(body: &Json) {
     let messages = list(body, "messages");
     let mut waiting: Vec<&str> = Vec::new();
@@ -189,7 +189,7 @@ fn check_responses(body: &Json) {
     assert!(items.iter().any(|item| text(item, "role") == "user") || !calls.is_empty());
 }
 
-/// The answers of calls are as many as the calls, in the content behind them; of several calls the first is signed.
+/// The next content has as many answers as there are calls; the first of parallel calls is signed.
 fn check_gemini(body: &Json) {
     let contents = list(body, "contents");
     let count = |content: &Json, key: &str| {

@@ -1,4 +1,4 @@
-//! A provider that repeats the key: it is in no delta, answer, record or error, however it was cut into pieces.
+//! A provider that echoes the key: no delta, answer, record or error contains it, however it was split.
 
 use proptest::prelude::*;
 use volary_agent::model::exchange::Keeping;
@@ -8,7 +8,7 @@ use volary_core::json::Json;
 
 const KEY: &str = "sk-\"very\"/secret+0123456789";
 
-/// Which text of an answer repeats the key.
+/// The text of an answer that contains the key.
 #[derive(Clone, Copy, Debug)]
 enum Where {
     Text,
@@ -16,7 +16,7 @@ enum Where {
     Arguments,
 }
 
-/// The events of a stream that says pieces of a text.
+/// The events of a stream with pieces of a text.
 fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
     let mut so_far = String::new();
     let mut event = |piece: &&str| {
@@ -57,7 +57,7 @@ fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
                 };
                 json!({"type": "content_block_delta", "index": 0, "delta": (delta)})
             }
-            // Each event repeats the whole reply, which has nothing but text.
+            // Each event repeats the complete reply, which has only text.
             (ProviderKind::Sglang, _) => {
                 json!({"text": (so_far.as_str()), "meta_info": {"finish_reason": null}})
             }
@@ -84,7 +84,7 @@ fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
     events
 }
 
-/// The pieces of a text that is cut at some places.
+/// A text split at some positions.
 fn cut<'a>(text: &'a str, cuts: &[prop::sample::Index]) -> Vec<&'a str> {
     let mut places: Vec<usize> = cuts
         .iter()
@@ -98,10 +98,10 @@ fn cut<'a>(text: &'a str, cuts: &[prop::sample::Index]) -> Vec<&'a str> {
         .collect()
 }
 
-/// Whether a text holds the key, as it is or escaped.
+/// Whether a text contains the key, verbatim or escaped.
 fn holds(text: &str) -> bool {
     let escaped = Json::from(KEY).to_compact_text();
-    // A debug form escapes once more than the text itself.
+    // The debug format escapes the text once more.
     let debugged = format!("{KEY:?}");
     [KEY, escaped.trim_matches('"'), debugged.trim_matches('"')]
         .iter()
@@ -147,7 +147,7 @@ proptest! {
         redactor.redact(&mut deltas);
         said.append(&mut deltas);
         redactor.finish(&mut said);
-        // The test says what it means to.
+        // The test is not vacuous.
         let is_said = said.iter().any(Delta::is_content);
         prop_assert!(is_said || matches!((kind, place), (ProviderKind::Gemini, Where::Arguments)), "{kind:?} {body}");
         let mut joined = String::new();
@@ -160,7 +160,7 @@ proptest! {
         prop_assert!(!holds(&joined), "{joined}");
         let kept = keeping.finish(200, "text/event-stream", &key);
         prop_assert!(!holds(&kept.body), "{}", kept.body);
-        // What is kept can't be put together again either.
+        // The stored reply cannot be reassembled to the key either.
         let mut again = Reply::new(kind.provider(), &ApiKey::default(), 200, "text/event-stream", None);
         let read_again = again.push(kept.body.as_bytes(), &mut Vec::new());
         let read_again = format!("{read_again:?} {:?} {:?}", again.partial(), again.finish(&mut Vec::new()));

@@ -1,4 +1,4 @@
-//! Wire formats: replies of every provider from `tests/fixtures`, cut at every byte; requests by their rules.
+//! Wire formats: replies of every provider from `tests/fixtures`, split at every byte; requests by their rules.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod contents;

@@ -1,4 +1,4 @@
-//! Parameters under each provider's names for them, and left out where they were refused.
+//! Parameters under each provider's names, and omitted where they were rejected.
 
 use volary_agent::model::{
     ApiKey, Concession, Concessions, Effort, ModelRequest, ProviderKind, ToolChoice,
@@ -190,7 +190,7 @@ fn what_was_conceded_is_left_out() {
         concessions: all,
         ..request()
     };
-    // SGLang's parameters are always the same.
+    // SGLang's parameters are constant.
     let kinds = ProviderKind::ALL.into_iter();
     for kind in kinds.filter(|kind| *kind != ProviderKind::Sglang) {
         let sent = http(kind, &request).body;
@@ -310,7 +310,7 @@ fn effort_in_every_tongue() {
             "{kind:?}"
         );
     }
-    // Anthropic: thinking and a demanded call exclude each other.
+    // Anthropic: thinking and forced tool use exclude each other.
     let forced = body(
         ProviderKind::Anthropic,
         &with(Effort::High, "m", ToolChoice::Required),

@@ -1,5 +1,5 @@
-//! No input panics, and chunking never changes the result: for bytes of any kind, and for fixtures that were
-//! damaged the way networks and servers damage them.
+//! No input panics, and chunking never changes the result: for arbitrary bytes, and for fixtures with
+//! damage typical of networks and servers.
 
 use proptest::prelude::*;
 use volary_agent::model::selector::ToolSelector;
@@ -7,7 +7,7 @@ use volary_agent::model::{ProviderKind, select};
 
 use crate::fixtures::{Fixture, all, read_in};
 
-/// What an event stream is made of, so that random texts get somewhere.
+/// The tokens of an event stream, so that random texts reach deeper states.
 fn words() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         4 => prop::sample::select(vec![
@@ -39,7 +39,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// The body with lines lost, doubled or in another order, or with another byte somewhere.
+/// The body with lines lost, duplicated or reordered, or with a byte replaced.
 fn damaged(body: &[u8], damages: &[Damage]) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = body
         .split_inclusive(|byte| *byte == b'\n')
@@ -74,7 +74,7 @@ fn damaged(body: &[u8], damages: &[Damage]) -> Vec<u8> {
     lines.concat()
 }
 
-/// Reads a body whole and in pieces; both must be the same, and an answer must be selectable or refused.
+/// Reads a body in one piece and in several; the results must be equal, and an answer must be selectable or rejected.
 fn check(fixture: &Fixture, places: &[prop::sample::Index]) -> Result<(), TestCaseError> {
     let whole = read_in(fixture, [fixture.body.as_slice()]);
     let mut cuts: Vec<usize> = places

@@ -1,4 +1,4 @@
-//! What is sent: the rules of each provider, one by one.
+//! Requests: the rules of each provider, one by one.
 
 use volary_agent::model::{ApiKey, HttpRequest, ModelRequest, ProviderKind, ToolChoice};
 use volary_core::json::{Json, read};
@@ -42,7 +42,7 @@ pub fn body(kind: ProviderKind, request: &ModelRequest) -> Json {
     read(&http(kind, request).body).unwrap()
 }
 
-/// The value at a path of keys and places, as JSON text; empty if there is none.
+/// The value at a path of keys and indices, as JSON text; empty if it is missing.
 pub fn at(value: &Json, path: &str) -> String {
     let found = path
         .split('.')

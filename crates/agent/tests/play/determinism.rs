@@ -1,4 +1,4 @@
-//! The same recipe and actions give the same episode, in every environment there is.
+//! The same recipe and actions reproduce the same episode, in every environment.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use volary_trajectory::{Episode, Recipe, native, share};
 
 use crate::stages::{play, recipe, run};
 
-/// Episodes of every environment, configured at random.
+/// Episodes of every environment, with random configurations.
 fn episodes() -> Vec<Episode> {
     let registry = volary_envs::registry();
     let mut episodes = Vec::new();

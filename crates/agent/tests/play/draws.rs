@@ -1,4 +1,4 @@
-//! Arguments drawn from schemas fit them, always.
+//! Arguments drawn from schemas always match them.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! Episodes of every environment as they happen natively, in a file that a browser checks as well
-//! (`tests/e2e/determinism.spec.mjs`): the same calls give the same results there, bit for bit.
+//! Native recordings of every environment, in a file that a browser checks as well
+//! (`tests/e2e/determinism.spec.mjs`): the same calls return the same results there, bit for bit.
 
 use volary_agent::draw::draw_object;
 use volary_agent::{Policy, RandomPolicy, Scripted};
@@ -12,7 +12,7 @@ use crate::stages::{play, recipe};
 
 const RECORDED: &str = include_str!("../../../../tests/e2e/fixtures/recorded_natively.jsonl");
 
-/// What differs between machines, if anything does: powers, roundings, exact quotients, integers of any size.
+/// Expressions most likely to differ between machines: powers, roundings, exact quotients, integers of any size.
 const EXPRESSIONS: [&str; 16] = [
     "2 ** 0.5",
     "1.1 ** 77.7",
@@ -45,7 +45,7 @@ fn calculations() -> Episode {
 }
 
 fn at_random(environment: &'static str, schema: &Json) -> Episode {
-    // Not all that a configuration must be stands in its schema, so not every seed will do.
+    // A schema does not state every requirement of a configuration, so some seeds are invalid.
     let registry = volary_envs::registry();
     let seed = (1..).find(|seed| {
         let recipe = drawn(environment, schema, *seed);
@@ -76,7 +76,7 @@ fn named(name: &str, recipe: Recipe, policy: &mut dyn Policy) -> Episode {
 #[test]
 fn what_happens_natively_is_what_browsers_are_shown() {
     let registry = volary_envs::registry();
-    // Slow ones hang on a clock, and faults break their worker down.
+    // Slow environments wait for a clock, and faults crash their worker.
     let entries = registry.environments.iter();
     let entries = entries.filter(|entry| !["slow", "faults"].contains(&entry.name));
     let episodes = entries.map(|entry| at_random(entry.name, &(entry.configuration)()));

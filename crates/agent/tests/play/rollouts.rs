@@ -1,4 +1,4 @@
-//! Whole episodes under policies: limits, ends, cancelling.
+//! Whole episodes under policies: limits, endings, cancellation.
 
 use std::rc::Rc;
 

@@ -137,7 +137,7 @@ fn two_runs_are_compared_as_far_as_both_go() {
     assert_eq!(compare(&episode, &other).unwrap().step, 0);
 }
 
-/// An episode in which these texts are said.
+/// An episode with these messages.
 fn said(texts: &[&str]) -> Episode {
     run(|clock| async move {
         let recipe = recipe("parrot", 0);

@@ -1,4 +1,4 @@
-//! Scripts as people write them: read, refused with the place at fault, written again.
+//! Scripts as people write them: parsed, rejected with the position of the error, written again.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

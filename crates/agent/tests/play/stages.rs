@@ -1,4 +1,4 @@
-//! What the tests share: time, registries, and a small environment that misbehaves on demand.
+//! Shared test support: time, registries, and a small environment that misbehaves on demand.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use volary_core::{
 };
 use volary_trajectory::{Episode, Recipe};
 
-/// Runs what waits only for the clock.
+/// Runs a future that waits only for the clock.
 pub fn run<F: Future>(play: impl FnOnce(VirtualClock) -> F) -> F::Output {
     let clock = VirtualClock::new();
     clock
@@ -58,7 +58,7 @@ pub fn play(
     })
 }
 
-/// Repeats what it is told; fails, panics, never answers or ends when told so.
+/// Repeats its input; fails, panics, never answers or ends on request.
 struct Parrot {
     said: Vec<Json>,
 }

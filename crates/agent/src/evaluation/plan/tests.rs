@@ -1,4 +1,4 @@
-//! Plans: which cells they have, and that they come back.
+//! Plans: their cells, and round trips through the stored form.
 
 use proptest::prelude::*;
 use volary_core::object;

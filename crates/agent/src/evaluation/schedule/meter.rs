@@ -1,4 +1,4 @@
-//! How many requests and tokens one model had within the last 60 seconds.
+//! Rate limiter of one model: requests and tokens within the last 60 seconds.
 
 use std::collections::VecDeque;
 
@@ -6,24 +6,24 @@ use super::Permit;
 use crate::evaluation::plan::Pace;
 use crate::model::limits::Spent;
 
-/// How long requests and tokens count, in seconds.
+/// The length of the sliding window, in seconds.
 const WINDOW: f64 = 60.0;
 
 /// The meter of one model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Meter {
-    /// When requests were let through.
+    /// Times at which requests were permitted.
     requests: VecDeque<f64>,
-    /// When answers came, and how many tokens they took.
+    /// Times and token counts of answers.
     tokens: VecDeque<(f64, u64)>,
     in_flight: u64,
     answers: u64,
-    /// What all answers spent.
+    /// The total cost of all answers.
     spent: Spent,
 }
 
 impl Meter {
-    /// Lets a request through, or says when to ask again.
+    /// Permits a request, or returns when to ask again.
     pub(super) fn permit(&mut self, now: f64, pace: &Pace) -> Permit {
         let old = |time: f64| now - time >= WINDOW;
         while self.requests.front().is_some_and(|time| old(*time)) {
@@ -43,7 +43,8 @@ impl Meter {
             let counted: u64 = self.tokens.iter().map(|(_, tokens)| tokens).sum();
             let expected = self.expected().tokens;
             if counted.saturating_add(expected) >= limit.max(1) {
-                // Alone it goes, however little is allowed: else nothing ever would.
+                // With no tokens in the window a single request is permitted, however low the limit: else none ever
+                // would be.
                 match self.tokens.front() {
                     Some((first, _)) => return until(*first),
                     None if self.in_flight > 0 => return Permit::Hold,
@@ -56,7 +57,7 @@ impl Meter {
         Permit::Go
     }
 
-    /// A request was answered.
+    /// Records that a request was answered.
     pub(super) fn answered(&mut self, now: f64, spent: &Spent) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.answers += 1;
@@ -64,12 +65,12 @@ impl Meter {
         self.tokens.push_back((now, spent.tokens));
     }
 
-    /// A request came to nothing.
+    /// Records that a request failed.
     pub(super) fn given_up(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// What the requests that are on their way will spend, as others did on average; `steps` counts them.
+    /// The expected cost of the requests in flight, by the average of answered ones; `steps` is their number.
     pub(super) fn expected(&self) -> Spent {
         let each = |total: f64| match self.answers {
             0 => 0.0,

@@ -1,26 +1,26 @@
-//! How far an evaluation is, and how long it will take.
+//! Progress of an evaluation and its estimated remaining time.
 
 use super::{Queue, Schedule, State};
 use crate::model::limits::Spent;
 
-/// How far it is.
+/// Progress of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// All cells.
+    /// The number of cells.
     pub total: usize,
-    /// Those that count.
+    /// Cells that count.
     pub finished: usize,
-    /// Those that broke off.
+    /// Failed cells.
     pub failed: usize,
-    /// Those that are played now.
+    /// Cells in flight.
     pub under_way: usize,
-    /// What was spent.
+    /// The total cost so far.
     pub spent: Spent,
-    /// How long the rest will take in seconds, if it goes on as it did; `None` if nobody can tell.
+    /// The estimated remaining time in seconds at the speed so far; `None` if it cannot be estimated.
     pub seconds_left: Option<f64>,
 }
 
-/// How long it has been running since it was last begun.
+/// Measures the running time since the last start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stopwatch {
     since: Option<f64>,
@@ -41,7 +41,7 @@ impl Stopwatch {
 }
 
 impl Schedule {
-    /// How far it is.
+    /// The progress at a time.
     pub fn progress(&self, now: f64) -> Progress {
         let count = |wanted: State| self.cells.iter().filter(|state| **state == wanted).count();
         Progress {
@@ -54,7 +54,7 @@ impl Schedule {
         }
     }
 
-    /// The lanes run in parallel, so the longer one counts.
+    /// The lanes run in parallel, so the maximum of both counts.
     fn seconds_left(&self, now: f64) -> Option<f64> {
         let running = self.watch.seconds(now)?;
         let left = |queue: &Queue| {

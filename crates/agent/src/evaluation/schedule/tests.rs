@@ -1,4 +1,4 @@
-//! The schedule, step by step and by property.
+//! The schedule: examples and properties.
 
 use proptest::prelude::*;
 use volary_core::json::Object;
@@ -128,7 +128,7 @@ fn requests_and_tokens_a_minute() {
     let mut schedule = running(&plan(9, &[model("a"), model("b"), model("a")], 1, pace));
     assert_eq!(schedule.permit(0.0, 0), Permit::Go);
     assert_eq!(schedule.permit(10.0, 2), Permit::Go);
-    // Another connection has its own minute, another policy of the same has not.
+    // Another connection has its own window; another policy of the same connection shares it.
     assert_eq!(schedule.permit(20.0, 0), Permit::Wait(40.0));
     assert_eq!(schedule.permit(20.0, 1), Permit::Go);
     assert_eq!(schedule.permit(60.0, 0), Permit::Go);
@@ -142,7 +142,7 @@ fn requests_and_tokens_a_minute() {
     assert_eq!(schedule.permit(0.0, 0), Permit::Go);
     schedule.answered(1.0, 0, Some(&usage(60)), None);
     assert_eq!(schedule.permit(2.0, 0), Permit::Go);
-    // 60 were used, and the one on its way is expected to use 60 as well.
+    // 60 tokens were used, and the request in flight is expected to use 60 more.
     assert_eq!(schedule.permit(3.0, 0), Permit::Wait(58.0));
     schedule.given_up(0);
     assert_eq!(schedule.permit(3.0, 0), Permit::Go);
@@ -177,7 +177,7 @@ fn budgets_end_it_and_a_higher_one_goes_on() {
     assert_eq!(schedule.permit(0.0, 0), Permit::Go);
     schedule.answered(1.0, 0, Some(&usage(60)), Some(0.1));
     assert_eq!(schedule.permit(1.0, 0), Permit::Go);
-    // The one on its way may spend the rest.
+    // The request in flight may spend the rest.
     assert_eq!(schedule.permit(1.0, 0), Permit::Hold);
     assert_eq!(schedule.phase(), &Phase::Running);
     schedule.answered(2.0, 0, Some(&usage(60)), Some(0.1));
@@ -194,7 +194,7 @@ fn budgets_end_it_and_a_higher_one_goes_on() {
     schedule.set_pace(Pace::default());
     schedule.resume(4.0);
     assert_eq!(schedule.permit(4.0, 0), Permit::Go);
-    // What was spent before the page was loaded again counts, of finished, failed and begun cells.
+    // The cost from before a reload counts: that of finished, failed and started cells.
     let results = [result(0, true, 30), result(1, false, 30)];
     let drafts = [2, 0].map(|cell| {
         let spent = Spent {
@@ -246,7 +246,7 @@ fn the_time_left_follows_the_slower_lane() {
     assert_eq!(schedule.progress(11.0).seconds_left, None);
 }
 
-/// What may happen.
+/// An event of a random sequence.
 #[derive(Clone, Debug)]
 enum Event {
     Begin(bool, usize),
@@ -334,7 +334,7 @@ proptest! {
                 Event::End(place, counts) if !under_way.is_empty() => {
                     let cell = under_way.remove(place % under_way.len());
                     schedule.ended(now, cell, counts);
-                    // Said twice, it counts once.
+                    // A second report is ignored.
                     schedule.ended(now, cell, !counts);
                     if counts { finished.insert(cell); } else { failed.insert(cell); }
                 }
@@ -359,7 +359,7 @@ proptest! {
             let over = finished.len() + failed.len() == plan.length();
             prop_assert_eq!(*schedule.phase() == Phase::Finished, over);
         }
-        // Rebuilt from what is kept, it has the rest to do and nothing else.
+        // A schedule rebuilt from the stored results queues the remaining cells and nothing else.
         let kept = finished.iter().map(|cell| result(*cell, true, 0));
         let results: Vec<CellResult> = kept.chain(failed.iter().map(|cell| result(*cell, false, 0))).collect();
         let mut rebuilt = Schedule::new(&plan, &results, []);

@@ -1,5 +1,5 @@
-//! Anthropic's messages and their events to answers. Whole messages go through the reader of events, block
-//! by block.
+//! Parses Anthropic's messages and stream events into answers. Complete messages go through the parser of events,
+//! block by block.
 
 use volary_core::json::{Json, Object, Text, read};
 
@@ -12,7 +12,7 @@ use crate::model::{Answer, Delta, Finish, ModelError, StreamReader, Usage};
 
 const FORMAT: &str = "an Anthropic message";
 
-/// Reads a whole message.
+/// Reads a complete message.
 pub(super) fn read_message(body: &Json) -> Result<Answer, ModelError> {
     if let Some(error) = in_band_error(body) {
         return Err(error);
@@ -49,16 +49,16 @@ pub(super) struct MessageStream {
     draft: Draft,
     blocks: Vec<Block>,
     usage: Usage,
-    /// Tokens of the request that were neither put into a cache nor taken from one.
+    /// Tokens of the request neither written to a cache nor read from one.
     fresh: u64,
     finished: bool,
 }
 
-/// A block, kept whole since it may have to go back.
+/// A block, stored unchanged since it may have to be sent back.
 struct Block {
     index: String,
     fields: Object,
-    /// Text, thinking or input that came in pieces.
+    /// Streamed text, thinking or input.
     more: String,
     signature: String,
 }
@@ -131,7 +131,7 @@ impl MessageStream {
 
     fn begin(&mut self, index: String, block: &Json, deltas: &mut Vec<Delta>) {
         if self.blocks.iter().any(|known| known.index == index) {
-            // Said twice.
+            // A repeated start is ignored.
             return;
         }
         let known: ReplyBlock = read_or_default(block);
@@ -142,7 +142,7 @@ impl MessageStream {
                 let place = self.draft.call(&index);
                 let (id, name) = (known.id.or_empty(), known.name.or_empty());
                 self.draft.name_call(place, id, name, deltas);
-                // Streams begin with an empty input and send it in pieces.
+                // Streams start with an empty input and send the input in pieces.
                 let input = known.input.as_object();
                 if let Some(input) = input.filter(|input| !input.is_empty()) {
                     self.draft.arguments(place, &input.to_python_text(), deltas);
@@ -182,7 +182,7 @@ impl MessageStream {
         }
     }
 
-    /// Why it stopped, if that is given: it comes after everything else.
+    /// Records the stop reason, if present: it arrives last.
     fn stop(&mut self, reason: &Lenient<Text>, details: Option<&StopDetails>) {
         let Some(reason) = reason.not_empty() else {
             return;
@@ -230,7 +230,7 @@ impl MessageStream {
         self.draft.usage(self.usage, deltas);
     }
 
-    /// The blocks as they are to go back; none if there was no thinking, or if a call's input is no JSON.
+    /// The blocks to send back; `None` without thinking, or if a call's input is not valid JSON.
     fn echo(&self) -> Option<Vec<Json>> {
         let thinks = |block: &Block| {
             let kind = block.fields.get("type").and_then(Json::as_text);

@@ -1,4 +1,4 @@
-//! History as Anthropic's messages: user and assistant take turns, and the answers to calls come first in
+//! Converts history to Anthropic's messages: user and assistant alternate, and results of calls come first in
 //! the user's turn.
 
 use volary_core::json::Json;
@@ -10,7 +10,7 @@ use crate::model::ModelRequest;
 use crate::model::history::{Echo, Part, PastCall, Turn, image_data, is_unedited};
 use crate::model::lenient::read_or_default;
 
-/// Ids there are letters, digits, `_` and `-`.
+/// Makes an id of letters, digits, `_` and `-`, as the API requires.
 pub(super) fn well_formed(place: usize, id: &str) -> String {
     let fits = !id.is_empty()
         && id
@@ -23,8 +23,8 @@ pub(super) fn well_formed(place: usize, id: &str) -> String {
     }
 }
 
-/// The instructions at the beginning, which are outside of the conversation there, and the conversation.
-/// Instructions that come later are said in their place by the user.
+/// The leading instructions, which the API takes separately, and the conversation. Later instructions become user text
+/// at their position.
 pub(super) fn conversation(turns: &[Turn], request: &ModelRequest) -> (String, Vec<SentMessage>) {
     let begin = turns
         .iter()
@@ -58,7 +58,7 @@ pub(super) fn conversation(turns: &[Turn], request: &ModelRequest) -> (String, V
     (system.join("\n\n"), messages.0)
 }
 
-/// The blocks as they came, if they still are what was said and called, under the same ids.
+/// The echoed blocks, if text and calls are still unedited, with the same ids.
 fn unedited(
     echo: &Echo,
     request: &ModelRequest,
@@ -75,7 +75,7 @@ fn unedited(
     if !same_ids || !is_unedited(&answer, text, calls) {
         return None;
     }
-    // Models give empty texts that they don't take back.
+    // Models return empty texts that the API rejects in requests.
     let is_blank = |block: &Json| {
         let block: ReplyBlock = read_or_default(block);
         block.kind.or_empty() == "text" && block.text.or_empty().trim().is_empty()
@@ -86,7 +86,7 @@ fn unedited(
 
 fn said(text: &str, calls: &[PastCall]) -> Vec<SentBlock> {
     let mut blocks = Vec::new();
-    // Text that is nothing but white space is refused.
+    // The API rejects text that is only white space.
     if !text.trim().is_empty() {
         blocks.push(text_block(text).into());
     }
@@ -98,7 +98,7 @@ fn said(text: &str, calls: &[PastCall]) -> Vec<SentBlock> {
 struct Messages(Vec<SentMessage>);
 
 impl Messages {
-    /// Adds blocks, to the last message if it has the same role.
+    /// Appends blocks, to the last message if it has the same role.
     fn add(&mut self, role: Role, blocks: Vec<SentBlock>) {
         if blocks.is_empty() {
             return;
@@ -123,7 +123,7 @@ fn text_block(text: &str) -> MadeBlock {
     MadeBlock::Text { text: text.into() }
 }
 
-/// A part as a block; empty texts are refused there.
+/// A part as a block; `None` for empty texts, which the API rejects.
 fn block(part: &Part) -> Option<MadeBlock> {
     match part {
         Part::Text(text) if text.trim().is_empty() => None,

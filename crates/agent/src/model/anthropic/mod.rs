@@ -1,11 +1,11 @@
 //! Anthropic Messages, called directly from a page.
 //!
-//! Thinking is signed there and must come back unchanged and in place, so answers with thinking are kept
-//! whole as an echo. The documentation says that thinking and a demanded call exclude each other: then the call is
-//! demanded and no thinking requested. Newer models think all the same and refuse the demand, which a
+//! Thinking blocks are signed and must come back unchanged and in place, so answers with thinking are stored unchanged
+//! as an echo. By the documentation, thinking and forced tool use exclude each other: a forced call therefore disables
+//! thinking. Newer models think nevertheless and reject the forced call, which a
 //! [concession](super::parameter_fallback) solves.
 //!
-//! - `messages`: history as messages; `answer`: messages and their events to answers; `wire`: the types of all of them.
+//! - `messages`: history to messages; `answer`: messages and stream events to answers; `wire`: the wire types.
 
 mod answer;
 mod messages;
@@ -29,7 +29,7 @@ use super::{
 
 const NAME: &str = "anthropic";
 
-/// The protocol demands a limit; this one is sent where the user gave none. Every model has that much.
+/// The API requires a token limit; this is the default. Every model supports it.
 const MAX_TOKENS: u32 = 16_000;
 
 /// The codec.

@@ -1,4 +1,4 @@
-//! What goes over the wire: requests, messages and the events of a stream.
+//! Wire types: requests, messages and stream events.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Object, Text};
@@ -6,7 +6,7 @@ use volary_core::json::{Json, Object, Text};
 use crate::model::Effort;
 use crate::model::lenient::{Lenient, LenientList};
 
-/// A request. Members that are `None`, empty or false are left out.
+/// A request. Members that are `None`, empty or false are omitted.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 #[cfg_attr(test, serde(default, deny_unknown_fields))]
@@ -53,7 +53,7 @@ pub(super) enum Role {
 #[serde(untagged)]
 pub(super) enum SentBlock {
     Made(MadeBlock),
-    /// A block of an answer, which goes back as it came.
+    /// A block of an earlier answer, sent back unchanged.
     Echo(Json),
 }
 
@@ -87,7 +87,7 @@ pub(super) enum ImageSource {
     Url { url: Text },
 }
 
-/// A tool on offer.
+/// A tool definition.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 pub(super) struct ToolDefinition {
@@ -128,12 +128,12 @@ pub(super) enum ThinkingDisplay {
     Summarized,
 }
 
-/// A whole message, or the one with which a stream begins.
+/// A complete message, or the one at the start of a stream.
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default)]
 pub(super) struct ReplyMessage {
-    /// [`ReplyBlock`]s as they came, for they may have to go back.
+    /// [`ReplyBlock`]s, unparsed because they may have to be sent back unchanged.
     pub content: LenientList<Json>,
     pub model: Lenient<Text>,
     pub usage: Lenient<WireUsage>,
@@ -141,7 +141,7 @@ pub(super) struct ReplyMessage {
     pub stop_details: Lenient<StopDetails>,
 }
 
-/// Why a message ended.
+/// Details of the stop reason.
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default)]
@@ -165,7 +165,7 @@ pub(super) struct ReplyBlock {
     pub input: Json,
 }
 
-/// An event of a stream. Its type says which of the members it has.
+/// A stream event. Its type determines which members are present.
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default)]
@@ -173,7 +173,7 @@ pub(super) struct StreamEvent {
     #[serde(rename = "type")]
     pub kind: Lenient<Text>,
     pub message: Lenient<ReplyMessage>,
-    /// Tells the blocks apart.
+    /// Identifies the block.
     pub index: Json,
     pub content_block: Json,
     pub delta: Lenient<WireDelta>,

@@ -1,25 +1,25 @@
-//! Providers as they can be picked: where they answer, where keys are made, what to know.
+//! Presets of providers: base URL, key page, and notes on use from a page.
 //!
-//! Models are examples to begin with, as of November 2026; where the provider has a list, the list counts.
+//! The models are suggestions as of November 2026; where the provider has a list of models, that list is authoritative.
 
 use crate::model::ProviderKind;
 
-/// A provider that can be picked.
+/// A preset of a provider.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// What it is called.
+    /// The display name.
     pub name: &'static str,
     /// Its wire format.
     pub kind: ProviderKind,
-    /// Where it answers.
+    /// The base URL.
     pub base_url: &'static str,
-    /// Where a key is made; none where there are no keys.
+    /// The page where keys are created; `None` if the provider has no keys.
     pub key_url: Option<&'static str>,
-    /// Some of its models, the first being a good start; none where it depends on what was installed.
+    /// Some of its models, the first being the default; empty if they depend on the installation.
     pub models: &'static [&'static str],
-    /// What to know before using it from a page; may be empty.
+    /// A note about use from a page; may be empty.
     pub note: &'static str,
-    /// What lets this page in, for servers of one's own that must be told.
+    /// How to allow this page's origin on a self-hosted server; may be empty.
     pub allow: &'static str,
 }
 

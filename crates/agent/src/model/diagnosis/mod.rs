@@ -1,8 +1,8 @@
-//! Why a model can't be used, and what to do: from what a page can observe to words for the user.
+//! Diagnoses failed requests to models: maps observations of the page to an explanation and a remedy for the user.
 //!
-//! What a page can find out where there was no reply, and what that means, is in `volary_connectivity`.
+//! `volary_connectivity` contains the probes of requests without a reply, and the meaning of their results.
 //!
-//! - `reply`: what the provider said; `silence`: what it means when there was no reply.
+//! - `reply`: errors that the provider reports; `silence`: requests without a reply.
 
 mod reply;
 mod silence;
@@ -17,76 +17,76 @@ use silence::of_silence;
 use volary_connectivity::Silence;
 pub use volary_connectivity::{Page, Permission};
 
-/// What kind of trouble it is.
+/// The category of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// The provider does not take the key.
+    /// The provider rejects the key.
     WrongKey,
-    /// It wants one, and none was given.
+    /// The provider requires a key, and none was sent.
     NoKey,
-    /// It takes the key, but not for this.
+    /// The key lacks permission for this request.
     NotAllowed,
-    /// It has no such model, or no such address.
+    /// The model or the path does not exist.
     WrongModel,
-    /// Too many requests.
+    /// The rate limit was exceeded.
     RateLimit,
-    /// No money left.
+    /// The account has no credit.
     NoCredit,
-    /// The request was not what it takes.
+    /// The provider rejected the request.
     Refused,
     /// The server failed.
     ServerFailure,
-    /// Something else than a model answers at that address.
+    /// The server at this address is not a model API.
     NotAModel,
-    /// The server does not let this page in.
+    /// The server's CORS headers do not allow this page.
     Cors,
-    /// The browser must be allowed to reach the local network.
+    /// The browser requires permission to access the local network.
     LocalNetwork,
-    /// An https page may not reach an http address.
+    /// An https page cannot access an http address.
     MixedContent,
-    /// Nothing answers at that address.
+    /// No server answers at this address.
     Unreachable,
     /// This machine is offline.
     Offline,
-    /// It answers too slowly, or stops in the middle.
+    /// The reply timed out, or broke off.
     Interrupted,
-    /// Messages can't be made a prompt, or the answer not tokens.
+    /// Messages cannot be rendered as a prompt, or the answer cannot be converted to tokens.
     Rollout,
-    /// The model's answer is no action.
+    /// The model's answer is not an action.
     NoAction,
 }
 
-/// What is wrong, why, and what to do about it.
+/// A problem, its cause and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The kind.
+    /// The category.
     pub trouble: Trouble,
     /// What failed: a sentence.
     pub what: String,
-    /// Why: a sentence or two, with the provider's own words where there are any.
+    /// Why: a sentence or two, with the provider's message if there is one.
     pub why: String,
     /// What to do: a sentence or two.
     pub remedy: String,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
-    /// There was a reply, or a part of one, that was no answer.
+    /// A complete or partial reply without an answer.
     Failed(ModelError),
-    /// The request failed before any reply, which is all that a browser reveals. What else was found out:
+    /// The request failed before any reply; browsers report no more than that. The other fields are results of probes.
     NoReply {
-        /// Whether the same address answers a request of mode `no-cors`.
+        /// Whether the same address answers a `no-cors` request.
         answers_without_cors: Option<bool>,
-        /// The permission to reach the loopback or local network, where the browser knows of one.
+        /// The permission to access the loopback or local network, if the browser has one.
         permission: Option<Permission>,
-        /// Whether the browser says it is online.
+        /// Whether the browser is online.
         is_online: bool,
     },
 }
 
-/// What is wrong, why, and what to do about it.
+/// Diagnoses an outcome.
 pub fn diagnose(
     connection: &Connection,
     has_key: bool,

@@ -1,11 +1,10 @@
-//! Trouble that the provider itself reports.
+//! Errors that the provider reports.
 
 use super::{Diagnosis, Trouble};
 use crate::model::connection::Connection;
 use crate::model::{ModelError, ProviderKind};
 
-/// What is wrong when the provider did reply, why, and what to do about it. Also for failures in the middle of
-/// an episode.
+/// Diagnoses an error of a provider that did reply. Also used for failures in the middle of an episode.
 pub fn of_error(connection: &Connection, has_key: bool, error: &ModelError) -> Diagnosis {
     let name = &connection.name;
     let trouble = trouble_of(has_key, error);
@@ -43,7 +42,7 @@ fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
             code,
             ..
         } => (*status, message, code),
-        // What comes in the middle of a stream has no status, but a word that says as much.
+        // An error inside a stream has no status; it is derived from its code.
         ModelError::Reported { message, code, .. } => {
             let word = code.as_deref().unwrap_or("");
             (status_of_word(word, error.is_transient()), message, code)
@@ -76,7 +75,7 @@ fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
     match status {
         401 if !has_key => Trouble::NoKey,
         401 => Trouble::WrongKey,
-        // Gemini says 400 to a wrong key, and 403 to none.
+        // Gemini responds 400 to a wrong key, and 403 to a missing one.
         400 | 403 if names_key && !has_key => Trouble::NoKey,
         400 | 403 if names_key => Trouble::WrongKey,
         403 => Trouble::NotAllowed,
@@ -90,7 +89,7 @@ fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
     }
 }
 
-/// The status that a word for an error means.
+/// The HTTP status equivalent to an error code.
 fn status_of_word(word: &str, is_transient: bool) -> u16 {
     let word = word.to_lowercase();
     if let Ok(status) = word.parse() {

@@ -5,7 +5,7 @@ use volary_connectivity::{Cause, Page, Silence};
 use super::{Diagnosis, Trouble};
 use crate::model::connection::{Connection, Space};
 
-/// What it means that there was no reply.
+/// Diagnoses a request without a reply.
 pub(super) fn of_silence(connection: &Connection, page: &Page, silence: &Silence) -> Diagnosis {
     let base = &connection.base_url;
     let cause = Cause::of(base.trim(), page, silence);
@@ -66,7 +66,7 @@ fn cors_remedy(connection: &Connection, origin: &str) -> String {
     }
 }
 
-/// What lets this page in, for servers of one's own.
+/// How to allow this page's origin on a self-hosted server.
 fn own_server(connection: &Connection, origin: &str) -> String {
     let allow = connection.preset().map_or("", |preset| preset.allow);
     allow.replace("https://example.org", origin)

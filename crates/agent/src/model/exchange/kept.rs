@@ -1,15 +1,15 @@
-//! The exchanges of an episode as they are kept: of each request only what is new in it.
+//! Delta encoding of the exchanges of an episode: each stored request contains only what is new in it.
 //!
-//! Each request of an episode repeats the one before and adds messages to it: kept whole, the requests of `n`
-//! steps take room in the square of `n`. So a body is kept as how it differs from an earlier one: how much of its
-//! start and of its end is the same, and what is between them.
+//! Each request of an episode repeats the previous one and appends messages, so storing complete requests of `n` steps
+//! takes space quadratic in `n`. A body is therefore stored as a change of an earlier body: the lengths of their common
+//! prefix and suffix, and the text between them.
 //!
-//! The earlier one is not always the one before, or reading the last request would have to combine all of them.
-//! It is the one whose place is that of the request without its lowest bit: 7 follows on 6, 6 on 4, 4 on 0. So a
-//! body is put together in at most log₂ `n` steps, and all of them take room in `n` log `n`.
+//! The base is not always the previous body, or reading the last request would have to apply all changes. It is the
+//! one whose index is that of the request without its lowest set bit: 7 is based on 6, 6 on 4, 4 on 0. So rebuilding a
+//! body takes at most log₂ `n` steps, and all changes together take space in `n` log `n`.
 
-//! A file may hold any change, so none is trusted: it must fit the body it applies to, and what rebuilding copies
-//! is limited by [`MOST_BODY`] and [`MOST_COPIED`].
+//! A file may contain any change, so none is trusted: it must fit the body it applies to, and [`MOST_BODY`] and
+//! [`MOST_COPIED`] limit what rebuilding copies.
 
 use std::ops::Range;
 
@@ -18,23 +18,23 @@ use volary_core::json::{Json, Text, from_json, to_json};
 
 use super::Exchange;
 
-/// A body that would save fewer bytes than this is stored whole.
+/// A change that saves fewer bytes than this is not worth it: the body is stored in full.
 const WORTH_IT: usize = 200;
 
-/// No rebuilt body is longer, in bytes. Providers accept at most 32 MB.
+/// The maximum length of a rebuilt body, in bytes. Providers accept at most 32 MB.
 pub const MOST_BODY: usize = 32 << 20;
 
-/// Rebuilding the requests of one step copies at most this many bytes, all changes on the way included.
+/// The maximum number of bytes copied while rebuilding the requests of one step, including intermediate bodies.
 pub const MOST_COPIED: usize = 256 << 20;
 
-/// Why a kept exchange cannot be read.
+/// Why a stored exchange cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeptError {
-    /// The place holds no exchange.
+    /// There is no exchange at this index.
     #[error("This request cannot be shown: its record is damaged or incomplete.")]
     NoExchange,
-    /// The body is a change of one that does not exist.
+    /// The body is a change of a body that does not exist.
     #[error(
         "This request cannot be shown: it is recorded as a change of an earlier request, which the record lacks."
     )]
@@ -51,7 +51,7 @@ pub enum KeptError {
     TooLarge,
 }
 
-/// The exchanges of an episode, in the order in which they were kept.
+/// The exchanges of an episode, in recording order.
 #[derive(Clone, Debug, Default)]
 pub struct KeptExchanges<'a> {
     before: Vec<&'a Json>,
@@ -59,7 +59,7 @@ pub struct KeptExchanges<'a> {
 }
 
 impl<'a> KeptExchanges<'a> {
-    /// Those that are kept so far.
+    /// The exchanges stored so far.
     pub fn of(before: impl IntoIterator<Item = &'a Json>) -> Self {
         KeptExchanges {
             before: before.into_iter().collect(),
@@ -67,12 +67,12 @@ impl<'a> KeptExchanges<'a> {
         }
     }
 
-    /// How many there are.
+    /// The number of exchanges.
     pub fn count(&self) -> usize {
         self.before.len() + self.new.len()
     }
 
-    /// Keeps one more.
+    /// Appends an exchange.
     pub fn push(&mut self, exchange: &Exchange) {
         let mut kept = exchange.to_json();
         let place = self.count();
@@ -82,23 +82,23 @@ impl<'a> KeptExchanges<'a> {
             && exchange.body.len() <= MOST_BODY
             && let Some(change) = Change::between(&earlier, &exchange.body)
         {
-            // Texts and numbers can always be written.
+            // Texts and numbers always serialize.
             kept.insert("body", to_json(&change).unwrap_or_default());
         }
         self.new.push(kept);
     }
 
-    /// What was added to those of the beginning.
+    /// The exchanges appended since construction.
     pub fn into_new(self) -> Vec<Json> {
         self.new
     }
 
-    /// The exchange at a place.
+    /// The exchange at an index.
     pub fn read(&self, place: usize) -> Result<Exchange, KeptError> {
         self.read_within(place, &mut { MOST_COPIED })
     }
 
-    /// The exchanges at these places, all together within the limits of one step.
+    /// The exchanges at these indices, all together within the limits of one step.
     pub fn read_range(&self, places: Range<usize>) -> Vec<Result<Exchange, KeptError>> {
         let mut left = MOST_COPIED;
         places
@@ -119,7 +119,7 @@ impl<'a> KeptExchanges<'a> {
     }
 
     fn body(&self, place: usize, left: &mut usize) -> Result<Text, KeptError> {
-        // Back to one that is whole, then forth again.
+        // Back to a complete body, then forward through the changes.
         let mut changes = Vec::new();
         let mut next = place;
         let mut body = loop {
@@ -150,27 +150,27 @@ impl<'a> KeptExchanges<'a> {
     }
 }
 
-/// The place of the one on which another follows.
+/// The index of the base of a body.
 const fn earlier(place: usize) -> usize {
     place & place.saturating_sub(1)
 }
 
-/// How a body differs from an earlier one.
+/// The difference of a body from an earlier one.
 #[derive(Serialize, Deserialize)]
 struct Change {
-    /// How many bytes of its start are the same.
+    /// The length of the common prefix, in bytes.
     start: usize,
-    /// What is between start and end.
+    /// The text between prefix and suffix.
     between: Text,
-    /// How many bytes of its end are the same.
+    /// The length of the common suffix, in bytes.
     end: usize,
 }
 
 impl Change {
-    /// `None` where it is not worth it.
+    /// `None` if the change would not save enough.
     fn between(earlier: &str, body: &str) -> Option<Self> {
         let mut start = same(earlier.bytes().zip(body.bytes()));
-        // Characters stay whole. What is the same up to a place has the same characters up to it.
+        // Keep characters whole. Bodies that are equal up to an index have the same character boundaries up to it.
         while !body.is_char_boundary(start) {
             start -= 1;
         }
@@ -187,7 +187,7 @@ impl Change {
         })
     }
 
-    /// The length of what it makes out of an earlier body; `None` if its start and its end do not fit side by side.
+    /// The length of the rebuilt body; `None` if prefix and suffix do not both fit into the earlier body.
     fn length(&self, earlier: &str) -> Option<usize> {
         let stays = self.start.checked_add(self.end)?;
         match stays <= earlier.len() {
@@ -196,7 +196,7 @@ impl Change {
         }
     }
 
-    /// The body it makes out of an earlier one that [`Change::length`] fits; `None` if it would cut a character.
+    /// Rebuilds the body from an earlier one that [`Change::length`] fits; `None` if it would cut a character.
     fn apply(&self, earlier: &str) -> Option<Text> {
         let end = earlier.len().checked_sub(self.end)?;
         let (start, end) = (earlier.get(..self.start)?, earlier.get(end..)?);
@@ -204,7 +204,7 @@ impl Change {
     }
 }
 
-/// How many pairs are of the same, from the first on.
+/// The number of equal pairs at the beginning.
 fn same(pairs: impl Iterator<Item = (u8, u8)>) -> usize {
     pairs.take_while(|(one, other)| one == other).count()
 }
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// A request of step `n` of an episode.
+    /// The request of step `n` of an episode.
     fn body(n: usize) -> String {
         let message =
             |n| format!(r#"{{"role":"assistant","content":"Step {n} of them, ähnlich."}}"#);
@@ -242,7 +242,7 @@ mod tests {
         const STEPS: usize = 300;
         let mut kept = KeptExchanges::default();
         for step in 0..STEPS {
-            // As an episode that is stored, and read again.
+            // As read back from a stored episode.
             let before = kept.into_new();
             let mut next = KeptExchanges::of(&before);
             next.push(&asked(&body(step)));
@@ -297,13 +297,13 @@ mod tests {
         assert_eq!(KeptExchanges::of(&kept).read(1), Err(KeptError::NoExchange));
     }
 
-    /// Each change kept the whole body as its start and as its end, which doubled it.
+    /// Each change used the whole body as both prefix and suffix, which doubled it.
     #[test]
     fn bodies_do_not_double_where_start_and_end_overlap() {
         const LENGTH: i64 = 1 << 10;
         let mut kept = vec![asked("").to_json(); 16];
         kept[0] = asked(&"x".repeat(1 << 10)).to_json();
-        // Each follows on the one before it in this list.
+        // Each is based on the previous one in this list.
         for (doubled, place) in [8, 12, 14, 15].into_iter().enumerate() {
             let length = LENGTH << doubled;
             kept[place] = change(length, "", length);
@@ -358,7 +358,7 @@ mod tests {
             }
             let kept = KeptExchanges::of(&kept);
             for one in kept.read_range(0..kept.count()).into_iter().flatten() {
-                // A change adds what is between, and repeats nothing.
+                // A change adds the text between prefix and suffix, and repeats nothing.
                 prop_assert!(one.body.len() <= most);
             }
         }

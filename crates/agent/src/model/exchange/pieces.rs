@@ -1,5 +1,5 @@
-//! Whether the body of a reply holds the key in pieces: a part of it in each event of a stream, or in each of several
-//! texts that belong together. Pure.
+//! Detects a key that the body of a reply contains in pieces: a part of it in each event of a stream, or in each of
+//! several texts that belong together. Pure.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,8 +8,8 @@ use volary_core::json::{Json, read};
 
 use crate::model::ApiKey;
 
-/// Whether the texts of a body, put together as a reader of the format would, hold the key. The body is one JSON
-/// document, or lines of which each may hold one (server-sent events, JSON Lines).
+/// Whether the texts of a body, joined as a parser of the format joins them, contain the key. The body is one JSON
+/// document, or lines that may each contain one (server-sent events, JSON Lines).
 pub(super) fn hold_key(body: &str, key: &ApiKey) -> bool {
     if key.is_empty() {
         return false;
@@ -30,12 +30,12 @@ pub(super) fn hold_key(body: &str, key: &ApiKey) -> bool {
     all.into_iter().any(|text| key.is_in(text))
 }
 
-/// The texts of a body, joined in order if they have the same path.
+/// The texts of a body; texts with the same path are joined in order.
 #[derive(Default)]
 struct Texts {
-    /// By their whole path. Tells the texts of interleaved calls apart.
+    /// By full path. Separates the texts of interleaved calls.
     exact: HashMap<u64, String>,
-    /// By the names in their path alone. Joins the parts of a list.
+    /// By the names in the path only. Joins the elements of a list.
     loose: HashMap<u64, String>,
 }
 
@@ -54,7 +54,7 @@ impl Path {
         }
     }
 
-    /// Another path for each place in a list; the name of the list stays.
+    /// The path of a list element: a different exact path for each index, the same loose path.
     fn at_place(self, place: i64) -> Path {
         Path {
             exact: hash(self.exact, place),
@@ -84,7 +84,7 @@ impl Texts {
                 }
             }
             Json::Object(members) => {
-                // Events say to which part of the answer they belong: `index`, `output_index`.
+                // Indices identify the part of the answer that an event belongs to: `index`, `output_index`.
                 let indices = members.iter().filter(|(name, _)| name.ends_with("index"));
                 let path = indices
                     .filter_map(|(_, index)| index.as_i64())
@@ -115,7 +115,7 @@ mod tests {
             r#"{"parts":[{"text":"sk-sec"},{"text":"ret-0123456789"}]}"#
         ));
         assert!(holds(r#"{"message":"sk\u002dsecret-0123456789"}"#));
-        // Two calls that are told in turns.
+        // Two interleaved calls.
         let body: String = ["sk-sec", "ret-0123", "456789"]
             .iter()
             .flat_map(|piece| [(0, *piece), (1, "{}")])

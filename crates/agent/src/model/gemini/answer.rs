@@ -1,4 +1,4 @@
-//! Answers, whole and in pieces: a whole one is a stream of one piece.
+//! Parses complete and streamed answers; a complete answer is a stream of one chunk.
 
 use volary_core::json::{Json, Text, read};
 
@@ -12,7 +12,7 @@ use crate::model::{Answer, Delta, Finish, ModelError, StreamReader};
 
 const FORMAT: &str = "a Gemini answer";
 
-/// Reads a whole answer, or the list of pieces that a stream without events is.
+/// Reads a complete answer, or the list of chunks that replaces a stream without events.
 pub(super) fn read_answer(body: &Json) -> Result<Answer, ModelError> {
     let mut reader = ContentStream::default();
     match body {
@@ -46,15 +46,15 @@ fn malformed(reason: impl Into<Text>) -> ModelError {
     }
 }
 
-/// Reads pieces of answers.
+/// Reads streamed chunks.
 #[derive(Default)]
 pub(super) struct ContentStream {
     draft: Draft,
-    /// There was a piece, and in any of them a candidate.
+    /// Whether a chunk arrived, and whether any had a candidate.
     begun: bool,
     answered: bool,
     finish_word: Option<String>,
-    /// The parts as they came, plain texts joined: to go back if any is signed.
+    /// The parts as received, with plain texts joined: sent back if any is signed.
     parts: Vec<Piece>,
 }
 
@@ -142,7 +142,7 @@ impl ContentStream {
     fn part(&mut self, part: &Json, deltas: &mut Vec<Delta>) {
         let known: ReplyPart = read_or_default(part);
         if *known.thought == Some(true) {
-            // Thoughts themselves are not sent back, only what is signed or said.
+            // Thoughts themselves are not sent back, only signatures and text.
             self.draft.thinking(known.text.or_empty(), deltas);
             return;
         }
@@ -177,7 +177,7 @@ impl Piece {
 fn finish(word: Option<&str>, answer: &Answer) -> Finish {
     match word {
         None | Some("STOP") if answer.calls.is_empty() => Finish::Stop,
-        // `FUNCTION_CALL` is said by servers that speak Google's form, not by Google.
+        // `FUNCTION_CALL` is sent by servers that use Google's format, not by Google.
         None | Some("STOP" | "FUNCTION_CALL") => Finish::ToolCalls,
         Some("MAX_TOKENS" | "CONTINUATION") => Finish::Length,
         Some(

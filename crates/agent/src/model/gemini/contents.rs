@@ -1,4 +1,4 @@
-//! History as contents.
+//! Converts history to contents.
 
 use volary_core::json::{Json, Text};
 
@@ -12,11 +12,10 @@ use crate::model::ModelRequest;
 use crate::model::history::{Echo, Part, PastCall, Turn, image_data, is_unedited, text_of};
 use crate::model::lenient::read_or_default;
 
-/// Replaces the signature of calls that the model did not make.
+/// The placeholder signature of calls that the model did not make.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// The turns as contents. Instructions that come later than at the beginning are said in their place by the
-/// user.
+/// The turns as contents. Instructions after the beginning become user text at their position.
 pub(super) fn contents(turns: &[Turn], request: &ModelRequest) -> Vec<SentContent> {
     let modern = !is_before_3(&request.model);
     let mut contents = Vec::new();
@@ -45,7 +44,7 @@ pub(super) fn contents(turns: &[Turn], request: &ModelRequest) -> Vec<SentConten
     contents
 }
 
-/// The parts as they came, if they still are what was said and called.
+/// The echoed parts, if text and calls are still unedited.
 fn unedited<'a>(
     echo: &'a Echo,
     request: &ModelRequest,
@@ -56,7 +55,7 @@ fn unedited<'a>(
     is_unedited(&read_parts(parts), text, calls).then_some(parts)
 }
 
-/// The ids that the provider gave to its calls; it need not give any.
+/// The ids that the provider assigned to its calls; they are optional.
 fn call_ids(parts: &[Json]) -> Vec<Option<Text>> {
     let parts = parts.iter().map(read_or_default::<ReplyPart>);
     let calls = parts.filter_map(|part| part.function_call.0);
@@ -77,7 +76,7 @@ fn model_parts(text: &str, calls: &[PastCall], modern: bool) -> Vec<SentPart> {
             name: call.name.clone(),
             args: call.arguments.clone(),
         };
-        // Of several calls at once, the first one has the signature.
+        // Of parallel calls, the first one carries the signature.
         parts.push(match modern && place == 0 {
             true => SentPart::SignedCall(SignedCall {
                 function_call,
@@ -105,7 +104,7 @@ fn part(part: &Part) -> SentPart {
     })
 }
 
-/// The type of an image by the end of its address.
+/// The media type of an image by the extension of its address.
 fn image_kind(url: &str) -> Option<&'static str> {
     let path = url.split(['?', '#']).next()?.to_ascii_lowercase();
     let (_, extension) = path.rsplit_once('.')?;
@@ -118,7 +117,7 @@ fn image_kind(url: &str) -> Option<&'static str> {
     }
 }
 
-/// The answers to calls, in one content; their images inside of them, or in a content after it.
+/// The results of calls in one content; images inside of them, or in a content after it.
 fn answers(
     calls: &[PastCall],
     ids: &[Option<Text>],

@@ -1,10 +1,10 @@
-//! Google Gemini, in its native form: its OpenAI-compatible one does not allow pages to call it.
+//! Google Gemini in its native format: the OpenAI-compatible API does not allow calls from pages (CORS).
 //!
-//! Models with thinking sign the parts of their answers (`thoughtSignature`) and need them back, so answers
-//! keep their parts as an echo. Models from 3 on refuse calls in the history that they did not sign; calls made
-//! by hand, or by another model, then have the signature that says so.
+//! Models with thinking sign the parts of their answers (`thoughtSignature`) and require them back, so answers
+//! keep their parts as an echo. Models from 3 on reject calls in the history that they did not sign; calls made
+//! by hand, or by another model, carry a placeholder signature for that purpose.
 //!
-//! - `contents`: history as contents; `answer`: answers, whole and in pieces; `wire`: the types of all of them.
+//! - `contents`: history to contents; `answer`: complete and streamed answers; `wire`: the wire types.
 
 mod answer;
 mod contents;
@@ -122,8 +122,8 @@ fn headers(key: &ApiKey) -> Vec<(&'static str, HeaderValue)> {
     vec![("x-goog-api-key", value)]
 }
 
-/// Whether a model is of a generation before 3: those count thinking in tokens, sign nothing that must come
-/// back, and take no images in the answers of tools.
+/// Whether a model is of a generation before 3: those measure thinking in tokens, require no signatures back,
+/// and accept no images in tool results.
 fn is_before_3(model: &str) -> bool {
     model.contains("gemini-1") || model.contains("gemini-2") || model.contains("gemma")
 }
@@ -133,7 +133,7 @@ fn tools(request: &ModelRequest) -> Vec<ToolSet> {
         return Vec::new();
     }
     let declarations = request.tools.iter().map(|tool| {
-        // An object without properties was refused by older models; none at all says the same.
+        // Older models reject an object without properties; omitting the parameters is equivalent.
         let parameters = tool.info.parameters.as_ref();
         let parameters = parameters.filter(|parameters| !parameters.properties.is_empty());
         FunctionDeclaration {
@@ -172,7 +172,7 @@ fn generation(request: &ModelRequest) -> GenerationConfig {
     }
 }
 
-/// How much to think: in levels, or in tokens for models before 3 (within what all of those allow).
+/// The thinking budget: a level, or tokens for models before 3 (within the range that all of them allow).
 fn thinking(effort: Effort, model: &str) -> ThinkingConfig {
     let (budget, level) = match effort {
         Effort::None => (0, ThinkingLevel::Minimal),

@@ -1,4 +1,4 @@
-//! What goes over the wire: requests and answers, whole or in pieces.
+//! Wire types: requests, and complete or streamed answers.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Object, Text};
@@ -6,7 +6,7 @@ use volary_core::json::{Json, Object, Text};
 use crate::model::Usage;
 use crate::model::lenient::{Lenient, LenientList};
 
-/// A request. Members that are `None` or empty are left out.
+/// A request. Members that are `None` or empty are omitted.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(Deserialize))]
@@ -52,7 +52,7 @@ pub(super) enum SentPart {
     Made(MadePart),
     /// The signature of a call is a sibling of the call.
     SignedCall(SignedCall),
-    /// A part of an answer, which goes back as it came.
+    /// A part of an earlier answer, sent back unchanged.
     Echo(Json),
 }
 
@@ -103,11 +103,11 @@ pub(super) struct SentCall {
     pub args: Object,
 }
 
-/// The answer to a call.
+/// The result of a call.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 pub(super) struct FunctionResponse {
-    /// The id of the call, where the provider gave one.
+    /// The id of the call, if the provider assigned one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Text>,
     pub name: Text,
@@ -130,7 +130,7 @@ pub(super) struct ToolSet {
     pub function_declarations: Vec<FunctionDeclaration>,
 }
 
-/// A tool on offer.
+/// A tool definition.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 #[serde(rename_all = "camelCase")]
@@ -183,7 +183,7 @@ pub(super) struct GenerationConfig {
     pub thinking_config: Option<ThinkingConfig>,
 }
 
-/// How much to think: in levels, or in tokens for models before 3.
+/// The thinking budget: a level, or tokens for models before 3.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(Deserialize))]
@@ -205,7 +205,7 @@ pub(super) enum ThinkingLevel {
     High,
 }
 
-/// An answer, or a piece of one.
+/// An answer, or a chunk of one.
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default, rename_all = "camelCase")]
@@ -229,7 +229,7 @@ pub(super) struct Candidate {
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default)]
 pub(super) struct ReplyContent {
-    /// [`ReplyPart`]s as they came, for they may have to go back.
+    /// [`ReplyPart`]s, unparsed because they may have to be sent back unchanged.
     pub parts: LenientList<Json>,
 }
 
@@ -308,7 +308,7 @@ impl GenerationConfig {
 }
 
 impl UsageMetadata {
-    /// `None` if the tokens of the request are not counted.
+    /// `None` if the tokens of the request are missing.
     pub(super) fn to_usage(self) -> Option<Usage> {
         let tool_use = self.tool_use_prompt_token_count.unwrap_or(0);
         let thoughts = self.thoughts_token_count.unwrap_or(0);

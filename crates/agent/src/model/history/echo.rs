@@ -1,4 +1,4 @@
-//! What a provider wants back with its own answers: signed thinking, encrypted reasoning.
+//! Echoes: the parts of an answer that its provider requires back, such as signed thinking or encrypted reasoning.
 
 use serde::{Deserialize, Serialize};
 use volary_core::ToolRequestMessage;
@@ -8,22 +8,22 @@ use super::PastCall;
 use crate::model::parameter_fallback::Concession;
 use crate::model::{Answer, ModelRequest};
 
-/// Parts that a provider wants back, as they are stored in a message's info under [`ECHO_KEY`].
+/// Parts that a provider requires back, stored in a message's info under [`ECHO_KEY`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Echo {
-    /// The provider that gave them.
+    /// The provider that sent them.
     pub provider: Text,
-    /// The model that gave them: others can't read them.
+    /// The model that sent them: others cannot read them.
     pub model: Text,
-    /// The parts, in a form of the provider's codec.
+    /// The parts, in a format of the provider's codec.
     pub parts: Vec<Json>,
 }
 
-/// Where a request message's info keeps what its provider wants back.
+/// The key of the echo in the info of a request message.
 pub const ECHO_KEY: &str = "echo";
 
 impl Echo {
-    /// The parts, if they are this provider's and this model's, and it takes them back.
+    /// The parts, if they are from this provider and model, and the request sends echoes.
     pub fn parts_for(&self, provider: &str, request: &ModelRequest) -> Option<&[Json]> {
         let wanted = *self.provider == *provider
             && self.model == request.model
@@ -32,7 +32,7 @@ impl Echo {
     }
 }
 
-/// Whether an answer is what a turn says: not if somebody edited the action since.
+/// Whether a turn still matches the answer: false if the action was edited since.
 pub fn is_unedited(answer: &Answer, text: &str, calls: &[PastCall]) -> bool {
     answer.text.as_deref().unwrap_or("") == text
         && answer.calls.len() == calls.len()
@@ -46,7 +46,7 @@ pub fn is_unedited(answer: &Answer, text: &str, calls: &[PastCall]) -> bool {
         })
 }
 
-/// What the provider of an action wants back.
+/// The echo of an action.
 pub fn echo_of(request: &ToolRequestMessage) -> Option<Echo> {
     let echo = request.body.info.as_ref()?.get(ECHO_KEY)?;
     from_json(echo).ok()

@@ -1,10 +1,11 @@
-//! Messages as turns that every provider accepts.
+//! Normalizes messages to turns that every provider accepts.
 //!
-//! Invariants of the turns: every call is answered right after the message that made it, in
-//! the order of the calls, once; nothing else is an answer. Ids are unique within the history, and
-//! names are such as every provider takes. No turn is empty, and the last one is the user's, or calls with
-//! their answers.
-//! What episodes hold besides (answers to no call, unanswered calls, shared ids, calls without a name, empty
+//! Invariants of the turns: every call is answered exactly once, directly after the message that made it, in the order
+//! of the calls; no other turn is an answer. Ids are unique within the history, and names are valid for every provider.
+//! No turn is empty, and the last turn is the user's, or consists of calls with their answers.
+//!
+//! Anything else that episodes contain (answers without a call, unanswered calls, shared ids, calls without a name,
+//! empty texts) is repaired here, so that no provider rejects a history that aviary made.
 //! texts) is mended here, so that no provider refuses a history that aviary made.
 
 mod echo;
@@ -17,16 +18,16 @@ use volary_core::{AnyMessage, Role, ToolRequestMessage, ToolResponseMessage};
 
 pub use echo::{ECHO_KEY, Echo, echo_of, is_unedited};
 
-/// A piece of what a person, an environment or a tool says.
+/// A piece of content of a user, environment or tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     /// Text.
     Text(String),
-    /// An image: its `data:` or web address.
+    /// An image: its `data:` or web URL.
     Image(String),
 }
 
-/// A call as history holds it.
+/// A call in the history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastCall {
     /// Its id, unique in the history.
@@ -35,7 +36,7 @@ pub struct PastCall {
     pub name: Text,
     /// The arguments.
     pub arguments: Object,
-    /// The answer to it.
+    /// Its answer.
     pub answer: Vec<Part>,
 }
 
@@ -44,31 +45,31 @@ pub struct PastCall {
 pub enum Turn {
     /// Instructions.
     System(String),
-    /// Anything said to the model that answers no call; no part is an empty text.
+    /// Any message to the model that does not answer a call; no part is an empty text.
     User(Vec<Part>),
-    /// What the model said and called, with the answers to its calls.
+    /// Text and calls of the model, with the answers to its calls.
     Assistant {
-        /// What it said; may be empty.
+        /// The text; may be empty.
         text: String,
         /// The calls, each with its answer.
         calls: Vec<PastCall>,
-        /// Parts that its provider wants back, under that provider's name.
+        /// Parts that the provider requires back, with the provider's name.
         echo: Option<Echo>,
     },
 }
 
-/// Replaces an answer that never came.
+/// Replaces a missing answer.
 pub const NO_ANSWER: &str = "This call was not answered.";
 
-/// What a conversation without words begins with: every provider wants some.
+/// The opening of a conversation without text: every provider requires some.
 const BEGIN: &str = "Please begin.";
-/// What follows on the model's own words or on instructions, should nothing else.
+/// Appended after text of the model or instructions if nothing else follows.
 const GO_ON: &str = "Please go on.";
-/// Names of tools may be this long.
+/// The maximum length of a tool name.
 const NAME_LENGTH: usize = 64;
 
-/// The messages as turns. `make_id` gives the id under which the n-th call is sent, from the id
-/// that it has (for providers that demand a form); ids that come twice are changed before that.
+/// The messages as turns. `make_id` returns the id under which the n-th call is sent, given its current id (for
+/// providers that require a format); duplicate ids are replaced before that.
 pub fn turns(messages: &[AnyMessage], make_id: impl Fn(usize, &str) -> String) -> Vec<Turn> {
     let mut history = History {
         turns: Vec::new(),
@@ -97,8 +98,7 @@ pub fn turns(messages: &[AnyMessage], make_id: impl Fn(usize, &str) -> String) -
 
 struct History {
     turns: Vec<Turn>,
-    /// The ids that the calls of the last assistant turn have in the messages; answers refer to
-    /// these.
+    /// The ids of the last assistant turn's calls in the messages, to which answers refer.
     original_ids: Vec<Text>,
     used: HashSet<String>,
     made: usize,
@@ -146,7 +146,7 @@ impl History {
         let parts = message_parts(&response.body);
         let last = self.turns.iter_mut().rev();
         let mut last = last.filter(|turn| matches!(turn, Turn::Assistant { .. }));
-        // The first call of that id that waits for an answer: ids may be shared.
+        // The first unanswered call of that id: ids may be shared.
         if let Some(Turn::Assistant { calls, .. }) = last.next()
             && let Some((call, _)) = calls
                 .iter_mut()
@@ -199,8 +199,8 @@ impl History {
     }
 }
 
-/// A name of letters, digits, `_` and `-`, as all providers want it: models call tools that
-/// don't exist, and the history must hold that they did.
+/// A name of letters, digits, `_` and `-`, which every provider accepts: models call tools that
+/// don't exist, and the history must record that.
 fn well_named(name: &Text) -> Text {
     let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
     if name.is_empty() {
@@ -238,7 +238,7 @@ fn part(block: &Json) -> Option<Part> {
     Some(Part::Image(url.to_string()))
 }
 
-/// The texts of parts, one a line; images are left out, since they are not allowed where this is used.
+/// The texts of parts, one per line; images are omitted, since they are not allowed where this is used.
 pub fn text_of(parts: impl IntoIterator<Item = Part>) -> String {
     let texts: Vec<String> = parts
         .into_iter()
@@ -250,7 +250,7 @@ pub fn text_of(parts: impl IntoIterator<Item = Part>) -> String {
     texts.join("\n")
 }
 
-/// An image as its media type and base64 data, if its address holds them.
+/// The media type and base64 data of an image; `None` if its address is not a `data:` URL.
 pub fn image_data(url: &str) -> Option<(&str, &str)> {
     let (kind, data) = url.strip_prefix("data:")?.split_once(',')?;
     Some((kind.strip_suffix(";base64")?, data))

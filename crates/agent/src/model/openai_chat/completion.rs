@@ -1,4 +1,4 @@
-//! Whole chat completions, and what they share with chunks.
+//! Complete chat completions, and the parsing that chunks share.
 
 use volary_core::json::{Json, Object, Text};
 
@@ -9,7 +9,7 @@ use crate::model::{Answer, Finish, ModelError, RawCall};
 
 const FORMAT: &str = "an OpenAI chat completion";
 
-/// Reads a whole completion.
+/// Reads a complete completion.
 pub(in crate::model) fn read_completion(body: &Json) -> Result<Answer, ModelError> {
     if let Some(error) = in_band_error(body) {
         return Err(error);
@@ -43,7 +43,7 @@ pub(in crate::model) fn read_completion(body: &Json) -> Result<Answer, ModelErro
     })
 }
 
-/// What the model wants back with the message: its reasoning, where the server takes that.
+/// The echo of a message: its reasoning, if the server accepts that.
 fn echo(message: &ReplyMessage) -> Vec<Json> {
     let mut echo = Object::new();
     if !message.reasoning_details.is_empty() {
@@ -58,7 +58,7 @@ fn echo(message: &ReplyMessage) -> Vec<Json> {
     echoed(echo)
 }
 
-/// An echo of these fields; none of none.
+/// An echo of these fields; empty if there are none.
 pub(in crate::model) fn echoed(fields: Object) -> Vec<Json> {
     if fields.is_empty() {
         Vec::new()
@@ -67,7 +67,7 @@ pub(in crate::model) fn echoed(fields: Object) -> Vec<Json> {
     }
 }
 
-/// What a content holds: a text, or a list of chunks of text and thinking (Mistral).
+/// The parsed content: a text, or a list of chunks of text and thinking (Mistral).
 #[derive(Default)]
 pub(in crate::model) struct Content {
     pub text: Option<String>,
@@ -95,7 +95,7 @@ pub(in crate::model) fn content(value: &Json) -> Content {
     content
 }
 
-/// The reason to stop. Some servers leave it out: then the calls speak.
+/// The finish reason. Some servers omit it: then it follows from the calls.
 pub(in crate::model) fn finish(word: Option<&str>, calls: &[RawCall]) -> Finish {
     match word {
         Some(word) => Finish::from_word(word),
@@ -104,7 +104,7 @@ pub(in crate::model) fn finish(word: Option<&str>, calls: &[RawCall]) -> Finish 
     }
 }
 
-/// An error that came with a success status: under `error`, or as an object that says it is one.
+/// An error in a reply of a success status: under `error`, or an object marked as one.
 pub(in crate::model) fn in_band_error(body: &Json) -> Option<ModelError> {
     let under_error = body.get("error").filter(|error| !error.is_null());
     if under_error.is_none() && text(body, "object") != "error" {
@@ -123,7 +123,7 @@ pub(in crate::model) fn in_band_error(body: &Json) -> Option<ModelError> {
     })
 }
 
-/// Whether a provider's word for an error means that another try may help.
+/// Whether an error code means that a retry may succeed.
 pub(in crate::model) fn is_transient(word: &str) -> bool {
     let word = word.to_lowercase();
     let words = [
@@ -139,7 +139,7 @@ pub(in crate::model) fn is_transient(word: &str) -> bool {
         || words.iter().any(|known| word.contains(known))
 }
 
-/// As aviary says it.
+/// The same error message as aviary's.
 pub(in crate::model) fn not_one_choice(choices: usize) -> ModelError {
     malformed(format!(
         "Expected one choice in model response, got {choices} choices."

@@ -1,4 +1,4 @@
-//! History as chat messages.
+//! Converts history to chat messages.
 
 use volary_core::json::{Json, Object};
 
@@ -11,19 +11,19 @@ use crate::model::ModelRequest;
 use crate::model::history::{Echo, Part, PastCall, Turn, text_of};
 use crate::model::parameter_fallback::Concession;
 
-/// What differs from one provider of chat completions to another.
+/// The differences between providers of chat completions.
 pub(in crate::model) struct ChatStyle {
-    /// Under which name echoes are its own.
+    /// The provider name of its own echoes.
     pub provider: &'static str,
-    /// Whether a tool's answer can hold images; else they follow in a message of the user.
+    /// Whether a tool result can contain images; else they follow in a user message.
     pub images_in_answers: bool,
-    /// Whether instructions may occur after the beginning; else the user says them.
+    /// Whether instructions may occur after the beginning; else they become user text.
     pub system_anywhere: bool,
-    /// Whether the model's words must be between a tool's answer and the user's.
+    /// Whether a message of the model must separate a tool result from a user message.
     pub bridge: bool,
 }
 
-/// What the model says where it must say something.
+/// The text of that message.
 const BRIDGE: &str = "OK.";
 
 /// The turns as chat messages.
@@ -108,8 +108,7 @@ fn assistant(
     ChatMessage::Assistant(message)
 }
 
-/// Fields that came with the message go back with it; its content (of thinking and text) only if the text is
-/// still the same.
+/// Sends the echoed fields back with the message; its content (of thinking and text) only if the text is unedited.
 fn add_echo(message: &mut AssistantMessage, fields: &Object, text: &str) {
     for (key, value) in fields.iter() {
         if &**key != "content" {

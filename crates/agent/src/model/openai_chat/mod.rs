@@ -1,11 +1,11 @@
 //! OpenAI Chat Completions, and everything compatible with it: vLLM, SGLang, LM Studio, Ollama,
 //! llama.cpp, OpenRouter, Groq, DeepSeek, Together.
 //!
-//! Compatible servers differ in what they leave out; what is read here is lenient: arguments may be
-//! an object, ids and indexes may be missing, thinking goes by several names.
+//! Compatible servers omit different fields, so parsing is lenient: arguments may be
+//! an object, ids and indexes may be missing, and thinking has several names.
 //!
-//! - `messages`: history as chat messages; Mistral uses it too.
-//! - `completion`: whole completions; `stream`: chunks.
+//! - `messages`: history to chat messages; Mistral uses it too.
+//! - `completion`: complete completions; `stream`: chunks.
 //! - `wire`: the types of requests, completions and chunks.
 
 pub(super) mod completion;
@@ -49,7 +49,7 @@ impl Provider for OpenAiChat {
             system_anywhere: true,
             bridge: request.concessions.has(Concession::Bridge),
         };
-        // OpenAI's own reasoning models refuse the older name, and others know only that one.
+        // OpenAI's own reasoning models reject the older name, and other servers know only that one.
         let is_newer_limit = base_url.contains("api.openai.com")
             || request.concessions.has(Concession::NewLimitName);
         let (newer, older) = match is_newer_limit {
@@ -98,7 +98,7 @@ impl Provider for OpenAiChat {
     }
 }
 
-/// An id for a call that has none.
+/// The id of a call, generated from its index if it is missing.
 pub(super) fn made_id(place: usize, id: &str) -> String {
     if id.is_empty() {
         format!("call_{place}")
@@ -107,7 +107,7 @@ pub(super) fn made_id(place: usize, id: &str) -> String {
     }
 }
 
-/// The headers of providers that take the key as a bearer token; none where there is no key.
+/// The headers of providers that accept the key as a bearer token; empty without a key.
 pub(super) fn bearer(key: &ApiKey) -> Vec<(&'static str, HeaderValue)> {
     let mut headers = vec![("content-type", HeaderValue::Plain("application/json"))];
     if !key.is_empty() {
@@ -133,13 +133,13 @@ pub(super) fn models_request(base_url: &str, key: &ApiKey) -> HttpRequest {
     }
 }
 
-/// The text of a request's body.
+/// The JSON text of a request's body.
 pub(super) fn body_text(body: &impl Serialize) -> String {
-    // Only maps whose keys are not strings cannot be written, and wire types have none.
+    // Only maps with non-string keys fail to serialize, and wire types have none.
     to_json(body).unwrap_or_default().to_compact_text()
 }
 
-/// The ids in `{"data": [{"id"}]}`, or in the list by itself.
+/// The ids in `{"data": [{"id"}]}`, or in a bare list.
 pub(super) fn model_ids(body: &Json) -> Vec<Text> {
     let listed: Vec<ListedModel> = match body {
         Json::List(models) => models.iter().map(read_or_default).collect(),
@@ -152,7 +152,7 @@ pub(super) fn model_ids(body: &Json) -> Vec<Text> {
     ids.cloned().collect()
 }
 
-/// The tools on offer.
+/// The tool definitions.
 pub(super) fn tools(request: &ModelRequest) -> Vec<ToolDefinition> {
     let tools = request.tools.iter().map(|tool| ToolDefinition {
         kind: FunctionType::Function,
@@ -165,7 +165,7 @@ pub(super) fn tools(request: &ModelRequest) -> Vec<ToolDefinition> {
     tools.collect()
 }
 
-/// What to do with the tools; `forced` is the word for having to call one.
+/// The tool choice; `forced` is the provider's word for a required call.
 pub(super) fn tool_choice(request: &ModelRequest, forced: &str) -> Option<ChatToolChoice> {
     Some(match request.choice()? {
         ToolChoice::Required => ChatToolChoice::Word(forced.into()),

@@ -1,4 +1,4 @@
-//! Chat completions in chunks.
+//! Streamed chat completions.
 
 use volary_core::json::{Json, Object, read};
 use volary_core::{json, object};
@@ -16,15 +16,15 @@ use crate::model::{Answer, Delta, ModelError, RawCall, StreamReader};
 #[derive(Default)]
 pub(in crate::model) struct ChatStream {
     draft: Draft,
-    /// Something said that the answer is whole.
+    /// Whether an end marker was received.
     finished: bool,
-    /// The last word on why it stopped.
+    /// The last finish reason received.
     finish_word: Option<String>,
-    /// The index of the one choice.
+    /// The index of the only choice.
     choice: Option<i64>,
-    /// The place of the call that the last piece belonged to.
+    /// The index of the call that the last piece belonged to.
     last_call: Option<usize>,
-    /// How many calls had to be given a key of our own.
+    /// The number of calls with a generated key.
     unnamed: usize,
     echo: EchoDraft,
 }
@@ -123,8 +123,8 @@ impl ChatStream {
         self.draft.arguments(place, &call.arguments, deltas);
     }
 
-    /// The call at an index. Some servers give every call the same one; then another id that comes with a
-    /// name, or a name after whole arguments, is another call.
+    /// The call at an index. Some servers use the same index for every call; then a new id together with a
+    /// name, or a name after complete arguments, starts another call.
     fn indexed(&mut self, index: i64, piece: &RawCall) -> usize {
         let mut known = self.draft.answer.calls.iter();
         if !piece.id.is_empty()
@@ -152,7 +152,7 @@ impl ChatStream {
         self.draft.call(&format!("{prefix}{}", piece.id))
     }
 
-    /// The call of a piece without an index: that of its id, or a new one if it has a name, else the last.
+    /// The call of a piece without an index: the one with its id, a new one if it has a name, else the last.
     fn unindexed(&mut self, piece: &RawCall) -> usize {
         match self.last_call {
             _ if !piece.id.is_empty() => self.draft.call(&format!("id {}", piece.id)),
@@ -165,19 +165,19 @@ impl ChatStream {
     }
 }
 
-/// Whether a call's arguments are whole, so that another name must be another call's.
+/// Whether a call's arguments are complete, so that a new name must start another call.
 fn is_complete(call: &RawCall) -> bool {
     matches!(read(&call.arguments), Ok(Json::Object(_)))
 }
 
-/// What the model wants back, put together from its pieces.
+/// Assembles the echo from its pieces.
 #[derive(Default)]
 struct EchoDraft {
-    /// Thinking came as `reasoning_content`, and goes back so.
+    /// Whether the thinking arrived as `reasoning_content`, and is sent back under that name.
     is_reasoning_content: bool,
     /// `reasoning_details` (OpenRouter).
     details: Vec<Detail>,
-    /// Content with thinking in it (Mistral).
+    /// Content that includes thinking (Mistral).
     chunks: Vec<Chunk>,
 }
 
@@ -190,7 +190,7 @@ enum Chunk {
 }
 
 impl EchoDraft {
-    /// Takes in a delta; `said` is the text before it.
+    /// Adds a delta; `said` is the text before it.
     fn take(&mut self, delta: &ReplyMessage, said: Option<&str>) {
         self.is_reasoning_content |= delta.reasoning_content.not_empty().is_some();
         for detail in delta.reasoning_details.iter().filter_map(Json::as_object) {
@@ -246,7 +246,7 @@ impl EchoDraft {
     }
 
     /// Pieces of one detail have the same index and type; their texts are joined, other fields
-    /// are said once.
+    /// occur once.
     fn detail(&mut self, piece: &Object) {
         let continues = |known: &Detail| {
             let same = |key| known.fields.get(key) == piece.get(key);
@@ -276,11 +276,11 @@ impl EchoDraft {
     }
 }
 
-/// One of the `reasoning_details`.
+/// An entry of `reasoning_details`.
 #[derive(Default)]
 struct Detail {
     fields: Object,
-    /// Texts that come in pieces, by key.
+    /// Texts to join, by key.
     joined: Vec<(&'static str, String)>,
 }
 

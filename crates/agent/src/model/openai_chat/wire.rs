@@ -1,6 +1,6 @@
-//! What goes over the wire: requests, completions and chunks.
+//! Wire types: requests, completions and chunks.
 //!
-//! Golden files hold requests in both directions (`tests/golden/requests`), recorded replies are in `tests/fixtures`.
+//! Golden files cover requests in both directions (`tests/golden/requests`); recorded replies are in `tests/fixtures`.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Object, Text};
@@ -8,7 +8,7 @@ use volary_core::json::{Json, Object, Text};
 use crate::model::lenient::{Lenient, LenientList, read_or_default};
 use crate::model::{Effort, RawCall, Usage};
 
-/// A request. Members that are `None`, empty or false are left out.
+/// A request. Members that are `None`, empty or false are omitted.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 #[cfg_attr(test, serde(default, deny_unknown_fields))]
@@ -23,14 +23,14 @@ pub(in crate::model) struct ChatRequest {
     pub temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// The name that OpenAI's reasoning models insist on.
+    /// The name that OpenAI's reasoning models require.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Vec<Text>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<i64>,
-    /// Mistral's name of the seed.
+    /// Mistral's name for the seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random_seed: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,15 +65,15 @@ pub(in crate::model) enum ChatMessage {
     },
 }
 
-/// What the model said.
+/// A message of the model.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 pub(in crate::model) struct AssistantMessage {
-    /// A text, `null` next to calls, or the chunks as they came.
+    /// A text, `null` next to calls, or the chunks as received.
     pub content: Json,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<SentCall>,
-    /// Further fields that came with the message and go back with it.
+    /// Additional fields of the received message, sent back with it.
     #[serde(flatten)]
     pub echo: Object,
 }
@@ -100,7 +100,7 @@ pub(in crate::model) struct ImageUrl {
     pub url: Text,
 }
 
-/// `function`, the only type of tools here.
+/// `function`, the only tool type used here.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 #[serde(rename_all = "lowercase")]
@@ -127,7 +127,7 @@ pub(in crate::model) struct SentFunction {
     pub arguments: Text,
 }
 
-/// A tool on offer.
+/// A tool definition.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 pub(in crate::model) struct ToolDefinition {
@@ -164,7 +164,7 @@ pub(in crate::model) struct FunctionName {
     pub name: Text,
 }
 
-/// A whole completion.
+/// A complete completion.
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default)]
@@ -206,11 +206,11 @@ pub(in crate::model) struct ChunkChoice {
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default)]
 pub(in crate::model) struct ReplyMessage {
-    /// A text, or a list of [`ContentChunk`]s, which may have to go back as they came.
+    /// A text, or a list of [`ContentChunk`]s, which may have to be sent back unchanged.
     pub content: Json,
     pub reasoning_content: Lenient<Text>,
     pub reasoning: Lenient<Text>,
-    /// As they came (OpenRouter), for they go back.
+    /// Unparsed (OpenRouter), because they are sent back unchanged.
     pub reasoning_details: LenientList<Json>,
     pub refusal: Lenient<Text>,
     pub tool_calls: LenientList<ReplyCall>,
@@ -255,7 +255,7 @@ pub(in crate::model) struct ChatUsage {
     prompt_tokens: Lenient<u64>,
     completion_tokens: Lenient<u64>,
     prompt_tokens_details: Lenient<PromptDetails>,
-    /// DeepSeek's name of the tokens from the cache.
+    /// DeepSeek's name for tokens read from the cache.
     prompt_cache_hit_tokens: Lenient<u64>,
     completion_tokens_details: Lenient<CompletionDetails>,
     /// US dollars (OpenRouter).
@@ -277,7 +277,7 @@ struct CompletionDetails {
     reasoning_tokens: Lenient<u64>,
 }
 
-/// A list of models, under `data` or by itself.
+/// A list of models, under `data` or bare.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(in crate::model) struct ModelList {
@@ -291,7 +291,7 @@ pub(in crate::model) struct ListedModel {
 }
 
 impl ReplyMessage {
-    /// Thinking goes by one of two names; a server that sends both says the same under each.
+    /// The thinking, which has one of two names; a server that sends both repeats the text.
     pub(in crate::model) fn thinking(&self) -> Option<String> {
         let texts = [&self.reasoning_content, &self.reasoning];
         let thought = texts.into_iter().find_map(Lenient::not_empty);
@@ -300,7 +300,7 @@ impl ReplyMessage {
 }
 
 impl ContentChunk {
-    /// The chunks of a content that is a list.
+    /// The chunks of a list content.
     pub(in crate::model) fn of(content: &Json) -> Vec<ContentChunk> {
         let chunks = content.as_list().unwrap_or_default();
         chunks.iter().map(read_or_default).collect()
@@ -324,7 +324,7 @@ impl ReplyCall {
     }
 }
 
-/// Arguments as text, whether they came as text or as an object.
+/// Arguments as text, whether received as text or as an object.
 pub(in crate::model) fn arguments(value: &Json) -> String {
     match value {
         Json::Text(text) => text.to_string(),
@@ -334,7 +334,7 @@ pub(in crate::model) fn arguments(value: &Json) -> String {
 }
 
 impl ChatUsage {
-    /// `None` if the tokens of the request are not counted.
+    /// `None` if the tokens of the request are missing.
     pub(in crate::model) fn to_usage(self) -> Option<Usage> {
         let prompt = self.prompt_tokens_details.unwrap_or_default();
         let completion = self.completion_tokens_details.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! History as input items.
+//! Converts history to input items.
 
 use volary_core::json::Json;
 
@@ -48,7 +48,7 @@ fn said(role: InputRole, text: &str) -> InputItem {
     })
 }
 
-/// The items as they came, if they still are what was said and called, under the same ids.
+/// The echoed items, if text and calls are still unedited, with the same ids.
 fn unedited<'a>(
     echo: &'a Echo,
     request: &ModelRequest,

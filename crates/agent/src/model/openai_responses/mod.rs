@@ -1,7 +1,7 @@
-//! OpenAI Responses. Nothing is stored there (`store: false`), so encrypted reasoning is requested, and
-//! the items of an answer go back whole with the history, as reasoning models need them.
+//! OpenAI Responses. The server stores nothing (`store: false`), so encrypted reasoning is requested, and
+//! the items of an answer are sent back unchanged with the history, as reasoning models require.
 //!
-//! - `input`: history as input items; `output`: responses to answers; `stream`: typed events; `wire`: the types of all of them.
+//! - `input`: history to input items; `output`: responses to answers; `stream`: typed events; `wire`: the wire types.
 
 mod input;
 mod output;

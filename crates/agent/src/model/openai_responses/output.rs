@@ -1,4 +1,4 @@
-//! Responses to answers.
+//! Parses responses into answers.
 
 use volary_core::json::{Json, Text};
 
@@ -11,7 +11,7 @@ use crate::model::{Answer, Delta, Finish, ModelError};
 
 const FORMAT: &str = "an OpenAI response";
 
-/// Reads a whole response.
+/// Reads a complete response.
 pub(super) fn read_response(body: &Json) -> Result<Answer, ModelError> {
     if let Some(error) = in_band_error(body) {
         return Err(error);
@@ -43,7 +43,8 @@ pub(super) fn read_items(items: &[Json]) -> Answer {
     }
 }
 
-/// Whether the items go back: if they hold reasoning that can be read again, or are marked by what they are for.
+/// Whether the items are sent back: if they contain reasoning or are marked with a phase, and all reasoning is
+/// encrypted.
 fn goes_back(items: &[OutputItem]) -> bool {
     let mut reasoning = items
         .iter()
@@ -54,7 +55,7 @@ fn goes_back(items: &[OutputItem]) -> bool {
         && reasoning.all(|item| item.encrypted_content.not_empty().is_some())
 }
 
-/// Takes in an item that is complete. What is known of it from a stream is completed, not doubled.
+/// Adds a complete item. Pieces already received from a stream are completed, not doubled.
 fn whole_item(draft: &mut Draft, key: &str, item: &OutputItem, deltas: &mut Vec<Delta>) {
     match item.kind.or_empty() {
         "message" => {
@@ -81,7 +82,7 @@ fn whole_item(draft: &mut Draft, key: &str, item: &OutputItem, deltas: &mut Vec<
     }
 }
 
-/// The place of a call, named as far as the item names it.
+/// The index of a call; its id and name are set as far as the item has them.
 pub(super) fn begin_call(
     draft: &mut Draft,
     key: &str,
@@ -94,7 +95,7 @@ pub(super) fn begin_call(
     place
 }
 
-/// Takes in status, usage and model.
+/// Adds status, usage and model.
 pub(super) fn close(answer: &mut Answer, response: &Response) {
     let details = response.incomplete_details.as_ref();
     answer.finish = match details.map_or("", |details| details.reason.or_empty()) {

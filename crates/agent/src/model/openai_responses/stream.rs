@@ -1,4 +1,4 @@
-//! Typed events.
+//! Parses streams of typed events.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,12 @@ use crate::model::openai_chat::completion::{in_band_error, is_transient};
 use crate::model::sse::SseEvent;
 use crate::model::{Answer, Delta, ModelError, StreamReader};
 
-/// Reads typed events. The response that closes the stream holds the answer whole, and is what
-/// counts: pieces that came twice or in another order then do no harm. Should it hold no items, those that were
-/// done before it count.
+/// Reads typed events. The final response contains the complete answer and is authoritative, so duplicate or reordered
+/// pieces are harmless. If it contains no items, the items that were completed before it are used.
 #[derive(Default)]
 pub(super) struct ResponseStream {
     draft: Draft,
-    /// Items that are done, by their place.
+    /// Completed items, by index.
     items: BTreeMap<i64, Json>,
     whole: Option<Answer>,
 }
@@ -121,7 +120,7 @@ impl ResponseStream {
     }
 }
 
-/// What tells the pieces of one item from those of another.
+/// The key that identifies the item of an event.
 fn key(event: &StreamEvent) -> String {
     match &event.output_index {
         Json::Null => event.item_id.or_empty().to_owned(),

@@ -1,4 +1,4 @@
-//! What goes over the wire: requests, responses and the events of a stream.
+//! Wire types: requests, responses and stream events.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Object, Text};
@@ -6,14 +6,14 @@ use volary_core::json::{Json, Object, Text};
 use crate::model::lenient::{Lenient, LenientList};
 use crate::model::{Effort, Usage};
 
-/// A request. Members that are `None`, empty or false are left out.
+/// A request. Members that are `None`, empty or false are omitted.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 #[cfg_attr(test, serde(default, deny_unknown_fields))]
 pub(super) struct ResponseRequest {
     pub model: Text,
     pub input: Vec<InputItem>,
-    /// Always false: nothing is stored there.
+    /// Always false: the server stores nothing.
     pub store: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<Include>,
@@ -61,7 +61,7 @@ pub(super) enum InputItem {
     Message(InputMessage),
     Call(FunctionCall),
     Output(FunctionCallOutput),
-    /// An item of an answer, which goes back as it came.
+    /// An item of an earlier answer, sent back unchanged.
     Echo(Json),
 }
 
@@ -148,7 +148,7 @@ pub(super) struct FunctionCallOutput {
     pub output: InputContent,
 }
 
-/// A tool on offer.
+/// A tool definition.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 pub(super) struct FunctionTool {
@@ -173,12 +173,12 @@ pub(super) enum ResponseToolChoice {
     },
 }
 
-/// A whole response, or the one that an event of a stream carries.
+/// A complete response, or the one in a stream event.
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default)]
 pub(super) struct Response {
-    /// [`OutputItem`]s as they came, for they may have to go back.
+    /// [`OutputItem`]s, unparsed because they may have to be sent back unchanged.
     pub output: LenientList<Json>,
     pub incomplete_details: Lenient<IncompleteDetails>,
     pub model: Lenient<Text>,
@@ -200,12 +200,12 @@ pub(super) struct OutputItem {
     #[serde(rename = "type")]
     pub kind: Lenient<Text>,
     pub phase: Lenient<Text>,
-    /// Of a message, or of reasoning.
+    /// Used by messages and reasoning.
     pub content: LenientList<OutputPart>,
-    /// Of reasoning.
+    /// Used by reasoning.
     pub summary: LenientList<OutputPart>,
     pub encrypted_content: Lenient<Text>,
-    /// Of a call.
+    /// Used by calls.
     pub call_id: Lenient<Text>,
     pub name: Lenient<Text>,
     /// JSON text, or the object itself.
@@ -220,7 +220,7 @@ pub(super) struct OutputPart {
     pub refusal: Lenient<Text>,
 }
 
-/// An event of a stream. Its type says which of the members it has.
+/// A stream event. Its type determines which members are present.
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
 #[serde(default)]
@@ -231,9 +231,9 @@ pub(super) struct StreamEvent {
     pub arguments: Lenient<Text>,
     pub item: Json,
     pub item_id: Lenient<Text>,
-    /// A number; another value still tells items apart.
+    /// Usually a number; any value identifies the item.
     pub output_index: Json,
-    /// A [`Response`], or an error in place of one.
+    /// A [`Response`], or an error.
     pub response: Json,
     pub code: Lenient<Text>,
 }
@@ -266,7 +266,7 @@ struct OutputDetails {
 }
 
 impl ResponseUsage {
-    /// `None` if the tokens of the request are not counted.
+    /// `None` if the tokens of the request are missing.
     pub(super) fn to_usage(self) -> Option<Usage> {
         let input = self.input_tokens_details.unwrap_or_default();
         let output = self.output_tokens_details.unwrap_or_default();

@@ -1,7 +1,7 @@
-//! An episode as slime's rollout sees it: one system message, one opening of the user, and turns of one action each.
+//! Converts an episode to slime's rollout: one system message, one opening of the user, and turns of one action each.
 //!
-//! Environments may say more than that: several messages at once are one text here, with blank lines between. Images
-//! are left out. A tool named `respond` is not declared: a turn without a call is what it would say.
+//! Environments may return more than that: several messages are joined to one text, with blank lines between. Images
+//! are omitted. A tool named `respond` is not declared: a turn without a call has the same meaning.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text};
@@ -14,14 +14,14 @@ use volary_trajectory::Episode;
 use super::NAME;
 use crate::model::history::{echo_of, text_of_message};
 
-/// The parts of an episode that prompts and tokens are made of.
+/// The parts of an episode from which prompts and tokens are made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
     /// The system message.
     pub system: Option<Text>,
-    /// What the user says first.
+    /// The first text of the user.
     pub opening: Text,
-    /// The tools in OpenAI's form, without the one that answers the user.
+    /// The tools in OpenAI's format, without the one that answers the user.
     pub tools: Vec<Json>,
     /// Whether the environment has a tool to answer the user ([`RESPOND`]). In text, a turn without a call does that.
     pub has_respond: bool,
@@ -29,33 +29,33 @@ pub struct Conversation {
     pub turns: Vec<RecordedTurn>,
 }
 
-/// A turn as the episode keeps it.
+/// A turn as recorded in the episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedTurn {
     /// The reply of the server.
     pub reply: Json,
-    /// What the environment answered.
+    /// The observation.
     pub observation: Text,
     /// The reward of the step.
     pub reward: f64,
 }
 
-/// Why an episode is no conversation.
+/// Why an episode cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversationError {
-    /// Somebody else took a step, so its tokens are not known.
+    /// Another policy took a step, so its tokens are unknown.
     #[error(
         "step {0} was not taken by this kind of model, so the tokens that it sampled are not known"
     )]
     OtherStep(usize),
-    /// The reply that was kept with a step cannot be used.
+    /// The recorded reply of a step is malformed.
     #[error("the reply that is stored with step {0} cannot be read: {1}")]
     Reply(usize, String),
 }
 
 impl Conversation {
-    /// Of an episode, with a system prompt before its own messages.
+    /// Converts an episode, with a system prompt before its own messages.
     pub fn of(episode: &Episode, system_prompt: Option<&str>) -> Result<Self, ConversationError> {
         let is_system = |message: &&AnyMessage| message.role() == Role::System;
         let (system, user): (Vec<&AnyMessage>, Vec<&AnyMessage>) =
@@ -86,7 +86,7 @@ impl Conversation {
         })
     }
 
-    /// What the rollout begins with.
+    /// The reset of the rollout.
     pub fn reset(&self) -> EnvReset {
         EnvReset {
             observation: self.opening.clone(),

@@ -80,7 +80,7 @@ impl Provider for Sglang {
     }
 }
 
-/// The text of a reply without the mark at its end; the calls in it are markup.
+/// The text of a reply without the end marker; it contains calls as markup.
 pub fn said(body: &Json) -> String {
     let body = match body {
         Json::List(list) => list.first().unwrap_or(body),
@@ -91,7 +91,7 @@ pub fn said(body: &Json) -> String {
     text.strip_suffix(END_OF_TURN).unwrap_or(text).to_owned()
 }
 
-/// The body of a request that nobody rendered: the contents of the messages as they are.
+/// The body of a request that was not rendered: the contents of the messages, unchanged.
 fn plain(request: &ModelRequest) -> Json {
     let texts: Vec<String> = request.messages.iter().map(text_of_message).collect();
     let request = GenerateRequest {
@@ -131,7 +131,7 @@ fn usage(body: &Json) -> Option<Usage> {
     })
 }
 
-/// Streams are not asked for. A server that streams all the same repeats the whole reply with each event.
+/// Streams are not requested. A server that streams nevertheless repeats the complete reply in each event.
 #[derive(Default)]
 struct Stream {
     last: Option<Json>,

@@ -1,20 +1,20 @@
-//! How prompts for `/generate` are made: part of a connection.
+//! Settings for rendering `/generate` prompts; part of a connection.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
 use volary_rollout::SamplingParams;
 
-/// How prompts are made of messages, and tokens of texts.
+/// How messages are rendered as prompts, and texts converted to tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GenerateSetup {
-    /// The name of a built-in chat template, or the Jinja text of another.
+    /// The name of a built-in chat template, or the Jinja source of a custom one.
     pub template: Text,
-    /// How tokens and loss mask are found: `seed`, `fixed` or `token_in`.
+    /// The method for tokens and loss mask: `seed`, `fixed` or `token_in`.
     pub mask: Text,
-    /// Whether tokens are those of the tokenizer that the user stored, instead of the toy tokenizer's bytes.
+    /// Whether to use the tokenizer that the user stored instead of the toy tokenizer's bytes.
     pub stored_tokenizer: bool,
-    /// Whether prompts are sent as tokens. The toy tokenizer's never are.
+    /// Whether prompts are sent as tokens; never with the toy tokenizer.
     pub send_tokens: bool,
 }
 
@@ -30,13 +30,13 @@ impl Default for GenerateSetup {
 }
 
 impl GenerateSetup {
-    /// Whether nothing was chosen.
+    /// Whether all settings have their defaults.
     pub fn is_default(&self) -> bool {
         *self == GenerateSetup::default()
     }
 }
 
-/// slime's sampling parameters, with those that were set.
+/// slime's sampling parameters, with the given values.
 pub fn sampling_params(temperature: Option<f64>, max_tokens: Option<u32>) -> SamplingParams {
     let default = SamplingParams::default();
     SamplingParams {
