@@ -1,26 +1,26 @@
-//! Time as the core sees it: given from outside, so that tests can use a virtual clock.
+//! Time as an input of the core, so that tests can use a virtual clock.
 
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 
-/// A monotonic clock that can also wait. The page's worker gives the browser's, the server gives
-/// tokio's, tests give a virtual one.
+/// A monotonic clock that can also sleep. The page's worker passes the browser's clock, the server
+/// tokio's, tests a virtual one.
 pub trait Clock {
-    /// Seconds since some fixed moment; never goes back.
+    /// Seconds since an unspecified moment; never decreases.
     fn now(&self) -> f64;
 
-    /// Seconds since a moment, in whole microseconds: clocks know no less, and what a difference of floats has beyond
-    /// takes long to write down.
+    /// Seconds since a moment, rounded to microseconds: clocks are not more precise, and the further digits of a
+    /// difference of floats only make its text longer.
     fn since(&self, moment: f64) -> f64 {
         whole_microseconds(self.now() - moment)
     }
 
-    /// Resolves after the time has passed.
+    /// Resolves after the duration.
     fn sleep(&self, duration: Duration) -> LocalBoxFuture<'static, ()>;
 }
 
-/// Seconds in whole microseconds.
+/// Seconds, rounded to microseconds.
 pub fn whole_microseconds(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! What an environment is: something that can be reset and stepped, and shows its state in frames.
+//! The trait of environments, which are reset and stepped and export their state as frames.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::message::{AnyMessage, Message};
 use crate::outside::Outside;
 use crate::tool::Tool;
 
-/// What `reset` gives: the first observations and the tools on offer.
+/// The result of `reset`: the first observations and the tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reset {
     /// The first observations.
@@ -22,16 +22,16 @@ pub struct Reset {
     pub tools: Vec<Arc<Tool>>,
 }
 
-/// What `step` gives.
+/// The result of `step`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
     /// The observations after the action.
     pub messages: Vec<AnyMessage>,
     /// The reward of this step.
     pub reward: f64,
-    /// Whether the episode came to its end.
+    /// Whether the episode ended.
     pub done: bool,
-    /// Whether the episode was cut off.
+    /// Whether the episode was truncated.
     pub truncated: bool,
 }
 
@@ -40,36 +40,36 @@ pub struct Step {
 pub struct Setting {
     /// The seed of all randomness in the environment.
     pub seed: u64,
-    /// Time.
+    /// The clock.
     pub clock: Rc<dyn Clock>,
-    /// Pages, models, a person.
+    /// Access to pages, models and a person.
     pub outside: Rc<dyn Outside>,
 }
 
-/// Why an environment could not do as asked.
+/// Why an operation of an environment failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
     /// Running the tool calls failed.
     #[error(transparent)]
     Exec(#[from] ExecError),
-    /// `step` before the first `reset`.
+    /// `step` was called before the first `reset`.
     #[error("The environment was stepped before its first reset; reset it first.")]
     NotReset,
     /// The environment does not define an id.
     #[error("{reason}")]
     NoId {
-        /// Why there is none.
+        /// The reason.
         reason: Text,
     },
-    /// The environment is gone or its state is unknown; it must not be stepped again. Only remote environments
-    /// get lost.
+    /// The environment is lost or its state is unknown; it must not be stepped again. Only remote environments
+    /// can be lost.
     #[error("{message}")]
     Lost {
-        /// What is known of it.
+        /// A description of the loss.
         message: Text,
     },
-    /// Anything else, in the environment's words.
+    /// Another failure, described by the environment.
     #[error("{message}")]
     Failed {
         /// What failed and why.
@@ -81,7 +81,7 @@ pub enum EnvironmentError {
 ///
 /// Steps after the end work as before it; the caller decides when to stop.
 pub trait Environment {
-    /// The name of the kind of environment, as error texts show it (aviary's class name).
+    /// The name of the kind of environment in error messages (aviary's class name).
     fn kind(&self) -> &'static str;
 
     /// Starts a new episode.
@@ -90,12 +90,12 @@ pub trait Environment {
     /// Takes an action. A message that is not a tool request is answered by [`no_tool_calls`].
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Step, EnvironmentError>>;
 
-    /// The state to look at. Must not change anything. Empty by default.
+    /// A snapshot of the state. Must not have side effects. Empty by default.
     fn export_frame(&self) -> Frame {
         Frame::default()
     }
 
-    /// The id of the task it holds; unaffected by state.
+    /// The id of its task; independent of the state.
     fn id(&self) -> Result<Text, EnvironmentError> {
         Err(EnvironmentError::NoId {
             reason: format!(
@@ -106,13 +106,13 @@ pub trait Environment {
         })
     }
 
-    /// What it got from outside since the reset, as members of its configuration: with them, the same
-    /// actions give the same observations again without anything from outside. Empty by default.
+    /// The input received from outside since the reset, as members of its configuration: with them, the same
+    /// actions reproduce the same observations without access to the outside. Empty by default.
     fn recorded(&self) -> Object {
         Object::new()
     }
 
-    /// Frees what it holds. Nothing by default.
+    /// Frees its resources. Does nothing by default.
     fn close(&mut self) -> LocalBoxFuture<'_, Result<(), EnvironmentError>> {
         Box::pin(std::future::ready(Ok(())))
     }

@@ -8,14 +8,14 @@ use crate::json::{Json, Object, Text};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{reason}", if path.is_empty() { String::new() } else { format!("{path}: ") })]
 pub struct FieldError {
-    /// The place, such as `tool_calls[0].function.name`.
+    /// The path, such as `tool_calls[0].function.name`.
     pub path: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
 impl FieldError {
-    /// A value at a place that does not fit.
+    /// An error at a path.
     pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
         FieldError {
             path: path.into(),
@@ -23,7 +23,7 @@ impl FieldError {
         }
     }
 
-    /// The error as seen from the object that holds the field's object.
+    /// The same error, with the path prefixed by that of the parent object.
     #[must_use]
     pub fn within(mut self, parent: &str) -> Self {
         let separator = if self.path.starts_with('[') || self.path.is_empty() {
@@ -40,7 +40,7 @@ impl FieldError {
     }
 }
 
-/// The kind of a value, in words.
+/// The kind of a value, for error messages.
 pub fn kind_of(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",
@@ -53,7 +53,7 @@ pub fn kind_of(value: &Json) -> &'static str {
     }
 }
 
-/// The value under a key that must be there.
+/// The value under a required key.
 pub fn required<'a>(object: &'a Object, key: &str) -> Result<&'a Json, FieldError> {
     object
         .get(key)

@@ -1,17 +1,17 @@
-//! A frame: the state of an environment at one moment, to look at.
+//! A frame: a snapshot of an environment's state.
 
 use crate::fields::{self, FieldError};
 use crate::json::{Json, Object};
 
-/// What `export_frame` gives: any JSON values. Values are copies already, so `deepcopy` is only
-/// carried along for the files that have it.
+/// The result of `export_frame`: any JSON values. Values are always copies, so `deepcopy` exists only for
+/// compatibility with files that contain it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// As aviary's field of the same name; true by default.
+    /// aviary's field of the same name; true by default.
     pub deepcopy: bool,
     /// The state.
     pub state: Json,
-    /// What else there is to say.
+    /// Additional information.
     pub info: Json,
 }
 
@@ -22,7 +22,7 @@ impl Default for Frame {
 }
 
 impl Frame {
-    /// A frame of a state and an info.
+    /// A frame with a state and an info.
     pub fn new(state: impl Into<Json>, info: impl Into<Json>) -> Self {
         Frame {
             deepcopy: true,
@@ -31,7 +31,7 @@ impl Frame {
         }
     }
 
-    /// Reads a frame; every field may be missing.
+    /// Reads a frame; all fields are optional.
     pub fn read(value: &Json) -> Result<Self, FieldError> {
         let object = fields::object("", value)?;
         let mut frame = Frame::new(
@@ -44,7 +44,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// The dump: always all three keys.
+    /// The dump, which always has all three keys.
     pub fn dump(&self) -> Object {
         Object::from_distinct(vec![
             ("deepcopy".into(), self.deepcopy.into()),

@@ -1,4 +1,4 @@
-//! Environments made of functions: a start function that gives the first observation and some
+//! Environments made of functions: a start function, which returns the first observation and the initial
 //! state, and tools that work on that state.
 //!
 //! Invariants: tool failures are answered, never raised, and calls run one after the other
@@ -18,21 +18,21 @@ use crate::message::{AnyMessage, Message};
 use crate::object;
 use crate::tool::{BoundTool, ToolSet};
 
-/// What the tools of a functional environment work on.
+/// The state of a functional environment, which its tools modify.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FunctionalState {
-    /// The reward, as every step gives it until a tool changes it.
+    /// The reward of every step until a tool changes it.
     pub reward: f64,
     /// Whether the episode is over.
     pub done: bool,
-    /// What the start function gave, and tools change.
+    /// The state returned by the start function and modified by tools.
     pub extras: Object,
 }
 
 /// The first observation and the extras of the state, from the configuration.
 pub type Start = Rc<dyn Fn(&Object) -> Result<(Text, Object), EnvironmentError>>;
 
-/// Two tools of one name.
+/// The error for two tools with the same name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Tool with name '{name}' already exists")]
 pub struct DuplicateTool {
@@ -49,7 +49,7 @@ pub struct FunctionalBuilder {
 }
 
 impl FunctionalBuilder {
-    /// From a start function: what it gets is the configuration of the environment.
+    /// A builder with a start function, which receives the configuration of the environment.
     pub fn start(
         start: impl Fn(&Object) -> Result<(Text, Object), EnvironmentError> + 'static,
     ) -> Self {
@@ -71,7 +71,7 @@ impl FunctionalBuilder {
     ///
     /// # Errors
     ///
-    /// [`DuplicateTool`] if one of its name is there.
+    /// [`DuplicateTool`] if a tool of the same name exists.
     pub fn tool(mut self, tool: BoundTool<FunctionalState>) -> Result<Self, DuplicateTool> {
         let name = &tool.tool.info.name;
         if self.tools.iter().any(|other| other.tool.info.name == *name) {

@@ -1,8 +1,8 @@
-//! The world outside an environment: pages, models, a person, and data that the user brought.
+//! The outside of an environment: pages, models, a person, and data provided by the user.
 //!
 //! An environment that needs one of them awaits it here; the program that runs the environment decides what
-//! can be reached. What a page, a model or a person answered belongs to the episode
-//! ([`Environment::recorded`](crate::Environment::recorded)), so that a replay needs no answer from outside.
+//! is accessible. The replies of pages, models and persons are recorded in the episode
+//! ([`Environment::recorded`](crate::Environment::recorded)), so that a replay needs no access to the outside.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -15,21 +15,21 @@ use crate::message::Role;
 /// The future of a reply.
 pub type Answer = LocalBoxFuture<'static, Result<Text, OutsideError>>;
 
-/// The future of data. Only the environment that asks knows their type.
+/// The future of data. Only the environment that requests it knows its type.
 pub type Data = LocalBoxFuture<'static, Result<Rc<dyn Any>, OutsideError>>;
 
-/// The world outside.
+/// Access to the outside.
 pub trait Outside {
     /// The body of a page, by its address.
     fn fetch(&self, address: &str) -> Answer;
 
-    /// What a model completes a conversation with.
+    /// A model's completion of a conversation.
     fn complete(&self, request: ModelRequest) -> Answer;
 
-    /// What a person types in reply to this text.
+    /// A person's reply to this text.
     fn ask(&self, shown: &str) -> Answer;
 
-    /// Data that the user brought, by name.
+    /// Data provided by the user, by name.
     fn data(&self, name: &str) -> Data {
         let message = format!("There are no data of {name} here.").into();
         Box::pin(std::future::ready(Err(OutsideError { message })))
@@ -39,11 +39,11 @@ pub trait Outside {
 /// A conversation for a model to complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelRequest {
-    /// What it is for, so that the user can choose the model and its budget: `customer`, `judge`.
+    /// The purpose, by which the user assigns the model and its budget: `customer`, `judge`.
     pub purpose: &'static str,
     /// The model and the temperature that the environment requests; null for the default.
     pub model: Json,
-    /// See `model`.
+    /// The requested temperature; null for the default.
     pub temperature: Json,
     /// The messages.
     pub messages: Vec<(Role, Text)>,
@@ -57,7 +57,7 @@ pub struct OutsideError {
     pub message: Text,
 }
 
-/// No world outside: everything fails.
+/// No access: every request fails.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Closed;
 

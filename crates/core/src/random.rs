@@ -1,12 +1,12 @@
 //! Random numbers from a seed, the same on every platform.
 //!
-//! [`Random`] is xoshiro256++ (Blackman and Vigna), seeded by SplitMix64: small, fast, and not for secrets. Its
-//! numbers are part of an episode: the same seed must give the same episode in every version, so neither the
-//! generator nor the way numbers are drawn from it may change.
+//! [`Random`] is xoshiro256++ (Blackman and Vigna), seeded by SplitMix64: small, fast, and not cryptographically
+//! secure. Its numbers are part of an episode: the same seed must reproduce the same episode in every version, so
+//! neither the generator nor the way numbers are drawn from it may change.
 
 use std::ops::RangeInclusive;
 
-/// A source of numbers that follows from its seed.
+/// A seeded random number generator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {
     seed: u64,
@@ -14,7 +14,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The source of a seed.
+    /// A generator with a seed.
     pub fn new(seed: u64) -> Self {
         let mut filler = seed;
         Random {
@@ -43,12 +43,12 @@ impl Random {
         result
     }
 
-    /// A number below `n`, each equally likely; 0 if `n` is 0.
+    /// A uniformly distributed number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 0 {
             return 0;
         }
-        // Draws above the largest multiple of n would favour small numbers; they are drawn again.
+        // Draws above the largest multiple of n would favour small numbers, so they are rejected.
         let limit = u64::MAX - u64::MAX % n;
         loop {
             let draw = self.next_u64();
@@ -58,7 +58,7 @@ impl Random {
         }
     }
 
-    /// A number of a range with both ends, each equally likely; the start of an empty range.
+    /// A uniformly distributed number of an inclusive range; the start if the range is empty.
     pub fn range(&mut self, range: RangeInclusive<i64>) -> i64 {
         let (start, end) = range.into_inner();
         let width = end.wrapping_sub(start).cast_unsigned();
@@ -72,12 +72,12 @@ impl Random {
         start.wrapping_add(offset.cast_signed())
     }
 
-    /// A float from 0 on and below 1, of 53 random bits.
+    /// A float in [0, 1) with 53 random bits.
     pub fn float01(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True or false, equally likely.
+    /// A random boolean, with equal probabilities.
     pub fn bool(&mut self) -> bool {
         self.next_u64() >> 63 == 1
     }
@@ -87,7 +87,7 @@ impl Random {
         items.get(self.place(items.len()))
     }
 
-    /// Puts the items into a random order (Fisher and Yates), each order equally likely.
+    /// Shuffles the items (Fisher and Yates), each order equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for unplaced in (2..=items.len()).rev() {
             let place = self.place(unplaced);
@@ -96,7 +96,7 @@ impl Random {
     }
 
     fn place(&mut self, length: usize) -> usize {
-        // Lengths fit 64 bits, and what is below a length fits its type.
+        // A length fits 64 bits, and a number below it fits `usize`.
         self.below(length as u64) as usize
     }
 }
@@ -117,7 +117,7 @@ mod tests {
     fn the_numbers_of_a_seed_stay() {
         let mut random = Random::new(0);
         let drawn: Vec<u64> = (0..3).map(|_| random.next_u64()).collect();
-        // As the reference implementation gives them for a state filled by SplitMix64 from 0.
+        // The output of the reference implementation for a state filled by SplitMix64 from 0.
         assert_eq!(
             drawn,
             [

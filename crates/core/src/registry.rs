@@ -1,7 +1,7 @@
 //! Environments and task datasets by name, with their configuration as JSON Schema.
 //!
-//! A [`Registry`] is plain data: the built-in one is made by `volary_envs::registry()`. One entry
-//! is all that an environment needs to appear in the page.
+//! A [`Registry`] is plain data: the built-in one is made by `volary_envs::registry()`. An environment
+//! needs only one entry to appear in the page.
 
 use std::cell::RefCell;
 use std::ptr::fn_addr_eq;
@@ -17,12 +17,12 @@ use crate::view::{View, ViewInput};
 /// Makes something from a configuration.
 pub type Make<T> = fn(&Object, &Setting) -> Result<Box<T>, RegistryError>;
 
-/// An environment that can be made by name.
+/// The registry entry of an environment.
 #[derive(Clone, Copy)]
 pub struct EnvironmentEntry {
-    /// The name by which it is asked for.
+    /// The name.
     pub name: &'static str,
-    /// One line that says what it is.
+    /// A summary of one line.
     pub summary: &'static str,
     /// The JSON Schema of its configuration: an object with properties, each with title,
     /// description and default.
@@ -31,18 +31,18 @@ pub struct EnvironmentEntry {
     pub make: Make<dyn Environment>,
     /// The configuration of a task text; `None` if the environment cannot be made from one.
     pub from_task: Option<fn(&str) -> Object>,
-    /// The rich view of its frame, where it has one.
+    /// The rich view of its frame; `None` without one.
     pub view: Option<fn(&ViewInput<'_>) -> View>,
-    /// The action that solves what the frame shows, where that is known.
+    /// Computes the solving action from the frame; `None` if it has no oracle.
     pub oracle: Option<fn(&ViewInput<'_>) -> Option<ToolRequestMessage>>,
 }
 
-/// A task dataset that can be made by name.
+/// The registry entry of a task dataset.
 #[derive(Clone, Copy)]
 pub struct DatasetEntry {
-    /// The name by which it is asked for.
+    /// The name.
     pub name: &'static str,
-    /// One line that says what it is.
+    /// A summary of one line.
     pub summary: &'static str,
     /// The JSON Schema of its arguments.
     pub configuration: fn() -> Json,
@@ -50,17 +50,17 @@ pub struct DatasetEntry {
     pub make: Make<dyn TaskDataset>,
 }
 
-/// What there is.
+/// The registered environments and datasets.
 #[derive(Clone, Default)]
 pub struct Registry {
-    /// The environments, in the order of display.
+    /// The environments, in display order.
     pub environments: Vec<EnvironmentEntry>,
-    /// The task datasets, in the order of display.
+    /// The task datasets, in display order.
     pub datasets: Vec<DatasetEntry>,
 }
 
 impl Registry {
-    /// The names of the environments, in the order of display.
+    /// The names of the environments, in display order.
     pub fn available(&self) -> impl Iterator<Item = &'static str> {
         self.environments.iter().map(|entry| entry.name)
     }
@@ -77,7 +77,7 @@ impl Registry {
         entry.ok_or_else(|| RegistryError::UnknownName { name: name.into() })
     }
 
-    /// Makes an environment from a task text or from a configuration, not both.
+    /// Makes an environment from either a task text or a configuration.
     pub fn environment_from_name(
         &self,
         name: &str,
@@ -108,7 +108,7 @@ impl Registry {
 }
 
 impl EnvironmentEntry {
-    /// Makes one from a configuration, which is checked and filled with defaults first.
+    /// Makes one from a configuration, which is first validated and completed with defaults.
     pub fn make(
         &self,
         configuration: &Object,
@@ -130,22 +130,22 @@ impl EnvironmentEntry {
     }
 }
 
-/// Makes the schema of a configuration.
+/// The function that makes the schema of a configuration.
 type Schema = fn() -> Json;
 
 thread_local! {
-    /// What was checked last, and what it was with its defaults. An evaluation asks for the same thousands of times,
-    /// and to check it takes as long as a step or two.
+    /// The last validated configuration, and its completed form. An evaluation makes thousands of environments with the
+    /// same configuration, and validation takes as long as a step or two.
     static LAST: RefCell<Option<(Schema, Text, Object)>> = const { RefCell::new(None) };
 }
 
-/// The configuration with its defaults, if it fits.
+/// The configuration completed with defaults, if it is valid.
 fn checked(schema: Schema, configuration: &Object) -> Result<Object, RegistryError> {
-    // Texts tell apart what equality does not: 1 and 1.0, and the order of keys.
+    // Texts differ where values are equal: 1 and 1.0, and the order of keys.
     let given = configuration.to_python_text();
     let known = LAST.with_borrow(|last| {
         let (of, text, filled) = last.as_ref()?;
-        // Where two functions have one address they do the same.
+        // Functions with the same address are identical.
         (fn_addr_eq(*of, schema) && **text == *given).then(|| filled.clone())
     });
     if let Some(filled) = known {
@@ -176,13 +176,13 @@ fn listed(problems: &[FieldError]) -> String {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// No such name (aviary says the same of datasets).
+    /// The name is unknown (aviary uses the same error for datasets).
     #[error("Unknown environment name: {name}")]
     UnknownName {
         /// The name.
         name: Text,
     },
-    /// Both a task and settings.
+    /// Both a task and settings were given.
     #[error("Cannot pass both a task and environment kwargs.")]
     TaskAndSettings,
     /// The environment cannot be made from a task text.
@@ -191,18 +191,18 @@ pub enum RegistryError {
         /// The kind of environment.
         kind: Text,
     },
-    /// The configuration does not fit its schema.
+    /// The configuration does not match its schema.
     #[error("{}", listed(problems))]
     Schema {
-        /// All that is wrong, each with its place in the configuration.
+        /// All violations, each with its path in the configuration.
         problems: Vec<FieldError>,
     },
-    /// The configuration fits its schema, and yet nothing can be made from it.
+    /// The configuration matches its schema, but is invalid.
     #[error("{key}: {reason}")]
     Configuration {
-        /// The key at fault.
+        /// The key of the invalid value.
         key: Text,
-        /// What is wrong with it.
+        /// The reason.
         reason: Text,
     },
 }

@@ -1,7 +1,7 @@
-//! Trajectories as files: one for each frame, linked to its neighbours, and one that names them.
+//! Renders trajectories as files: one per frame, linked to its neighbours, and an index file.
 //!
-//! The files are aviary's `Renderer` files, texts included, so each reads what the other wrote.
-//! Nothing is written here: [`Renderer::build`] gives names and texts.
+//! The files equal those of aviary's `Renderer`, including their texts, so each program reads the other's files.
+//! Nothing is written here: [`Renderer::build`] returns names and texts.
 
 use crate::frame::Frame;
 use crate::json::alphanumeric::is_alphanumeric;
@@ -9,7 +9,7 @@ use crate::json::{Json, Text};
 use crate::object;
 use crate::random::Random;
 
-/// The name of a trajectory that was given none.
+/// The default name of a trajectory.
 pub const DEFAULT_NAME: &str = "Trajectory";
 
 /// The indent that aviary writes by default.
@@ -23,17 +23,17 @@ pub struct Renderer {
     name: Text,
 }
 
-/// Why there can be no such files.
+/// Why the files cannot be named.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// The prefix does not do for a file name.
+    /// The prefix is not a valid file name.
     #[error("Prefix must be an alphanumeric string, which {prefix:?} is not.")]
     Prefix {
         /// The prefix.
         prefix: Text,
     },
-    /// The id would make folders.
+    /// The id contains slashes.
     #[error("The id {id:?} can't be part of a file name: leave out slashes and backslashes.")]
     Id {
         /// The id.
@@ -44,25 +44,25 @@ pub enum RenderError {
 /// An extra file next to the frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtraFile {
-    /// Where it comes from; it is written under the last part.
+    /// Its path; only the last component is used for the output.
     pub path: String,
     /// Its content; `None` if the file does not exist.
     pub text: Option<String>,
 }
 
-/// A file that was made.
+/// A rendered file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenderedFile {
     /// Its name, without folders.
     pub name: String,
-    /// What it holds, without a final line break.
+    /// Its content, without a final line break.
     pub text: String,
 }
 
-/// What was made.
+/// The result of rendering.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// The files: the frames in order, what names them, then extra files. Each name occurs once.
+    /// The files: the frames in order, the index file, then extra files. Each name occurs once.
     pub files: Vec<RenderedFile>,
     /// The paths of extra files that do not exist.
     pub missing: Vec<String>,
@@ -91,7 +91,7 @@ impl Renderer {
         format!("{:016x}", random.next_u64()).into()
     }
 
-    /// The files of the frames; none if there are no frames. Without an indent each file is one line. An extra
+    /// The files of the frames; none without frames. Without an indent each file is one line. An extra
     /// file replaces a file of the same name.
     pub fn build(
         &self,

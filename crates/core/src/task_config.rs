@@ -1,4 +1,4 @@
-//! Which task dataset, with which arguments for which split.
+//! The configuration of a task dataset, with arguments per split.
 
 use crate::dataset::TaskDataset;
 use crate::environment::Setting;
@@ -6,18 +6,18 @@ use crate::fields::{self, FieldError};
 use crate::json::{Json, Object, Text, text_repr};
 use crate::registry::{Registry, RegistryError};
 
-/// A task dataset by configuration.
+/// A task dataset with its arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskConfig {
     /// The name of the dataset in the registry.
     pub name: Text,
     /// Arguments for every split.
     pub task_kwargs: Object,
-    /// What the split `train` has instead or besides.
+    /// Arguments for the split `train`, which override the common ones.
     pub train_kwargs: Object,
-    /// What the split `eval` has instead or besides.
+    /// Arguments for the split `eval`, which override the common ones.
     pub eval_kwargs: Object,
-    /// What the split `test` has instead or besides.
+    /// Arguments for the split `test`, which override the common ones.
     pub test_kwargs: Object,
 }
 
@@ -25,19 +25,19 @@ pub struct TaskConfig {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskConfigError {
-    /// The configuration does not fit.
+    /// The configuration is malformed.
     #[error("The task configuration can't be read: {error}.")]
     Field {
-        /// The field and what is wrong with it.
+        /// The field and the reason.
         error: FieldError,
     },
-    /// None of the splits.
+    /// The split is unknown.
     #[error(
         "Didn't handle split {}. There are train, eval and test.",
         text_repr(split)
     )]
     UnknownSplit {
-        /// The split that was asked for.
+        /// The requested split.
         split: Text,
     },
     /// The dataset could not be made.
@@ -46,7 +46,7 @@ pub enum TaskConfigError {
 }
 
 impl TaskConfig {
-    /// Reads a configuration. Unknown fields are refused: a misspelt split would be lost silently.
+    /// Reads a configuration. Unknown fields are rejected, since a misspelt split would be ignored silently.
     pub fn read(value: &Json) -> Result<Self, TaskConfigError> {
         read(value).map_err(|error| TaskConfigError::Field { error })
     }

@@ -1,4 +1,4 @@
-//! Tokens of a message, with what is known about each.
+//! Tokens of a message with per-token data.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::json::Text;
 /// The id of a token.
 pub type TokenId = u32;
 
-/// The tokens that a message adds to an episode. The mask is as long as the ids, and so is each stream.
+/// The tokens that a message adds to an episode. The mask and each stream have the length of the ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TokenStrip {
     ids: Vec<TokenId>,
@@ -15,20 +15,20 @@ pub struct TokenStrip {
     streams: BTreeMap<Text, Vec<Option<f64>>>,
 }
 
-/// A stream or mask of another length than the tokens.
+/// The error for a stream or mask whose length differs from the number of tokens.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} has {length} values for {tokens} tokens")]
 pub struct LengthError {
-    /// What it is called.
+    /// The name of the stream or mask.
     pub name: Text,
     /// Its length.
     pub length: usize,
-    /// How many tokens there are.
+    /// The number of tokens.
     pub tokens: usize,
 }
 
 impl TokenStrip {
-    /// Tokens of which each is trained, or not.
+    /// Tokens with a loss mask.
     pub fn new(ids: Vec<TokenId>, mask: Vec<bool>) -> Result<Self, LengthError> {
         check("loss_mask", mask.len(), ids.len())?;
         Ok(TokenStrip {
@@ -38,7 +38,7 @@ impl TokenStrip {
         })
     }
 
-    /// Tokens that are all trained, or all not.
+    /// Tokens with a uniform loss mask.
     pub fn uniform(ids: Vec<TokenId>, is_trained: bool) -> Self {
         TokenStrip {
             mask: vec![is_trained; ids.len()],
@@ -47,7 +47,7 @@ impl TokenStrip {
         }
     }
 
-    /// Tokens whose first ones are not trained, and all others are.
+    /// Tokens with a header that is not trained; all others are.
     pub fn with_header(ids: Vec<TokenId>, header: usize) -> Self {
         TokenStrip {
             mask: (0..ids.len()).map(|place| place >= header).collect(),
@@ -61,17 +61,17 @@ impl TokenStrip {
         &self.ids
     }
 
-    /// For each token whether it is trained.
+    /// The loss mask: whether each token is trained.
     pub fn mask(&self) -> &[bool] {
         &self.mask
     }
 
-    /// Numbers by name, one a token, such as log probabilities; `None` where there is none.
+    /// Named streams of one number per token, such as log probabilities; `None` for a missing value.
     pub fn streams(&self) -> &BTreeMap<Text, Vec<Option<f64>>> {
         &self.streams
     }
 
-    /// Adds a stream, or replaces the one of this name.
+    /// Adds a stream, or replaces the one with this name.
     pub fn set_stream(
         &mut self,
         name: impl Into<Text>,
@@ -83,7 +83,7 @@ impl TokenStrip {
         Ok(())
     }
 
-    /// Appends tokens. A stream that only one of the two has gets empty places for the other.
+    /// Appends tokens. A stream that only one of the two has is padded with `None` for the other.
     pub fn extend(&mut self, other: &TokenStrip) {
         let before = self.ids.len();
         self.ids.extend_from_slice(&other.ids);
@@ -100,17 +100,17 @@ impl TokenStrip {
         }
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Whether it has no tokens.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// How many tokens are trained.
+    /// The number of trained tokens.
     pub fn trained(&self) -> usize {
         self.mask.iter().filter(|is_trained| **is_trained).count()
     }

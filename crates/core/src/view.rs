@@ -9,13 +9,13 @@ use crate::message::AnyMessage;
 
 /// The input of a view: the frame, and the messages up to it.
 pub struct ViewInput<'a> {
-    /// The frame to show.
+    /// The frame to draw.
     pub frame: &'a Frame,
     /// All messages from the reset up to this frame, actions included.
     pub messages: &'a [AnyMessage],
-    /// The reward of the step that led here; `None` right after the reset.
+    /// The reward of the step before this frame; `None` directly after the reset.
     pub reward: Option<f64>,
-    /// Whether the episode is over here.
+    /// Whether the episode has ended.
     pub done: bool,
 }
 
@@ -26,17 +26,17 @@ pub struct View {
     pub blocks: Vec<Block>,
 }
 
-/// How something is meant.
+/// The meaning of a result, verdict or shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// No judgement.
+    /// Neutral.
     #[default]
     Plain,
-    /// Right, done, gained.
+    /// Correct, done, gained.
     Good,
     /// Wrong, failed, lost.
     Bad,
-    /// Look here.
+    /// Needs attention.
     Notice,
 }
 
@@ -46,41 +46,41 @@ pub enum Tone {
 pub enum Block {
     /// A passage of text under a label.
     Passage {
-        /// What it is.
+        /// The label.
         label: Text,
         /// The text.
         text: Text,
     },
     /// A short verdict.
     Verdict {
-        /// How it is meant.
+        /// The tone.
         tone: Tone,
         /// The verdict.
         text: Text,
     },
     /// Rows of an input and its result.
     Results {
-        /// What they are.
+        /// The label.
         label: Text,
-        /// Input, result, and how the result is meant.
+        /// Input, result, and tone of the result.
         rows: Vec<(Text, Text, Tone)>,
     },
     /// A value on a scale.
     Gauge {
-        /// What it is.
+        /// The label.
         label: Text,
         /// The value.
         value: f64,
-        /// The low end.
+        /// The minimum.
         low: f64,
-        /// The high end.
+        /// The maximum.
         high: f64,
-        /// Where it shall go, if anywhere.
+        /// The target value, if there is one.
         target: Option<f64>,
     },
     /// A drawing.
     Drawing {
-        /// What it shows, in words.
+        /// A text alternative.
         label: Text,
         /// The width in units.
         width: f64,
@@ -101,25 +101,25 @@ pub enum Shape {
         center: (f64, f64),
         /// Radius.
         radius: f64,
-        /// How it is meant.
+        /// The tone.
         tone: Tone,
     },
     /// A line through points.
     Line {
         /// The points.
         points: Vec<(f64, f64)>,
-        /// How wide the line is.
+        /// The width of the line.
         width: f64,
-        /// How it is meant.
+        /// The tone.
         tone: Tone,
     },
-    /// A word or two.
+    /// A short text.
     Label {
         /// Its centre.
         at: (f64, f64),
-        /// The words.
+        /// The text.
         text: Text,
-        /// How it is meant.
+        /// The tone.
         tone: Tone,
     },
 }

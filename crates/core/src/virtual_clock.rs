@@ -1,5 +1,5 @@
-//! A clock whose time passes only when everything waits: tests and replays of environments that
-//! take their time run in no time, and always in the same order.
+//! A virtual clock, which advances only when all tasks wait: tests and replays of slow environments
+//! take no time, and are deterministic.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::clock::Clock;
 
-/// A clock that starts at zero and jumps to the next moment at which a sleep ends. Clones share
+/// A clock that starts at zero and advances to the end of the next sleep. Clones share
 /// their time.
 #[derive(Clone, Default)]
 pub struct VirtualClock {
@@ -25,12 +25,12 @@ pub struct VirtualClock {
 #[derive(Default)]
 struct Time {
     now: Duration,
-    /// How many sleeps there were, so that sleeps which end together end in the order of asking.
+    /// The number of sleeps so far, so that sleeps with the same end wake in the order of creation.
     asked: u64,
     sleeps: BTreeMap<(Duration, u64), Option<Waker>>,
 }
 
-/// What runs waits for something other than this clock.
+/// The error for a future that waits for something other than this clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Everything waits, and no sleep of the virtual clock would end that.")]
 pub struct Stalled;
@@ -46,7 +46,7 @@ impl VirtualClock {
         self.time.borrow().now
     }
 
-    /// Runs a future to its end; time passes whenever it waits.
+    /// Runs a future to completion; time advances whenever it waits.
     pub fn run<F: Future>(&self, future: F) -> Result<F::Output, Stalled> {
         let woken = Arc::new(Woken(AtomicBool::new(true)));
         let waker = Waker::from(Arc::clone(&woken));
@@ -64,7 +64,7 @@ impl VirtualClock {
         }
     }
 
-    /// Goes to the next moment at which a sleep ends, and ends all that end then. Tells whether
+    /// Advances to the next end of a sleep, and wakes all sleeps that end then. Returns whether
     /// there was one.
     fn pass(&self) -> bool {
         let mut wakers = Vec::new();
@@ -102,7 +102,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// Ends at its moment. Dropped before, it leaves no trace: time never passes for its sake.
+/// Resolves at its time. Dropped before, it is removed, so time never advances because of it.
 struct Sleep {
     time: Rc<RefCell<Time>>,
     key: (Duration, u64),

@@ -83,7 +83,7 @@ fn serde_carries_values() {
     assert_eq!(serde_json::from_str::<Json>(&through).unwrap(), value);
     let object: Object = serde_json::from_str(&through).unwrap();
     assert_eq!(Json::Object(object), value);
-    // Too big for any machine integer: the nearest float.
+    // Out of the range of `i64`: the nearest float.
     let huge = read(&"9".repeat(40)).unwrap();
     assert_eq!(serde_json::to_string(&huge).unwrap(), "1e+40");
 }

@@ -10,7 +10,7 @@ use volary_core::{
     AnyMessage, Json, Message, Role, Tool, ToolCall, ToolRequestMessage, ToolResponseMessage,
 };
 
-/// A body that can be dumped: flagged content is JSON.
+/// A body that can be dumped: flagged content is valid JSON.
 fn body() -> impl Strategy<Value = Body> {
     let content = prop_oneof![
         Just(Body::default()),
@@ -27,7 +27,7 @@ fn call() -> impl Strategy<Value = ToolCall> {
 }
 
 fn message() -> impl Strategy<Value = AnyMessage> {
-    // An assistant's plain message has the form of a request and is read as one.
+    // A plain message of the assistant has the form of a request and is read as one.
     let role = prop::sample::select(vec![Role::User, Role::System, Role::Tool, Role::Function]);
     let with_content = body().prop_filter("a response has content", |body| body.content.is_some());
     prop_oneof![
@@ -45,7 +45,7 @@ fn message() -> impl Strategy<Value = AnyMessage> {
     ]
 }
 
-/// Objects that look like messages, for the most part.
+/// Objects, most of which look like messages.
 fn near_message() -> impl Strategy<Value = Json> {
     let roles = ["user", "assistant", "tool", "system", "x"].map(Json::from);
     let role = prop_oneof![
@@ -80,7 +80,7 @@ proptest! {
         let mut notes = Notes::new();
         prop_assert_eq!(AnyMessage::read_noting(&dump, &mut notes).unwrap(), message);
         prop_assert!(notes.is_empty());
-        // So does its text.
+        // The text round-trips too.
         let text = dump.to_python_text();
         prop_assert_eq!(Json::parse(&text).unwrap(), dump);
     }

@@ -1,4 +1,4 @@
-//! Properties of checking values against schemas.
+//! Properties of the schema validator.
 
 mod values;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use volary_core::json::{Key, Object};
 use volary_core::{Json, json, schema};
 
-/// Schemas, some of them sensible.
+/// Schemas, some of them valid.
 fn any_schema() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         prop::sample::select(vec![

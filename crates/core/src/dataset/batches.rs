@@ -1,21 +1,21 @@
-//! Going through a dataset in batches.
+//! Iterates over a dataset in batches.
 
 use super::{DatasetError, TaskDataset};
 use crate::environment::Environment;
 use crate::random::Random;
 
-/// The environments of a dataset in batches: of a finite one each once, the last batch maybe
-/// smaller; of an endless one for ever.
+/// The environments of a dataset in batches. A finite dataset returns each environment once, and its last batch may be
+/// smaller; an endless one never ends.
 pub struct Batches<'a> {
     dataset: &'a dyn TaskDataset,
     size: usize,
-    /// The places that are left; `None` for endless datasets.
+    /// The remaining indices; `None` for endless datasets.
     places: Option<std::vec::IntoIter<usize>>,
 }
 
 impl<'a> Batches<'a> {
-    /// Goes through a dataset in batches of a size, which must not be zero. With a source of
-    /// randomness a finite dataset comes in a random order; an endless one has none to change.
+    /// Iterates over a dataset in batches of a size, which must not be zero. With a source of
+    /// randomness a finite dataset is shuffled; it has no effect on an endless one.
     pub fn new(
         dataset: &'a dyn TaskDataset,
         size: usize,

@@ -1,4 +1,4 @@
-//! A dataset of environments that exist already: it hands out the very objects.
+//! A dataset of existing environments, which it returns as shared objects.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ pub struct EnvsTaskDataset {
 }
 
 impl EnvsTaskDataset {
-    /// A dataset of these environments.
+    /// A dataset of the given environments.
     pub fn new(environments: impl IntoIterator<Item = Box<dyn Environment>>) -> Self {
         EnvsTaskDataset {
             environments: environments.into_iter().map(Shared::new).collect(),
@@ -47,7 +47,7 @@ impl TaskDataset for EnvsTaskDataset {
 /// A shared environment. A reset or step waits while another one is running.
 #[derive(Clone)]
 struct Shared {
-    // Neither changes with the state, so both can be had while another holder is at work.
+    // Constant, so both can be read while another holder is stepping the environment.
     kind: &'static str,
     id: Result<Text, EnvironmentError>,
     environment: Rc<Mutex<Box<dyn Environment>>>,
@@ -76,7 +76,7 @@ impl Environment for Shared {
         Box::pin(async { self.environment.lock().await.step(action).await })
     }
 
-    /// Empty while another holder is at work.
+    /// Empty while another holder is stepping the environment.
     fn export_frame(&self) -> Frame {
         let environment = self.environment.try_lock();
         environment.map_or_else(Frame::default, |environment| environment.export_frame())

@@ -1,6 +1,6 @@
-//! Task datasets: tasks by place, by arguments, or fresh ones for ever.
+//! Task datasets: finite ones with tasks by index, ones with tasks by arguments, and endless ones.
 //!
-//! [`Batches`] goes through any of them; [`EnvsTaskDataset`] is made of given environments.
+//! [`Batches`] iterates over any of them; [`EnvsTaskDataset`] consists of given environments.
 
 mod batches;
 mod envs;
@@ -12,13 +12,13 @@ use crate::environment::Environment;
 use crate::json::{Object, Text};
 use crate::registry::RegistryError;
 
-/// A task as a list shows it, and what makes its environment again: with it, an episode of a
-/// dataset's task needs nothing of the dataset.
+/// A task as listed, with the recipe of its environment: an episode of a
+/// dataset's task does not depend on the dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Its id within the dataset.
     pub id: Text,
-    /// What a person reads in a list.
+    /// The title in lists.
     pub title: Text,
     /// The name of the environment in the registry.
     pub environment: &'static str,
@@ -26,11 +26,11 @@ pub struct Task {
     pub configuration: Object,
 }
 
-/// Why a dataset could not give an environment.
+/// Why a dataset could not return an environment.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
-    /// The dataset has no such way.
+    /// The dataset does not support this method.
     #[error("\"{kind}\" does not implement {method}")]
     NotImplemented {
         /// The kind of dataset.
@@ -38,21 +38,21 @@ pub enum DatasetError {
         /// The method.
         method: &'static str,
     },
-    /// No task at this place.
+    /// There is no task at this index.
     #[error("There is no task {index}; the dataset has {length}.")]
     OutOfRange {
-        /// The place asked for.
+        /// The requested index.
         index: i64,
-        /// How many there are.
+        /// The number of tasks.
         length: usize,
     },
     /// The environment could not be made.
     #[error(transparent)]
     Make(#[from] RegistryError),
-    /// Batches of nothing.
+    /// The batch size is zero.
     #[error("Batches must hold at least one task.")]
     EmptyBatches,
-    /// Anything else, in the dataset's words.
+    /// Another failure, described by the dataset.
     #[error("{message}")]
     Failed {
         /// What failed and why.
@@ -62,28 +62,28 @@ pub enum DatasetError {
 
 /// A source of environments.
 pub trait TaskDataset {
-    /// The name of the kind of dataset, as error texts show it (aviary's class name).
+    /// The name of the kind of dataset in error messages (aviary's class name).
     fn kind(&self) -> &'static str;
 
-    /// How many tasks there are; `None` for endless ones.
+    /// The number of tasks; `None` for endless datasets.
     fn length(&self) -> Option<usize> {
         None
     }
 
-    /// The task at a place, for lists and for making it again. `None` past the end, and for
-    /// datasets that have no such list.
+    /// The task at an index, with its recipe. `None` past the end, and for
+    /// datasets without a list of tasks.
     fn task(&self, index: usize) -> Option<Task> {
         let _ = index;
         None
     }
 
-    /// The environment of the task at a place.
+    /// The environment of the task at an index.
     fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
         let _ = index;
         Err(self.lacks("get_new_env_by_idx"))
     }
 
-    /// A new environment, of the dataset's choice.
+    /// A new environment, chosen by the dataset.
     fn environment(&self) -> Result<Box<dyn Environment>, DatasetError> {
         Err(self.lacks("get_new_env"))
     }
@@ -94,7 +94,7 @@ pub trait TaskDataset {
         Err(self.lacks("get_new_env_by_args"))
     }
 
-    /// The error for what the dataset does not have.
+    /// The error for an unsupported method.
     fn lacks(&self, method: &'static str) -> DatasetError {
         DatasetError::NotImplemented {
             kind: self.kind().into(),

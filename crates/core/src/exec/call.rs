@@ -1,4 +1,4 @@
-//! One tool call: finding its tool, running it, making its response.
+//! One tool call: looks up its tool, runs it, and makes its response.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -15,7 +15,7 @@ use crate::tool::{
     BoundTool, CallContext, Handler, ToolCall, ToolError, ToolResult, ToolSet, ToolValue,
 };
 
-/// What all calls of a message share.
+/// The state shared by all calls of a message.
 pub(super) struct Calls<'a, S> {
     pub(super) tools: &'a ToolSet<S>,
     pub(super) state: &'a RefCell<S>,
@@ -26,7 +26,7 @@ pub(super) struct Calls<'a, S> {
 type Outcome = Result<ToolResponseMessage, ExecError>;
 
 impl<'a, S> Calls<'a, S> {
-    /// Whether no call of the message can ever wait: each finds a synchronous tool, or none, and there is no
+    /// Whether no call of the message can wait: each has a synchronous tool, or none, and there is no
     /// time limit.
     pub(super) fn never_wait(&self, message: &ToolRequestMessage) -> bool {
         self.options.exec_timeout.is_none()
@@ -36,7 +36,7 @@ impl<'a, S> Calls<'a, S> {
             })
     }
 
-    /// Runs a call that never waits, so that it needs neither lock nor future.
+    /// Runs a call that never waits, without lock or future.
     pub(super) fn run_at_once(&self, call: &ToolCall) -> Outcome {
         let start = self.clock.now();
         let Some(tool) = self.find(call) else {
@@ -47,7 +47,7 @@ impl<'a, S> Calls<'a, S> {
                 let result = handler(self.context(call), &call.function.arguments);
                 self.respond(call, start, result)
             }
-            // Not reached: `never_wait` looked.
+            // Unreachable: `never_wait` was checked.
             Handler::Async(_) => self.respond(
                 call,
                 start,
@@ -56,7 +56,7 @@ impl<'a, S> Calls<'a, S> {
         }
     }
 
-    /// Runs a call, in its turn and within the time limit.
+    /// Runs a call when the lock admits it, within the time limit.
     pub(super) async fn run(&self, call: &'a ToolCall, lock: &CallLock) -> Outcome {
         let start = self.clock.now();
         let Some(tool) = self.find(call) else {
@@ -85,7 +85,7 @@ impl<'a, S> Calls<'a, S> {
     }
 
     async fn handle(&self, tool: &BoundTool<S>, call: &'a ToolCall) -> ToolResult {
-        // Without any time the tool does not even begin, as in asyncio.
+        // With a limit of zero the tool does not even start, as in asyncio.
         if self.options.exec_timeout == Some(Duration::ZERO) {
             return Err(ToolError::timeout());
         }
@@ -147,8 +147,8 @@ fn response(call: &ToolCall, body: Body) -> ToolResponseMessage {
     }
 }
 
-/// Waits for a tool, but not longer than the limit. Where the tool ends exactly then, time is up,
-/// but a tool that never waited is never late.
+/// Waits for a tool up to the time limit. A tool that ends exactly at the limit is late,
+/// but a tool that never waited is not.
 async fn within(
     tool: impl Future<Output = ToolResult>,
     clock: &dyn Clock,

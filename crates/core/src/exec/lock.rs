@@ -57,7 +57,7 @@ impl CallLock {
         }
     }
 
-    /// Enters at once, if the lock lets it.
+    /// Enters at once, if the lock admits the call.
     fn try_enter(&self, access: Access) -> bool {
         let mut state = self.state.borrow_mut();
         match access {
@@ -92,7 +92,7 @@ impl CallLock {
                 admitted.push(ticket);
             }
         }
-        // Woken outside the borrow: a waker may run anything.
+        // Woken outside the borrow: a waker may run arbitrary code.
         for ticket in admitted {
             ticket.admitted.set(true);
             if let Some(waker) = ticket.waker.take() {
@@ -102,7 +102,7 @@ impl CallLock {
     }
 }
 
-/// Waits for its turn. Dropped before, it gives its place away.
+/// Waits for admission. If dropped before, it passes its place on.
 pub struct Enter<'a> {
     lock: &'a CallLock,
     access: Access,
@@ -165,7 +165,7 @@ impl Drop for Enter<'_> {
     }
 }
 
-/// The right to run. Dropping it lets the next ones in.
+/// The admission of a call. Dropping it admits the next ones.
 pub struct Guard<'a> {
     lock: &'a CallLock,
     access: Access,
@@ -192,7 +192,7 @@ mod tests {
     /// A call: its request time, its access, its duration.
     type Call = (u64, Access, u64);
 
-    /// When a call asked, ran and ended.
+    /// The times at which a call was requested, began and ended.
     #[derive(Clone, Copy, Debug)]
     struct Ran {
         access: Access,
@@ -251,11 +251,11 @@ mod tests {
                         prop_assert!(apart, "{call:?} beside {other:?}");
                     }
                 }
-                // A call that waited begins at the moment when another one ended.
+                // A call that waited begins at the end of another one.
                 if call.began > call.asked {
                     prop_assert!(ran.iter().any(|other| other.ended == call.began));
                 }
-                // A reader waits for the writer that was there when it asked, for no other.
+                // A reader waits only for the writer that was running when it asked.
                 if call.access == Access::Read {
                     let passed = ran.iter().filter(|other| {
                         other.access == Access::Write

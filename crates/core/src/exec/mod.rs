@@ -1,4 +1,4 @@
-//! Runs tool calls: preserved order, reader/writer rule, timeouts, failures answered or raised.
+//! Runs tool calls: response order, reader/writer rule, timeouts, handling of failures.
 //!
 //! [`exec_tool_calls`] documents the rules; [`lock`] implements the reader/writer rule, `call` runs one call,
 //! `order` sorts the responses.
@@ -22,7 +22,7 @@ use crate::json::repr::text_repr;
 use crate::message::{ToolRequestMessage, ToolResponseMessage};
 use crate::tool::{ToolError, ToolSet};
 
-/// How calls are run. The default is aviary's.
+/// Options for running calls. The default is aviary's.
 #[derive(Clone, Debug)]
 pub struct ExecOptions {
     /// Whether calls run concurrently; else one after the other.
@@ -31,7 +31,7 @@ pub struct ExecOptions {
     pub handle_tool_exc: bool,
     /// Whether calls of unknown tools become responses; else they are an error.
     pub handle_invalid_tool_calls: bool,
-    /// The limit for each call, waiting for its turn not counted.
+    /// The time limit of each call, not counting the wait for admission.
     pub exec_timeout: Option<Duration>,
 }
 
@@ -46,11 +46,11 @@ impl Default for ExecOptions {
     }
 }
 
-/// Why calls could not be run.
+/// Why running the calls failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecError {
-    /// A tool failed, and failures are not answered.
+    /// A tool failed, and failures are not converted to responses.
     #[error("{error}")]
     Tool {
         /// The tool.
@@ -58,12 +58,12 @@ pub enum ExecError {
         /// Its failure.
         error: ToolError,
     },
-    /// A call of an unknown tool, and such calls are not answered.
+    /// An unknown tool was called, and such calls are not converted to responses.
     #[error("{} not a valid name in {{{}}}.", text_repr(name), list(names))]
     InvalidTool {
-        /// The name that was called.
+        /// The called name.
         name: Text,
-        /// The names there are.
+        /// The names of the tools.
         names: Vec<Text>,
     },
 }
@@ -141,7 +141,7 @@ async fn one_by_one<S>(calls: &Calls<'_, S>, message: &ToolRequestMessage) -> Ou
 
 async fn beside_each_other<S>(calls: &Calls<'_, S>, message: &ToolRequestMessage) -> Outcome {
     let lock = CallLock::new();
-    // Polled in call order first, then in the order of wake-ups: the order of aviary's event loop.
+    // Polled in call order first, then in the order of wake-ups, like aviary's event loop.
     let mut running: FuturesUnordered<_> = message
         .tool_calls
         .iter()

@@ -1,19 +1,19 @@
-//! Which characters Python 3.11 counts as letters or digits (`str.isalnum`): those of the Unicode 14
+//! Python 3.11's definition of letters and digits (`str.isalnum`): the characters of the Unicode 14
 //! categories L*, Nd, and all others that are numbers.
 //!
-//! The standard library counts marks and circled letters too, and follows the compiler's Unicode.
+//! The standard library also counts marks and circled letters, and uses the compiler's Unicode version.
 
 use super::printable::Printable;
 
 /// Whether Python counts the character as a letter or digit.
 pub fn is_alphanumeric(character: char) -> bool {
-    // What is printable is known to Unicode 14.
+    // Every printable character is assigned in Unicode 14.
     character.is_alphanumeric()
         && (character.is_ascii()
             || (!is_other_letter(character) && Printable::default().holds(character)))
 }
 
-/// Whether it is one of those that only the standard library counts.
+/// Whether only the standard library counts the character.
 fn is_other_letter(character: char) -> bool {
     let mut end = 0;
     for (others, length) in RUNS {
@@ -26,7 +26,7 @@ fn is_other_letter(character: char) -> bool {
     false
 }
 
-/// Runs of code points from U+0000 on: how many others, then how many marks or circled letters that
+/// Runs of code points from U+0000 on: the number of other characters, then the number of marks or circled letters that
 /// the standard library counts as letters.
 #[rustfmt::skip]
 static RUNS: [(u16, u16); 234] = [
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn marks_symbols_and_newer_letters() {
-        // The last two: a circled letter, and one that Unicode 15.1 brought.
+        // The last two: a circled letter, and a letter added in Unicode 15.1.
         for other in [
             '_',
             '-',

@@ -1,4 +1,4 @@
-//! Values as pydantic serializes them: no spaces, non-ASCII characters as they are, no NaN.
+//! Serializes values as pydantic does: no spaces, unescaped non-ASCII characters, no NaN.
 
 use super::number::{COMPACT, write_finite};
 use super::write::{write_integer, write_unit};
@@ -17,8 +17,8 @@ impl Json {
         write(out, self);
     }
 
-    /// The compact JSON text without the null members of the object itself. Deeper ones stay: a
-    /// record's fields may be null and left out, what they hold is data.
+    /// The compact JSON text without null members of the object itself. Nested nulls are kept: a
+    /// record's null fields may be omitted, but the values of its fields are data.
     pub fn to_compact_text_without_nulls(&self) -> String {
         let mut out = String::new();
         match self {

@@ -1,14 +1,14 @@
-//! JSON values as aviary sees them: integers of any size apart from floats, `NaN` and the
-//! infinities, objects in order. serde_json cannot hold these, so the value and its texts are ours.
+//! JSON values with aviary's semantics: integers of any size distinct from floats, `NaN` and the
+//! infinities, ordered objects. serde_json cannot represent these, so this crate has its own value and texts.
 //!
 //! - [`mod@read`]: text to value, by the rules of Python's `json.loads`.
-//! - [`mod@write`]: value to text as Python's `json.dumps` gives it, plain or indented.
-//! - [`compact`]: value to text as pydantic gives it.
-//! - [`repr`]: the `repr` and `str` of Python, which occur in aviary's messages.
-//! - [`value_writer`]: values described once, written as a tree or as text.
-//! - [`number`]: float texts, and numbers out of texts.
-//! - [`text`]: white space and digits as Python sees them.
-//! - [`typed`]: types with serde's derives, read out of values and made into values.
+//! - [`mod@write`]: value to text like Python's `json.dumps`, plain or indented.
+//! - [`compact`]: value to text like pydantic.
+//! - [`repr`]: Python's `repr` and `str`, which occur in aviary's messages.
+//! - [`value_writer`]: serializers that write either a tree or text.
+//! - [`number`]: float texts, and parsing of numbers.
+//! - [`text`]: Python's white space and digits.
+//! - [`typed`]: conversion between values and types with serde's derives.
 //!
 //! Texts are [`Text`] (`Arc<str>`): frames, messages and episodes share them instead of copying.
 
@@ -42,7 +42,7 @@ pub enum Json {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A whole number without point or exponent, of any size.
+    /// A number without point or exponent, of any size.
     Integer(Integer),
     /// A number with point or exponent; also `NaN` and the infinities.
     Float(f64),
@@ -50,7 +50,7 @@ pub enum Json {
     Text(Text),
     /// An array.
     List(Vec<Json>),
-    /// An object, in order.
+    /// An object; members keep their order.
     Object(Object),
 }
 
@@ -96,7 +96,7 @@ impl Json {
         }
     }
 
-    /// The number as a machine integer, if it is an integer that fits.
+    /// The number as an `i64`, if it is an integer that fits.
     pub fn as_i64(&self) -> Option<i64> {
         match self {
             Json::Integer(value) => value.to_i64(),

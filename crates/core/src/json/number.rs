@@ -1,12 +1,12 @@
-//! Numbers: integers of any size, float texts, numbers out of texts.
+//! Numbers: integers of any size, float texts, parsing of numbers.
 
 use std::fmt::Write;
 
 use super::Text;
 use super::text::{decimal_digit, is_space, strip};
 
-/// An integer. Small ones are machine integers; larger ones are stored as their canonical decimal digits
-/// (`-?[1-9][0-9]*`), which is all that the core needs.
+/// An integer. Values of 64 bits are stored as `i64`; larger ones as their canonical decimal digits
+/// (`-?[1-9][0-9]*`), which suffices for the core.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Integer {
     /// Fits 64 bits.
@@ -16,8 +16,8 @@ pub enum Integer {
 }
 
 impl Integer {
-    /// From ASCII decimal digits, with an optional sign; leading zeros are dropped. `None` for
-    /// anything else.
+    /// Parses ASCII decimal digits with an optional sign; leading zeros are dropped. `None` for
+    /// any other text.
     pub fn from_digits(text: &str) -> Option<Integer> {
         let (negative, digits) = match text.as_bytes() {
             [b'-', ..] => (true, &text[1..]),
@@ -35,16 +35,16 @@ impl Integer {
         Some(Integer::Large(format!("{sign}{digits}").into()))
     }
 
-    /// The nearest float, halves to even; infinite if too big.
+    /// The nearest float, with ties to even; infinite if out of range.
     pub fn to_f64(&self) -> f64 {
         match self {
             Integer::Small(value) => *value as f64,
-            // Canonical digits always parse, and parsing rounds half to even.
+            // Canonical digits always parse, and parsing rounds ties to even.
             Integer::Large(digits) => digits.parse().unwrap_or(f64::NAN),
         }
     }
 
-    /// The machine integer, if it fits.
+    /// The value as `i64`, if it fits.
     pub fn to_i64(&self) -> Option<i64> {
         match self {
             Integer::Small(value) => Some(*value),
@@ -80,9 +80,9 @@ impl std::fmt::Display for Integer {
     }
 }
 
-/// Where a float text turns to the exponent form, and how it writes the exponent.
+/// The thresholds and the form of exponents in float texts.
 pub(super) struct FloatStyle {
-    /// Magnitudes below have an exponent.
+    /// Smaller magnitudes are written with an exponent.
     pub(super) plain_from: f64,
     /// Whether exponents have at least two digits.
     pub(super) padded: bool,
@@ -100,7 +100,7 @@ pub(super) const COMPACT: FloatStyle = FloatStyle {
     padded: false,
 };
 
-/// The *float text*: the shortest digits that read back, always with `.0` or an exponent;
+/// The *float text*: the shortest digits that round-trip, always with `.0` or an exponent;
 /// `nan`, `inf`, `-inf`.
 pub fn float_text(value: f64) -> String {
     let mut out = String::new();
@@ -116,7 +116,7 @@ pub fn float_text(value: f64) -> String {
 
 /// Appends the text of a finite float.
 pub(super) fn write_finite(out: &mut String, value: f64, style: &FloatStyle) {
-    // Most floats are whole and small: rewards, counts.
+    // Most floats are small integers: rewards, counts.
     if value.fract() == 0.0 && value.abs() < 1e15 {
         append(out, format_args!("{value:.1}"));
         return;
@@ -141,8 +141,9 @@ pub(super) fn write_finite(out: &mut String, value: f64, style: &FloatStyle) {
     );
 }
 
-/// The shortest digits that read back as a finite float above zero, and the power of ten of the first one. If two such
-/// texts are equally near, the one with the even last digit, as in Python; the standard library gives the upper one.
+/// The shortest digits that round-trip a positive finite float, and the power of ten of the first digit. If two such
+/// texts are equally near, returns the one with the even last digit, as Python does; the standard library returns the
+/// upper one.
 fn shortest_digits(value: f64) -> (String, i32) {
     /// Shorter texts are never equally near: a tie at digit n needs a float above 2^52 units of that digit.
     const TIE_DIGITS: usize = 15;
@@ -150,7 +151,7 @@ fn shortest_digits(value: f64) -> (String, i32) {
     let digits = text.bytes().take_while(|byte| *byte != b'e');
     let digits = digits.filter(u8::is_ascii_digit).count();
     if digits >= TIE_DIGITS {
-        // With a given precision, the standard library rounds the exact value, halves to even.
+        // With a given precision, the standard library rounds the exact value, ties to even.
         let even = format!("{value:.*e}", digits - 1);
         if even.parse() == Ok(value) {
             text = even;
@@ -160,7 +161,7 @@ fn shortest_digits(value: f64) -> (String, i32) {
     (digits.replace('.', ""), exponent.parse().unwrap_or(0))
 }
 
-/// Appends digits, of which the first has this power of ten, without an exponent.
+/// Appends digits without an exponent; `exponent` is the power of ten of the first digit.
 fn write_plain(out: &mut String, digits: &str, exponent: i32) {
     match usize::try_from(exponent) {
         Ok(whole) => {
@@ -195,8 +196,8 @@ pub fn integer_from_text(text: &str) -> Option<Integer> {
     Integer::from_digits(&plain_ascii(text)?)
 }
 
-/// The text stripped, its digits in ASCII, without the `_` between them; `None` if it contains a character that
-/// no number has.
+/// The text stripped, with ASCII digits, without the `_` between them; `None` if it contains a character that
+/// occurs in no number.
 fn plain_ascii(text: &str) -> Option<String> {
     let inner = if text.is_ascii() {
         text.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r'])
@@ -245,7 +246,7 @@ mod tests {
             (123.456, "123.456"),
             (-0.00025, "-0.00025"),
             (1_234_567_890_123_456.8, "1234567890123456.8"),
-            // Exactly between .2 and .3.
+            // Halfway between .2 and .3.
             (964_011_321_383_674.0 + 0.25, "964011321383674.2"),
             (1e16, "1e+16"),
             (-1.25e100, "-1.25e+100"),
@@ -284,7 +285,7 @@ mod tests {
             let value = f64::from_bits(bits);
             let text = float_text(value);
             proptest::prop_assert_eq!(text.parse::<f64>(), Ok(value));
-            // No text is shorter, and of equally short ones it is the nearest (halves to even).
+            // No shorter text round-trips, and of equally short ones it is the nearest (ties to even).
             let (digits, exponent) = shortest_digits(value.max(f64::MIN_POSITIVE));
             let nearest = format!("{:.*e}", digits.len() - 1, value.max(f64::MIN_POSITIVE));
             if nearest.parse() == Ok(value) {

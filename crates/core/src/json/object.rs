@@ -9,17 +9,17 @@ use std::collections::BinaryHeap;
 
 use super::Json;
 
-/// A key: static for the keys that the program knows, so that making such objects copies nothing.
+/// A key: static for keys in the program's code, so that making such objects copies nothing.
 pub type Key = Cow<'static, str>;
 
-/// A JSON object in order. Equality ignores the order, as in Python.
+/// A JSON object in insertion order. Equality ignores the order, as in Python.
 #[derive(Clone, Debug, Default)]
 pub struct Object {
     pairs: Vec<(Key, Json)>,
 }
 
 impl Extend<(Key, Json)> for Object {
-    /// A known key keeps its place and gets the later value.
+    /// An existing key keeps its position and gets the later value.
     fn extend<T: IntoIterator<Item = (Key, Json)>>(&mut self, pairs: T) {
         let known = std::mem::take(&mut self.pairs);
         *self = Object::from_pairs(known.into_iter().chain(pairs).collect());
@@ -32,22 +32,22 @@ impl Object {
         Object { pairs: Vec::new() }
     }
 
-    /// From pairs whose keys are known to differ.
+    /// Makes an object from pairs with distinct keys.
     pub fn from_distinct(pairs: Vec<(Key, Json)>) -> Self {
         Object { pairs }
     }
 
-    /// From pairs whose keys may repeat: the last value wins, at the place of the first.
+    /// Makes an object from pairs whose keys may repeat: the last value wins, at the position of the first.
     pub fn from_pairs(mut pairs: Vec<(Key, Json)>) -> Self {
-        // Nearly all objects are small and repeat no key.
+        // Nearly all objects are small and have distinct keys.
         let repeats = |(place, (key, _)): (usize, &(Key, Json))| {
             pairs[..place].iter().any(|(earlier, _)| earlier == key)
         };
         if pairs.len() <= 16 && !pairs.iter().enumerate().any(repeats) {
             return Object { pairs };
         }
-        // Groups equal keys, in the order of their positions. A heap, because sorting code is long and would be
-        // the only one in the first load.
+        // Groups equal keys, in the order of their positions. A heap, because sorting code is large, and nothing else
+        // in the first load sorts.
         let places = pairs.iter().enumerate();
         let heap: BinaryHeap<(&str, usize)> = places.map(|(at, (key, _))| (&**key, at)).collect();
         let sorted = heap.into_sorted_vec().into_iter();
@@ -70,12 +70,12 @@ impl Object {
         Object { pairs }
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there are none.
+    /// Whether the object is empty.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
@@ -88,7 +88,7 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// The value under a key, to change it.
+    /// A mutable reference to the value under a key.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
         self.pairs
             .iter_mut()
@@ -101,7 +101,7 @@ impl Object {
         self.get(key).is_some()
     }
 
-    /// Puts a value under a key: a known key keeps its place. Gives the former value.
+    /// Sets the value under a key: an existing key keeps its position. Returns the previous value.
     pub fn insert(&mut self, key: impl Into<Key>, value: impl Into<Json>) -> Option<Json> {
         let key = key.into();
         let value = value.into();
@@ -114,21 +114,21 @@ impl Object {
         }
     }
 
-    /// The place of the value under a key that is not there yet.
+    /// Appends a key that does not exist yet, and returns a reference to its value.
     pub(super) fn push(&mut self, key: Key) -> &mut Json {
         debug_assert!(!self.contains_key(&key), "{key} is there");
         &mut self.pairs.push_mut((key, Json::Null)).1
     }
 
-    /// Adds the members whose keys it does not have.
+    /// Adds the members of another object whose keys are missing here.
     pub fn extend_missing(&mut self, other: Object) {
         let own = self.clone();
         self.extend(other);
-        // The later value wins, so what it had comes last.
+        // The later value wins, so the own members come last.
         self.extend(own);
     }
 
-    /// Takes a member out; the others keep their order.
+    /// Removes a member; the others keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Json> {
         let place = self.pairs.iter().position(|(known, _)| known == key)?;
         Some(self.pairs.remove(place).1)
@@ -149,7 +149,7 @@ impl Object {
         self.pairs.iter().map(|(_, value)| value)
     }
 
-    /// The values in order, to change them.
+    /// Mutable references to the values in order.
     pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Json> {
         self.pairs.iter_mut().map(|(_, value)| value)
     }
@@ -162,7 +162,7 @@ impl Object {
 
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
-        // Same order is the usual case and costs no look-ups.
+        // Equal order is the usual case and needs no look-ups.
         self.len() == other.len()
             && (self.pairs == other.pairs
                 || self

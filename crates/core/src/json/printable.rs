@@ -1,7 +1,7 @@
-//! Which characters Python 3.11 shows as they are in a `repr`: all but those of the Unicode 14
+//! Python 3.11's definition of printable characters, which `repr` does not escape: all but those of the Unicode 14
 //! categories C* and Z*, except the space.
 //!
-//! The table is fixed to that version on purpose: the standard library's follows the compiler's.
+//! The table has that version on purpose: the standard library's depends on the compiler.
 
 use std::ops::Range;
 
@@ -61,8 +61,8 @@ static RUNS: [u32; 1401] = [
     32, 4153, 7, 222, 2, 5762, 14, 7473, 3103, 542, 1506, 4939, 716213, 240, 196112,
 ];
 
-/// Answers for one character after another; text mostly stays within one run, so the run that
-/// held the last character is tried first.
+/// Classifies a sequence of characters; text mostly stays within one run, so the run of
+/// the last character is tried first.
 #[derive(Debug, Default)]
 pub(super) struct Printable {
     run: Range<u32>,
@@ -70,7 +70,7 @@ pub(super) struct Printable {
 }
 
 impl Printable {
-    /// Whether the character is shown as it is.
+    /// Whether the character is printable.
     pub(super) fn holds(&mut self, character: char) -> bool {
         let code = u32::from(character);
         if !self.run.contains(&code) {

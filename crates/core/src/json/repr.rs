@@ -13,7 +13,7 @@ impl Json {
         out
     }
 
-    /// Python's `str`: `S`, which is `R` but that a text shows as itself.
+    /// Python's `str`: `S`, which equals `R` except that a text is not quoted.
     pub fn to_display(&self) -> String {
         match self {
             Json::Text(text) => text.to_string(),

@@ -1,5 +1,5 @@
-//! `Serialize` and `Deserialize` for values. Formats of other crates get integers beyond 128 bits as the nearest float;
-//! [`super::typed`] keeps them exactly.
+//! `Serialize` and `Deserialize` for values. Other formats receive integers beyond 128 bits as the nearest float;
+//! [`super::typed`] preserves them exactly.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};

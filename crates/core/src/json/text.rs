@@ -1,4 +1,4 @@
-//! Characters as Python sees them: white space, stripping, decimal digits of any script.
+//! Python's character classes: white space, stripping, decimal digits of any script.
 
 /// The zeros of all runs of ten decimal digits in Unicode 14 (category Nd).
 static ZEROS: [u32; 66] = [
@@ -15,7 +15,7 @@ pub fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
 
-/// The text without white space at both ends, as `str.strip` gives it.
+/// The text without white space at both ends, like `str.strip`.
 pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }

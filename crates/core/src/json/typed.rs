@@ -1,11 +1,11 @@
-//! Derived types over JSON values: [`from_json`] reads any `Deserialize` type out of a [`Json`], [`to_json`] makes a [`Json`] of
-//! any `Serialize` type.
+//! Conversion between values and derived types: [`from_json`] deserializes any `Deserialize` type from a [`Json`],
+//! [`to_json`] serializes any `Serialize` type to a [`Json`].
 //!
 //! Providers' wire types and stored records are read this way: the text is parsed by [`read`](super::read), whose
 //! floats round-trip, and one instance of the derived code serves every type.
 //!
-//! Invariant: a field of type [`Json`] comes through unchanged, with integers of any size, `NaN` and the difference between
-//! `1` and `1.0`.
+//! Invariant: a field of type [`Json`] is preserved exactly, including integers of any size, `NaN` and the difference
+//! between `1` and `1.0`.
 
 mod to_json;
 
@@ -35,12 +35,12 @@ impl serde::ser::Error for ShapeError {
     }
 }
 
-/// Reads a value as a type.
+/// Deserializes a value.
 pub fn from_json<T: DeserializeOwned>(value: &Json) -> Result<T, ShapeError> {
     T::deserialize(Reader(value))
 }
 
-/// The value of a type. Fails only for maps whose keys are not strings, and where a type's own `Serialize` fails.
+/// Serializes a value. Fails only for maps with non-string keys, and if a custom `Serialize` fails.
 pub fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> Result<Json, ShapeError> {
     value.serialize(to_json::Writer::default())
 }

@@ -1,15 +1,15 @@
-//! Values that are described once and written either as a tree or directly as text.
+//! Serializers that write a value either as a tree or directly as text.
 //!
-//! A format that tells a [`Place`] what belongs there serves both: readers get a tree, and storage gets the
+//! A format writes its values to a [`Place`] and serves both: readers get a tree, and storage gets the
 //! text `J` without an intermediate tree.
 
 use super::write::{write_float, write_integer, write_text};
 use super::{Integer, Json, Key, Object, Text};
 
-/// Where one value goes.
+/// The destination of one value.
 pub struct Place<'a>(Target<'a>);
 
-/// Where the members of an object go, one after the other; no key twice.
+/// The destination of the members of an object, in order; no key twice.
 pub struct Members<'a>(Inside<'a>);
 
 enum Target<'a> {
@@ -22,20 +22,20 @@ enum Inside<'a> {
     Text { out: &'a mut String, is_first: bool },
 }
 
-/// The tree of what is put there.
+/// The tree that `put` writes.
 pub fn tree(put: impl FnOnce(Place<'_>)) -> Json {
     let mut value = Json::Null;
     put(Place(Target::Tree(&mut value)));
     value
 }
 
-/// Appends the text of what is put there.
+/// Appends the text that `put` writes.
 pub fn append(out: &mut String, put: impl FnOnce(Place<'_>)) {
     put(Place(Target::Text(out)));
 }
 
 impl Place<'_> {
-    /// A text that others may share.
+    /// A shared text.
     pub fn text(self, text: &Text) {
         match self.0 {
             Target::Tree(value) => *value = Json::Text(text.clone()),
@@ -43,7 +43,7 @@ impl Place<'_> {
         }
     }
 
-    /// A word of the format.
+    /// A constant of the format.
     pub fn word(self, word: &str) {
         match self.0 {
             Target::Tree(value) => *value = word.into(),
@@ -51,7 +51,7 @@ impl Place<'_> {
         }
     }
 
-    /// True or false.
+    /// A boolean.
     pub fn flag(self, flag: bool) {
         match self.0 {
             Target::Tree(value) => *value = flag.into(),
@@ -67,7 +67,7 @@ impl Place<'_> {
         }
     }
 
-    /// A whole number.
+    /// An integer.
     pub fn integer(self, number: impl Into<Integer>) {
         let number = number.into();
         match self.0 {
@@ -76,7 +76,7 @@ impl Place<'_> {
         }
     }
 
-    /// A value that is a tree already.
+    /// A value that already is a tree.
     pub fn json(self, json: &Json) {
         match self.0 {
             Target::Tree(value) => *value = json.clone(),
@@ -84,7 +84,7 @@ impl Place<'_> {
         }
     }
 
-    /// An object that is a tree already.
+    /// An object that already is a tree.
     pub fn members(self, object: &Object) {
         match self.0 {
             Target::Tree(value) => *value = object.clone().into(),
@@ -92,7 +92,7 @@ impl Place<'_> {
         }
     }
 
-    /// A list; `put` puts each element.
+    /// A list; `put` writes each element.
     pub fn list<T>(self, elements: impl IntoIterator<Item = T>, put: impl Fn(Place<'_>, T)) {
         match self.0 {
             Target::Tree(value) => {
@@ -113,7 +113,7 @@ impl Place<'_> {
         }
     }
 
-    /// An object, whose members `put` puts.
+    /// An object, whose members `put` writes.
     pub fn object(self, put: impl FnOnce(&mut Members<'_>)) {
         match self.0 {
             Target::Tree(value) => {
@@ -133,7 +133,7 @@ impl Place<'_> {
 }
 
 impl Members<'_> {
-    /// The place of the value under a key of the format.
+    /// The destination of the value under a key of the format.
     pub fn at(&mut self, key: &'static str) -> Place<'_> {
         Place(match &mut self.0 {
             Inside::Tree(object) => Target::Tree(object.push(Key::Borrowed(key))),
@@ -154,7 +154,7 @@ impl Members<'_> {
         })
     }
 
-    /// The place of the value under any key.
+    /// The destination of the value under any key.
     pub fn under(&mut self, key: &Key) -> Place<'_> {
         Place(match &mut self.0 {
             Inside::Tree(object) => Target::Tree(object.push(key.clone())),

@@ -1,12 +1,12 @@
-//! Values to the text that Python's `json.dumps` gives: ASCII, plain or indented.
+//! Serializes values like Python's `json.dumps`: ASCII, plain or indented.
 //!
-//! The writer appends to one string and copies stretches that need no escape as a whole.
+//! The writer appends to one string and copies runs that need no escape as a whole.
 
 use super::number::{PYTHON, append, write_finite};
 use super::{Integer, Json, Object};
 
 impl Json {
-    /// The JSON text `J`: separators `", "` and `": "`, all but printable ASCII escaped.
+    /// The JSON text `J`: separators `", "` and `": "`; all but printable ASCII is escaped.
     pub fn to_python_text(&self) -> String {
         let mut out = String::new();
         self.write_python_text(&mut out);
@@ -144,7 +144,7 @@ pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// How many bytes at the front need no escape; eight at a time are looked at.
+/// The number of leading bytes that need no escape; scans eight at a time.
 fn plain_length(text: &[u8]) -> usize {
     let (words, _) = text.as_chunks();
     let plain = words.iter().take_while(|word| !any_needs_escape(**word));
@@ -153,7 +153,7 @@ fn plain_length(text: &[u8]) -> usize {
     more.map_or(text.len(), |more| length + more)
 }
 
-/// Whether one of eight bytes needs an escape. (A carry comes only from a byte that does.)
+/// Whether one of eight bytes needs an escape. (Only a byte that needs one can cause a carry.)
 fn any_needs_escape(bytes: [u8; 8]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_le_bytes(bytes);

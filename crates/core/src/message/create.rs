@@ -6,7 +6,7 @@ use crate::json::{Json, Object, Text};
 use crate::object;
 
 impl Message {
-    /// A message of a text and images, which are base64 texts or data URLs and are stored as given. Without
+    /// A message with a text and images, which are base64 texts or data URLs and are stored unchanged. Without
     /// images the content is the text; otherwise it is multimodal: the images, then the text.
     pub fn create(
         role: Role,
@@ -34,7 +34,7 @@ pub fn png_data_url(bytes: &[u8]) -> Text {
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for place in 0..4 {
             let digit = bits >> (18 - 6 * place) & 0x3f;
-            // A group of n bytes fills n + 1 places.
+            // A group of n bytes is encoded as n + 1 digits.
             url.push(match ALPHABET.get(digit as usize) {
                 Some(digit) if place <= group.len() => char::from(*digit),
                 _ => '=',
@@ -64,7 +64,7 @@ fn multimodal(text: Option<Text>, images: &[Text]) -> Result<Body, MessageError>
     })
 }
 
-/// Whether the text can be read as base64: for a `data:image/` URL the part after its first comma,
+/// Whether the text decodes as base64: for a `data:image/` URL the part after its first comma,
 /// up to the next.
 fn is_image_text(image: &str) -> bool {
     if !image.starts_with("data:image/") {
@@ -73,8 +73,8 @@ fn is_image_text(image: &str) -> bool {
     image.split(',').nth(1).is_some_and(is_base64)
 }
 
-/// Whether Python's lenient decoder reads the text: characters outside the alphabet are skipped;
-/// padding that completes a group of four, two places or more of it filled, ends the data, other
+/// Whether Python's lenient decoder accepts the text: characters outside the alphabet are skipped;
+/// padding that completes a group of four with at least two digits ends the data, other
 /// padding is skipped; the text must not end inside a group.
 fn is_base64(text: &str) -> bool {
     if !text.is_ascii() {

@@ -1,21 +1,21 @@
-//! Message to JSON.
+//! Serializes messages to JSON.
 
 use super::error::MessageError;
 use super::{AnyMessage, Body, Message, ToolRequestMessage, ToolResponseMessage};
 use crate::json::{Json, Key, Object, read};
 use crate::tool::ToolCall;
 
-/// How messages are dumped. The default is aviary's.
+/// Options for dumping messages. The default is aviary's.
 #[derive(Clone, Copy, Debug)]
 pub struct DumpOptions<'a> {
-    /// Whether `info` is there, even if null, and `content_is_json_str` if true. Such a dump reads
+    /// Whether to include `info`, even if null, and `content_is_json_str` if true. Such a dump reads
     /// back as the same message, unless it has a cache breakpoint.
     pub include_info: bool,
-    /// Whether multimodal content is decoded into a list.
+    /// Whether to decode multimodal content into a list.
     pub deserialize_content: bool,
-    /// Whether fields that are null are left out.
+    /// Whether to omit null fields.
     pub exclude_none: bool,
-    /// Fields to leave out.
+    /// Fields to omit.
     pub exclude: &'a [&'a str],
 }
 
@@ -31,7 +31,7 @@ impl Default for DumpOptions<'_> {
 }
 
 impl DumpOptions<'_> {
-    /// As the default, with the info.
+    /// The default options, with the info.
     pub fn with_info() -> Self {
         DumpOptions {
             include_info: true,
@@ -41,7 +41,7 @@ impl DumpOptions<'_> {
 }
 
 impl Message {
-    /// The message as JSON. Fails if flagged content must be decoded and is not valid JSON.
+    /// The message as JSON. Fails if flagged content has to be decoded and is not valid JSON.
     pub fn dump(&self, options: &DumpOptions<'_>) -> Result<Object, MessageError> {
         dump(self.role.as_str(), &self.body, Vec::new(), options)
     }
@@ -108,7 +108,7 @@ fn dump(
     Ok(Object::from_distinct(pairs))
 }
 
-/// The content as dumped. A cache breakpoint marks its last block; without `deserialize_content` there are no
+/// The content in a dump. A cache breakpoint marks its last block; without `deserialize_content` there are no
 /// blocks to mark, so it is omitted.
 fn content(body: &Body, options: &DumpOptions<'_>) -> Result<Json, MessageError> {
     let stored = Json::from(body.content.clone());
@@ -136,8 +136,8 @@ fn content(body: &Body, options: &DumpOptions<'_>) -> Result<Json, MessageError>
 }
 
 impl Body {
-    /// The blocks of multimodal content: a list, not empty, of objects whose type is `text` or
-    /// `image_url`. `None` for all other content, such that cannot be read included.
+    /// The blocks of multimodal content: a non-empty list of objects whose type is `text` or
+    /// `image_url`. `None` for any other content, including content that is not valid JSON.
     pub fn blocks(&self) -> Option<Vec<Json>> {
         if !self.content_is_json_str {
             return None;

@@ -1,4 +1,4 @@
-//! What can be wrong with a message.
+//! Errors of messages.
 
 use crate::fields::FieldError;
 use crate::json::{ReadError, Text};
@@ -12,13 +12,13 @@ pub enum MessageError {
     Field {
         /// The kind of message.
         kind: &'static str,
-        /// The field and what is wrong with it.
+        /// The field and the reason.
         error: FieldError,
     },
     /// Flagged content that is not valid JSON.
     #[error("Content is not valid JSON. {error}.")]
     ContentNotJson {
-        /// What is wrong with the text.
+        /// The syntax error.
         error: ReadError,
     },
     /// Flagged content that is null.
@@ -27,21 +27,21 @@ pub enum MessageError {
     /// A block of flagged content whose type is a list or an object, which aviary cannot look up.
     #[error("The type of a content block must be a string, not {found}.")]
     BlockType {
-        /// What it is.
+        /// The kind of the type's value.
         found: &'static str,
     },
-    /// Text for JSON content that cannot take it.
+    /// A text was added to JSON content that is not a list.
     #[error("JSON content is not a list.")]
     ContentNotList,
-    /// An image whose data cannot be read.
+    /// The data of an image cannot be decoded.
     #[error("Invalid base64 encoded image")]
     Image,
-    /// Calls and contents that do not pair up.
+    /// The numbers of calls and contents differ.
     #[error("{calls} tool calls can't be answered by {contents} contents; each call needs one.")]
     Unpaired {
-        /// How many calls there are.
+        /// The number of calls.
         calls: usize,
-        /// How many contents there are.
+        /// The number of contents.
         contents: usize,
     },
 }
@@ -50,6 +50,6 @@ pub enum MessageError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct MalformedMessageError {
-    /// What is wrong with it.
+    /// The reason.
     pub message: Text,
 }

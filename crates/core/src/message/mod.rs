@@ -1,8 +1,8 @@
-//! Messages: what environments, agents and tools say to each other.
+//! Messages exchanged by environments, agents and tools.
 //!
-//! Four kinds share [`Body`]: [`Message`], [`ToolRequestMessage`] (an action),
+//! Three kinds share [`Body`]: [`Message`], [`ToolRequestMessage`] (an action),
 //! [`ToolResponseMessage`] (the answer to one call); [`AnyMessage`] is their union.
-//! - [`read`]: JSON to message, and which JSON becomes which kind.
+//! - [`read`]: JSON to message, and the kind of message that a JSON object becomes.
 //! - [`dump`]: message to JSON, with all its options.
 //! - [`text`]: display texts, joining, appending.
 //! - [`create`]: messages with images. [`respond`]: answers to calls.
@@ -65,16 +65,16 @@ impl Role {
     }
 }
 
-/// What every message holds.
+/// The fields shared by all messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// The stored text. JSON content is stored as its text, with the flag set.
+    /// The stored text. JSON content is serialized, with the flag set.
     pub content: Option<Text>,
     /// Whether `content` is the text of a JSON value.
     pub content_is_json_str: bool,
     /// Metadata of the message; dumped only on request.
     pub info: Option<Object>,
-    /// Whether providers that cache prompts shall cache up to here.
+    /// Whether providers with prompt caching should cache up to here.
     pub cache_breakpoint: bool,
 }
 
@@ -96,14 +96,14 @@ pub struct ToolRequestMessage {
     pub tool_calls: Vec<ToolCall>,
 }
 
-/// The answer to one call; role `tool`. Its content is never null.
+/// The answer to one call, with role `tool`. Its content is never null.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResponseMessage {
     /// The answer.
     pub body: Body,
     /// The tool that was called.
     pub name: Text,
-    /// The call that is answered.
+    /// The id of the call.
     pub tool_call_id: Text,
 }
 
@@ -114,7 +114,7 @@ pub enum AnyMessage {
     Request(ToolRequestMessage),
     /// An answer to a call.
     Response(ToolResponseMessage),
-    /// Anything else.
+    /// Any other message.
     Plain(Message),
 }
 
@@ -142,7 +142,7 @@ impl Body {
         }
     }
 
-    /// A JSON value, stored as its text, flagged.
+    /// A JSON value, stored as its text with the flag set.
     pub fn json(value: &Json) -> Self {
         Body {
             content: Some(value.to_python_text().into()),

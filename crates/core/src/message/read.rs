@@ -1,7 +1,7 @@
-//! JSON to message, and which JSON becomes which kind.
+//! Reads messages from JSON, and determines their kind.
 //!
-//! Reading never changes its input. Unknown fields are dropped. If the union accepts less than was meant,
-//! [`Notes`] says so.
+//! Reading never changes its input. Unknown fields are dropped. If the union accepts less than the object contains,
+//! [`Notes`] reports it.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use crate::fields::{self, FieldError};
 use crate::json::{Json, Object, Text};
 use crate::tool::ToolCall;
 
-/// What was read otherwise than it was written, for people.
+/// Differences between the input and the message read from it, for people.
 pub type Notes = Vec<Text>;
 
-/// The key under which an environment's state messages are marked in `info`.
+/// The key in `info` that marks an environment's state messages.
 pub const ENV_STATE_KEY: &str = "is_env_state";
 
 impl Message {
@@ -25,7 +25,7 @@ impl Message {
     }
 
     /// Reads a message of aviary's deprecated kind `EnvStateMessage`: a plain one, marked in its info.
-    /// What Python counts as false is as good as no info.
+    /// A falsy info (in Python's sense) counts as missing.
     pub fn read_env_state(value: &Json) -> Result<Self, MessageError> {
         let mut value = Cow::Borrowed(value);
         if value.get("info").is_some_and(|info| !is_truthy(info))
@@ -88,10 +88,10 @@ impl AnyMessage {
         AnyMessage::read_noting(value, &mut Notes::new())
     }
 
-    /// Reads a message of any kind. All kinds that accept the object compete: most of the given
-    /// fields wins, those of nested calls included; among equals a request goes before a response, and
-    /// that before a plain message. So what has no role is a request, and an assistant's message whose
-    /// calls do not fit becomes a plain one without them.
+    /// Reads a message of any kind. All kinds that accept the object compete: the one with the most of the given
+    /// fields wins, including those of nested calls; on a tie a request precedes a response, which
+    /// precedes a plain message. So an object without a role is a request, and an assistant's message with
+    /// invalid calls becomes a plain one without them.
     pub fn read_noting(value: &Json, notes: &mut Notes) -> Result<Self, MessageError> {
         const KIND: &str = "message";
         let read = fields::object(KIND, value).and_then(|object| any(object, notes));
@@ -100,8 +100,8 @@ impl AnyMessage {
 }
 
 impl Body {
-    /// The content that a value becomes: a text or null is taken as it is; any other value is
-    /// stored as its JSON text, flagged, but those that Python counts as false are refused.
+    /// Reads the content of a message: a text or null is used unchanged; any other value is
+    /// stored as its JSON text, flagged, except that values that are falsy in Python are rejected.
     pub fn read_content(value: &Json) -> Result<Self, FieldError> {
         match value {
             Json::Null => Ok(Body::default()),
@@ -125,7 +125,7 @@ fn in_kind<T>(kind: &'static str, read: Result<T, FieldError>) -> Result<T, Mess
 fn any(object: &Object, notes: &mut Notes) -> Result<AnyMessage, FieldError> {
     let body = body(object)?;
     let role = role(object)?;
-    // Role, content, info and flags count for every kind alike, so only the rest is compared.
+    // Role, content, info and flags count equally for every kind, so only the other fields are compared.
     let request = match role {
         Some(Role::Assistant) | None => Some(calls(object, notes)),
         Some(_) => None,
@@ -171,13 +171,13 @@ fn role(object: &Object) -> Result<Option<Role>, FieldError> {
     })
 }
 
-/// The fields of every kind.
+/// Reads the fields of every kind.
 fn body(object: &Object) -> Result<Body, FieldError> {
     let mut body = match object.get("content") {
         Some(content) => Body::read_content(content)?,
         None => Body::default(),
     };
-    // Content that just became JSON text is flagged whatever the object says.
+    // Content that was just serialized is flagged whatever the object contains.
     if !body.content_is_json_str
         && let Some(flag) = object.get("content_is_json_str")
     {
@@ -194,7 +194,7 @@ fn body(object: &Object) -> Result<Body, FieldError> {
     Ok(body)
 }
 
-/// The fields of a request, and how many of its own were given, nested ones included.
+/// Reads the fields of a request. Returns its calls and the number of given request fields, including nested ones.
 fn calls(object: &Object, notes: &mut Notes) -> Result<(Vec<ToolCall>, usize), FieldError> {
     let mut given = 0;
     if let Some(call) = object.get("function_call") {
@@ -212,23 +212,23 @@ fn calls(object: &Object, notes: &mut Notes) -> Result<(Vec<ToolCall>, usize), F
         let call = ToolCall::read_noting(value, notes)
             .map_err(|error| error.within(&format!("[{place}]")).within("tool_calls"))?;
         tool_calls.push(call);
-        // Id, function, arguments and name must be there; the type may be.
+        // Id, function, arguments and name are required; the type is optional.
         given += 4 + usize::from(value.get("type").is_some());
     }
     Ok((tool_calls, given))
 }
 
-/// How many fields of its own a response has.
+/// The number of fields that only a response has.
 const ANSWERED: usize = 2;
 
-/// The fields of a response: name and call id.
+/// Reads the fields of a response: name and call id.
 fn answered(object: &Object) -> Result<(Text, Text), FieldError> {
     let name = fields::text("name", fields::required(object, "name")?)?;
     let id = fields::text("tool_call_id", fields::required(object, "tool_call_id")?)?;
     Ok((name, id))
 }
 
-/// The content of a response, which is never null.
+/// The body of a response, whose content is never null.
 fn with_content(body: Body) -> Result<Body, FieldError> {
     match body.content {
         Some(_) => Ok(body),
@@ -236,12 +236,12 @@ fn with_content(body: Body) -> Result<Body, FieldError> {
     }
 }
 
-/// The content of a response out of a value.
+/// The body of a response from a value.
 pub(super) fn response_body(content: &Json) -> Result<Body, MessageError> {
     in_kind(RESPONSE, Body::read_content(content).and_then(with_content))
 }
 
-/// Whether Python counts the value as true.
+/// Whether the value is truthy in Python.
 fn is_truthy(value: &Json) -> bool {
     match value {
         Json::Null => false,

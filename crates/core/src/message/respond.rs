@@ -15,7 +15,7 @@ impl ToolResponseMessage {
         }
     }
 
-    /// The answers to all calls of a request, one content for each, read as message contents are.
+    /// The answers to all calls of a request, one content per call, read like message contents.
     pub fn from_request(
         request: &ToolRequestMessage,
         contents: &[Json],

@@ -7,14 +7,14 @@ use super::error::MessageError;
 use super::{AnyMessage, Body, Message, ToolRequestMessage, ToolResponseMessage};
 use crate::json::{Json, read, text_repr};
 
-/// The content, or nothing.
+/// The content; empty if there is none.
 impl fmt::Display for Message {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.body.content_or_empty())
     }
 }
 
-/// The content, or nothing; with calls, a sentence that lists them.
+/// The content, empty if there is none; with calls, a sentence that lists them.
 impl fmt::Display for ToolRequestMessage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let content = self.body.content_or_empty();
@@ -31,7 +31,7 @@ impl fmt::Display for ToolRequestMessage {
     }
 }
 
-/// A sentence that says which call is answered with what.
+/// A sentence with the call and its answer.
 impl fmt::Display for ToolResponseMessage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -54,7 +54,7 @@ impl fmt::Display for AnyMessage {
     }
 }
 
-/// The contents of the messages as one text, each with its role in front if asked.
+/// Joins the contents of the messages, optionally with a role before each.
 pub fn join<'a>(
     messages: impl IntoIterator<Item = &'a AnyMessage>,
     delimiter: &str,
@@ -74,13 +74,13 @@ pub fn join<'a>(
 }
 
 impl Body {
-    /// The stored text, or an empty one.
+    /// The stored text; empty if there is none.
     pub fn content_or_empty(&self) -> &str {
         self.content.as_deref().unwrap_or_default()
     }
 
-    /// Adds a text at the end: joined to a text by the delimiter; to JSON content, which must be a
-    /// list, as a block. Without content it becomes the content. Changes nothing if it fails.
+    /// Appends a text: a text content is joined with the delimiter; JSON content, which must be a
+    /// list, gets a block. Without content it becomes the content. Changes nothing if it fails.
     pub fn append_text(&mut self, text: &str, delimiter: &str) -> Result<(), MessageError> {
         self.add_text(
             text,
@@ -89,7 +89,7 @@ impl Body {
         )
     }
 
-    /// Adds a text at the start; else as [`Body::append_text`].
+    /// Prepends a text; otherwise like [`Body::append_text`].
     pub fn prepend_text(&mut self, text: &str, delimiter: &str) -> Result<(), MessageError> {
         self.add_text(
             text,

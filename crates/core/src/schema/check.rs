@@ -1,4 +1,4 @@
-//! The check itself: walks schema and value together and collects what does not fit.
+//! The validator: walks schema and value together and collects violations.
 
 use std::borrow::Cow;
 
@@ -28,9 +28,9 @@ pub(super) fn check(schema: &Json, value: &Json) -> Vec<FieldError> {
 struct Checker<'a> {
     root: &'a Json,
     path: String,
-    /// How many more schemas may apply within this one.
+    /// The remaining nesting of schemas.
     depth: usize,
-    /// How many more schemas may apply at all.
+    /// The remaining number of schemas to apply.
     left: usize,
     problems: Vec<FieldError>,
 }
@@ -59,7 +59,7 @@ impl<'a> Checker<'a> {
     fn check_object(&mut self, schema: &'a Object, value: &Json) {
         let mut kinds = Kind::of_schema(schema).peekable();
         if kinds.peek().is_some() && !kinds.any(|kind| kind.holds(value)) {
-            // What does not even have the right type needs no further words.
+            // A value of the wrong type gets only that error.
             let kinds: Vec<Kind> = Kind::of_schema(schema).collect();
             return self.report(words::wrong_type(&kinds, value));
         }
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// One branch must fit. If none does but one is of the value's type, its problems are told.
+    /// One branch must match. If none does but one has the value's type, its violations are reported.
     fn check_any(&mut self, branches: &'a [Json], value: &Json) {
         let before = self.problems.len();
         let mut told: Option<Vec<FieldError>> = None;
@@ -199,7 +199,7 @@ impl<'a> Checker<'a> {
 
     fn check_size(&mut self, schema: &Object, value: &Json) {
         let size = value.as_f64().unwrap_or_default();
-        // Written so that NaN, which compares with nothing, fits no bound.
+        // NaN compares with nothing, so this form makes it violate every bound.
         if let Some(least) = limit(schema, "minimum")
             && (size < least || size.is_nan())
         {
@@ -228,7 +228,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A member's step in a path; brackets around names that would read as something else.
+/// A member's segment of a path, with brackets around ambiguous names.
 fn member(name: &str) -> Cow<'_, str> {
     if name.is_empty() || name.contains(['.', '[', ']', ' ']) {
         format!("[{}]", Json::from(name).to_compact_text()).into()
@@ -248,7 +248,7 @@ fn limit(schema: &Object, key: &str) -> Option<f64> {
     schema.get(key).and_then(Json::as_f64)
 }
 
-/// Equality by value: an integer equals the float of its size.
+/// Equality by value: an integer equals a float of the same value.
 fn equal(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Integer(integer), Json::Float(float))
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use crate::json;
 
-    /// The problems as texts.
+    /// The violations as texts.
     fn problems(schema: Json, value: Json) -> Vec<String> {
         let problems = check(&schema, &value);
         problems.iter().map(ToString::to_string).collect()

@@ -1,10 +1,10 @@
-//! Checking values against JSON Schema: configurations before an environment is made, arguments
+//! Validates values against JSON Schema: configurations before an environment is made, arguments
 //! before a call is sent.
 //!
-//! What is understood is what schemas here are made of: `type`, `enum`, `const`, `anyOf`, `oneOf`
+//! Supported are the keywords used by this project's schemas: `type`, `enum`, `const`, `anyOf`, `oneOf`
 //! (as `anyOf`), `allOf`, `$ref` within the schema, `properties`, `required`, `additionalProperties`,
 //! `items`, `prefixItems`, `minItems`, `maxItems`, `uniqueItems`, `minimum`, `maximum`, `minLength`.
-//! Other keywords hold for every value. A whole float is an integer, as JSON Schema has it.
+//! Other keywords accept every value. A float without a fraction is an integer, as in JSON Schema.
 
 mod check;
 mod words;
@@ -13,13 +13,13 @@ use crate::fields::{self, FieldError};
 use crate::json::number::{float_from_text, integer_from_text};
 use crate::json::{Json, Key, Object};
 
-/// All that is wrong with a value, in the order of the schema. Paths are like `tags[2].name`; the
+/// All violations of a value, in the order of the schema. Paths are like `tags[2].name`; the
 /// value itself has an empty one.
 pub fn check(schema: &Json, value: &Json) -> Vec<FieldError> {
     check::check(schema, value)
 }
 
-/// The object with the defaults of the schema for all that is missing, in objects within it too.
+/// The object with missing members set to the schema's defaults, also in nested objects.
 pub fn with_defaults(schema: &Json, object: &Object) -> Object {
     let mut filled = object.clone();
     let mut left = DEFAULTS_LIMIT;
@@ -27,9 +27,9 @@ pub fn with_defaults(schema: &Json, object: &Object) -> Object {
     filled
 }
 
-/// Puts numbers and booleans in the place of what aviary's configurations take for them, wherever the
-/// schema wants one: texts that hold a number, booleans as 1 and 0; within a group of settings, which is
-/// a model there, also words such as `yes`. Forms and tools do not use this; there a text is a text.
+/// Coerces scalars as aviary's configurations do, where the schema requires a number or boolean:
+/// texts that contain a number become numbers, booleans become 1 and 0; within a group of settings, which is
+/// a model in aviary, also words such as `yes`. Forms and tools do not use this; there a text is a text.
 pub fn read_scalars(schema: &Json, object: &mut Object) {
     read_members(schema, object, false);
 }
@@ -46,7 +46,7 @@ fn read_members(schema: &Json, object: &mut Object, in_group: bool) {
             ("number", Json::Bool(flag)) => Some(Json::Float(f64::from(u8::from(*flag)))),
             ("integer", Json::Text(text)) => integer_from_text(text).map(Json::Integer),
             ("boolean", value) if in_group => fields::flag(name, value).ok().map(Json::Bool),
-            // Nothing given for a group of settings leaves it as it is by default.
+            // A null for a group of settings means its default.
             ("object", Json::Null) => property.get("default").cloned(),
             ("object", Json::Object(inner)) => {
                 read_members(property, inner, true);
@@ -63,7 +63,7 @@ fn read_members(schema: &Json, object: &mut Object, in_group: bool) {
 /// The schema behind a reference: follows `$ref` within `root`. `None` if the target does not exist.
 pub fn resolve<'a>(root: &'a Json, schema: &'a Json) -> Option<&'a Json> {
     let mut schema = schema;
-    // More steps than this are a circle.
+    // More steps than this are a cycle.
     for _ in 0..DEPTH_LIMIT {
         let Some(reference) = schema.get("$ref").and_then(Json::as_text) else {
             return Some(schema);
@@ -73,13 +73,13 @@ pub fn resolve<'a>(root: &'a Json, schema: &'a Json) -> Option<&'a Json> {
     None
 }
 
-/// How many schemas may apply within each other to one value and what it holds.
+/// The maximum nesting of schemas applied to a value and its members.
 const DEPTH_LIMIT: usize = 200;
 
-/// How many schemas may apply in all. Schemas can be made to branch without end.
+/// The maximum number of schemas applied. Schemas can branch exponentially.
 const CHECKS_LIMIT: usize = 1_000_000;
 
-/// How many defaults are filled in. Defaults can be made to need further ones without end.
+/// The maximum number of defaults filled in. Defaults can require further ones without end.
 const DEFAULTS_LIMIT: usize = 200;
 
 /// The part of a schema that a reference such as `#/$defs/Name` points to.

@@ -16,7 +16,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The types that a schema asks for; none if it does not ask.
+    /// The types that a schema requires; empty if it accepts all.
     pub(super) fn of_schema(schema: &Object) -> impl Iterator<Item = Kind> + Clone {
         let names = match schema.get("type") {
             Some(Json::List(names)) => names,
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// For a value of a type that was not asked for.
+/// The message for a value of a wrong type.
 pub(super) fn wrong_type(kinds: &[Kind], value: &Json) -> String {
     let found = match value {
         Json::Integer(_) => "a whole number".to_owned(),
@@ -78,7 +78,7 @@ pub(super) fn wrong_type(kinds: &[Kind], value: &Json) -> String {
     format!("must be {}, not {found}", listed(&wanted))
 }
 
-/// For a value that fits none of several schemas.
+/// The message for a value that matches none of several schemas.
 pub(super) fn any_of<'a>(branches: impl Iterator<Item = &'a Object>) -> String {
     let mut wanted: Vec<String> = Vec::new();
     for branch in branches {
@@ -103,13 +103,13 @@ pub(super) fn any_of<'a>(branches: impl Iterator<Item = &'a Object>) -> String {
     }
 }
 
-/// For a value that is not among the options.
+/// The message for a value that is not among the options.
 pub(super) fn not_an_option(options: &[Json]) -> String {
     let options: Vec<String> = options.iter().map(Json::to_compact_text).collect();
     format!("must be one of {}", options.join(", "))
 }
 
-/// For a member that the schema does not know.
+/// The message for an unknown member.
 pub(super) fn unknown(properties: Option<&Object>) -> String {
     let known: Vec<&str> = properties
         .iter()
@@ -122,7 +122,7 @@ pub(super) fn unknown(properties: Option<&Object>) -> String {
     }
 }
 
-/// A number of things.
+/// A count with its noun.
 pub(super) fn count(number: f64, thing: &str) -> String {
     let plural = if number == 1.0 { "" } else { "s" };
     format!("{} {thing}{plural}", self::number(number))

@@ -1,4 +1,4 @@
-//! Tools made at run time, with the same checks as `#[tool]` makes at compile time.
+//! Builds tools at run time, with the same checks as `#[tool]` at compile time.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use crate::json::{Json, Key, Object, Text};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A model would not know what the tool does.
+    /// The tool has no description, so a model would not know what it does.
     #[error("Missing docstring for function {tool}.")]
     MissingDescription {
         /// The tool.
         tool: Text,
     },
-    /// A model would not know what the parameter is.
+    /// A parameter has no description, so a model would not know what it is.
     #[error("Missing description for parameter {parameter}.")]
     MissingParameterDescription {
         /// The parameter.
         parameter: Text,
     },
-    /// Two parameters of one name.
+    /// Two parameters have the same name.
     #[error("The parameter {parameter} is there twice.")]
     DuplicateParameter {
         /// The parameter.
         parameter: Text,
     },
-    /// The name is one that is injected, never given by a model.
+    /// The name is reserved for an injected parameter.
     #[error("No parameter can be called {parameter}: handlers get that from the call context.")]
     Injected {
         /// The parameter.
         parameter: Text,
     },
-    /// A default before the first parameter.
+    /// A default was set before the first parameter.
     #[error("A default must follow the parameter that it is for.")]
     StrayDefault,
 }
@@ -72,7 +72,7 @@ pub struct ToolBuilder {
 }
 
 impl ToolBuilder {
-    /// A tool of this name, so far without description and parameters.
+    /// A builder for a tool of this name, without description and parameters.
     pub fn new(name: impl Into<Text>) -> Self {
         ToolBuilder {
             name: name.into(),
@@ -85,14 +85,14 @@ impl ToolBuilder {
         }
     }
 
-    /// What the tool does.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, text: &str) -> Self {
         self.description = text.trim().into();
         self
     }
 
-    /// Adds a parameter of any JSON Schema.
+    /// Adds a parameter with a JSON Schema.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<Key>, schema: Object, description: &str) -> Self {
         self.parameters.push(ParameterDefinition {
@@ -111,8 +111,8 @@ impl ToolBuilder {
         self.parameter(name, schema, description)
     }
 
-    /// Gives the latest parameter a default, so that calls need not give it. The handler then does
-    /// not see it either.
+    /// Sets the default of the latest parameter, which makes it optional. The handler does
+    /// not receive the default.
     #[must_use]
     pub fn default(mut self, value: impl Into<Json>) -> Self {
         match self.parameters.last_mut() {
@@ -122,7 +122,7 @@ impl ToolBuilder {
         self
     }
 
-    /// Lets parameters be without description.
+    /// Allows parameters without description.
     #[must_use]
     pub fn allow_missing_descriptions(mut self) -> Self {
         self.descriptions_may_lack = true;
@@ -136,7 +136,7 @@ impl ToolBuilder {
         self
     }
 
-    /// The tool, with a handler that runs at once. Unknown and missing arguments fail before it.
+    /// Builds the tool with a synchronous handler. Unknown and missing arguments fail before it runs.
     ///
     /// # Errors
     ///
@@ -152,8 +152,8 @@ impl ToolBuilder {
         }))
     }
 
-    /// The tool, with a handler that takes its time: `|context, arguments| Box::pin(async move { … })`.
-    /// Unknown and missing arguments fail before it.
+    /// Builds the tool with an asynchronous handler: `|context, arguments| Box::pin(async move { … })`.
+    /// Unknown and missing arguments fail before it runs.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl ToolBuilder {
         ))
     }
 
-    /// The definition, and what to check calls against.
+    /// The definition, and the signature to check calls against.
     fn finish(self) -> Result<(Arc<Tool>, Signature), BuildError> {
         if self.stray_default {
             return Err(BuildError::StrayDefault);

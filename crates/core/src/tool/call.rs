@@ -1,4 +1,4 @@
-//! Calls of tools: making them, reading them, showing them.
+//! Tool calls: construction, parsing, display.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use crate::random::Random;
 /// The name of a call whose arguments are not valid JSON.
 pub const INVALID: &str = "INVALID";
 
-/// The key in an action's `info` under which the original text of [`INVALID`] calls is kept: an object from call id to
-/// `{"name", "arguments"}`, both strings. Volary's own; `info` is not sent to models or servers.
+/// The key in an action's `info` under which the original text of [`INVALID`] calls is stored: an object from call id
+/// to `{"name", "arguments"}`, both strings. An extension of volary; `info` is not sent to models or servers.
 pub const INVALID_CALLS_KEY: &str = "invalid_calls";
 
-/// The most digits that Python reads into an integer.
+/// The maximum number of digits that Python parses as an integer.
 const DIGITS_LIMIT: usize = 4300;
 
 /// A call of a tool.
@@ -23,14 +23,14 @@ const DIGITS_LIMIT: usize = 4300;
 pub struct ToolCall {
     /// Links the call to its response.
     pub id: Text,
-    /// What is called, with what.
+    /// The function and its arguments.
     pub function: ToolCallFunction,
 }
 
-/// What is called, with what.
+/// The function and the arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolCallFunction {
-    /// The name of the tool; [`INVALID`] if the arguments could not be read.
+    /// The name of the tool; [`INVALID`] if the arguments are not valid JSON.
     pub name: Text,
     /// The arguments by name.
     pub arguments: Object,
@@ -48,7 +48,7 @@ impl ToolCall {
         }
     }
 
-    /// A new id: nine letters and digits, which every model provider takes.
+    /// A new id: nine letters and digits, which every model provider accepts.
     pub fn new_id(random: &mut Random) -> Text {
         const CHARACTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
         let mut draw = || random.pick(CHARACTERS).copied().map_or('0', char::from);
@@ -61,8 +61,8 @@ impl ToolCall {
         ToolCall::new(ToolCall::new_id(random), name, arguments)
     }
 
-    /// A call of a tool. Positional values go to its parameters in order and win over named ones;
-    /// those without a parameter are dropped. An empty id is replaced by a new one.
+    /// A call of a tool. Positional values are assigned to its parameters in order and override named ones;
+    /// surplus values are dropped. An empty id is replaced by a new one.
     pub fn from_tool(
         tool: &Tool,
         positional: Vec<Json>,
@@ -87,7 +87,7 @@ impl ToolCall {
         ToolCall::read_noting(value, &mut Notes::new())
     }
 
-    /// Reads a call, noting arguments that could not be read.
+    /// Reads a call, with notes about invalid arguments.
     pub fn read_noting(value: &Json, notes: &mut Notes) -> Result<Self, FieldError> {
         let object = fields::object("", value)?;
         if let Some(kind) = object.get("type") {
@@ -111,21 +111,21 @@ impl ToolCall {
 }
 
 impl ToolCallFunction {
-    /// Reads what is called; see [`ToolCallFunction::read_noting`].
+    /// Reads the function of a call; see [`ToolCallFunction::read_noting`].
     pub fn read(value: &Json) -> Result<Self, FieldError> {
         ToolCallFunction::read_noting(value, &mut Notes::new())
     }
 
     /// Reads the function of a call. Arguments are an object or its JSON text; null and an empty text mean no
     /// arguments. Invalid JSON makes a call of [`INVALID`] without arguments, whatever its name, so that the
-    /// model gets an error; the note says why.
+    /// model gets an error; the note contains the reason.
     pub fn read_noting(value: &Json, notes: &mut Notes) -> Result<Self, FieldError> {
         let object = fields::object("", value)?;
         let arguments = match fields::required(object, "arguments")? {
             Json::Null => Object::new(),
             Json::Text(text) if text.is_empty() => Object::new(),
             Json::Text(text) => match read(text) {
-                // Python refuses to read such integers, which is another failure than no JSON.
+                // Python rejects such integers with an error other than invalid JSON.
                 Ok(value) if text.len() > DIGITS_LIMIT && is_too_long(&value) => {
                     let reason = format!("an integer has more than {DIGITS_LIMIT} digits");
                     return Err(FieldError::new("arguments", reason));
@@ -151,7 +151,7 @@ impl ToolCallFunction {
         Ok(ToolCallFunction { name, arguments })
     }
 
-    /// What is called as JSON, the arguments as JSON text.
+    /// The function as JSON, with the arguments as JSON text.
     pub fn dump(&self) -> Object {
         Object::from_distinct(vec![
             ("arguments".into(), self.arguments.to_python_text().into()),
@@ -160,7 +160,7 @@ impl ToolCallFunction {
     }
 }
 
-/// Whether an integer with too many digits is in it.
+/// Whether the value contains an integer with too many digits.
 fn is_too_long(value: &Json) -> bool {
     match value {
         Json::Integer(Integer::Large(digits)) => {
@@ -185,7 +185,7 @@ impl fmt::Display for ToolCall {
     }
 }
 
-/// Shown as a call with keyword arguments; each value is quoted as Python's `str` shows it.
+/// Formats a call with keyword arguments; each value is the quoted `str` of Python.
 impl fmt::Display for ToolCallFunction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}(", self.name)?;

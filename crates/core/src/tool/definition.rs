@@ -1,26 +1,26 @@
-//! From a name, texts and parameters to a tool's definition, as aviary makes it from a function.
+//! Builds a tool's definition from a name, texts and parameters, as aviary does from a function.
 //!
-//! The one place where schemas of whole tools are put together: `#[tool]` and the builder both end
-//! here.
+//! The only place where schemas of whole tools are assembled: `#[tool]` and the builder both use
+//! it.
 
 use crate::json::{Json, Key, Object, Text};
 
 use super::{FunctionInfo, Parameters, Tool};
 
-/// A parameter as it is described to the model.
+/// The definition of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterDefinition {
     /// Its name.
     pub name: Key,
     /// The schema of its type.
     pub schema: Object,
-    /// What it is; empty for none.
+    /// Its description; empty for none.
     pub description: Text,
-    /// What it is if not given; `None` if it must be given.
+    /// Its default; `None` if it is required.
     pub default: Option<Json>,
 }
 
-/// Puts a tool together; `definitions` are the named types that the parameters refer to.
+/// Assembles a tool; `definitions` contains the named types that the parameters refer to.
 pub fn define(
     name: &str,
     description: &str,
@@ -55,7 +55,7 @@ pub fn define(
     }
 }
 
-/// The schema of a property: that of its type, with title, description and default.
+/// The schema of a property: its type's schema with title, description and default.
 pub fn property(parameter: ParameterDefinition) -> Object {
     let mut schema = parameter.schema;
     if !is_named(&schema) && !schema.contains_key("title") {
@@ -70,7 +70,7 @@ pub fn property(parameter: ParameterDefinition) -> Object {
     schema
 }
 
-/// Whether a schema is a named type or null: the name is its title then.
+/// Whether a schema is a named type or null: its title is then the name.
 fn is_named(schema: &Object) -> bool {
     let is_reference = |schema: &Json| schema.get("$ref").is_some();
     schema.contains_key("$ref")

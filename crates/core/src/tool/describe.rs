@@ -4,7 +4,7 @@ use super::FunctionInfo;
 use crate::json::{Json, Object};
 
 impl FunctionInfo {
-    /// The info in the form of a manual page.
+    /// The info formatted as a manual page.
     pub fn describe_str(&self) -> String {
         let parameters: Vec<Described> = self
             .parameters
@@ -52,7 +52,7 @@ fn indented(text: &str) -> String {
     indented.join("\n")
 }
 
-/// A parameter as the manual page shows it.
+/// A parameter in the manual page.
 struct Described<'a> {
     name: &'a str,
     kind: String,
@@ -72,8 +72,8 @@ impl<'a> Described<'a> {
     }
 }
 
-/// Type and description of a property after its compositions are applied: `allOf`, the later
-/// winning, or else `anyOf`, joined; then what the property itself says.
+/// Type and description of a property after its compositions are applied: `allOf`, in which the later
+/// wins, or else `anyOf`, joined; then the property's own members.
 #[derive(Default)]
 struct Resolved {
     kind: Option<String>,

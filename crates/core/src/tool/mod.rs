@@ -1,12 +1,12 @@
-//! Tools: what an environment offers ([`Tool`]), a call of one ([`ToolCall`]), and tools that can
-//! run ([`ToolSet`]).
+//! Tools: definitions ([`Tool`]), calls ([`ToolCall`]), and executable tools
+//! ([`ToolSet`]).
 //!
 //! - [`call`]: calls, and reading them.
 //! - [`wire`]: tools from and to JSON.
 //! - [`describe`]: tools as texts for prompts.
-//! - [`run`]: handlers and their state; [`outcome`]: what they give back.
-//! - [`parameter`]: Rust types as JSON Schema and back; [`signature`]: which arguments fit.
-//! - [`definition`]: how a tool's schema is put together; [`builder`]: tools made at run time.
+//! - [`run`]: handlers and their state; [`outcome`]: their results.
+//! - [`parameter`]: Rust types as JSON Schema and back; [`signature`]: checks of arguments.
+//! - [`definition`]: assembles a tool's schema; [`builder`]: builds tools at run time.
 
 pub mod builder;
 pub mod call;
@@ -33,14 +33,14 @@ use crate::json::{Object, Text};
 pub struct Tool {
     /// Name, description and parameters.
     pub info: FunctionInfo,
-    /// Whether its calls may run concurrently with others; read, never written.
+    /// Whether its calls may run concurrently with others; read from JSON, never written.
     pub concurrency_safe: bool,
 }
 
 /// The description of a tool for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionInfo {
-    /// The name by which it is called.
+    /// The name of the function.
     pub name: Text,
     /// What it does.
     pub description: Text,
@@ -55,6 +55,6 @@ pub struct Parameters {
     pub properties: Object,
     /// The names that must be given.
     pub required: Vec<Text>,
-    /// What else the schema holds, such as `$defs`.
+    /// Further members of the schema, such as `$defs`.
     pub extras: Object,
 }

@@ -10,10 +10,10 @@ use crate::json::repr::text_repr;
 use crate::json::{Json, Object, Text};
 use crate::message::{Body, Message};
 
-/// What a tool gives back.
+/// The value that a tool returns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolValue {
-    /// A text: becomes the content as it is.
+    /// A text: becomes the content unchanged.
     Text(Text),
     /// A JSON value, null included: becomes its JSON text, flagged.
     Json(Json),
@@ -23,23 +23,23 @@ pub enum ToolValue {
     Message(Message),
 }
 
-/// What a tool gives: a value, or why it failed.
+/// The result of a tool.
 pub type ToolResult = Result<ToolValue, ToolError>;
 
-/// A failed call, with the name of the class under which aviary reports it. Shows as its text, or
-/// as its class if it has none.
+/// A failed call, with the name of the class under which aviary reports it. Displayed as its text, or
+/// as its class without one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
-    /// Such as `ValueError`. Replies show `Class('text')`.
+    /// Such as `ValueError`. Responses contain `Class('text')`.
     pub class: Cow<'static, str>,
-    /// What went wrong. `None` for exceptions without arguments (`TimeoutError()`).
+    /// The message. `None` for exceptions without arguments (`TimeoutError()`).
     pub text: Option<Text>,
     /// The parts of a group of failures; empty otherwise.
     pub parts: Vec<ToolError>,
 }
 
 impl ToolValue {
-    /// The content that the value becomes in a response; fails for a message without content.
+    /// The content of the response; fails for a message without content.
     pub fn into_body(self) -> Result<Body, ToolError> {
         match self {
             ToolValue::Text(text) => Ok(Body::text(text)),
@@ -62,7 +62,7 @@ impl ToolValue {
 }
 
 impl ToolError {
-    /// A failure of a class, with its text.
+    /// An error of a class, with its text.
     pub fn new(class: impl Into<Cow<'static, str>>, text: impl Into<Text>) -> Self {
         ToolError {
             class: class.into(),
@@ -71,22 +71,22 @@ impl ToolError {
         }
     }
 
-    /// A bad value.
+    /// A `ValueError`.
     pub fn value(text: impl Into<Text>) -> Self {
         ToolError::new("ValueError", text)
     }
 
-    /// Arguments that the tool does not take.
+    /// A `TypeError` for wrong arguments.
     pub fn arguments(text: impl Into<Text>) -> Self {
         ToolError::new("TypeError", text)
     }
 
-    /// Anything that went wrong while running.
+    /// A `RuntimeError`.
     pub fn runtime(text: impl Into<Text>) -> Self {
         ToolError::new("RuntimeError", text)
     }
 
-    /// The time limit was over.
+    /// A `TimeoutError`.
     pub fn timeout() -> Self {
         ToolError {
             class: "TimeoutError".into(),
@@ -95,7 +95,7 @@ impl ToolError {
         }
     }
 
-    /// Several failures as one.
+    /// Several errors as one.
     pub fn group(text: impl Into<Text>, parts: Vec<ToolError>) -> Self {
         ToolError {
             parts,
@@ -103,7 +103,7 @@ impl ToolError {
         }
     }
 
-    /// The failure as replies show it, aviary's `R`: `Class('text')`; for a group its text, the
+    /// The failure as formatted in responses, aviary's `R`: `Class('text')`; for a group its text, the
     /// number of its parts, and each part.
     pub fn to_repr(&self) -> String {
         if self.parts.is_empty() {
@@ -127,7 +127,7 @@ impl ToolError {
 impl fmt::Display for ToolError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.text {
-            // Python shows the key that is missing as its `repr`.
+            // Python formats a missing key as its `repr`.
             Some(key) if self.class == "KeyError" => formatter.write_str(&text_repr(key))?,
             Some(text) => formatter.write_str(text)?,
             None => formatter.write_str(&self.class)?,
@@ -142,14 +142,14 @@ impl fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
-/// What a tool function may return.
+/// The return types of tool functions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the result of a tool",
     label = "this has no JSON",
     note = "derive `ToolRecord` for a struct of your own, or give `Json`"
 )]
 pub trait IntoToolResult {
-    /// The value that the response is made of, or the failure.
+    /// Converts to the value of the response, or the error.
     fn into_tool_result(self) -> ToolResult;
 }
 
@@ -177,7 +177,7 @@ impl IntoToolResult for Message {
     }
 }
 
-/// A text value is a text; any other stays JSON.
+/// A text value becomes a text; any other stays JSON.
 impl IntoToolResult for Json {
     fn into_tool_result(self) -> ToolResult {
         Ok(match self {

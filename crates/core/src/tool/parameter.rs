@@ -1,8 +1,8 @@
 //! Rust types as JSON Schema and back: the types of a tool's parameters.
 //!
 //! The schema of a type equals that of the corresponding Python type in aviary. The standard types are in
-//! `scalars` and `collections`; `#[derive(ToolParameter)]` of volary-macros makes structs and enums into
-//! parameters, as pydantic does with models and enums.
+//! `scalars` and `collections`; `#[derive(ToolParameter)]` of volary-macros implements the trait for structs and enums,
+//! like pydantic's models and enums.
 
 use std::fmt;
 
@@ -12,22 +12,22 @@ mod collections;
 pub mod model;
 mod scalars;
 
-/// A type of parameters.
+/// A type of tool parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a parameter of a tool",
     label = "a model can't be told what this is",
     note = "derive `ToolParameter` for a type of your own; `Json` takes anything"
 )]
 pub trait Parameter: Sized {
-    /// The JSON Schema. A named type puts its schema into `definitions` (what becomes `$defs`) and
-    /// gives a reference to it.
+    /// The JSON Schema. A named type adds its schema to `definitions` (which becomes `$defs`) and
+    /// returns a reference to it.
     fn schema(definitions: &mut Object) -> Object;
 
-    /// Reads a value. Numbers may come as whole floats for integers and as integers for floats,
-    /// since JSON of other makers does not tell them apart; else the type must fit.
+    /// Reads a value. Integers accept floats without a fraction, and floats accept integers,
+    /// since other JSON writers do not distinguish them; otherwise the type must match.
     fn read(value: &Json) -> Result<Self, ParameterError>;
 
-    /// The value as JSON, as a schema contains a default. Reads back as the same value.
+    /// The value as JSON, as used for a default in a schema. It reads back as the same value.
     fn dump(&self) -> Json;
 }
 
@@ -35,13 +35,13 @@ pub trait Parameter: Sized {
 /// be a string, not 5`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError {
-    /// Where inside the value: empty, or such as `[2].name`.
+    /// The path within the value: empty, or such as `[2].name`.
     pub place: String,
-    /// What is wrong there.
+    /// The reason.
     pub problem: String,
 }
 
-/// How much of a value an error shows, in characters.
+/// The maximum length of a value in an error, in characters.
 const SHOWN: usize = 60;
 
 impl ParameterError {
@@ -50,7 +50,7 @@ impl ParameterError {
         ParameterError::new(format!("must be {expected}, not {}", shown(found)))
     }
 
-    /// Any problem with the whole value.
+    /// Another error of the whole value.
     pub fn new(problem: impl Into<String>) -> Self {
         ParameterError {
             place: String::new(),
@@ -58,14 +58,14 @@ impl ParameterError {
         }
     }
 
-    /// The same error, seen from the list that holds the value.
+    /// The same error, with the path prefixed by the index in the parent list.
     #[must_use]
     pub fn at_index(mut self, index: usize) -> Self {
         self.place = format!("[{index}]{}", self.place);
         self
     }
 
-    /// The same error, seen from the object that holds the value.
+    /// The same error, with the path prefixed by the key in the parent object.
     #[must_use]
     pub fn at_key(mut self, key: &str) -> Self {
         self.place = format!(".{key}{}", self.place);
@@ -81,7 +81,7 @@ impl fmt::Display for ParameterError {
 
 impl std::error::Error for ParameterError {}
 
-/// The value as an error shows it: whole if short, and never made longer than that to be cut.
+/// The value for an error, truncated if long. Lists and objects with many members are summarized, not serialized.
 fn shown(value: &Json) -> String {
     match value {
         Json::List(list) if list.len() > SHOWN => format!("a list of {}", list.len()),

@@ -1,4 +1,4 @@
-//! Tools that can run: a definition with its handler, typed by the state that it works on.
+//! Executable tools: definitions with handlers, generic over the state.
 //!
 //! Invariants: a handler borrows the arguments, so running a call copies none of them, and
 //! the first of equal names wins.
@@ -13,14 +13,14 @@ use super::{Tool, ToolError, ToolResult};
 use crate::clock::Clock;
 use crate::json::{Object, Text};
 
-/// What a handler gets besides the arguments.
+/// The input of a handler besides the arguments.
 pub struct CallContext<'a, S> {
-    /// The state of the environment. Borrowed for the time of a synchronous tool; an async tool
-    /// must not hold a borrow over an await.
+    /// The state of the environment. Borrowed during a synchronous tool; an async tool
+    /// must not hold a borrow across an await.
     pub state: &'a RefCell<S>,
     /// The id of the call.
     pub tool_call_id: &'a Text,
-    /// Time.
+    /// The clock.
     pub clock: &'a dyn Clock,
 }
 
@@ -33,20 +33,20 @@ impl<S> Clone for CallContext<'_, S> {
 impl<S> Copy for CallContext<'_, S> {}
 
 impl<'a, S> CallContext<'a, S> {
-    /// The state, to change it.
+    /// Borrows the state mutably.
     ///
     /// # Errors
     ///
-    /// If another tool holds the state while it waits, which no tool should.
+    /// If another tool holds a borrow while it waits, which no tool should.
     pub fn state_mut(&self) -> Result<RefMut<'a, S>, ToolError> {
         self.state.try_borrow_mut().map_err(|_| in_use())
     }
 
-    /// The state, to look at it.
+    /// Borrows the state.
     ///
     /// # Errors
     ///
-    /// If another tool holds the state while it waits, which no tool should.
+    /// If another tool holds a mutable borrow while it waits, which no tool should.
     pub fn state_ref(&self) -> Result<Ref<'a, S>, ToolError> {
         self.state.try_borrow().map_err(|_| in_use())
     }
@@ -57,18 +57,18 @@ fn in_use() -> ToolError {
     ToolError::runtime("The state is held by another tool that waits.")
 }
 
-/// Runs a call at once.
+/// Runs a call synchronously.
 pub type SyncHandler<S> = Rc<dyn Fn(CallContext<'_, S>, &Object) -> ToolResult>;
 
-/// Runs a call over time.
+/// Runs a call asynchronously.
 pub type AsyncHandler<S> =
     Rc<dyn for<'a> Fn(CallContext<'a, S>, &'a Object) -> LocalBoxFuture<'a, ToolResult>>;
 
-/// How a tool runs.
+/// The handler of a tool.
 pub enum Handler<S> {
-    /// At once; several run in call order.
+    /// Synchronous; several run in call order.
     Sync(SyncHandler<S>),
-    /// Over time.
+    /// Asynchronous.
     Async(AsyncHandler<S>),
 }
 
@@ -85,7 +85,7 @@ impl<S> Clone for Handler<S> {
 pub struct BoundTool<S> {
     /// The definition.
     pub tool: Arc<Tool>,
-    /// How it runs.
+    /// The handler.
     pub handler: Handler<S>,
 }
 
@@ -99,7 +99,7 @@ impl<S> Clone for BoundTool<S> {
 }
 
 impl<S> BoundTool<S> {
-    /// A tool that runs at once.
+    /// A synchronous tool.
     pub fn sync(
         tool: Arc<Tool>,
         handler: impl Fn(CallContext<'_, S>, &Object) -> ToolResult + 'static,
@@ -110,7 +110,7 @@ impl<S> BoundTool<S> {
         }
     }
 
-    /// A tool that takes its time. The handler boxes its future: `Box::pin(async move { … })`.
+    /// An asynchronous tool. The handler boxes its future: `Box::pin(async move { … })`.
     pub fn asynchronous(
         tool: Arc<Tool>,
         handler: impl for<'a> Fn(CallContext<'a, S>, &'a Object) -> LocalBoxFuture<'a, ToolResult>
@@ -159,7 +159,7 @@ impl<S> ToolSet<S> {
         self.iter().map(|bound| &bound.tool.info.name)
     }
 
-    /// The definitions in order, as `reset` gives them.
+    /// The definitions in order, as returned by `reset`.
     pub fn definitions(&self) -> Vec<Arc<Tool>> {
         self.iter().map(|bound| Arc::clone(&bound.tool)).collect()
     }

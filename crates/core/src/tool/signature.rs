@@ -1,5 +1,5 @@
-//! Which arguments a tool takes, and what a call says that does not fit: in CPython's words, since
-//! in aviary a tool is called as a Python function.
+//! Checks the arguments of a call, with CPython's error messages, since
+//! aviary calls a tool as a Python function.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use super::ToolError;
 use super::parameter::{Parameter, ParameterError};
 use crate::json::{Json, Key, Object};
 
-/// The parameters that a model may give, and those that are injected.
+/// The parameters that a model may pass, and those that are injected.
 #[derive(Clone, Debug)]
 pub struct Signature {
     /// The name of the function.
     pub function: Key,
-    /// The parameters by name, and whether each must be given.
+    /// The parameters by name, and whether each is required.
     pub parameters: Cow<'static, [(Key, bool)]>,
     /// Whether the state is injected; a `state` from the model then fails.
     pub takes_state: bool,
@@ -21,11 +21,11 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Fails for unknown arguments and for missing ones.
+    /// Checks for unknown and missing arguments.
     ///
     /// # Errors
     ///
-    /// A `TypeError` with the text that CPython gives for such a call.
+    /// A `TypeError` with CPython's message for such a call.
     pub fn check(&self, arguments: &Object) -> Result<(), ToolError> {
         let mut known = 0;
         for (name, required) in &*self.parameters {
@@ -43,21 +43,21 @@ impl Signature {
         }
     }
 
-    /// Reads the argument of a name.
+    /// Reads an argument by name.
     ///
     /// # Errors
     ///
-    /// A `TypeError` if it is missing or does not fit.
+    /// A `TypeError` if it is missing or malformed.
     pub fn read<T: Parameter>(&self, arguments: &Object, name: &str) -> Result<T, ToolError> {
         let value = self.value(arguments, name)?;
         T::read(value).map_err(|error| self.unfit(name, &error))
     }
 
-    /// Reads the argument of a name, or takes the default.
+    /// Reads an argument by name, or returns the default.
     ///
     /// # Errors
     ///
-    /// A `TypeError` if it does not fit.
+    /// A `TypeError` if it is malformed.
     pub fn read_or<T: Parameter>(
         &self,
         arguments: &Object,
@@ -70,7 +70,7 @@ impl Signature {
         }
     }
 
-    /// The argument of a name as it came.
+    /// An argument by name, unparsed.
     ///
     /// # Errors
     ///
@@ -79,11 +79,11 @@ impl Signature {
         arguments.get(name).ok_or_else(|| self.misfit(arguments))
     }
 
-    /// The text argument of a name, not copied.
+    /// A text argument by name, borrowed.
     ///
     /// # Errors
     ///
-    /// A `TypeError` if it is missing or no text.
+    /// A `TypeError` if it is missing or not a text.
     pub fn text<'a>(&self, arguments: &'a Object, name: &str) -> Result<&'a str, ToolError> {
         let value = self.value(arguments, name)?;
         match value {
@@ -99,7 +99,7 @@ impl Signature {
         ))
     }
 
-    /// What is wrong with the names of the arguments, in the order in which CPython looks.
+    /// The error for wrong argument names, in the order of CPython's checks.
     #[cold]
     fn misfit(&self, arguments: &Object) -> ToolError {
         let function = &self.function;
@@ -136,7 +136,7 @@ impl Signature {
 ///
 /// # Errors
 ///
-/// A `TypeError` if it is missing or does not fit.
+/// A `TypeError` if it is missing or malformed.
 pub fn argument<T: Parameter>(arguments: &Object, name: &str) -> Result<T, ToolError> {
     match arguments.get(name) {
         Some(value) => T::read(value).map_err(|error| {
@@ -149,11 +149,11 @@ pub fn argument<T: Parameter>(arguments: &Object, name: &str) -> Result<T, ToolE
     }
 }
 
-/// Reads an argument that need not be given in a handler of a [`ToolBuilder`](super::ToolBuilder).
+/// Reads an optional argument in a handler of a [`ToolBuilder`](super::ToolBuilder).
 ///
 /// # Errors
 ///
-/// A `TypeError` if it does not fit.
+/// A `TypeError` if it is malformed.
 pub fn argument_or<T: Parameter>(
     arguments: &Object,
     name: &str,

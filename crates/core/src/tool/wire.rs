@@ -4,18 +4,18 @@ use super::{FunctionInfo, Parameters, Tool};
 use crate::fields::{self, FieldError};
 use crate::json::{Json, Key, Object};
 
-/// How tools are dumped. The default is aviary's.
+/// Options for dumping tools. The default is aviary's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ToolDumpOptions {
-    /// Whether the function is written under `function`, as models require, instead of `info`.
+    /// Whether to write the function under `function`, as models require, instead of `info`.
     pub by_alias: bool,
-    /// Whether null parameters, null extras and null members of each property are left out. So a
-    /// `default` of null vanishes.
+    /// Whether to omit null parameters, null extras and null members of each property. This also
+    /// drops a `default` of null.
     pub exclude_none: bool,
 }
 
 impl ToolDumpOptions {
-    /// What is sent to models and over HTTP: by alias, without nulls.
+    /// The options for models and HTTP: by alias, without nulls.
     pub const WIRE: ToolDumpOptions = ToolDumpOptions {
         by_alias: true,
         exclude_none: true,

@@ -1,10 +1,10 @@
-//! Any JSON value, for properties.
+//! Arbitrary JSON values for property tests.
 
 use proptest::prelude::*;
 use volary_core::Json;
 use volary_core::json::{Integer, Key, Object};
 
-/// Any number, the odd ones often. No NaN, which equals nothing.
+/// Any number, with edge cases often. No NaN, which equals nothing.
 fn number() -> impl Strategy<Value = Json> {
     prop_oneof![
         any::<i64>().prop_map(Json::from),

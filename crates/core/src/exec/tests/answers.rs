@@ -1,4 +1,4 @@
-//! The results of calls: responses and their order, failures raised or answered.
+//! The results of calls: responses and their order, failures raised or converted to responses.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ fn unknown_tools_are_answered_or_an_error() {
     let answered = run(calls.clone(), ExecOptions::default());
     assert_eq!(answered.contents(), ["Invalid tool call: nothing", "b"]);
     assert_eq!(answered.outcome.as_ref().unwrap()[0].body.info, None);
-    // This is never a tool failure, so answering failures does not help.
+    // This is never a tool failure, so the option for failures has no effect.
     let options = ExecOptions {
         handle_invalid_tool_calls: false,
         ..answering()
@@ -167,7 +167,7 @@ fn what_tools_give_becomes_content() {
 }
 
 proptest! {
-    /// In every case each call is answered, in order.
+    /// Every combination of options answers each call, in order.
     #[test]
     fn every_call_is_answered_in_order(
         calls in prop::collection::vec((0_usize..6, 0_i64..30), 0..12),

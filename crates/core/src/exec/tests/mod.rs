@@ -1,4 +1,4 @@
-//! The rules of `exec_tool_calls`, one by one, on a virtual clock. Here: the tools and the run.
+//! The rules of `exec_tool_calls`, one by one, on a virtual clock. This file has the tools and the test runner.
 
 mod answers;
 mod schedule;
@@ -17,7 +17,7 @@ use crate::tool::{
 };
 use crate::virtual_clock::VirtualClock;
 
-/// Each tool that began: its tag, how many then ran, and when, in milliseconds.
+/// The log of started tools: tag, number of running calls, and time in milliseconds.
 #[derive(Default)]
 struct Log {
     active: usize,
@@ -33,7 +33,7 @@ fn millis(clock: &dyn Clock) -> u64 {
     (clock.now() * 1000.0).round() as u64
 }
 
-/// An async tool that takes `ms` and then gives its `tag`, or fails.
+/// An async tool that takes `ms` and then returns its `tag`, or fails.
 fn wait(name: &str, safe: bool) -> BoundTool<Log> {
     ToolBuilder::new(name)
         .description("Wait.")
@@ -74,7 +74,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// A synchronous tool that gives its `tag`, or fails with it.
+/// A synchronous tool that returns its `tag`, or fails with it.
 fn at_once(name: &str, safe: bool, fails: bool) -> BoundTool<Log> {
     ToolBuilder::new(name)
         .description("Do.")
@@ -110,7 +110,7 @@ fn tools() -> ToolSet<Log> {
         at_once("fail", true, true),
         give("silent", ToolValue::Message(Message::default())),
         give("record", ToolValue::Record(object!({"a": 1, "b": null}))),
-        // Not found: the first of equal names wins.
+        // Never found: the first of equal names wins.
         give("now", ToolValue::Json(Json::Null)),
     ])
 }
@@ -130,7 +130,7 @@ fn tagged(tag: &str, name: &str) -> ToolCall {
     call(tag, name, object!({"tag": tag}))
 }
 
-/// A call that takes time, whose id is its tag.
+/// A call that takes this time, whose id is its tag.
 fn waiting(tag: &str, name: &str, ms: i64) -> ToolCall {
     call(tag, name, object!({"tag": tag, "ms": ms}))
 }

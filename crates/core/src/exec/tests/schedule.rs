@@ -212,7 +212,7 @@ fn tools_may_run_tools() {
 }
 
 proptest! {
-    /// All calls ask at once, so the whole schedule follows from the rule.
+    /// All calls are requested at once, so the rule determines the whole schedule.
     #[test]
     fn schedules_follow_the_rule(calls in prop::collection::vec((any::<bool>(), 1_u64..40), 1..12)) {
         let requests: Vec<ToolCall> = calls

@@ -1,6 +1,6 @@
-//! What can be wrong with a JSON text, and where.
+//! Syntax errors of JSON texts, with their positions.
 
-/// What is wrong with a text, in Python's words.
+/// A syntax error, worded as in Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadProblem {
@@ -10,50 +10,50 @@ pub enum ReadProblem {
     /// A key is missing.
     #[error("Expecting property name enclosed in double quotes")]
     ExpectingKey,
-    /// No colon after a key.
+    /// A colon is missing after a key.
     #[error("Expecting ':' delimiter")]
     ExpectingColon,
-    /// Neither a comma nor the end of the list or object.
+    /// A comma or the end of the list or object is missing.
     #[error("Expecting ',' delimiter")]
     ExpectingComma,
-    /// More after the value.
+    /// There is more text after the value.
     #[error("Extra data")]
     ExtraData,
-    /// A text without its closing quote.
+    /// A string has no closing quote.
     #[error("Unterminated string starting at")]
     Unterminated,
-    /// A control character that must be escaped.
+    /// A string contains an unescaped control character.
     #[error("Invalid control character at")]
     ControlCharacter,
-    /// A backslash before a character that makes no escape.
+    /// A backslash is followed by a character that is not an escape.
     #[error("Invalid \\escape")]
     Escape,
-    /// `\u` without four hex digits.
+    /// `\u` is not followed by four hex digits.
     #[error("Invalid \\uXXXX escape")]
     UnicodeEscape,
-    /// A byte order mark at the start.
+    /// The text begins with a byte order mark.
     #[error("Unexpected UTF-8 BOM (decode using utf-8-sig)")]
     ByteOrderMark,
-    /// More levels than [`DEPTH_LIMIT`](super::DEPTH_LIMIT).
+    /// The nesting exceeds [`DEPTH_LIMIT`](super::DEPTH_LIMIT).
     #[error("Nested too deeply")]
     TooDeep,
 }
 
-/// A text that is not valid JSON, and the position of the problem.
+/// A syntax error and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: line {line} column {column} (char {position})")]
 pub struct ReadError {
-    /// What is wrong.
+    /// The error.
     pub problem: ReadProblem,
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The place in characters, from 0.
+    /// The offset in characters, from 0.
     pub position: usize,
 }
 
-/// A problem at a byte.
+/// A syntax error and its byte offset.
 #[derive(Clone, Copy)]
 pub(super) struct Fault {
     pub(super) problem: ReadProblem,
@@ -61,7 +61,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// The problem's place in lines and characters.
+    /// Converts the byte offset to line, column and character offset.
     pub(super) fn locate(&self, text: &str) -> ReadError {
         let before = &text[..self.at];
         let line_start = before.rfind('\n').map_or(0, |place| place + 1);

@@ -1,10 +1,10 @@
-//! Text to value, by the rules of Python's `json.loads`.
+//! Parses text to a value, by the rules of Python's `json.loads`.
 //!
-//! Strict JSON, but `NaN`, `Infinity` and `-Infinity` are read; the last of equal keys wins, at the
-//! place of the first; `-0` is the integer 0; integers have any size. An escaped surrogate without its
-//! partner becomes U+FFFD, since no Rust text can hold it. The reader keeps its own stack, so no
-//! input overflows the program's; values nested deeper than [`DEPTH_LIMIT`] are refused, which
-//! lets all that works on values recurse.
+//! Strict JSON, with these rules: `NaN`, `Infinity` and `-Infinity` are accepted; the last of equal keys wins, at the
+//! position of the first; `-0` is the integer 0; integers have any size. An unpaired escaped surrogate
+//! becomes U+FFFD, since no Rust text can contain it. The parser has its own stack, so no
+//! input overflows the call stack; values nested deeper than [`DEPTH_LIMIT`] are rejected, which
+//! allows recursion in all functions on values.
 
 mod error;
 mod plain;
@@ -18,7 +18,7 @@ pub use error::{ReadError, ReadProblem};
 use plain::plain_length;
 pub use shared::SharedTexts;
 
-/// How deeply lists and objects may be nested. Python's limit is about the same.
+/// The maximum nesting of lists and objects. Python's limit is about the same.
 pub const DEPTH_LIMIT: usize = 1000;
 
 /// Reads a JSON text.
@@ -26,7 +26,7 @@ pub fn read(text: &str) -> Result<Json, ReadError> {
     read_sharing(text, &mut SharedTexts::new(text.len()))
 }
 
-/// Reads one of several texts with repeated content: equal long strings are stored once.
+/// Reads one of several texts with repeated content: equal long strings share one allocation.
 pub fn read_sharing(text: &str, shared: &mut SharedTexts) -> Result<Json, ReadError> {
     let mut reader = Reader {
         text,
@@ -43,16 +43,16 @@ impl Json {
     }
 }
 
-/// A list or object whose end has not been read.
+/// A list or object whose end was not read yet.
 enum Open {
     List(Vec<Json>),
-    /// The members so far, and the key whose value comes next.
+    /// The members so far, and the key of the next value.
     Object(Vec<(Key, Json)>, Key),
 }
 
 struct Reader<'a> {
     text: &'a str,
-    /// The byte that is read next; always at a character's start where faults point to it.
+    /// The offset of the next byte; a character boundary wherever a fault refers to it.
     at: usize,
     shared: &'a mut SharedTexts,
 }
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the start of a list or object that is not empty, up to its first value.
+    /// Reads the start of a non-empty list or object, up to its first value.
     fn opening(&mut self) -> Result<Option<Open>, Fault> {
         let start = self.at;
         let (end, opened) = match self.peek() {
@@ -99,8 +99,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Puts a value into what is open, and ends all that ends with it. Gives the document when
-    /// nothing is open any more; else the next value comes next.
+    /// Adds a value to the innermost open list or object, and closes all that end after it. Returns the document when
+    /// none is open any more; otherwise the next value follows.
     fn close(&mut self, value: Json, open: &mut Vec<Open>) -> Result<Option<Json>, Fault> {
         let mut value = value;
         loop {
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a comma comes (and white space after it), or the end.
+    /// Reads a comma (and white space after it) or the end; returns whether it was a comma.
     fn comma_or(&mut self, end: u8) -> Result<bool, Fault> {
         match self.peek() {
             Some(b',') => {
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a key, its colon, and the white space around.
+    /// Reads a key, its colon, and the surrounding white space.
     fn key(&mut self) -> Result<Key, Fault> {
         if self.peek() != Some(b'"') {
             return Err(self.fault(ReadProblem::ExpectingKey));
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         Ok(key)
     }
 
-    /// Reads a value that holds no other.
+    /// Reads a scalar, or an empty list or object.
     fn leaf(&mut self) -> Result<Json, Fault> {
         match self.peek() {
             Some(b'"') => {
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
                 Ok(Json::Text(self.shared.text(&text)))
             }
             Some(b'-' | b'0'..=b'9') => self.number(),
-            // What is not empty was taken by `opening`.
+            // `opening` has read the non-empty ones.
             Some(b'[') => Ok(self.empty(b']', Json::List(Vec::new()))),
             Some(b'{') => Ok(self.empty(b'}', Json::Object(Object::new()))),
             _ => self.word(&[
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
         self.fraction();
         self.exponent();
         let text = &self.text[start..self.at];
-        // The grammar above is within what both parsers read.
+        // Both parsers accept everything that the grammar above accepts.
         let value = if self.at == whole {
             Integer::from_digits(text).map(Json::Integer)
         } else {
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a quoted text; borrowed if nothing in it is escaped.
+    /// Reads a quoted text; borrowed if it contains no escapes.
     fn quoted(&mut self) -> Result<Cow<'a, str>, Fault> {
         let opening = self.at;
         self.at += 1;
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an escape from its backslash on.
+    /// Reads an escape, starting at its backslash.
     fn escape(&mut self, opening: usize) -> Result<char, Fault> {
         let backslash = self.at;
         let Some(byte) = self.text.as_bytes().get(backslash + 1) else {
@@ -334,7 +334,7 @@ impl<'a> Reader<'a> {
         Ok(char::REPLACEMENT_CHARACTER)
     }
 
-    /// Reads `\uXXXX`. As in Python, something must follow.
+    /// Reads `\uXXXX`. As in Python, another byte must follow.
     fn unit(&mut self) -> Result<u32, Fault> {
         let fault = Fault {
             problem: ReadProblem::UnicodeEscape,

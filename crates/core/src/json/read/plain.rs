@@ -1,7 +1,7 @@
 //! The length of the part of a string that needs no unescaping.
 
-/// How many bytes precede a quote, a backslash or a control character; `None` if there is none of these. Looks
-/// at eight bytes at a time, since most of a large document is long strings.
+/// The number of bytes before a quote, a backslash or a control character; `None` if there is none of these. Scans
+/// eight bytes at a time, since large documents consist mostly of long strings.
 pub(super) fn plain_length(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;

@@ -3,15 +3,15 @@
 
 use crate::json::Text;
 
-/// Shorter texts cost less than looking for them.
+/// Shorter texts are not interned: a look-up costs more than it saves.
 const LONG: usize = 96;
 /// One slot for this many bytes of the document,
 const BYTES_A_PLACE: usize = 1 << 10;
 /// but never more slots than this.
 const MOST_PLACES: usize = 1 << 16;
 
-/// The long strings of a document, hashed by a few of their bytes. A string replaces another one in the same
-/// slot, so a lookup costs the same however many there are.
+/// The long strings of a document, hashed by a sample of their bytes. A string replaces another one in the same
+/// slot, so the cost of a look-up does not depend on their number.
 #[derive(Clone, Debug)]
 pub struct SharedTexts {
     places: Vec<Option<Text>>,
@@ -19,7 +19,7 @@ pub struct SharedTexts {
 }
 
 impl SharedTexts {
-    /// For one or more documents of this total size in bytes.
+    /// For documents of this total size in bytes.
     pub fn new(length: usize) -> SharedTexts {
         let wanted = (length / BYTES_A_PLACE).clamp(1, MOST_PLACES);
         SharedTexts {
@@ -28,7 +28,7 @@ impl SharedTexts {
         }
     }
 
-    /// The text, shared with an equal one if that was seen.
+    /// The text, shared with an equal earlier one.
     pub(super) fn text(&mut self, text: &str) -> Text {
         if text.len() < LONG || self.wanted == 1 {
             return text.into();

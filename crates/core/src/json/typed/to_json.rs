@@ -11,19 +11,19 @@ use crate::json::object::Key;
 use crate::json::serde_impl::LARGE;
 use crate::json::{Integer, Json, Object};
 
-/// Writes a value; within a newtype struct named [`LARGE`], the digits of an integer.
+/// Serializes a value; within a newtype struct named [`LARGE`], the digits of an integer.
 #[derive(Default)]
 pub(super) struct Writer {
     is_digits: bool,
 }
 
-/// A list so far, and the name of the variant that it is the content of.
+/// A partial list, and the variant name if it is the content of a variant.
 pub(super) struct ListWriter {
     variant: Option<&'static str>,
     list: Vec<Json>,
 }
 
-/// An object so far, the key of its next value, and the name of the variant that it is the content of.
+/// A partial object, the key of its next value, and the variant name if it is the content of a variant.
 pub(super) struct ObjectWriter {
     variant: Option<&'static str>,
     object: Object,
@@ -63,7 +63,7 @@ impl Serializer for Writer {
     type SerializeStruct = ObjectWriter;
     type SerializeStructVariant = ObjectWriter;
 
-    /// Large integers are digits where this is false, and floats otherwise.
+    /// Determines the form of large integers: digits if false, floats if true.
     fn is_human_readable(&self) -> bool {
         !self.is_digits
     }

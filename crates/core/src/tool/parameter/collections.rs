@@ -7,7 +7,7 @@ use super::{Parameter, ParameterError, model};
 use crate::json::{Json, Key, Object};
 use crate::object;
 
-/// `T | None`; must be given unless the parameter has a default, as in Python.
+/// `T | None`; required unless the parameter has a default, as in Python.
 impl<T: Parameter> Parameter for Option<T> {
     fn schema(definitions: &mut Object) -> Object {
         let value = T::schema(definitions);
@@ -26,7 +26,7 @@ impl<T: Parameter> Parameter for Option<T> {
     }
 }
 
-/// Says that null would have been fine too, where the value itself does not fit.
+/// Adds to an error that null would be accepted too.
 fn or_null(mut error: ParameterError) -> ParameterError {
     if error.place.is_empty()
         && let Some((expected, found)) = error.problem.split_once(", not ")
@@ -36,7 +36,7 @@ fn or_null(mut error: ParameterError) -> ParameterError {
     error
 }
 
-/// The same as its content.
+/// Equivalent to its content.
 impl<T: Parameter> Parameter for Box<T> {
     fn schema(definitions: &mut Object) -> Object {
         T::schema(definitions)
@@ -67,7 +67,7 @@ impl<T: Parameter> Parameter for Vec<T> {
     }
 }
 
-/// The elements of a list, read.
+/// Reads the elements of a list.
 fn elements<T: Parameter>(
     value: &Json,
 ) -> Result<impl Iterator<Item = Result<T, ParameterError>>, ParameterError> {
@@ -101,7 +101,7 @@ impl<T: Parameter + Ord> Parameter for BTreeSet<T> {
     }
 }
 
-/// `set[T]`. Its order differs from run to run: for what shall be deterministic take `BTreeSet`.
+/// `set[T]`. Its order differs from run to run: use `BTreeSet` for deterministic results.
 impl<T: Parameter + Eq + Hash, H: BuildHasher + Default> Parameter for HashSet<T, H> {
     fn schema(definitions: &mut Object) -> Object {
         set_schema::<T>(definitions)
@@ -124,7 +124,7 @@ fn map_schema<T: Parameter>(definitions: &mut Object) -> Object {
     object!({"type": "object", "additionalProperties": values})
 }
 
-/// The members of an object, read.
+/// Reads the members of an object.
 fn members<T: Parameter>(
     value: &Json,
 ) -> Result<impl Iterator<Item = Result<(String, T), ParameterError>>, ParameterError> {
@@ -170,8 +170,8 @@ impl<T: Parameter> Parameter for BTreeMap<String, T> {
     }
 }
 
-/// `dict[str, T]`. Its order differs from run to run: for what shall be deterministic take
-/// `BTreeMap`.
+/// `dict[str, T]`. Its order differs from run to run: use `BTreeMap` for deterministic
+/// results.
 impl<T: Parameter, H: BuildHasher + Default> Parameter for HashMap<String, T, H> {
     fn schema(definitions: &mut Object) -> Object {
         map_schema::<T>(definitions)

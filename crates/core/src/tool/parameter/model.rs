@@ -1,13 +1,13 @@
-//! Structs and enums as parameters, in pydantic's terms: models, enumerations, unions. What
-//! `#[derive(ToolParameter)]` generates is made of these.
+//! Structs and enums as parameters, in pydantic's terms: models, enumerations, unions. The code that
+//! `#[derive(ToolParameter)]` generates calls these functions.
 
 use super::{Parameter, ParameterError};
 use crate::json::{Json, Object, Text};
 use crate::object;
 use crate::tool::definition::{ParameterDefinition, property};
 
-/// A reference to a named type, whose schema is made once. Types that contain themselves end here.
-/// Two types of one name in one tool are taken for one.
+/// A reference to a named type, whose schema is made once. Recursion of types ends here.
+/// Two types of the same name in one tool are treated as the same type.
 pub fn named(
     definitions: &mut Object,
     name: &'static str,
@@ -40,7 +40,7 @@ pub fn model(title: &'static str, description: &str, fields: Vec<ParameterDefini
     schema
 }
 
-/// The schema of one of several values (`Literal`); a single one is a constant.
+/// The schema of one of several values (`Literal`); a single value is a constant.
 pub fn choice(values: Vec<Json>) -> Object {
     let only = match values.as_slice() {
         [only] => Some(only.clone()),
@@ -90,7 +90,7 @@ fn type_of(value: &Json) -> Option<&'static str> {
     }
 }
 
-/// The schema of a value of one of several types. A union in a union is one union.
+/// The schema of a value of one of several types. Nested unions are flattened.
 pub fn union(cases: Vec<Object>) -> Object {
     let mut flat: Vec<Json> = Vec::with_capacity(cases.len());
     for mut case in cases {
@@ -114,7 +114,7 @@ pub fn union(cases: Vec<Object>) -> Object {
     }
 }
 
-/// The schema of one of several models, told apart by a field.
+/// The schema of one of several models, distinguished by a field.
 pub fn tagged_union(tag: &'static str, cases: Vec<(&'static str, Object)>) -> Object {
     let mapping: Object = cases
         .iter()
@@ -138,11 +138,11 @@ pub fn fields(value: &Json) -> Result<&Object, ParameterError> {
         .ok_or_else(|| ParameterError::expected("an object", value))
 }
 
-/// A field that must be there.
+/// A required field.
 ///
 /// # Errors
 ///
-/// If it is not, or does not fit.
+/// If it is missing or malformed.
 pub fn field<T: Parameter>(fields: &Object, name: &str) -> Result<T, ParameterError> {
     let value = fields
         .get(name)
@@ -150,11 +150,11 @@ pub fn field<T: Parameter>(fields: &Object, name: &str) -> Result<T, ParameterEr
     T::read(value).map_err(|error| error.at_key(name))
 }
 
-/// A field that need not be there.
+/// An optional field.
 ///
 /// # Errors
 ///
-/// If it does not fit.
+/// If it is malformed.
 pub fn field_or<T: Parameter>(
     fields: &Object,
     name: &str,
@@ -166,11 +166,11 @@ pub fn field_or<T: Parameter>(
     }
 }
 
-/// The field that tells models apart.
+/// The tag that distinguishes models.
 ///
 /// # Errors
 ///
-/// If it is missing or no text.
+/// If it is missing or not a text.
 pub fn tag<'a>(fields: &'a Object, name: &str) -> Result<&'a str, ParameterError> {
     match fields.get(name) {
         Some(Json::Text(tag)) => Ok(tag),
@@ -179,7 +179,7 @@ pub fn tag<'a>(fields: &'a Object, name: &str) -> Result<&'a str, ParameterError
     }
 }
 
-/// The error for a value that is none of those there are.
+/// The error for a value that is not among the options.
 pub fn none_of(values: &[Json], found: &Json) -> ParameterError {
     let values: Vec<String> = values.iter().map(Json::to_compact_text).collect();
     let expected = match values.as_slice() {
@@ -189,8 +189,8 @@ pub fn none_of(values: &[Json], found: &Json) -> ParameterError {
     ParameterError::expected(&expected, found)
 }
 
-/// Reads a case of a union: only the exact value if told so, so that a number that two cases can
-/// read becomes the one that it is.
+/// Reads a case of a union: only the exact value if `exact` is true, so that a number that two cases
+/// accept becomes the case of its own type.
 pub fn case<T: Parameter>(value: &Json, exact: bool) -> Option<T> {
     let read = T::read(value).ok()?;
     (!exact || read.dump() == *value).then_some(read)

@@ -1,10 +1,10 @@
-//! Numbers, texts and other plain types as parameters, each under the corresponding Python type.
+//! Numbers, texts and other plain types as parameters, each as the corresponding Python type.
 
 use super::{Parameter, ParameterError};
 use crate::json::{Integer, Json, Object, Text};
 use crate::object;
 
-/// `int`. What has no sign has `minimum` 0 as well, as pydantic's `NonNegativeInt`.
+/// `int`. Unsigned types also have `minimum` 0, like pydantic's `NonNegativeInt`.
 macro_rules! integers {
     ($($type:ty),*) => { $(
         impl Parameter for $type {
@@ -40,9 +40,9 @@ macro_rules! integers {
 
 integers!(i32, i64, u8, u16, u32, u64);
 
-/// The whole number that a value is, be it written as a float.
+/// The integer value of an integer, or of a float without a fraction.
 fn whole(value: &Json) -> Option<i128> {
-    /// From here on, neighbouring floats are more than one apart.
+    /// From here on, adjacent floats are more than one apart.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Json::Integer(Integer::Small(number)) => Some(i128::from(*number)),
@@ -62,7 +62,7 @@ impl Parameter for f64 {
 
     fn read(value: &Json) -> Result<Self, ParameterError> {
         match value.as_f64() {
-            // An integer that is beyond all floats stays one in Python, and fails where it meets one.
+            // An integer out of the range of floats stays an integer in Python, and fails in arithmetic with a float.
             Some(number) if number.is_infinite() && matches!(value, Json::Integer(_)) => Err(
                 ParameterError::expected("a number that fits a float", value),
             ),
