@@ -5,10 +5,10 @@ use volary_core::{Json, Object, Text, object};
 
 use crate::tool_parser::ParsedCall;
 
-/// The action that says something to the user.
+/// The name of the action that answers the user.
 pub const RESPOND: &str = "respond";
 
-/// What an agent does in a turn.
+/// The action of an agent in a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
     /// The tool, or [`RESPOND`].
@@ -17,11 +17,11 @@ pub struct Action {
     pub kwargs: Object,
 }
 
-/// Why calls make no action.
+/// Why calls cannot be converted to an action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ActionError {
-    /// The arguments are no JSON.
+    /// The arguments are not JSON.
     #[error("The parameters of the call are no JSON: {0}")]
     Json(#[from] ReadError),
     /// The call has no name.
@@ -39,14 +39,14 @@ impl Action {
         }
     }
 
-    /// Whether it says something to the user.
+    /// Whether it answers the user.
     pub fn is_respond(&self) -> bool {
         &*self.name == RESPOND
     }
 }
 
-/// The action of a turn: the first call, all others being ignored. Without one, or if its arguments are no object, the
-/// text goes to the user, even an empty one.
+/// The action of a turn: the first call; all others are ignored. Without a call, or if its arguments are not an object,
+/// the text goes to the user, even an empty one.
 pub fn call_to_action(calls: &[ParsedCall], text: &Text) -> Result<Action, ActionError> {
     let Some(call) = calls.first() else {
         return Ok(Action::respond(text.clone()));

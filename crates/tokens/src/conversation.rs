@@ -1,7 +1,7 @@
-//! Flat messages, and what each adds to the rendered text.
+//! Flat messages, and the text that each adds to the rendered conversation.
 //!
 //! A training loop needs the difference between two renderings of the whole history at each turn. [`Conversation`]
-//! gives the same difference, but renders only the messages that a new one changes: with a built-in template the
+//! computes the same difference, but renders only the messages that a new one affects: with a built-in template the
 //! work is linear in the length of the episode. Other templates are rendered as a whole.
 
 mod message;
@@ -16,30 +16,30 @@ use crate::template::{Builtin, ChatTemplate, RenderInput, TemplateError};
 pub use message::{ChatMessage, ChatRole, MessageError};
 use pieces::Pieces;
 
-/// The two renderings between which a message makes the difference. Both are without what they surely begin with in
-/// common, so they are as short as the template allows.
+/// The two renderings whose difference is the text of a message. A common prefix is removed from both where it is
+/// known, so they are as short as the template allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The messages before, without a generation prompt.
     pub before: String,
     /// The messages before, with a generation prompt. Only for a message of the assistant.
     pub prompted: Option<String>,
-    /// With the message.
+    /// With the new message.
     pub after: String,
 }
 
-/// Messages, rendered as they grow. Tools are left out: they are in the system block, which is the same in both
+/// An incrementally rendered conversation. Tools are omitted: they are in the system block, which is the same in both
 /// renderings of a difference.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     template: Rc<ChatTemplate>,
     messages: Vec<ChatMessage>,
-    /// The parts of a built-in template's text.
+    /// The pieces of a built-in template's text; `None` for other templates.
     pieces: Option<Pieces>,
 }
 
 impl Conversation {
-    /// An empty conversation under a template.
+    /// An empty conversation with a template.
     pub fn new(template: Rc<ChatTemplate>) -> Self {
         let pieces = Builtin::of_source(template.source()).map(Pieces::new);
         Conversation {
@@ -49,7 +49,7 @@ impl Conversation {
         }
     }
 
-    /// An empty conversation that renders as a whole each time, as the original does.
+    /// An empty conversation that is rendered as a whole each time, like the original.
     pub fn whole(template: Rc<ChatTemplate>) -> Self {
         Conversation {
             template,
@@ -68,7 +68,7 @@ impl Conversation {
         &self.messages
     }
 
-    /// Adds a message whose difference nobody needs.
+    /// Adds a message without computing its difference.
     pub fn push(&mut self, message: ChatMessage) {
         if let Some(pieces) = &mut self.pieces {
             pieces.push(&message);
@@ -76,8 +76,8 @@ impl Conversation {
         self.messages.push(message);
     }
 
-    /// Adds a message, and gives the renderings before and after it. If one of them fails the message is added all
-    /// the same.
+    /// Adds a message, and returns the renderings before and after it. The message is added even if a rendering
+    /// fails.
     pub fn push_for_change(&mut self, message: ChatMessage) -> Result<Change, TemplateError> {
         let is_assistant = message.role == ChatRole::Assistant;
         if self.messages.is_empty() {
@@ -123,7 +123,7 @@ impl Conversation {
         })
     }
 
-    /// The text put together from pieces: the head, which alone knows the tools, and the other messages.
+    /// The text joined from the pieces: the head, which is the only piece with the tools, and the other messages.
     fn joined(
         &self,
         tools: &[Json],
@@ -134,7 +134,7 @@ impl Conversation {
         };
         let mut text = match tools {
             [] => pieces.first().to_owned(),
-            // Of a system message that comes first, the head is all that is written.
+            // The head is the only output of a leading system message.
             tools if first.role == ChatRole::System => self.template.render(&RenderInput {
                 messages: &[first.to_json()],
                 tools,
@@ -149,7 +149,7 @@ impl Conversation {
         Ok(Some(text))
     }
 
-    /// Adds a message, and gives what it adds to the tokens by comparing renderings; see [`crate::delta`].
+    /// Adds a message, and returns the tokens that it adds, by comparing renderings; see [`crate::delta`].
     pub fn push_for_delta(
         &mut self,
         message: ChatMessage,

@@ -1,7 +1,7 @@
-//! The text that a message adds to an episode's tokens, and which of it is trained.
+//! The text that a message adds to an episode's tokens, and its loss mask.
 //!
-//! A [`Delta`] is text with marks, so that it can be shown without a tokenizer; [`Delta::tokenize`] makes tokens and
-//! mask of it.
+//! A [`Delta`] is text with annotations, so that it can be displayed without a tokenizer; [`Delta::tokenize`] converts
+//! it to tokens and mask.
 
 mod fixed;
 mod seed;
@@ -14,23 +14,23 @@ use volary_core::TokenStrip;
 
 pub use token_in::{Observation, TokenIn};
 
-/// How tokens and mask of a message are found.
+/// The method that determines tokens and mask of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MaskMode {
-    /// As slime's agent does in its first version: the header of an assistant's message is lost from the second turn on,
+    /// The first version of slime's agent: the header of an assistant's message is lost from the second turn on,
     /// and nothing is checked.
     Seed,
-    /// As slime's agent does since August 2026: with that header, and an error where a template rewrites history.
+    /// slime's agent since August 2026: with that header, and an error if a template rewrites history.
     Fixed,
-    /// The sampled tokens themselves, and observations rendered apart from the history.
+    /// The sampled tokens themselves, and observations rendered separately from the history.
     TokenIn,
 }
 
 impl MaskMode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [MaskMode; 3] = [MaskMode::Seed, MaskMode::Fixed, MaskMode::TokenIn];
 
-    /// The name, in links and files.
+    /// The name in links and files.
     pub fn name(self) -> &'static str {
         match self {
             MaskMode::Seed => "seed",
@@ -39,7 +39,7 @@ impl MaskMode {
         }
     }
 
-    /// The mode of a name.
+    /// The mode with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         MaskMode::ALL.into_iter().find(|mode| mode.name() == name)
     }
@@ -50,7 +50,7 @@ impl MaskMode {
 pub struct Delta {
     /// The text.
     pub text: String,
-    /// How many bytes at its beginning are a header, which is not trained.
+    /// The length in bytes of the header at the beginning, which is not trained.
     pub header: usize,
     /// Whether the text after the header is trained.
     pub is_trained: bool,
@@ -60,13 +60,13 @@ pub struct Delta {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeltaError {
-    /// The messages can't be rendered.
+    /// The messages cannot be rendered.
     #[error(transparent)]
     Template(#[from] TemplateError),
-    /// The text of the messages before is not the beginning of the new text.
+    /// The text of the earlier messages is not a prefix of the new text.
     #[error("The chat template rewrote history: {0}")]
     Rewrote(&'static str),
-    /// A message of a user, rendered alone, is not the end of the text.
+    /// A user's message, rendered alone, is not a suffix of the text.
     #[error(
         "The chat template rewrote history, and the user's message alone is not the end of the text"
     )]
@@ -80,8 +80,8 @@ pub enum DeltaError {
 }
 
 impl Delta {
-    /// The delta of the last message in one of the two modes that compare renderings. `with_header` asks `fixed` for
-    /// the header of an assistant's message; `alone` renders the last message alone.
+    /// The delta of the last message in one of the two modes that compare renderings. `with_header` includes the header
+    /// of an assistant's message in mode `fixed`; `alone` renders the last message alone.
     pub fn of_change(
         mode: RenderedMode,
         change: &Change,
@@ -94,8 +94,8 @@ impl Delta {
         }
     }
 
-    /// The tokens, and which of them are trained. The text is tokenized as one piece; of a header, as many tokens are
-    /// left out of training as it has alone.
+    /// The tokens with their loss mask. The text is tokenized as a whole; the number of untrained header tokens is that
+    /// of the header tokenized alone.
     pub fn tokenize(&self, tokenizer: &dyn Tokenizer) -> Result<TokenStrip, TokenizerError> {
         let ids = tokenizer.encode(&self.text)?;
         if !self.is_trained {

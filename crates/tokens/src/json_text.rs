@@ -6,15 +6,15 @@ use volary_core::{Json, Object};
 /// The options of `json.dumps`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JsonStyle {
-    /// Whether all but ASCII is escaped.
+    /// Whether to escape non-ASCII characters.
     pub(crate) ensure_ascii: bool,
-    /// What each level is indented by; `None` for one line.
+    /// The indentation of each level; `None` for one line.
     pub(crate) indent: Option<String>,
     /// The separator of elements.
     pub(crate) item_separator: String,
     /// The separator of a key and its value.
     pub(crate) key_separator: String,
-    /// Whether members are written in the order of their keys.
+    /// Whether to sort members by key.
     pub(crate) sort_keys: bool,
 }
 
@@ -63,7 +63,7 @@ impl JsonStyle {
         let mut members: Vec<(&str, &Json)> =
             object.iter().map(|(key, value)| (&**key, value)).collect();
         if self.sort_keys {
-            // UTF-8 sorts as code points do.
+            // UTF-8 sorts by code point.
             members.sort_by_key(|(key, _)| *key);
         }
         self.members(out, ['{', '}'], &members, level, |out, (key, value)| {

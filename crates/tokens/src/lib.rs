@@ -1,15 +1,15 @@
-//! What a trained agent reads and writes: chat templates, tokens, loss masks, tool calls in text.
+//! Input and output of a trained agent: chat templates, tokens, loss masks, tool calls in text.
 //!
-//! - [`template`]: chat templates, rendered as Hugging Face's transformers renders them.
+//! - [`template`]: chat templates, rendered like Hugging Face's transformers.
 //! - [`tokenizer`]: text to token ids and back, from files or by bytes.
-//! - [`conversation`]: flat messages, and what each adds to the rendered text, in linear time.
+//! - [`conversation`]: flat messages, and the text that each adds, in linear time.
 //! - [`delta`]: the tokens and the loss mask that a message adds, in three modes.
-//! - [`tool_parser`]: tool calls out of a completion, as SGLang's `qwen25` parser finds them.
-//! - [`openai`], [`action`]: what was parsed as an OpenAI message, and as the action of tau-bench.
+//! - [`tool_parser`]: parses tool calls in a completion like SGLang's `qwen25` parser.
+//! - [`openai`], [`action`]: convert a parsed completion to an OpenAI message, and to an action of tau-bench.
 //! - [`tool_instruction`]: the sentence of Qwen's templates that an agent replaces.
 //!
-//! Invariants: no I/O and no clock. Templates and tokenizer files are untrusted: they cost a bounded amount of
-//! work, and what is wrong with them is an error with its place, never a panic.
+//! Invariants: no I/O and no clock. Templates and tokenizer files are untrusted: their work is bounded, and invalid
+//! input is an error with its position, never a panic.
 
 pub mod action;
 pub mod conversation;

@@ -1,11 +1,11 @@
-//! What was parsed, as an assistant's message of the OpenAI API.
+//! Converts a parsed completion to an assistant's message of the OpenAI API.
 
 use volary_core::json::text::strip;
 use volary_core::{Json, json};
 
 use crate::tool_parser::Parsed;
 
-/// The message: without calls the text, with calls these and the text unless it is blank.
+/// The message: without calls the text; with calls these, and the text unless it is blank.
 pub fn message(parsed: &Parsed) -> Json {
     if parsed.calls.is_empty() {
         let content = parsed.normal_text.clone();
@@ -15,7 +15,7 @@ pub fn message(parsed: &Parsed) -> Json {
     let content = (!is_blank).then(|| parsed.normal_text.clone());
     let calls = parsed.calls.iter().enumerate();
     let calls = calls.map(|(place, call)| {
-        // Python writes a missing name so.
+        // Python formats a missing name like this.
         let shown = call.name.as_deref().unwrap_or("None");
         json!({
             "id": (format!("call_{place}_{shown}")),

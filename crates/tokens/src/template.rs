@@ -1,7 +1,7 @@
-//! Chat templates, rendered as Hugging Face's transformers (5.24, Jinja2 3.1.6) renders them.
+//! Chat templates, rendered like Hugging Face's transformers (5.24, Jinja2 3.1.6).
 //!
-//! The engine is minijinja. This module adds what transformers adds to Jinja (`tojson` in Python's spelling,
-//! `raise_exception`, `strftime_now`, `{% generation %}`), and writes values as Python does.
+//! The engine is minijinja. This module adds the extensions of transformers (`tojson` with Python's formatting,
+//! `raise_exception`, `strftime_now`, `{% generation %}`), and formats values like Python.
 
 mod builtin;
 mod civil_time;
@@ -21,10 +21,10 @@ pub use builtin::Builtin;
 pub use civil_time::CivilTime;
 pub use error::TemplateError;
 
-/// How much work a rendering may cost, in minijinja's units (roughly: one an instruction). A long episode needs less
+/// The work limit of a rendering, in minijinja's units (roughly one per instruction). A long episode needs less
 /// than a hundredth.
 const FUEL: u64 = 20_000_000;
-/// How deep macros and nested values may go.
+/// The maximum nesting of macros and values.
 const RECURSION: usize = 200;
 const NAME: &str = "template";
 
@@ -34,22 +34,22 @@ pub struct ChatTemplate {
     source: String,
 }
 
-/// What a template is rendered with.
+/// The input of a rendering.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RenderInput<'a> {
-    /// The messages, one or more, in the form of chat completions.
+    /// The messages, at least one, in the format of chat completions.
     pub messages: &'a [Json],
-    /// The tools on offer. None at all and an empty list are the same.
+    /// The tool definitions. Missing and empty are the same.
     pub tools: &'a [Json],
     /// Whether the text ends with the header of the next assistant message.
     pub add_generation_prompt: bool,
     /// Further names, such as `enable_thinking` or `bos_token`.
     pub variables: Option<&'a Object>,
-    /// What `strftime_now` takes for the time; a template that asks fails without it.
+    /// The time of `strftime_now`; a template that calls it fails without one.
     pub now: Option<CivilTime>,
 }
 
-/// A rendered text, and which parts of it are in `{% generation %}` blocks.
+/// A rendered text with the byte ranges of its `{% generation %}` blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
     /// The text.
@@ -98,7 +98,7 @@ impl ChatTemplate {
             .map_err(|error| TemplateError::of(&error))
     }
 
-    /// Renders messages, and says which parts of the text the template marks as generated.
+    /// Renders messages, and returns the byte ranges that the template marks as generated.
     pub fn render_with_generated(
         &self,
         input: &RenderInput<'_>,

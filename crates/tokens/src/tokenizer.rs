@@ -1,7 +1,7 @@
 //! Text to token ids and back.
 //!
-//! - [`toy`]: bytes and two marks, when there is no tokenizer file.
-//! - [`file`]: `tokenizer.json` and tiktoken files, with the ids that Hugging Face's tokenizers gives.
+//! - [`toy`]: bytes and two special tokens, without a tokenizer file.
+//! - [`file`]: `tokenizer.json` and tiktoken files, with the same ids as Hugging Face's tokenizers.
 
 pub mod file;
 mod tiktoken;
@@ -13,32 +13,32 @@ pub use toy::ToyTokenizer;
 
 pub use volary_core::TokenId;
 
-/// Text to token ids and back. No token is added: neither a beginning nor an end.
+/// Converts text to token ids and back. No tokens are added at the beginning or end.
 pub trait Tokenizer {
     /// The ids of a text. Special tokens inside the text become their ids.
     fn encode(&self, text: &str) -> Result<Vec<TokenId>, TokenizerError>;
 
-    /// The bytes of tokens. A token may hold a part of a character.
+    /// The bytes of tokens. A token may contain a part of a character.
     fn decode(&self, ids: &[TokenId]) -> Result<Vec<u8>, TokenizerError>;
 
-    /// Whether a token is a special one, such as a turn's mark.
+    /// Whether a token is special, such as the end of a turn.
     fn is_special(&self, id: TokenId) -> bool;
 }
 
-/// Why a tokenizer can't be made, or can't do its work.
+/// Why a tokenizer cannot be loaded, or cannot convert its input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenizerError {
-    /// The file is none of the formats that are read.
+    /// The file has no supported format.
     #[error("This is no tokenizer that Volary reads: {0}")]
     Unreadable(String),
-    /// The number of ranks of a tiktoken file belongs to no known family.
+    /// The number of ranks of a tiktoken file matches no known family.
     #[error("A tiktoken file with {0} ranks belongs to no known family of models")]
     UnknownFamily(usize),
-    /// A text that the tokenizer has no tokens for.
+    /// The text cannot be encoded.
     #[error("The text can't be tokenized: {0}")]
     Encode(String),
-    /// A token that the tokenizer does not have.
+    /// The token does not exist.
     #[error("The tokenizer has no token {0}")]
     NoToken(TokenId),
 }

@@ -1,7 +1,7 @@
-//! Tool calls out of a completion, as SGLang's parser `qwen25` finds them.
+//! Parses tool calls in a completion like SGLang's parser `qwen25`.
 //!
-//! A call is a JSON object between tags. JSON is read by the rules of Python. A parse can fail as a whole, which is
-//! different from finding no call: a training loop gives the episode up then.
+//! A call is a JSON object between tags, read by the rules of Python. A parse can fail as a whole, which
+//! differs from finding no call: a training loop then aborts the episode.
 
 use volary_core::json::read::{ReadProblem, read};
 use volary_core::json::text::strip;
@@ -9,10 +9,10 @@ use volary_core::{Json, Object, Text};
 
 use crate::json_text;
 
-/// Python refuses to read integers with more digits.
+/// The maximum number of digits of an integer that Python parses.
 const MOST_DIGITS: usize = 4300;
 
-/// A generation of the parser.
+/// A version of the parser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ToolParser {
     /// Until SGLang 0.4.6: tags without newlines, and a broken block fails the parse.
@@ -20,15 +20,15 @@ pub enum ToolParser {
     /// SGLang 0.4.7 to 0.5.15: tags with newlines; without calls, the whole text is plain.
     #[default]
     V1,
-    /// From SGLang 0.5.16 on: as V1, but where the opening tag occurs without a call, the text ends before it.
+    /// Since SGLang 0.5.16: like V1, but if the opening tag occurs without a call, the text ends before it.
     V2,
 }
 
 impl ToolParser {
-    /// All of them.
+    /// All versions.
     pub const ALL: [ToolParser; 3] = [ToolParser::V0, ToolParser::V1, ToolParser::V2];
 
-    /// The name, in links and files.
+    /// The name in links and files.
     pub fn name(self) -> &'static str {
         match self {
             ToolParser::V0 => "V0",
@@ -37,7 +37,7 @@ impl ToolParser {
         }
     }
 
-    /// The generation of a name.
+    /// The version with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         ToolParser::ALL
             .into_iter()
@@ -84,7 +84,7 @@ impl ToolParser {
         })
     }
 
-    /// The JSON of a block; `None` if it is broken and skipped.
+    /// The JSON of a block; `None` if it is invalid and skipped.
     fn read_body(self, body: &str) -> Result<Option<Json>, ParseError> {
         let body = match self {
             ToolParser::V0 => body,
@@ -110,16 +110,16 @@ impl ToolParser {
     }
 }
 
-/// What the parser needs to know.
+/// The options of the parser.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions<'a> {
     /// The names of the declared tools.
     pub tools: &'a [Text],
-    /// Whether calls of tools that are not declared are kept.
+    /// Whether calls of undeclared tools are returned.
     pub forward_unknown: bool,
 }
 
-/// What a completion holds.
+/// A parsed completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     /// The text without calls.
@@ -128,34 +128,34 @@ pub struct Parsed {
     pub calls: Vec<ParsedCall>,
 }
 
-/// A call that was found.
+/// A parsed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedCall {
     /// The index of the tool among the declared ones; `None` if it is not declared.
     pub tool_index: Option<usize>,
-    /// The name; `None` if the call has none, which only passes where unknown tools are forwarded.
+    /// The name; `None` if the call has none, which is accepted only if unknown tools are forwarded.
     pub name: Option<Text>,
-    /// The arguments, as the JSON text that Python writes.
+    /// The arguments, as Python's JSON text.
     pub parameters: Text,
 }
 
-/// Why a parse fails as a whole.
+/// Why the parse fails as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// A call is no object.
+    /// A call is not an object.
     #[error("A tool call must be an object, not {0}")]
     NoObject(String),
-    /// The name of a call is of a type that no name has.
+    /// The name of a call has an unsupported type.
     #[error("The name of a tool call can't be {0}")]
     BadName(String),
-    /// Python refuses such integers.
+    /// Python rejects integers of this length.
     #[error("An integer in a tool call has more than {MOST_DIGITS} digits")]
     LongInteger,
-    /// Python refuses such values.
+    /// Python rejects values of this nesting.
     #[error("A tool call is nested too deeply")]
     TooDeep,
-    /// A block is no JSON, in the generation that does not skip it.
+    /// A block is not JSON, in the version that does not skip it.
     #[error("A tool call is no JSON: {0}")]
     Json(String),
 }
@@ -178,7 +178,7 @@ fn calls_of(
     Ok(())
 }
 
-/// A call, unless its tool is unknown and not forwarded.
+/// Converts a call; `None` if its tool is unknown and not forwarded.
 fn call(object: &Object, options: &ParseOptions<'_>) -> Result<Option<ParsedCall>, ParseError> {
     let name = object.get("name").unwrap_or(&Json::Null);
     let bad_name = || ParseError::BadName(name.to_repr());
@@ -186,7 +186,7 @@ fn call(object: &Object, options: &ParseOptions<'_>) -> Result<Option<ParsedCall
     let tool_index = name_text.and_then(|name| options.tools.iter().position(|tool| tool == name));
     if tool_index.is_none() {
         match name {
-            // Lists and objects can't be looked up; empty ones are not looked up unless they are forwarded.
+            // Lists and objects can't be looked up; empty ones are looked up only if they are forwarded.
             Json::List(_) | Json::Object(_) if is_true(name) || options.forward_unknown => {
                 return Err(bad_name());
             }
@@ -207,7 +207,7 @@ fn call(object: &Object, options: &ParseOptions<'_>) -> Result<Option<ParsedCall
     }))
 }
 
-/// Whether Python takes a value for true.
+/// Whether a value is truthy in Python.
 fn is_true(value: &Json) -> bool {
     match value {
         Json::Null => false,
@@ -220,7 +220,7 @@ fn is_true(value: &Json) -> bool {
     }
 }
 
-/// Whether an integer outside of strings has more digits than Python reads.
+/// Whether an integer outside of strings exceeds Python's limit of digits.
 fn has_long_integer(text: &str) -> bool {
     if text.len() <= MOST_DIGITS {
         return false;
@@ -305,7 +305,7 @@ mod tests {
             long.clone(),
             format!("[-{long}]"),
             format!("{{\"a\": {long}, \"a\": 1}}"),
-            // What is wrong after the integer comes too late.
+            // The error after the integer comes too late.
             format!("[{long}, nope]"),
             "[".repeat(2000),
         ] {

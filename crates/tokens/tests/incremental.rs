@@ -1,4 +1,4 @@
-//! Conversations by pieces render, and add to tokens, exactly what the template itself does as a whole.
+//! Conversations in pieces have the same text and tokens as the template's rendering of the whole.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ fn role() -> impl Strategy<Value = ChatRole> {
     ]
 }
 
-/// Texts with the marks that templates look for, whole and broken.
+/// Texts that contain the marks of templates, complete and partial.
 fn content() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("<think>"),

@@ -1,4 +1,4 @@
-//! Untrusted texts and templates are read to an end, and never panic.
+//! Untrusted texts and templates terminate, and never panic.
 
 #![allow(
     clippy::unwrap_used,

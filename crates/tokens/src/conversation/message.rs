@@ -26,7 +26,7 @@ impl ChatRole {
         }
     }
 
-    /// The role of a name.
+    /// Parses a role.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [
             ChatRole::System,
@@ -38,18 +38,18 @@ impl ChatRole {
     }
 }
 
-/// A flat message: an assistant's holds the raw text with its markup, a tool's the name of the tool.
+/// A flat message: an assistant's contains the raw text with its markup, a tool's the name of the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessage {
     /// The role.
     pub role: ChatRole,
     /// The text.
     pub content: Text,
-    /// The name of the tool that answers.
+    /// The name of the tool; only for messages of tools.
     pub name: Option<Text>,
 }
 
-/// Why a JSON value is no flat message.
+/// Why a JSON value is not a flat message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("A message needs a role (system, user, assistant or tool) and a text as content: {0}")]
 pub struct MessageError(String);
@@ -64,7 +64,7 @@ impl ChatMessage {
         }
     }
 
-    /// The answer of a tool.
+    /// A message with the result of a tool.
     pub fn tool(name: impl Into<Text>, content: impl Into<Text>) -> Self {
         ChatMessage {
             role: ChatRole::Tool,

@@ -1,10 +1,10 @@
 //! The text of a built-in template, message by message.
 //!
-//! Invariant: joined, the pieces are exactly what the template renders for the messages without tools
-//! (`tests/incremental.rs` proves it against the template itself). A piece depends on its message, on whether its
-//! neighbours are answers of tools, on whether it is the last, and with hybrid thinking on whether the newest question
+//! Invariant: joined, the pieces equal the template's rendering of the messages without tools
+//! (`tests/incremental.rs` checks it against the template itself). A piece depends on its message, on whether its
+//! neighbours are tool results, on whether it is the last, and with hybrid thinking on whether the newest question
 //! of the user comes after it. So a new message changes pieces near the end only; with hybrid thinking, a question
-//! changes the turns since the question before.
+//! changes the turns since the previous question.
 
 use volary_core::Text;
 
@@ -19,7 +19,7 @@ const PROMPT: &str = "<|im_start|>assistant\n";
 pub(super) struct Pieces {
     family: Builtin,
     pieces: Vec<Piece>,
-    /// Where the newest question of the user is. Tool results in a user's message do not count.
+    /// The index of the user's newest question. Tool results in a user's message do not count.
     question: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Pieces {
         }
     }
 
-    /// Adds a message. Gives the text before and after it, from the first piece on that it changes.
+    /// Adds a message. Returns the text before and after it, starting at the first changed piece.
     pub(super) fn push(&mut self, message: &ChatMessage) -> (String, String) {
         let place = self.pieces.len();
         let earlier = self.question;
@@ -53,7 +53,7 @@ impl Pieces {
         });
         let mut first = place.saturating_sub(1);
         if self.question != earlier {
-            // With no question before, no turn was one after a question.
+            // Without an earlier question, no turn came after one.
             first = first.min(earlier.unwrap_or(first));
         }
         let mut before = String::new();
@@ -80,7 +80,7 @@ impl Pieces {
         }
     }
 
-    /// What asks for the next message of the assistant.
+    /// The generation prompt.
     pub(super) fn prompt(&self) -> &'static str {
         PROMPT
     }
@@ -114,7 +114,7 @@ impl Pieces {
         out
     }
 
-    /// What is written of an assistant's message.
+    /// The rendering of an assistant's message.
     fn assistant(&self, place: usize) -> String {
         let content = &*self.pieces[place].content;
         if self.family != Builtin::Qwen3 {
@@ -145,7 +145,7 @@ fn is_wrapped(content: &str) -> bool {
     content.starts_with("<tool_response>") && content.ends_with("</tool_response>")
 }
 
-/// What was thought before the first end mark, and what was said after the last one.
+/// The reasoning before the first end mark, and the text after the last one.
 fn split_thinking(content: &str) -> (&str, &str) {
     const END: &str = "</think>";
     let (Some((thought, _)), Some((_, said))) = (content.split_once(END), content.rsplit_once(END))

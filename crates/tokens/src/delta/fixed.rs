@@ -1,4 +1,4 @@
-//! Mode `fixed`: what the new text has more, provided that it begins with the text before.
+//! Mode `fixed`: the suffix of the new text, provided that it begins with the text before.
 
 use super::{Delta, DeltaError};
 use crate::conversation::Change;

@@ -1,4 +1,4 @@
-//! Mode `seed`: what is left after as many characters as the text before has.
+//! Mode `seed`: the rest of the new text after as many characters as the text before has.
 
 use super::Delta;
 use crate::conversation::Change;

@@ -1,6 +1,6 @@
-//! Mode `token_in`: the tokens that the model sampled, and observations rendered apart from the history.
+//! Mode `token_in`: the tokens that the model sampled, and observations rendered separately from the history.
 //!
-//! Nothing is tokenized twice, so the tokens of an episode are exactly those that the model saw and wrote.
+//! Nothing is tokenized twice, so the tokens of an episode are exactly those that the model received and sampled.
 
 use volary_core::Json;
 
@@ -10,19 +10,19 @@ use crate::template::{ChatTemplate, RenderInput};
 use crate::tokenizer::{TokenId, Tokenizer, TokenizerError};
 use volary_core::TokenStrip;
 
-/// Stands for what the assistant said, so that the text after it can be found.
+/// A placeholder for the assistant's text, after which the observation begins.
 const SENTINEL: &str = "volary-sentinel-5c1f";
 
-/// What an observation adds.
+/// The position of an observation in the episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// The episode goes on: the header of the next turn follows.
+    /// The episode continues: the header of the next turn follows.
     Continues,
     /// It is the last message.
     Closes,
 }
 
-/// How tokens of turns and observations are put together.
+/// Assembles the tokens of turns and observations.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenIn<'a> {
     /// The template.
@@ -32,7 +32,7 @@ pub struct TokenIn<'a> {
 }
 
 impl TokenIn<'_> {
-    /// The tokens of a sampled turn. If the token that ends a turn is missing, as after a cut, it is added untrained.
+    /// The tokens of a sampled turn. If the end-of-turn token is missing, as after a cut, it is appended untrained.
     pub fn turn(
         &self,
         tokenizer: &dyn Tokenizer,
@@ -46,7 +46,7 @@ impl TokenIn<'_> {
         Ok(strip)
     }
 
-    /// The text that an observation adds after a turn: all that follows the end of the turn.
+    /// The text that an observation adds after a turn: everything after the end of the turn.
     pub fn observation(
         &self,
         message: &ChatMessage,
@@ -66,7 +66,7 @@ impl TokenIn<'_> {
             add_generation_prompt: observation == Observation::Continues,
             ..RenderInput::default()
         })?;
-        // The first occurrence: the observation may hold anything, the two messages before hold no sentinel.
+        // The first occurrence: the observation may contain anything, the two messages before contain no sentinel.
         let (_, after) = text.split_once(SENTINEL).ok_or(DeltaError::NoSentinel)?;
         let (_, added) = after.split_once(self.end).ok_or(DeltaError::NoSentinel)?;
         Ok(Delta {

@@ -1,4 +1,4 @@
-//! The templates that come with Volary; `templates/README.md` says where they are from.
+//! The built-in templates; `templates/README.md` lists their sources.
 
 use super::{ChatTemplate, TemplateError};
 
@@ -7,17 +7,17 @@ use super::{ChatTemplate, TemplateError};
 pub enum Builtin {
     /// Qwen2.5-Instruct.
     Qwen25,
-    /// Qwen3 with hybrid thinking: thinking of older turns is left out.
+    /// Qwen3 with hybrid thinking: the thinking of older turns is omitted.
     Qwen3,
     /// Qwen3-Instruct-2507: no thinking.
     Qwen3Instruct2507,
 }
 
 impl Builtin {
-    /// All of them.
+    /// All built-in templates.
     pub const ALL: [Builtin; 3] = [Builtin::Qwen25, Builtin::Qwen3, Builtin::Qwen3Instruct2507];
 
-    /// The name, in links and files.
+    /// The name in links and files.
     pub fn name(self) -> &'static str {
         match self {
             Builtin::Qwen25 => "qwen2.5",
@@ -26,14 +26,14 @@ impl Builtin {
         }
     }
 
-    /// The one with this name.
+    /// The template with this name.
     pub fn from_name(name: &str) -> Option<Builtin> {
         Builtin::ALL
             .into_iter()
             .find(|builtin| builtin.name() == name)
     }
 
-    /// The Jinja text.
+    /// The Jinja source.
     pub fn source(self) -> &'static str {
         match self {
             Builtin::Qwen25 => include_str!("../../templates/qwen2.5.jinja"),
@@ -42,14 +42,14 @@ impl Builtin {
         }
     }
 
-    /// The built-in template with exactly this text.
+    /// The built-in template with exactly this source.
     pub fn of_source(source: &str) -> Option<Builtin> {
         Builtin::ALL
             .into_iter()
             .find(|builtin| builtin.source() == source)
     }
 
-    /// Compiles it.
+    /// Compiles the template.
     pub fn template(self) -> Result<ChatTemplate, TemplateError> {
         ChatTemplate::new(self.source())
     }

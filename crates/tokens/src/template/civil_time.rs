@@ -1,6 +1,6 @@
-//! A date and time of day, and Python's `strftime` of it.
+//! A date and time of day, and Python's `strftime`.
 
-/// A date and time of day, where the user is.
+/// A date and time of day in the user's time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CivilTime {
     /// The year.
@@ -50,7 +50,7 @@ impl CivilTime {
         DAYS_BEFORE[month - 1] + u16::from(self.day) + u16::from(is_leap && month > 2)
     }
 
-    /// The day of the week, Sunday being 0.
+    /// The day of the week; Sunday is 0.
     fn weekday(&self) -> usize {
         let before = i64::from(self.year) - 1;
         let leap_days = before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
@@ -66,8 +66,8 @@ impl CivilTime {
     }
 }
 
-/// Writes a time by a format, with English names; a sign that is not known stays as it is. Without a time, a format
-/// that asks for none still can be written.
+/// Formats a time with English names; unknown directives are kept verbatim. Without a time, a format
+/// without directives still succeeds.
 pub(super) fn strftime(time: Option<&CivilTime>, format: &str) -> Result<String, String> {
     let mut out = String::new();
     let mut signs = format.chars();
@@ -77,7 +77,7 @@ pub(super) fn strftime(time: Option<&CivilTime>, format: &str) -> Result<String,
             continue;
         }
         let mut sign = signs.next();
-        // glibc's sign for a number without leading zeros.
+        // glibc's flag for a number without leading zeros.
         let is_bare = sign == Some('-');
         if is_bare {
             sign = signs.next();
@@ -125,7 +125,7 @@ fn directive(out: &mut String, time: &CivilTime, sign: char, is_bare: bool) -> R
         'b' | 'h' => out.push_str(&MONTHS[month][..3]),
         'n' => out.push('\n'),
         't' => out.push('\t'),
-        // A time without a zone writes none.
+        // A time without a zone prints none.
         'z' | 'Z' => (),
         'D' | 'x' => out.push_str(&strftime(Some(time), "%m/%d/%y")?),
         'F' => out.push_str(&strftime(Some(time), "%Y-%m-%d")?),

@@ -1,42 +1,42 @@
-//! Why a template can't be compiled or rendered.
+//! Errors of compiling and rendering templates.
 
 use minijinja::ErrorKind;
 
-/// Why a template can't be compiled or rendered.
+/// Why a template cannot be compiled or rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// The template itself, or what it does with these messages.
+    /// A syntax error, or a run-time error with these messages.
     #[error("The chat template fails{}: {reason}", at_line(*line))]
     Failed {
-        /// The line, from 1, where it is known.
+        /// The line, from 1, if it is known.
         line: Option<usize>,
         /// The cause.
         reason: String,
     },
-    /// The template refuses the messages with `raise_exception`.
+    /// The template rejected the messages with `raise_exception`.
     #[error("The chat template refuses the messages{}: {message}", at_line(*line))]
     Raised {
-        /// The line, from 1, where it is known.
+        /// The line, from 1, if it is known.
         line: Option<usize>,
         /// The template's own message.
         message: String,
     },
-    /// The template costs more work than a rendering may.
+    /// The rendering exceeded the work limit.
     #[error("The chat template takes too long{}: it was stopped", at_line(*line))]
     TooLong {
-        /// The line, from 1, where it was stopped.
+        /// The line, from 1, where it was stopped, if it is known.
         line: Option<usize>,
     },
     /// There is nothing to render.
     #[error("A chat template needs at least one message")]
     NoMessages,
-    /// A message is no object.
+    /// A message is not an object.
     #[error("A message must be an object with a role, not {0}")]
     NoObject(String),
 }
 
-/// Marks an error as one of `raise_exception`.
+/// Marks an error as raised by `raise_exception`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Raised(pub(super) String);
@@ -63,7 +63,7 @@ impl TemplateError {
         TemplateError::Failed { line, reason }
     }
 
-    /// The line of the template, from 1, where it is known.
+    /// The line of the template, from 1, if it is known.
     pub fn line(&self) -> Option<usize> {
         match self {
             TemplateError::Failed { line, .. }

@@ -1,12 +1,12 @@
-//! `{% generation %}…{% endgeneration %}`, which marks what a model generated.
+//! `{% generation %}…{% endgeneration %}`, which marks the model's output.
 //!
-//! The engine has no tags of one's own, but it says which part of the output a filter block wrote. So the tags
-//! become a filter block in a scope of its own, with the same control of white space. Lines stay where they are.
+//! The engine has no custom tags, but it reports which part of the output a filter block wrote. So the tags
+//! are rewritten to a filter block in its own scope, with the same white space control. Line numbers do not change.
 
 /// The filter that replaces the tag. It returns its input.
 pub(super) const FILTER: &str = "volary_generation";
 
-/// The template with generation tags as filter blocks.
+/// The template with generation tags rewritten to filter blocks.
 pub(super) fn rewrite(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
@@ -40,7 +40,7 @@ pub(super) fn rewrite(source: &str) -> String {
     out
 }
 
-/// The length of an expression or block up to its end mark, which may occur in its strings as well.
+/// The length of an expression or block up to its end mark, which may also occur in string literals.
 fn expression(text: &str, end: &str) -> usize {
     let mut quote = None;
     let mut escaped = false;
@@ -63,7 +63,7 @@ fn expression(text: &str, end: &str) -> usize {
     text.len()
 }
 
-/// The length of what a raw block holds, its end tag included.
+/// The length of the content of a raw block, including its end tag.
 fn raw(text: &str) -> usize {
     let mut from = 0;
     while let Some(at) = text[from..].find("{%") {
@@ -83,7 +83,7 @@ fn word(block: &str) -> Option<&str> {
 }
 
 enum Tag<'a> {
-    /// The start or end of what a model generated, with the marks at the tag's ends.
+    /// The start or end of a generation block, with the white space marks of the tag.
     Generation {
         is_start: bool,
         open: &'a str,

@@ -1,13 +1,13 @@
-//! Methods of Python's texts and lists that the engine and its compatibility layer do not have.
+//! Methods of Python's strings and lists that the engine and its compatibility layer lack.
 
 use minijinja::value::{Kwargs, Tuple, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State, Value};
 use minijinja_contrib::pycompat;
 
-/// The widest that a text is padded to.
+/// The maximum width of padding.
 const WIDEST: usize = 100_000;
 
-/// Calls a method that a value has in Python.
+/// Calls a Python method of a value.
 pub(super) fn call(
     state: &mut State<'_, '_>,
     value: &Value,
@@ -152,7 +152,7 @@ fn rsplit(text: &str, arguments: &[Value]) -> Result<Vec<String>, Error> {
     Ok(parts)
 }
 
-/// The parts between white space, from the last one on; what is left after this many splits is the last part.
+/// Splits at white space from the right; after `most` splits the rest is the last part.
 fn rsplit_space(text: &str, most: usize) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = text.trim_end();
@@ -195,7 +195,7 @@ fn expand_tabs(text: &str, size: usize) -> String {
     out
 }
 
-/// How many characters a text lacks to be so wide.
+/// The number of characters that a text lacks to a width.
 fn missing(text: &str, width: usize) -> Result<usize, Error> {
     if width > WIDEST {
         return Err(invalid("a text can't be padded that far"));

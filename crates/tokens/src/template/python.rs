@@ -1,4 +1,4 @@
-//! Python's ways with values: how they are written, and the functions and filters that transformers adds or changes.
+//! Python's formatting of values, and the functions and filters that transformers adds or changes.
 
 use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
@@ -9,11 +9,11 @@ use super::generation;
 use super::value::to_json;
 use crate::json_text::JsonStyle;
 
-/// Deeper values are written as `...`.
+/// Deeper values are formatted as `...`.
 const DEPTH_LIMIT: usize = 200;
-/// The widest indentation of `tojson`.
+/// The maximum indentation of `tojson`.
 const WIDEST_INDENT: i64 = 1000;
-/// The widest that a text is centred in.
+/// The maximum width of centred text.
 const WIDEST_TEXT: usize = 100_000;
 
 /// Adds functions and filters to an engine.
@@ -42,7 +42,7 @@ fn raise_exception(message: &Value) -> Result<Value, Error> {
     Err(error.with_source(Raised(message)))
 }
 
-/// Python's texts of the elements, or of an attribute of each.
+/// Joins Python's `str` of the elements, or of an attribute of each.
 fn join(values: &Value, joiner: Option<&Value>, options: Kwargs) -> Result<String, Error> {
     let joiner = match joiner {
         Some(joiner) => display(joiner),
@@ -63,7 +63,7 @@ fn join(values: &Value, joiner: Option<&Value>, options: Kwargs) -> Result<Strin
     Ok(out)
 }
 
-/// The engine's filter, but Python's gives the default for what is no number.
+/// Like the engine's filter, but returns the default for values that are not numbers, as in Python.
 fn int(
     state: &State<'_, '_>,
     value: &Value,
@@ -76,7 +76,7 @@ fn int(
     Ok(number.unwrap_or_else(|_| given.unwrap_or_else(|| Value::from(0))))
 }
 
-/// The engine's filter, but Python's gives the default for what is no number.
+/// Like the engine's filter, but returns the default for values that are not numbers, as in Python.
 fn float(
     state: &State<'_, '_>,
     value: &Value,

@@ -1,4 +1,4 @@
-//! JSON values as the engine's values, and back.
+//! Conversion between JSON values and the engine's values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use volary_core::{Json, Object};
 
 use super::TemplateError;
 
-/// Under these names reasoning is read; the first is the one that templates read.
+/// The keys of reasoning in messages; templates read the first one.
 const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
-/// Deeper values are refused: a template can build a value that holds itself many times.
+/// Deeper values are rejected: a template can build a value that contains itself many times.
 const DEPTH_LIMIT: usize = 200;
 
-/// An integer that the engine's integers can't hold. It can be written, not reckoned with.
+/// An integer out of the range of the engine's integers. It can be printed, but not used in arithmetic.
 #[derive(Debug)]
 struct LargeInteger(Integer);
 
@@ -58,7 +58,7 @@ fn members<'a>(members: impl Iterator<Item = (&'a str, Value)>) -> Value {
     Value::from_pairs(members)
 }
 
-/// A message for the engine: without keys that are null, and with its reasoning under the names that templates read.
+/// A message for the engine: without null members, and with its reasoning under the key that templates read.
 pub(super) fn from_message(message: &Json) -> Result<Value, TemplateError> {
     let Json::Object(message) = message else {
         return Err(TemplateError::NoObject(message.to_repr()));
@@ -78,7 +78,7 @@ pub(super) fn from_message(message: &Json) -> Result<Value, TemplateError> {
     Ok(from_json(&Json::Object(changed)))
 }
 
-/// A value of the engine as JSON, as Python's `json.dumps` takes it.
+/// Converts a value of the engine to JSON, with the rules of Python's `json.dumps`.
 pub(super) fn to_json(value: &Value) -> Result<Json, Error> {
     read(value, 0)
 }
@@ -122,7 +122,7 @@ fn number(value: &Value) -> Result<Json, Error> {
     f64::try_from(value.clone()).map(Json::Float)
 }
 
-/// A key as `json.dumps` writes it: numbers, truth values and null become texts.
+/// A key as `json.dumps` writes it: numbers, booleans and null become texts.
 fn text_of_key(key: &Value) -> Result<String, Error> {
     match key.as_str() {
         Some(text) => Ok(text.to_owned()),

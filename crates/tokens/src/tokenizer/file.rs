@@ -8,24 +8,24 @@ use kitoken::{DecodeError, Definition, Kitoken};
 use super::tiktoken::{self, TiktokenFamily};
 use super::{TokenId, Tokenizer, TokenizerError};
 
-/// White space of this many characters in a row is refused. The expressions that split texts remember each
-/// character of such a run, and give up at a million.
+/// The maximum run of white space in characters. The regular expressions that split texts store each
+/// character of such a run, and fail at a million.
 const LONGEST_SPACE: usize = 500_000;
 const PACKED: &[u8] = b"kitoken";
 
-/// What a tokenizer file is.
+/// The format of a tokenizer file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenizerFormat {
     /// `tokenizer.json` of Hugging Face.
     TokenizerJson,
-    /// Lines of a token in base64 and its rank.
+    /// Lines with a token in base64 and its rank.
     Tiktoken,
-    /// What [`FileTokenizer::to_packed`] writes.
+    /// The output of [`FileTokenizer::to_packed`].
     Packed,
 }
 
 impl TokenizerFormat {
-    /// What a file seems to be, by its first bytes.
+    /// Detects the format by the first bytes.
     pub fn detect(data: &[u8]) -> Option<Self> {
         let first = data.iter().find(|byte| !byte.is_ascii_whitespace())?;
         if data.starts_with(PACKED) {
@@ -45,7 +45,7 @@ pub struct FileTokenizer {
 }
 
 impl FileTokenizer {
-    /// Reads a file of any format that is known. The number of ranks of a tiktoken file tells its family.
+    /// Reads a file of any supported format. The family of a tiktoken file is derived from its number of ranks.
     pub fn read(data: &[u8]) -> Result<Self, TokenizerError> {
         match TokenizerFormat::detect(data) {
             Some(TokenizerFormat::TokenizerJson) => {
@@ -59,7 +59,7 @@ impl FileTokenizer {
         }
     }
 
-    /// Reads a tiktoken file, which says nothing about special tokens and how texts are split: the family does.
+    /// Reads a tiktoken file. The family defines the special tokens and how texts are split, which the file does not.
     pub fn from_tiktoken(
         data: &[u8],
         family: Option<TiktokenFamily>,
@@ -78,7 +78,7 @@ impl FileTokenizer {
         })
     }
 
-    /// The tokenizer in a form that is read many times faster than its file.
+    /// Serializes the tokenizer in a form that loads many times faster than its file.
     pub fn to_packed(&self) -> Vec<u8> {
         self.tokenizer.to_vec()
     }

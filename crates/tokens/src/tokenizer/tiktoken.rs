@@ -1,5 +1,5 @@
-//! Tiktoken files: ranks alone. How texts are split, which tokens are special and whether texts are normalised is
-//! known by family.
+//! Tiktoken files contain only ranks. The family defines how texts are split, which tokens are special and whether
+//! texts are normalised.
 
 use kitoken::convert::convert_tiktoken;
 use kitoken::{
@@ -25,11 +25,11 @@ pub enum TiktokenFamily {
     Qwen,
 }
 
-/// How Llama 3 splits texts.
+/// The splitting expression of Llama 3.
 const LLAMA_3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// How Qwen splits texts.
+/// The splitting expression of Qwen.
 const QWEN: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// Special tokens of Qwen2.5, from the rank after the last one on.
+/// The special tokens of Qwen2.5, starting at the rank after the last one.
 const QWEN_SPECIALS: [&str; 22] = [
     "<|endoftext|>",
     "<|im_start|>",
@@ -54,7 +54,7 @@ const QWEN_SPECIALS: [&str; 22] = [
     "<|repo_name|>",
     "<|file_sep|>",
 ];
-/// The named special tokens of Llama 3.1, as places after the last rank; the others of 256 are reserved.
+/// The named special tokens of Llama 3.1, as offsets after the last rank; the others of 256 are reserved.
 const LLAMA_3_SPECIALS: [(usize, &str); 8] = [
     (0, "<|begin_of_text|>"),
     (1, "<|end_of_text|>"),
@@ -68,7 +68,7 @@ const LLAMA_3_SPECIALS: [(usize, &str); 8] = [
 const LLAMA_3_SPECIAL_COUNT: usize = 256;
 
 impl TiktokenFamily {
-    /// The family of a file with this many ranks.
+    /// The family with this number of ranks.
     pub fn of_ranks(ranks: usize) -> Option<Self> {
         match ranks {
             50_256 | 50_257 | 50_280 => Some(TiktokenFamily::P50k),
@@ -81,7 +81,7 @@ impl TiktokenFamily {
     }
 }
 
-/// Whether the first line is a token in base64 and a rank.
+/// Whether the first line consists of a token in base64 and a rank.
 pub(super) fn has_form(data: &[u8]) -> bool {
     let line = data.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let mut parts = line.trim_ascii().split(|byte| *byte == b' ');
@@ -93,7 +93,7 @@ pub(super) fn has_form(data: &[u8]) -> bool {
     is_token && !rank.is_empty() && rank.iter().all(u8::is_ascii_digit)
 }
 
-/// The tokenizer of a file.
+/// The definition of the tokenizer of a file.
 pub(super) fn definition(
     data: &[u8],
     family: Option<TiktokenFamily>,
@@ -104,7 +104,7 @@ pub(super) fn definition(
         .or_else(|| TiktokenFamily::of_ranks(ranks))
         .ok_or(TokenizerError::UnknownFamily(ranks))?;
     match family {
-        // kitoken knows these by the number of their ranks.
+        // kitoken detects these by the number of ranks.
         TiktokenFamily::P50k | TiktokenFamily::Cl100k | TiktokenFamily::O200k => (),
         TiktokenFamily::Qwen => {
             let specials = QWEN_SPECIALS.iter().enumerate();

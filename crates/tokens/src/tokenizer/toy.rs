@@ -1,10 +1,10 @@
-//! A tokenizer without a file: each byte is a token, and ChatML's two marks are one each.
+//! A tokenizer without a file: each byte is a token, and so are ChatML's two marks.
 
 use super::{TokenId, Tokenizer, TokenizerError};
 
 const MARKS: [(&str, TokenId); 2] = [("<|im_start|>", 256), ("<|im_end|>", 257)];
 
-/// Bytes and ChatML's marks. It needs no file, and what it says about masks holds for any tokenizer.
+/// Bytes and ChatML's marks. It needs no file, and its results about masks hold for any tokenizer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToyTokenizer;
 
