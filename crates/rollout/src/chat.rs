@@ -1,7 +1,7 @@
-//! The same loop over any chat model.
+//! The same loop with any chat model.
 //!
-//! Such a model gives no tokens, so they are reconstructed from the text with the chosen template and tokenizer, and
-//! marked as such: the model saw others. The agents are those of tau-bench.
+//! Such a model returns no tokens, so they are reconstructed from the text with the chosen template and tokenizer, and
+//! marked as such: the model used other tokens. The agents are those of tau-bench.
 
 mod agent;
 
@@ -16,31 +16,31 @@ use crate::rollout::{Recorder, UnexpectedEvent};
 pub use agent::ChatAgent;
 use agent::Turn;
 
-/// How a rollout with a chat model is done.
+/// The settings of a rollout with a chat model.
 #[derive(Clone, Debug)]
 pub struct ChatSettings {
     /// The agent.
     pub agent: ChatAgent,
     /// The policy of the domain.
     pub wiki: Text,
-    /// The tools, in OpenAI's form.
+    /// The tools, in OpenAI's format.
     pub tools: Vec<Json>,
-    /// The chat template that tokens are reconstructed with.
+    /// The chat template for the reconstruction of tokens.
     pub template: Rc<ChatTemplate>,
-    /// How tokens and mask are found.
+    /// The method that determines tokens and mask.
     pub mode: MaskMode,
-    /// The task, or one of the environment's choice.
+    /// The task; `None` lets the environment choose one.
     pub task_index: Option<i64>,
-    /// The most turns.
+    /// The maximum number of turns.
     pub max_num_steps: usize,
 }
 
-/// What a chat model is asked.
+/// A request to a chat model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatRequest {
-    /// The messages, in OpenAI's form.
+    /// The messages, in OpenAI's format.
     pub messages: Vec<Json>,
-    /// The tools that it may call; none for agents that call tools in text.
+    /// The tools to declare; empty for agents that call tools in text.
     pub tools: Vec<Json>,
 }
 
@@ -51,22 +51,22 @@ pub struct ChatCall {
     pub id: Text,
     /// The tool.
     pub name: Text,
-    /// JSON text, if all is well.
+    /// Usually JSON text.
     pub arguments: Text,
 }
 
-/// What a chat model answers.
+/// The answer of a chat model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChatReply {
-    /// What it says.
+    /// The text.
     pub content: Option<Text>,
-    /// What it calls.
+    /// The calls.
     pub calls: Vec<ChatCall>,
-    /// Whether it was cut because it ran out of tokens.
+    /// Whether the answer was cut off at the token limit.
     pub is_cut: bool,
 }
 
-/// What is to be done next.
+/// The next effect to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChatEffect {
     /// Reset the environment to this task.
@@ -75,20 +75,20 @@ pub enum ChatEffect {
     Ask(ChatRequest),
     /// Take this action in the environment.
     Step(volary_tokens::Action),
-    /// Nothing: the episode is over.
+    /// No effect: the episode is over.
     Finished,
 }
 
-/// What came of an effect.
+/// The result of an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChatEvent {
-    /// Of [`ChatEffect::Reset`].
+    /// The result of [`ChatEffect::Reset`].
     Reset(Result<EnvReset, Text>),
-    /// Of [`ChatEffect::Ask`]. An error is one after all tries.
+    /// The result of [`ChatEffect::Ask`]. An error is reported after all retries.
     Answered(Result<ChatReply, Text>),
-    /// Of [`ChatEffect::Step`].
+    /// The result of [`ChatEffect::Step`].
     Stepped(Result<EnvStep, Text>),
-    /// The user wants it to stop. It comes at any time.
+    /// The user cancels the rollout. Accepted at any time.
     Cancel,
 }
 
@@ -103,14 +103,14 @@ enum Waiting {
 pub struct ChatRollout {
     settings: ChatSettings,
     recorder: Recorder,
-    /// The conversation as the model sees it.
+    /// The conversation as sent to the model.
     history: Vec<Json>,
     waiting: Waiting,
     turns: usize,
 }
 
 impl ChatRollout {
-    /// A rollout, and its first effect.
+    /// Starts a rollout, and returns its first effect.
     pub fn start(settings: ChatSettings, tokenizer: Rc<dyn Tokenizer>) -> (Self, ChatEffect) {
         let mut recorder = Recorder::new(Rc::clone(&settings.template), settings.mode, tokenizer);
         recorder.mark_reconstructed();
@@ -125,22 +125,22 @@ impl ChatRollout {
         (rollout, effect)
     }
 
-    /// What is recorded so far.
+    /// The recording so far.
     pub fn result(&self) -> &InteractionResult {
         self.recorder.result()
     }
 
-    /// What was recorded.
+    /// The recording.
     pub fn into_result(self) -> InteractionResult {
         self.recorder.into_result()
     }
 
-    /// The conversation as the model sees it, in OpenAI's form.
+    /// The conversation as sent to the model, in OpenAI's format.
     pub fn history(&self) -> &[Json] {
         &self.history
     }
 
-    /// Takes an event, and says what to do next.
+    /// Handles an event, and returns the next effect.
     pub fn handle(&mut self, event: ChatEvent) -> Result<ChatEffect, UnexpectedEvent> {
         let waiting = std::mem::replace(&mut self.waiting, Waiting::Nothing);
         let next = match (waiting, event) {
@@ -178,7 +178,7 @@ impl ChatRollout {
         Ok(self.ask())
     }
 
-    /// The tools that the model is offered as such.
+    /// The tools declared to the model.
     fn offered(&self) -> &[Json] {
         match self.settings.agent.calls_in_text() {
             true => &[],

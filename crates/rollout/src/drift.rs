@@ -1,18 +1,18 @@
-//! Whether the recorded tokens are those of the whole history, rendered and tokenized again.
+//! Compares the recorded tokens with a rendering and tokenization of the whole history.
 
 use volary_tokens::{Conversation, TokenId, Tokenizer, tool_instruction};
 
 use crate::result::{InteractionResult, StopReason};
 use crate::rollout::RolloutSettings;
 
-/// Where what was recorded leaves the whole history.
+/// The first difference between the recorded tokens and the whole history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drift {
-    /// The place of the first token that differs.
+    /// The index of the first token that differs.
     pub place: usize,
-    /// The recorded token; `None` if there are no more.
+    /// The recorded token; `None` past the end.
     pub recorded: Option<TokenId>,
-    /// The token of the history rendered again; `None` if there are no more.
+    /// The token of the rendered history; `None` past the end.
     pub rendered: Option<TokenId>,
 }
 

@@ -1,4 +1,4 @@
-//! Driving a rollout against an environment and a model that answer at once.
+//! Runs a rollout with a synchronous environment and model.
 
 use volary_core::Text;
 
@@ -7,7 +7,7 @@ use crate::environment::RolloutEnvironment;
 use crate::rollout::{Effect, Event, GenerateFailure, Rollout, UnexpectedEvent};
 use crate::sglang::{GenerateReply, GenerateRequest};
 
-/// Drives a rollout to its end, from its first effect on.
+/// Runs a rollout to its end, starting with its first effect.
 pub fn drive(
     rollout: &mut Rollout,
     first: Effect,
@@ -26,7 +26,7 @@ pub fn drive(
     }
 }
 
-/// Drives a rollout with a chat model to its end, from its first effect on.
+/// Runs a rollout with a chat model to its end, starting with its first effect.
 pub fn drive_chat(
     rollout: &mut ChatRollout,
     first: ChatEffect,

@@ -1,4 +1,4 @@
-//! What a rollout needs of an environment.
+//! The environment interface of a rollout.
 
 use volary_core::{Object, Text};
 use volary_tokens::Action;
@@ -6,28 +6,28 @@ use volary_tokens::Action;
 /// The beginning of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnvReset {
-    /// What the user says first.
+    /// The user's first message.
     pub observation: Text,
-    /// What is known about the task.
+    /// Information about the task.
     pub info: Object,
 }
 
-/// What came of an action.
+/// The result of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnvStep {
-    /// The answer of the tool or of the user.
+    /// The result of the tool, or the answer of the user.
     pub observation: Text,
-    /// The reward of the episode so far; not added up.
+    /// The total reward of the episode so far; it is not summed.
     pub reward: f64,
     /// Whether the episode is over.
     pub done: bool,
-    /// What is known now; it replaces earlier values key by key.
+    /// Current information; it replaces earlier values key by key.
     pub info: Object,
 }
 
-/// An environment that answers at once. Those that take time are driven by events instead.
+/// A synchronous environment. Asynchronous ones are driven by events instead.
 pub trait RolloutEnvironment {
-    /// Starts an episode of a task, or of a task of the environment's choice.
+    /// Starts an episode of a task; `None` lets the environment choose one.
     fn reset(&mut self, task_index: Option<i64>) -> Result<EnvReset, Text>;
 
     /// Takes an action. An error means that the environment itself failed, such as a simulated user without a model.

@@ -1,4 +1,4 @@
-//! Records for other tools.
+//! Exports records for slime and tau-bench.
 
 use volary_core::{Json, Object, json, object};
 
@@ -9,11 +9,11 @@ use crate::result::{InteractionResult, Status};
 pub struct Place {
     /// The task.
     pub task_index: i64,
-    /// Which try at the task it is, from 0.
+    /// The number of the try at the task, from 0.
     pub trial: i64,
 }
 
-/// The stream of the log probabilities under which tokens were sampled.
+/// The name of the stream with the log probabilities of sampled tokens.
 pub const LOG_PROBS: &str = "rollout_log_probs";
 
 /// A `Sample` of slime.
@@ -44,7 +44,7 @@ pub fn slime_sample(result: &InteractionResult, place: Place) -> Json {
     Json::Object(sample)
 }
 
-/// A row of tau-bench's results array. A failed episode has no reward and no messages, as there.
+/// An entry of tau-bench's results array. As there, a failed episode has no reward and no messages.
 pub fn tau_result(result: &InteractionResult, place: Place) -> Json {
     let (reward, info, messages) = match (result.status(), &result.stop_reason) {
         (Status::Failed, Some(reason)) => {
@@ -63,7 +63,7 @@ pub fn tau_result(result: &InteractionResult, place: Place) -> Json {
     })
 }
 
-/// Records, one a line.
+/// Records, one per line.
 pub fn json_lines(records: &[Json]) -> String {
     let mut out = String::new();
     for record in records {

@@ -2,16 +2,16 @@
 //! recorded, as slime's tau-bench agent does.
 //!
 //! - [`mod@rollout`]: the loop as a state machine. It does no I/O: it returns effects and receives their results.
-//! - [`sglang`]: what SGLang's `/generate` is sent and answers.
-//! - [`chat`]: the same loop over any chat model; its agents are tool-calling, few-shot, act and react.
-//! - [`environment`]: what an environment gives; [`drive`] runs a rollout against one that answers at once.
-//! - [`result`]: what was recorded, and how it ended.
-//! - [`mod@drift`]: whether recorded tokens are those of the history rendered again.
-//! - [`mod@replay`]: a rollout that is rebuilt from the turns of an episode, which is kept elsewhere.
+//! - [`sglang`]: requests and replies of SGLang's `/generate`.
+//! - [`chat`]: the same loop with any chat model; its agents are tool-calling, few-shot, act and react.
+//! - [`environment`]: the interface of environments; [`drive`] runs a rollout with a synchronous one.
+//! - [`result`]: the recording, and how it ended.
+//! - [`mod@drift`]: compares the recorded tokens with the history rendered again.
+//! - [`mod@replay`]: a rollout rebuilt from the turns of an episode that is stored elsewhere.
 //! - [`export`]: records for slime and tau-bench.
 //!
-//! Invariants: the mask is as long as the tokens after the prompt, however a rollout ends, and what was recorded
-//! before a failure stays.
+//! Invariants: the mask has the length of the tokens after the prompt, however a rollout ends, and the recording
+//! before a failure is preserved.
 
 pub mod chat;
 pub mod drift;

@@ -1,9 +1,9 @@
-//! A rollout that is rebuilt from the turns of an episode.
+//! A rollout rebuilt from the turns of an episode.
 //!
-//! Where a person can stop, undo and continue an episode, the episode is what is kept, and the state of a [`Rollout`]
-//! follows from it: each turn has the reply as the server sent it, and what the environment answered.
+//! If a person can stop, undo and continue an episode, the episode is the stored state, and the state of a [`Rollout`]
+//! is derived from it: each turn has the reply as the server sent it, and the environment's result.
 //!
-//! Invariant: what is recorded depends on the settings, the opening and the turns alone.
+//! Invariant: the recording depends only on the settings, the opening and the turns.
 
 use std::rc::Rc;
 
@@ -17,13 +17,13 @@ use crate::sglang::{GenerateReply, GenerateRequest};
 /// A turn of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
-    /// What the model replied.
+    /// The model's reply.
     pub reply: GenerateReply,
-    /// What the environment answered.
+    /// The environment's result.
     pub step: EnvStep,
 }
 
-/// A rollout, and the turns that it was rebuilt from.
+/// A rollout and the turns from which it was rebuilt.
 #[derive(Debug)]
 pub struct Replay {
     rollout: Rollout,
@@ -44,8 +44,8 @@ impl Replay {
         replay
     }
 
-    /// Takes the turns that were not taken before. Fails if they do not continue those that were: the rollout is then
-    /// of another episode.
+    /// Applies the turns that were not applied yet. Fails if they do not continue the applied ones: the rollout then
+    /// belongs to another episode.
     pub fn advance(&mut self, turns: &[Turn]) -> Result<(), OtherEpisode> {
         let new = turns.strip_prefix(self.played.as_slice());
         for turn in new.ok_or(OtherEpisode)? {
@@ -57,13 +57,13 @@ impl Replay {
     }
 
     fn give(&mut self, event: Event) {
-        // A rollout that has ended takes no more events, and what it recorded stays.
+        // A rollout that has ended accepts no events, and its recording is kept.
         if let Ok(effect) = self.rollout.handle(event) {
             self.effect = effect;
         }
     }
 
-    /// What to send for the next turn, or why there is none.
+    /// The request for the next turn, or why there is none.
     pub fn request(&self) -> Result<&GenerateRequest, StopReason> {
         match &self.effect {
             Effect::Generate(request) => Ok(request),
@@ -74,18 +74,18 @@ impl Replay {
         }
     }
 
-    /// What a reply says that is not yet a turn.
+    /// Parses a reply without recording it.
     pub fn read(&self, reply: &GenerateReply) -> Result<Completion, StopReason> {
         self.rollout.read(reply)
     }
 
-    /// What is recorded so far.
+    /// The recording so far.
     pub fn result(&self) -> &InteractionResult {
         self.rollout.result()
     }
 }
 
-/// Turns that do not continue those of a rollout.
+/// The error for turns that do not continue those of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("These turns do not continue the rollout")]
 pub struct OtherEpisode;

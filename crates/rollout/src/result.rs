@@ -1,4 +1,4 @@
-//! What a rollout recorded, and how it ended.
+//! The recording of a rollout, and how it ended.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use volary_tokens::{ChatMessage, ChatRole, TokenId, TokenStrip};
 /// How an episode ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// The environment says that it is over.
+    /// The environment ended the episode.
     Completed,
-    /// It took as many turns as it may.
+    /// The episode reached its limit of turns.
     Truncated,
-    /// The server gave up, a completion could not be parsed, or the environment failed. slime goes on from these.
+    /// The server aborted, a completion could not be parsed, or the environment failed. slime's run continues.
     Aborted,
-    /// Something failed that stops slime's run: a server that can't be reached, a template that rewrites history.
+    /// A failure that stops slime's run: a server that can't be reached, a template that rewrites history.
     Failed,
 }
 
@@ -40,13 +40,13 @@ pub enum StopReason {
     /// The limit of turns was reached.
     #[error("The limit of turns was reached: {0}.")]
     MaxSteps(usize),
-    /// The server gave the request up.
+    /// The server aborted the request.
     #[error("The server aborted the generation: {0}")]
     ServerAbort(Text),
-    /// A turn reached its most tokens, where that ends the episode.
+    /// A turn reached its token limit, with a setting that ends the episode then.
     #[error("The turn was cut because it reached the maximum number of tokens.")]
     Cut,
-    /// Tool calls in the completion make the parse fail.
+    /// The tool parser failed on the completion.
     #[error("The completion can't be parsed: {0}")]
     Parser(Text),
     /// The environment failed in a step.
@@ -55,28 +55,28 @@ pub enum StopReason {
     /// The environment could not be reset.
     #[error("The environment could not be reset: {0}")]
     Reset(Text),
-    /// The model could not be asked.
+    /// The request to the model failed.
     #[error("The model could not be asked: {0}")]
     Transport(Text),
-    /// The model's answer can't be used.
+    /// The model's answer is malformed.
     #[error("The model's answer can't be used: {0}")]
     Reply(Text),
-    /// The messages can't be rendered, or not so that a turn adds to what was before.
+    /// The messages cannot be rendered, or a turn does not extend the previous text.
     #[error("{0}")]
     Template(Text),
-    /// The text can't be tokenized.
+    /// The text cannot be tokenized.
     #[error("{0}")]
     Tokenizer(Text),
-    /// No turn is permitted.
+    /// The limit of turns is zero.
     #[error("At least one turn must be permitted.")]
     NoTurns,
-    /// The user stopped it.
+    /// The user cancelled it.
     #[error("It was stopped.")]
     Cancelled,
 }
 
 impl StopReason {
-    /// The status that goes with it.
+    /// The corresponding status.
     pub fn status(&self) -> Status {
         match self {
             StopReason::Done => Status::Completed,
@@ -95,40 +95,40 @@ impl StopReason {
     }
 }
 
-/// What a rollout recorded.
+/// The recording of a rollout.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InteractionResult {
     /// The first prompt, as it was sent.
     pub prompt: String,
     /// Its tokens.
     pub prompt_ids: Vec<TokenId>,
-    /// The reward that the environment gave last.
+    /// The latest reward of the environment.
     pub reward: f64,
     /// The messages: system, user, and then those with tokens.
     pub messages: Vec<ChatMessage>,
-    /// The tokens of each message after the first two. Of a turn that failed half-way they may be missing.
+    /// The tokens of each message after the first two. They may be missing for a turn that failed half-way.
     pub strips: Vec<TokenStrip>,
-    /// What the environment said about the task.
+    /// The environment's information about the task.
     pub info: Object,
-    /// Why it ended; `None` while it goes on.
+    /// Why it ended; `None` while it runs.
     pub stop_reason: Option<StopReason>,
-    /// The turns that were cut because they reached their most tokens, counted from 0.
+    /// The turns that were cut at their token limit, counted from 0.
     pub cut_turns: Vec<usize>,
-    /// Whether tokens were made from text afterwards, instead of being those that the model saw.
+    /// Whether tokens were reconstructed from text instead of recorded from the model.
     pub is_reconstructed: bool,
-    /// The version of the weights of each turn, where the server says it.
+    /// The version of the weights of each turn, if the server reports it.
     pub weight_versions: Vec<Text>,
 }
 
 impl InteractionResult {
-    /// How it ended; an episode that goes on counts as aborted.
+    /// How it ended; an unfinished episode counts as aborted.
     pub fn status(&self) -> Status {
         self.stop_reason
             .as_ref()
             .map_or(Status::Aborted, StopReason::status)
     }
 
-    /// What the assistant said, without anything between.
+    /// The assistant's texts, joined without a separator.
     pub fn response(&self) -> String {
         let said = self.messages.iter();
         said.filter(|message| message.role == ChatRole::Assistant)
@@ -143,7 +143,7 @@ impl InteractionResult {
         whole
     }
 
-    /// All tokens, and for each one after the prompt whether it is trained.
+    /// All tokens, and the loss mask of those after the prompt.
     pub fn tokens_and_mask(&self) -> (Vec<TokenId>, Vec<bool>) {
         let response = self.response_strip();
         let mut tokens = self.prompt_ids.clone();

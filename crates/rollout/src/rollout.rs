@@ -1,10 +1,10 @@
 //! The loop of slime's tau-bench agent, as a state machine.
 //!
-//! [`Rollout::start`] gives the first effect; for each event, [`Rollout::handle`] gives the next one, until it is
+//! [`Rollout::start`] returns the first effect; for each event, [`Rollout::handle`] returns the next one, until it is
 //! [`Effect::Finished`]. The caller does the I/O.
 //!
-//! In each turn the whole history is rendered and sent; the completion is parsed; the action goes to the environment;
-//! both messages are recorded with their tokens. What is recorded on each way out is what the original records there.
+//! In each turn the whole history is rendered and sent, the completion is parsed, the action goes to the environment,
+//! and both messages are recorded with their tokens. The recording of every exit path equals that of the original.
 
 mod recorder;
 
@@ -22,14 +22,14 @@ use crate::result::{InteractionResult, StopReason};
 use crate::sglang::{FinishReason, GenerateReply, GenerateRequest, Prompt, SamplingParams};
 pub(crate) use recorder::Recorder;
 
-/// The mark that ends a turn in Qwen's templates. A server that leaves nothing out ends its text with it.
+/// The end-of-turn mark of Qwen's templates. A server that strips no special tokens ends its text with it.
 pub const END_OF_TURN: &str = "<|im_end|>";
 
-/// Why a prompt under a template is of no use to the tool parser.
+/// Why the tool parser cannot be used with a template.
 const NO_SENTENCE: &str = "The chat template does not write the sentence about tools that Qwen's templates have, so the \
                            model is not told how to call them. Choose a template of Qwen";
 
-/// A reply without the mark at its end, and the tool calls in it.
+/// A reply without the end mark, and its tool calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
     /// The text of the turn, with the markup of its calls.
@@ -38,43 +38,43 @@ pub struct Completion {
     pub parsed: Parsed,
 }
 
-/// How a rollout is done.
+/// The settings of a rollout.
 #[derive(Clone, Debug)]
 pub struct RolloutSettings {
     /// The chat template.
     pub template: Rc<ChatTemplate>,
-    /// The policy of the domain, which is the system message; none for an environment without one.
+    /// The policy of the domain, which is the system message; `None` for an environment without one.
     pub wiki: Option<Text>,
-    /// The tools, as they are in the prompt.
+    /// The tools, in the form of the prompt.
     pub tools: Vec<Json>,
-    /// How tokens and mask are found.
+    /// The method that determines tokens and mask.
     pub mode: MaskMode,
-    /// The generation of the tool parser.
+    /// The version of the tool parser.
     pub parser: ToolParser,
-    /// Whether calls of undeclared tools go to the environment.
+    /// Whether calls of undeclared tools are sent to the environment.
     pub forward_unknown: bool,
-    /// Whether faults end the episode that slime's loop passes over: a prompt without the sentence about tools, a turn
+    /// Whether faults that slime's loop ignores end the episode: a prompt without the sentence about tools, a turn
     /// that was cut, and sampled tokens that do not decode to the text.
     pub strict: bool,
-    /// Whether the tokenizer is not the model's. Tokens are then made from the text, never from those that the server
-    /// gives, and prompts are sent as text.
+    /// Whether the tokenizer differs from the model's. Tokens are then made from the text, never from those that the
+    /// server returns, and prompts are sent as text.
     pub is_reconstructed: bool,
-    /// Replaces the sentence of Qwen's templates about tools in prompts.
+    /// Replaces the sentence about tools of Qwen's templates in prompts.
     pub tool_instruction: Text,
-    /// How tokens are sampled.
+    /// The sampling parameters.
     pub sampling_params: SamplingParams,
     /// Whether prompts are sent as tokens. In mode `token_in` these are the recorded ones.
     pub send_ids: bool,
-    /// Whether log probabilities are asked for and recorded.
+    /// Whether log probabilities are requested and recorded.
     pub return_logprob: bool,
-    /// The task, or one of the environment's choice.
+    /// The task; `None` lets the environment choose one.
     pub task_index: Option<i64>,
-    /// The most turns.
+    /// The maximum number of turns.
     pub max_num_steps: usize,
 }
 
 impl RolloutSettings {
-    /// The usual settings, under a template.
+    /// The default settings with a template.
     pub fn new(template: Rc<ChatTemplate>) -> Self {
         RolloutSettings {
             template,
@@ -94,7 +94,7 @@ impl RolloutSettings {
         }
     }
 
-    /// The names of the declared tools. A tool without a name is none that could be called.
+    /// The names of the declared tools. A tool without a name cannot be called and is skipped.
     fn tool_names(&self) -> Vec<Text> {
         let names = self.tools.iter().filter_map(|tool| {
             let name = tool.get("function").unwrap_or(tool).get("name")?;
@@ -104,7 +104,7 @@ impl RolloutSettings {
     }
 }
 
-/// What is to be done next.
+/// The next effect to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Reset the environment to this task.
@@ -113,33 +113,33 @@ pub enum Effect {
     Generate(GenerateRequest),
     /// Take this action in the environment.
     Step(Action),
-    /// Nothing: the episode is over.
+    /// No effect: the episode is over.
     Finished,
 }
 
-/// What came of an effect.
+/// The result of an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// Of [`Effect::Reset`].
+    /// The result of [`Effect::Reset`].
     Reset(Result<EnvReset, Text>),
-    /// Of [`Effect::Generate`].
+    /// The result of [`Effect::Generate`].
     Generated(Result<GenerateReply, GenerateFailure>),
-    /// Of [`Effect::Step`].
+    /// The result of [`Effect::Step`].
     Stepped(Result<EnvStep, Text>),
-    /// The user wants it to stop. It comes at any time.
+    /// The user cancels the rollout. Accepted at any time.
     Cancel,
 }
 
-/// Why nothing was generated.
+/// Why a generation failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GenerateFailure {
-    /// The server could not be reached, after all tries.
+    /// The server could not be reached, after all retries.
     Transport(Text),
-    /// It answered something else.
+    /// The reply is malformed.
     Reply(Text),
 }
 
-/// An event that does not belong to the effect that was given last.
+/// The error for an event that is not the result of the last effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The rollout does not wait for this event")]
 pub struct UnexpectedEvent;
@@ -152,19 +152,19 @@ enum Waiting {
     Nothing,
 }
 
-/// An episode of a model behind `/generate` and an environment.
+/// An episode of an environment and a model served by `/generate`.
 pub struct Rollout {
     settings: RolloutSettings,
     tool_names: Vec<Text>,
     recorder: Recorder,
     waiting: Waiting,
     turns: usize,
-    /// The action that the environment takes now.
+    /// The action that the environment is taking.
     action: Option<Action>,
 }
 
 impl Rollout {
-    /// A rollout, and its first effect.
+    /// Starts a rollout, and returns its first effect.
     pub fn start(settings: RolloutSettings, tokenizer: Rc<dyn Tokenizer>) -> (Self, Effect) {
         let mut recorder = Recorder::new(Rc::clone(&settings.template), settings.mode, tokenizer);
         if settings.is_reconstructed {
@@ -182,17 +182,17 @@ impl Rollout {
         (rollout, effect)
     }
 
-    /// What is recorded so far.
+    /// The recording so far.
     pub fn result(&self) -> &InteractionResult {
         self.recorder.result()
     }
 
-    /// What was recorded.
+    /// The recording.
     pub fn into_result(self) -> InteractionResult {
         self.recorder.into_result()
     }
 
-    /// Takes an event, and says what to do next.
+    /// Handles an event, and returns the next effect.
     pub fn handle(&mut self, event: Event) -> Result<Effect, UnexpectedEvent> {
         let next = match (self.waiting, event) {
             (Waiting::Nothing, Event::Cancel) => return Ok(Effect::Finished),
@@ -228,7 +228,7 @@ impl Rollout {
         self.ask()
     }
 
-    /// The whole history as text, with the instruction about tools.
+    /// The rendered history, with the instruction about tools.
     fn prompt(&self) -> Result<String, StopReason> {
         let text = self.recorder.render(&self.settings.tools)?;
         if self.settings.strict
@@ -274,7 +274,7 @@ impl Rollout {
         }
         self.recorder.note_version(reply.weight_version.clone());
         self.recorder.record_turn(completion.said, &reply)?;
-        // A call without a name passes only where unknown tools are forwarded; it makes no action.
+        // A call without a name is accepted only if unknown tools are forwarded; it is not an action.
         let action = call_to_action(&completion.parsed.calls, &completion.parsed.normal_text)
             .map_err(|error| StopReason::Reply(error.to_string().into()))?;
         self.action = Some(action.clone());
@@ -282,7 +282,7 @@ impl Rollout {
         Ok(Effect::Step(action))
     }
 
-    /// What a reply says, without recording it.
+    /// Parses a reply without recording it.
     pub fn read(&self, reply: &GenerateReply) -> Result<Completion, StopReason> {
         if let FinishReason::Abort(message) = &reply.finish_reason {
             return Err(StopReason::ServerAbort(message.clone()));
@@ -339,7 +339,7 @@ impl std::fmt::Debug for Rollout {
     }
 }
 
-/// Later values replace earlier ones, key by key.
+/// Merges objects; later values replace earlier ones, key by key.
 pub(crate) fn merge(info: &mut Object, newer: &Object) {
     for (key, value) in newer.iter() {
         info.insert(key.clone(), value.clone());

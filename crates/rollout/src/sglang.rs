@@ -1,18 +1,18 @@
-//! What SGLang's `/generate` is sent, and what it answers.
+//! Requests and replies of SGLang's `/generate`.
 
 use volary_core::{Json, Object, Text, json, object};
 use volary_tokens::TokenId;
 
-/// How tokens are sampled. What is `None` is not sent.
+/// The sampling parameters. `None` values are not sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingParams {
-    /// Randomness.
+    /// The temperature.
     pub temperature: f64,
-    /// The share of the likeliest tokens that are sampled from.
+    /// Nucleus sampling: the cumulative probability of the tokens to sample from.
     pub top_p: f64,
-    /// How many of the likeliest tokens are sampled from; -1 for all.
+    /// The number of most likely tokens to sample from; -1 for all.
     pub top_k: i64,
-    /// The most tokens of one turn.
+    /// The token limit of one turn.
     pub max_new_tokens: i64,
     /// Texts that end a turn.
     pub stop: Option<Vec<Text>>,
@@ -35,8 +35,8 @@ impl Default for SamplingParams {
 }
 
 impl SamplingParams {
-    /// The value on the wire. Special tokens and the end of the turn stay in the answer, so that nothing of what was
-    /// sampled is lost.
+    /// The JSON value. Special tokens and the end mark stay in the answer, so that no sampled token
+    /// is lost.
     pub fn to_json(&self) -> Json {
         let ids = self.stop_token_ids.clone();
         json!({
@@ -53,7 +53,7 @@ impl SamplingParams {
     }
 }
 
-/// The text to go on from.
+/// The prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prompt {
     /// As text, which the server tokenizes.
@@ -65,11 +65,11 @@ pub enum Prompt {
 /// A request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateRequest {
-    /// The text to go on from.
+    /// The prompt.
     pub prompt: Prompt,
-    /// How to sample.
+    /// The sampling parameters.
     pub sampling_params: SamplingParams,
-    /// Whether log probabilities are wanted.
+    /// Whether to return log probabilities.
     pub return_logprob: bool,
 }
 
@@ -88,57 +88,57 @@ impl GenerateRequest {
     }
 }
 
-/// Why the server stopped.
+/// The finish reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FinishReason {
-    /// The turn is over.
+    /// The turn is complete.
     Stop,
-    /// The turn is cut: it reached its most tokens.
+    /// The turn was cut at the token limit.
     Length,
-    /// The request was given up, with the server's words.
+    /// The request was aborted, with the server's message.
     Abort(Text),
-    /// A reason of the server's own.
+    /// Another reason.
     Other(Text),
 }
 
-/// An answer.
+/// A reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateReply {
-    /// What was generated.
+    /// The generated text.
     pub text: Text,
-    /// The sampled tokens, where the server gives them.
+    /// The sampled tokens, if the server returns them.
     pub output_ids: Option<Vec<TokenId>>,
-    /// Why it stopped.
+    /// The finish reason.
     pub finish_reason: FinishReason,
-    /// Log probability of each token and its id, where asked for.
+    /// The log probability and id of each token, if requested.
     pub logprobs: Option<Vec<(Option<f64>, TokenId)>>,
-    /// The version of the weights that answered.
+    /// The version of the model's weights.
     pub weight_version: Option<Text>,
 }
 
-/// Why an answer can't be used.
+/// Why a reply is malformed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyError {
     /// The body is empty.
     #[error("The server answered with nothing")]
     Empty,
-    /// The body is a web page: this is not SGLang, or a proxy is in front of it.
+    /// The body is an HTML page: the server is not SGLang, or a proxy answers.
     #[error("The server answered with a web page instead of JSON; check the address")]
     Html,
-    /// The body is no JSON.
+    /// The body is not JSON.
     #[error("The server's answer is no JSON: {0}")]
     NoJson(String),
-    /// The server says what is wrong.
+    /// The server reports an error.
     #[error("The server refused the request: {0}")]
     Refused(String),
-    /// A field is missing or of another type.
+    /// A field is missing or has the wrong type.
     #[error("The server's answer lacks {0}")]
     Lacks(&'static str),
 }
 
 impl GenerateReply {
-    /// Reads the body of an answer.
+    /// Parses the body of a reply.
     pub fn read_body(body: &str) -> Result<Self, ReplyError> {
         let trimmed = body.trim_start();
         if trimmed.is_empty() {
@@ -151,7 +151,7 @@ impl GenerateReply {
         Self::read(&value)
     }
 
-    /// Reads the value of an answer. For one prompt some servers answer with a list of one.
+    /// Reads the value of a reply. For one prompt some servers return a list with one element.
     pub fn read(value: &Json) -> Result<Self, ReplyError> {
         let value = match value {
             Json::List(list) if list.len() == 1 => list.first().unwrap_or(value),
@@ -173,7 +173,7 @@ impl GenerateReply {
             Some(given) => Some(logprobs(given)?),
         };
         Ok(GenerateReply {
-            // Nothing is read of an aborted turn.
+            // The text of an aborted turn is ignored.
             text: match text {
                 Some(text) => text,
                 None if is_abort => "".into(),
@@ -189,7 +189,7 @@ impl GenerateReply {
         })
     }
 
-    /// The sampled tokens: by themselves, or with their log probabilities.
+    /// The sampled tokens, from their own field or from the log probabilities.
     pub fn sampled(&self) -> Option<Vec<TokenId>> {
         let beside = || {
             let logprobs = self.logprobs.as_ref()?.iter();

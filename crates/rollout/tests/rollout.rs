@@ -1,4 +1,4 @@
-//! Each way out of a rollout, and what is recorded on it.
+//! Each exit path of a rollout, and its recording.
 
 #![allow(
     clippy::unwrap_used,
@@ -156,7 +156,7 @@ fn a_cut_turn_is_played_and_noted() {
     assert_eq!(result.status(), Status::Completed);
     assert_eq!(result.cut_turns, [0]);
     assert_eq!(actions, [Action::respond("Hel")]);
-    // What an observation says of the task replaces what was known, nulls included.
+    // An observation's task information replaces the earlier one, including nulls.
     assert_eq!(
         result.info.to_python_text(),
         "{\"source\": \"user\", \"reward_info\": null}"
@@ -196,7 +196,7 @@ fn sampled_tokens_are_kept_as_they_are() {
         vec![said("x", false), said("###STOP###", true)],
     );
     let (tokens, mask) = result.tokens_and_mask();
-    // The second prompt is what was recorded by then, header included.
+    // The second prompt is the recording so far, including the header.
     let Some(Prompt::InputIds(second)) = prompts.get(1) else {
         panic!("the prompt is no list of tokens");
     };
@@ -394,7 +394,7 @@ proptest! {
         prop_assert_eq!(mask.len(), tokens.len() - result.prompt_ids.len());
         prop_assert!(result.stop_reason.is_some());
         prop_assert!(result.strips.len() + 2 <= result.messages.len());
-        // Whatever is trained was said by the assistant.
+        // All trained tokens are text of the assistant.
         for (strip, message) in result.strips.iter().zip(&result.messages[2..]) {
             prop_assert!(strip.trained() == 0 || message.role == ChatRole::Assistant);
         }

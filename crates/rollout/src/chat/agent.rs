@@ -1,4 +1,4 @@
-//! The agents of tau-bench: what each tells the model, and how it reads the answer.
+//! The agents of tau-bench: their system messages, and how they read the answer.
 
 use volary_core::json::ReadError;
 use volary_core::json::text::strip;
@@ -7,7 +7,7 @@ use volary_tokens::{Action, ChatMessage, ChatRole};
 
 use super::ChatReply;
 
-/// What act and react agents are told about the form of an answer. React thinks first.
+/// The format instructions of act and react agents. React includes a thought.
 const ACT_RULES: &str = "\n# How to answer\n\
 Write one action after the label `Action:`, as a JSON object with the keys `name` and `arguments`, and nothing after it.\n\
 To write to the user, take the action `respond` with the text under `content`:\n\
@@ -24,10 +24,10 @@ The result of a tool comes as the next message and begins with `API output:`. Ta
 /// An agent of tau-bench.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ChatAgent {
-    /// Calls tools by the provider's own means.
+    /// Calls tools through the provider's API.
     #[default]
     ToolCalling,
-    /// As tool-calling, with examples after the policy.
+    /// Like tool-calling, with examples after the policy.
     FewShot(Vec<Text>),
     /// Writes actions as text.
     Act,
@@ -35,37 +35,37 @@ pub enum ChatAgent {
     React,
 }
 
-/// What an answer means.
+/// A parsed answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Turn {
-    /// The message as the model sees it later on.
+    /// The message in later requests.
     pub(super) sent: Json,
-    /// The message as text, for tokens.
+    /// The message as text, for tokenization.
     pub(super) said: Text,
     /// The action.
     pub(super) action: Action,
-    /// The id of the call that the environment answers.
+    /// The id of the call to which the observation belongs.
     call: Option<Text>,
 }
 
-/// Why an answer makes no turn.
+/// Why an answer is not a turn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TurnError {
-    /// The arguments of the first call are no JSON.
+    /// The arguments of the first call are not JSON.
     #[error("the arguments of {name} are no JSON: {error}")]
     Json {
         /// The tool.
         name: Text,
-        /// What is wrong.
+        /// The syntax error.
         error: ReadError,
     },
-    /// They are JSON, but no object.
+    /// The arguments are JSON, but not an object.
     #[error("the arguments of {0} are no object")]
     NoObject(Text),
 }
 
 impl ChatAgent {
-    /// Whether tools are described and called in text.
+    /// Whether tools are declared and called in text.
     pub fn calls_in_text(&self) -> bool {
         matches!(self, ChatAgent::Act | ChatAgent::React)
     }
@@ -87,7 +87,7 @@ impl ChatAgent {
         format!("{wiki}\n#Available tools\n{tools}{rules}")
     }
 
-    /// What an answer means. Of several calls only the first one counts.
+    /// Parses an answer. Of several calls only the first one counts.
     pub(super) fn turn(&self, reply: &ChatReply) -> Result<Turn, TurnError> {
         let content = reply.content.clone().unwrap_or_else(|| "".into());
         if self.calls_in_text() {
@@ -135,7 +135,7 @@ impl ChatAgent {
         })
     }
 
-    /// The answer of the environment: as the model sees it, and as it is recorded.
+    /// The observation as sent to the model, and as recorded.
     pub(super) fn observation(&self, turn: &Turn, observation: &Text) -> (Json, ChatMessage) {
         let action = &turn.action;
         if self.calls_in_text() {

@@ -1,4 +1,4 @@
-//! Messages and tokens of an episode, as they come.
+//! Records messages and tokens of an episode.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::export::LOG_PROBS;
 use crate::result::{InteractionResult, StopReason};
 use crate::sglang::GenerateReply;
 
-/// Records an episode. Each message is recorded before its tokens are found, so a failure there keeps it.
+/// Records an episode. Each message is recorded before its tokens are computed, so an error there preserves it.
 pub(crate) struct Recorder {
     conversation: Conversation,
     mode: MaskMode,
@@ -44,7 +44,7 @@ impl Recorder {
         self.result
     }
 
-    /// The messages before the first turn.
+    /// Records the messages before the first turn.
     pub(crate) fn begin(&mut self, system: Option<ChatMessage>, user: ChatMessage, info: Object) {
         for message in system.into_iter().chain([user]) {
             self.conversation.push(message.clone());
@@ -80,7 +80,7 @@ impl Recorder {
         self.result.stop_reason = Some(reason);
     }
 
-    /// All messages, and the header of the next turn.
+    /// Renders all messages and the header of the next turn.
     pub(crate) fn render(&self, tools: &[Json]) -> Result<String, StopReason> {
         self.conversation
             .render(tools, true)
@@ -91,7 +91,7 @@ impl Recorder {
         self.tokenizer.encode(text).map_err(untokenizable)
     }
 
-    /// A turn of the assistant.
+    /// Records a turn of the assistant.
     pub(crate) fn record_turn(
         &mut self,
         said: Text,
@@ -111,14 +111,14 @@ impl Recorder {
             }
         };
         if let Some(stream) = log_probs(&strip, reply) {
-            // A stream of that length always fits.
+            // The stream has the right length.
             let _ = strip.set_stream(LOG_PROBS, stream);
         }
         self.result.strips.push(strip);
         Ok(())
     }
 
-    /// A turn that is known as text alone.
+    /// Records a turn of which only the text is known.
     pub(crate) fn record_text(&mut self, said: Text) -> Result<(), StopReason> {
         let text = format!("{said}{END_OF_TURN}");
         let reply = GenerateReply {
@@ -134,7 +134,7 @@ impl Recorder {
         self.record_turn(said, &reply)
     }
 
-    /// The answer of the environment.
+    /// Records an observation.
     pub(crate) fn record_observation(
         &mut self,
         message: ChatMessage,
@@ -158,7 +158,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// What a message adds by comparing renderings.
+    /// The tokens that a message adds, by comparing renderings.
     fn compare(
         &mut self,
         message: ChatMessage,
@@ -184,7 +184,7 @@ impl Recorder {
         }
     }
 
-    /// The sampled tokens. If the server gives none, or the tokenizer is not the model's, those of the text.
+    /// The sampled tokens; those of the text if the server returns none or the tokenizer differs from the model's.
     fn sampled(&self, reply: &GenerateReply) -> Result<Vec<TokenId>, StopReason> {
         match reply.sampled().filter(|_| !self.result.is_reconstructed) {
             None => self.encode(&reply.text),
@@ -195,7 +195,7 @@ impl Recorder {
         }
     }
 
-    /// Fails if the server sampled other tokens than those of its text: its tokenizer is another one.
+    /// Fails if the sampled tokens do not decode to the server's text: the server has another tokenizer.
     pub(crate) fn check(&self, reply: &GenerateReply) -> Result<(), StopReason> {
         let Some(sampled) = reply.sampled().filter(|_| !self.result.is_reconstructed) else {
             return Ok(());
@@ -207,7 +207,7 @@ impl Recorder {
         let bytes = self.tokenizer.decode(&sampled);
         let bytes = bytes.map_err(|error| other(error.to_string()))?;
         let text = String::from_utf8_lossy(&bytes);
-        // A server may leave the mark at the end out of its text.
+        // A server may omit the end mark from its text.
         let is_same = *text == *reply.text || text.strip_suffix(END_OF_TURN) == Some(&reply.text);
         match is_same {
             true => Ok(()),
@@ -216,7 +216,7 @@ impl Recorder {
     }
 }
 
-/// The log probabilities of a turn, where its trained tokens are exactly those that were sampled.
+/// The log probabilities of a turn, if its trained tokens are exactly the sampled ones.
 fn log_probs(strip: &TokenStrip, reply: &GenerateReply) -> Option<Vec<Option<f64>>> {
     let given = reply.logprobs.as_ref()?;
     let first = strip.mask().iter().position(|is_trained| *is_trained)?;
