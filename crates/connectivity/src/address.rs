@@ -1,20 +1,20 @@
-//! Addresses, as far as browsers treat them differently: by scheme, and by whether they lead to this
+//! Addresses and the properties by which browsers treat them differently: the scheme, and whether they lead to this
 //! machine, to the local network or to the public one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How far away an address is, in the words of the Local Network Access rules of browsers.
+/// The address space of a host, as defined by the Local Network Access rules of browsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Space {
     /// This machine.
     Loopback,
-    /// The network around it.
+    /// The local network.
     Local,
-    /// Anywhere.
+    /// The public network.
     Public,
 }
 
-/// The parts of a web address that matter.
+/// The relevant parts of a web address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// Whether it is https.
@@ -24,7 +24,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// The parts of an address; `None` if it is none of http or https.
+    /// Parses an address; `None` if its scheme is not http or https.
     pub fn of(url: &str) -> Option<Address> {
         let (scheme, rest) = url.split_once("://")?;
         let is_secure = match scheme.to_ascii_lowercase().as_str() {
@@ -49,8 +49,8 @@ impl Address {
         })
     }
 
-    /// How far away it is, by its looks. A name may lead elsewhere than it looks; one without a dot is
-    /// taken to be of the local network.
+    /// The address space, judged by the host's spelling only. A name may resolve to another space; one without a dot is
+    /// assumed to be in the local network.
     pub fn space(&self) -> Space {
         let host = self.host.trim_end_matches('.');
         if let Ok(address) = host.parse::<IpAddr>() {
@@ -72,10 +72,10 @@ impl Address {
     }
 }
 
-/// Names that end so are of no public network.
+/// Suffixes of names that do not exist in the public network.
 const LOCAL_ENDINGS: [&str; 4] = [".local", ".lan", ".internal", ".home.arpa"];
 
-/// Whether browsers take a host for a number, such as `0x7f.1`. What it leads to is not worked out here.
+/// Whether browsers parse a host as a number, such as `0x7f.1`. The number itself is not computed here.
 fn ends_in_number(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x")
@@ -99,7 +99,7 @@ fn space_of_v6(address: Ipv6Addr) -> Space {
     }
     let [first, second, .., high, low] = address.segments();
     let is_embedded = match (first, second) {
-        // Translated by the network (RFC 6052), or written in an old way (RFC 4291).
+        // NAT64 prefixes (RFC 6052), and the deprecated IPv4-compatible form (RFC 4291).
         (0x64, 0xff9b) => true,
         (0, 0) => high > 0,
         _ => false,

@@ -1,20 +1,20 @@
-//! What it means that a request failed before any reply.
+//! Determines why a request failed before any reply.
 
 use crate::address::{Address, Space};
 
-/// The page that asks.
+/// The page that sends requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Its origin, such as `https://example.org`.
     pub origin: String,
     /// Whether it was loaded over https.
     pub is_https: bool,
-    /// How far away it came from.
+    /// The address space that it was loaded from.
     pub space: Space,
 }
 
 impl Page {
-    /// The page of an origin; `None` if the origin is not a web address.
+    /// The page with an origin; `None` if the origin is not a web address.
     pub fn of(origin: &str) -> Option<Page> {
         let address = Address::of(origin)?;
         Some(Page {
@@ -25,25 +25,25 @@ impl Page {
     }
 }
 
-/// What the browser says of a permission.
+/// The state of a browser permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Given.
+    /// Granted.
     Granted,
     /// The user will be asked.
     Prompt,
-    /// Refused.
+    /// Denied.
     Denied,
 }
 
-/// What a page can find out about a request that failed before any reply.
+/// The observations of a page about a request that failed before any reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// Whether the same address answers a request of mode `no-cors`.
+    /// Whether the same address answers a `no-cors` request.
     pub answers_without_cors: Option<bool>,
-    /// The permission to reach the loopback or local network, where the browser knows of one.
+    /// The permission to access the loopback or local network, if the browser has one.
     pub permission: Option<Permission>,
-    /// Whether the browser says it is online.
+    /// Whether the browser is online.
     pub is_online: bool,
 }
 
@@ -54,24 +54,24 @@ pub enum Cause {
     NotAnAddress,
     /// This machine is offline.
     Offline,
-    /// The server answers, but does not let this page read it.
+    /// The server answers, but its CORS headers do not allow this page to read the reply.
     Cors,
-    /// The browser was told not to let this page into the nearer network.
+    /// The user denied this page access to the more private network.
     NotAllowed(Space),
-    /// The browser asks before it lets this page into the nearer network.
+    /// The browser requires permission for access to the more private network.
     NotYetAllowed(Space),
     /// An https page and an http address of another machine.
     MixedContent,
-    /// An https page and a near http address, in a browser that does not say what it thinks of it.
+    /// An https page and a nearby http address, in a browser that does not report whether it blocks the request.
     PerhapsMixedContent,
-    /// Nothing answers, at an address of this machine or the network around it.
+    /// No server answers at an address of this machine or the local network.
     NobodyNear,
-    /// Nothing answers, somewhere far away.
+    /// No server answers at a public address.
     NobodyFar,
 }
 
 impl Cause {
-    /// Makes the most of what was found out about an address.
+    /// Determines the cause from the observations about an address.
     pub fn of(url: &str, page: &Page, silence: &Silence) -> Cause {
         let Some(address) = Address::of(url) else {
             return Cause::NotAnAddress;
@@ -96,13 +96,13 @@ impl Cause {
         }
     }
 
-    /// Whether the same request may succeed later without anybody's doing. What the browser or the server forbids stays
-    /// forbidden.
+    /// Whether a retry may succeed without any action of the user. A request that the browser or the server forbids
+    /// stays forbidden.
     pub const fn may_pass(self) -> bool {
         matches!(self, Cause::Offline | Cause::NobodyNear | Cause::NobodyFar)
     }
 
-    /// The cause in a sentence or two; "perhaps" if it is not certain.
+    /// An explanation of a sentence or two; with "perhaps" if the cause is uncertain.
     pub fn why(self, url: &str, page: &Page) -> String {
         match self {
             Cause::NotAnAddress => format!("{url} is not a web address."),
@@ -138,7 +138,7 @@ impl Cause {
         }
     }
 
-    /// What to do in the browser; `None` where something must change at the server or its address.
+    /// The remedy in the browser; `None` if the server or its address must change.
     pub const fn in_the_browser(self) -> Option<&'static str> {
         match self {
             Cause::Offline => {

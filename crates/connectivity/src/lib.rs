@@ -6,8 +6,8 @@
 //! It applies to servers of every kind, models and environments; the advice for the server is added by the
 //! callers.
 //!
-//! - [`address`]: addresses, as far as browsers treat them differently.
-//! - [`cause`]: what a missing response means.
+//! - [`address`]: parsed addresses and their address space.
+//! - [`cause`]: the cause of a missing response.
 //! - [`linked_file`]: a file that an address refers to, and whether it may be fetched.
 
 pub mod address;
