@@ -68,7 +68,7 @@ pub struct Global {
     pub name: String,
 }
 
-/// An instance of a class that is not on the list: everything that the pickle says about it.
+/// An instance of a class that is not on the list, with all information that the pickle contains about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     /// The class or function.
@@ -77,9 +77,9 @@ pub struct Object {
     pub arguments: Value,
     /// The state that was set afterwards; [`Value::None`] if there is none.
     pub state: Value,
-    /// The appended elements, if it is a kind of list.
+    /// The appended elements, for subclasses of `list`.
     pub elements: Vec<Value>,
-    /// The items that were set, if it is a kind of dictionary.
+    /// The items that were set, for subclasses of `dict`.
     pub items: Vec<(Value, Value)>,
 }
 
@@ -87,7 +87,7 @@ pub struct Object {
 #[derive(Clone, Debug, Default)]
 pub struct Heap {
     nodes: Vec<Node>,
-    /// How many more bytes and elements constructors may copy from other values. A few bytes of
+    /// The number of bytes and elements that constructors may still copy from other values. A few bytes of
     /// a pickle can copy a long list, again and again.
     copies_left: usize,
 }

@@ -2,7 +2,7 @@
 //!
 //! - `reader`: the bytes, with checked lengths.
 //! - `machine`: the stack machine, one method per group of opcodes.
-//! - `construct`: the values that `REDUCE`, `NEWOBJ` and `BUILD` make of known names.
+//! - `construct`: the values that `REDUCE`, `NEWOBJ` and `BUILD` construct for known names.
 //!
 //! Invariants: there is no recursion, whatever the nesting; an opcode adds a bounded number of nodes;
 //! a truncated pickle keeps the values that were complete.
@@ -20,12 +20,12 @@ use crate::heap::{Heap, Value};
 pub struct Outcome {
     /// All values.
     pub heap: Heap,
-    /// The pickled object. After an error it is what was complete: open lists and dictionaries
-    /// contain the elements so far.
+    /// The pickled object. After an error it contains what was complete: open lists and dictionaries
+    /// have the elements so far.
     pub root: Value,
     /// Why the pickle ended early.
     pub error: Option<PickleError>,
-    /// How many bytes were read. A legacy file contains several pickles.
+    /// The number of bytes read. A legacy file contains several pickles.
     pub length: usize,
     /// The names that became objects, with their counts.
     pub placeholders: BTreeMap<String, usize>,
@@ -51,7 +51,7 @@ pub enum PickleError {
     /// An opcode whose operands are missing or have the wrong type.
     #[error("byte {at}: {problem}")]
     Invalid {
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
         /// The position of the opcode.
         at: usize,

@@ -2,7 +2,7 @@
 //!
 //! Invariants: element `k` of a multi-index is at `offset + Σ index · stride` of the storage; several
 //! tensors may share a storage, and a stride may be zero. Reading checks every index against the
-//! bytes that are there, so a false shape or stride is an error and never an allocation.
+//! available bytes, so a false shape or stride is an error and never an allocation.
 
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ pub enum DType {
 pub struct Tensor {
     /// The type of its elements.
     pub dtype: DType,
-    /// The key of its storage: the name of the zip member below `data/`. `None` if `inline` has the
+    /// The key of its storage: the name of the zip member below `data/`. `None` if `inline` contains the
     /// bytes.
     pub storage: Option<String>,
     /// The bytes of a numpy array.

@@ -1,5 +1,5 @@
 //! The values of known classes and functions. Nothing is called: each name on the list has a rule
-//! that makes a value of its arguments; every other name becomes an [`Object`].
+//! that converts its arguments to a value; every other name becomes an [`Object`].
 
 use crate::heap::{Global, Heap, List, Node, Object, Value};
 use crate::tensor::{DType, Tensor};
@@ -59,7 +59,7 @@ pub(super) fn build(heap: &mut Heap, target: Value, state: Value) {
     match (heap.node_mut(target), array) {
         (Some(node), Some(array)) => *node = array,
         (Some(Node::Object(object)), None) => object.state = state,
-        // Attributes of a dictionary, a tensor or another known value are not shown.
+        // Attributes of dictionaries, tensors and other known values are ignored.
         _ => {}
     }
 }
@@ -293,7 +293,7 @@ fn array(heap: &mut Heap, state: Value) -> Option<Node> {
     }
 }
 
-/// `(buffer, dtype, shape, order)`: how protocol 5 writes arrays.
+/// `(buffer, dtype, shape, order)`: the arrays of protocol 5.
 fn from_buffer(heap: &mut Heap, arguments: Value) -> Option<Value> {
     let (code, is_big_endian) = numpy_dtype(heap, argument(heap, arguments, 1)?)?;
     let dtype = DType::of_numpy(&code)?;

@@ -62,7 +62,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Puts what is on the stack into the containers below it, from the top down, as their closing
+    /// Moves the values on the stack into the containers below them, from the top down, as their closing
     /// opcodes would have done.
     fn recover(&mut self) {
         while let Some(mark) = self.marks.pop() {
@@ -90,7 +90,7 @@ impl<'a> Machine<'a> {
         let opcode = self.reader.byte()?;
         match opcode {
             b'.' => return Ok(true),
-            // PROTO, FRAME, and marks of buffers outside of the pickle that change no value.
+            // PROTO, FRAME, and opcodes of out-of-band buffers that change no value.
             0x80 => drop(self.reader.byte()?),
             0x95 => drop(self.reader.array::<8>()?),
             0x98 => {}
@@ -254,7 +254,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Puts values into the container below them.
+    /// Adds values to the container below them.
     fn fill(&mut self, opcode: u8) -> Result<(), PickleError> {
         let values = match opcode {
             b'a' => vec![self.pop()?],
@@ -371,7 +371,7 @@ impl<'a> Machine<'a> {
             self.add(node);
             return Ok(());
         }
-        // The tuple represents the storage until a tensor is made of it.
+        // The tuple represents the storage until a tensor is constructed from it.
         let id = self.pop()?;
         self.stack.push(id);
         Ok(())

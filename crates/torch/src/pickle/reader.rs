@@ -2,7 +2,7 @@
 
 use super::PickleError;
 
-/// Reads operands. No length is trusted: a slice is returned only if its bytes are there.
+/// Reads operands. No length is trusted: a slice is returned only if all its bytes exist.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -13,7 +13,7 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0 }
     }
 
-    /// The number of bytes that were read.
+    /// The number of bytes read.
     pub fn position(&self) -> usize {
         self.at
     }
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         Ok(byte)
     }
 
-    /// Bytes with their length, of `N` bytes, in front.
+    /// Bytes prefixed with their length, which takes `N` bytes.
     pub fn counted<const N: usize>(&mut self) -> Result<&'a [u8], PickleError> {
         let mut length = [0; 8];
         let prefix = self.array::<N>()?;
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         self.take(length)
     }
 
-    /// The bytes up to the next line break, which is read too.
+    /// The bytes up to the next line break, which is consumed too.
     pub fn line(&mut self) -> Result<&'a [u8], PickleError> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let length = rest.iter().position(|byte| *byte == b'\n');
