@@ -1,4 +1,4 @@
-//! Plays episodes on any TaskDatasetServer, with a transport that blocks: the least that a native program needs.
+//! Plays episodes on any TaskDatasetServer through a blocking transport: a minimal native client.
 //!
 //! `play < plan.json`, where the plan is `{"server_url", "api_key"?, "episodes": [{"start": {"task_idx"? |
 //! "task_kwargs"?}, "actions": [message, …]}]}`. Prints the result as JSON.
@@ -21,10 +21,10 @@ use volary_remote::{
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Largest reply that is read.
+/// The maximum size of a reply.
 const REPLY_LIMIT: u64 = 256 << 20;
 
-/// Sends with ureq, and blocks meanwhile.
+/// A blocking transport that uses ureq.
 struct Blocking {
     agent: Agent,
 }

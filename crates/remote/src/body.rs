@@ -1,27 +1,27 @@
-//! What is wrong with a request's body, as the original's framework says it: a list of problems, each with
-//! its kind, its place and its input.
+//! Validation errors of request bodies in the format of the original's framework: a list of problems, each with
+//! its kind, its location and its input.
 
 use volary_core::json::read::{ReadError, ReadProblem};
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
 
-/// One thing that does not fit.
+/// One validation error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyProblem {
     /// The kind, such as `missing` or `int_parsing`.
     pub kind: &'static str,
-    /// The place within the body: names and positions.
+    /// The location within the body: names and indices.
     pub place: Vec<Json>,
-    /// For people.
+    /// The message for people.
     pub message: Text,
-    /// What was there.
+    /// The invalid value.
     pub input: Json,
-    /// What else is known, where the original says more.
+    /// Further details, for the kinds of errors for which the original includes them.
     pub context: Option<Json>,
 }
 
 impl BodyProblem {
-    /// A problem with the field of a name.
+    /// An error of a field.
     pub fn field(kind: &'static str, name: &'static str, message: &str, input: &Json) -> Self {
         BodyProblem {
             kind,
@@ -32,7 +32,7 @@ impl BodyProblem {
         }
     }
 
-    /// A problem with the body as a whole.
+    /// An error of the body as a whole.
     pub fn whole(kind: &'static str, message: &str, input: &Json) -> Self {
         BodyProblem {
             kind,
@@ -70,7 +70,7 @@ pub fn detail(text: &str) -> Json {
     json!({"detail": (text)})
 }
 
-/// Why a body cannot be used.
+/// Why a body cannot be parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unreadable {
     /// It is not valid JSON, and the position is known.
@@ -79,12 +79,12 @@ pub enum Unreadable {
     Unfit(&'static str),
 }
 
-/// Reads the bytes of a body. An empty one is `None`: the framework takes it as no body at all.
+/// Parses the bytes of a body. An empty one is `None`: the framework treats it as a missing body.
 pub fn read(bytes: &[u8]) -> Result<Option<Json>, Unreadable> {
     if bytes.is_empty() {
         return Ok(None);
     }
-    // A byte order mark is allowed here, unlike in a JSON text.
+    // A byte order mark is allowed here, unlike in other JSON texts.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|_| Unreadable::Unfit("it is no UTF-8"))?;
     volary_core::json::read(text).map(Some).map_err(not_json)

@@ -12,14 +12,14 @@ pub const PROTOCOL: [&str; 6] = [
     "/info",
 ];
 
-/// The paths that a server has.
+/// The described paths of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     paths: Vec<String>,
 }
 
 impl Description {
-    /// Reads a description; `None` if it is none.
+    /// Reads a description; `None` if the value is not one.
     pub fn read(body: &Json) -> Option<Description> {
         let paths = body.get("paths")?.as_object()?;
         Some(Description {
@@ -27,7 +27,7 @@ impl Description {
         })
     }
 
-    /// Whether there is such a path.
+    /// Whether the path exists.
     pub fn has(&self, path: &str) -> bool {
         self.paths.iter().any(|known| known == path)
     }
@@ -39,7 +39,7 @@ impl Description {
             .all(|path| self.has(path))
     }
 
-    /// The paths of the protocol that are not there.
+    /// The paths of the protocol that are missing.
     pub fn lacks(&self) -> Vec<&'static str> {
         let lacking = PROTOCOL.into_iter().filter(|path| !self.has(path));
         lacking.collect()

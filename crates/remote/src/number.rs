@@ -1,15 +1,15 @@
-//! Numbers in the bodies of requests: what the original's framework takes for one.
+//! Numbers in request bodies, with the coercions of the original's framework.
 
 use volary_core::json::Json;
 use volary_core::json::text::strip;
 
 use crate::body::BodyProblem;
 
-/// Where floats end that have a machine integer.
+/// The upper bound of floats that convert to an `i64`.
 const INTEGERS_END: f64 = 9_223_372_036_854_775_808.0;
 
-/// Reads an integer: also a whole float, true or false, or a text. Those of more than 64 bits, which
-/// the original hands on, are refused: no dataset is that long.
+/// Reads an integer; also accepts floats without a fraction, booleans and texts. Integers of more than 64 bits, which
+/// the original passes on, are rejected: no dataset is that long.
 pub(crate) fn integer(name: &'static str, value: &Json) -> Result<i64, BodyProblem> {
     let problem = |kind, message: &str| BodyProblem::field(kind, name, message, value);
     let too_large = || {
@@ -44,7 +44,7 @@ pub(crate) fn integer(name: &'static str, value: &Json) -> Result<i64, BodyProbl
     }
 }
 
-/// The digits of an integer's text, perhaps signed; it may have `_` between digits and `.0` behind.
+/// The digits of an integer's text with an optional sign; the text may have `_` between digits and `.0` at the end.
 fn digits(text: &str) -> Option<String> {
     let text = strip(text);
     let whole = match text.split_once('.') {
@@ -62,7 +62,7 @@ fn digits(text: &str) -> Option<String> {
         .then(|| whole.replace('_', ""))
 }
 
-/// Reads a float: also an integer within the range of floats, a boolean, or a text.
+/// Reads a float; also accepts integers within the range of floats, booleans and texts.
 pub(crate) fn float(name: &'static str, value: &Json) -> Result<f64, BodyProblem> {
     let problem = |kind, message: &str| BodyProblem::field(kind, name, message, value);
     match value {

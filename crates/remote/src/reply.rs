@@ -1,4 +1,4 @@
-//! The bodies of replies.
+//! Reply bodies.
 
 use std::sync::Arc;
 
@@ -9,45 +9,45 @@ use volary_core::message::error::MessageError;
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, Reset, Step, Tool, json};
 
-/// What `/info` says.
+/// The reply to `/info`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Info {
-    /// How many tasks the dataset has; `None` if it is endless.
+    /// The number of tasks in the dataset; `None` if it is endless.
     pub dataset_size: Option<u64>,
-    /// The environments that run, in order of start.
+    /// The running environments, in order of start.
     pub running_env_ids: Vec<Text>,
 }
 
-/// Why a reply cannot be used.
+/// Why a reply is malformed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyError {
-    /// It has another shape.
+    /// It has an unexpected structure.
     #[error("The reply to {endpoint} should be {expected}.")]
     Shape {
         /// The endpoint.
         endpoint: &'static str,
-        /// What was expected.
+        /// The expected structure.
         expected: &'static str,
     },
-    /// One of its messages cannot be read.
+    /// One of its messages is malformed.
     #[error("The reply to {endpoint} has a message that cannot be read: {error}")]
     Message {
         /// The endpoint.
         endpoint: &'static str,
-        /// What is wrong with it.
+        /// The error of the message.
         error: MessageError,
     },
-    /// One of its tools cannot be read.
+    /// One of its tools is malformed.
     #[error("The reply to /reset has a tool that cannot be read: {error}.")]
     Tool {
-        /// What is wrong with it.
+        /// The error of the tool.
         error: FieldError,
     },
 }
 
 impl ReplyError {
-    /// The endpoint whose reply it is.
+    /// The endpoint of the reply.
     pub fn endpoint(&self) -> Option<&'static str> {
         match self {
             ReplyError::Shape { endpoint, .. } | ReplyError::Message { endpoint, .. } => {

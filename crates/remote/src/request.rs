@@ -1,5 +1,5 @@
-//! The bodies of requests. Unknown fields are ignored; numbers may come as texts, as the original's
-//! framework takes them.
+//! Request bodies. Unknown fields are ignored; numbers may be texts, as in the original's
+//! framework.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, json, object};
@@ -7,13 +7,13 @@ use volary_core::{AnyMessage, json, object};
 use crate::body::BodyProblem;
 use crate::number::{float, integer};
 
-/// Which task to start.
+/// The task to start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Start {
-    /// A new environment of the dataset's choice.
+    /// A new environment, chosen by the dataset.
     #[default]
     Any,
-    /// The task at a place; negative ones count from the end.
+    /// The task at an index; negative indices count from the end.
     Index(i64),
     /// A task made from arguments.
     Arguments(Object),
@@ -66,7 +66,7 @@ impl Start {
             (Some(index), None) => Ok(Start::Index(index)),
             (None, Some(arguments)) => Ok(Start::Arguments(arguments)),
             (Some(_), Some(_)) => Err(vec![BodyProblem {
-                // The original names the error here, and its name gets lost on the way.
+                // The original puts the exception here, which serializes to an empty object.
                 context: Some(json!({"error": {}})),
                 ..BodyProblem::whole(
                     "value_error",
@@ -87,7 +87,7 @@ impl Start {
     }
 }
 
-/// Reads a body that names an environment and nothing else.
+/// Reads a body whose only field is the id of an environment.
 pub fn read_env_id(body: Option<&Json>) -> Result<Text, Problems> {
     let object = fields(body)?;
     env_id(object).map_err(|problem| vec![problem])
@@ -109,7 +109,7 @@ impl StepRequest {
     }
 }
 
-/// Reads the body of `/steps`, an extension: bodies of `/step`, none of them read yet.
+/// Reads the body of `/steps`, an extension: unparsed bodies of `/step`.
 pub fn read_steps(body: Option<&Json>) -> Result<&[Json], Problems> {
     let object = fields(body)?;
     let steps = object
@@ -124,7 +124,7 @@ pub fn read_steps(body: Option<&Json>) -> Result<&[Json], Problems> {
 /// Reads the body of `/close_old_envs`: seconds.
 pub fn read_last_used(body: Option<&Json>) -> Result<f64, Problems> {
     let object = fields(body)?;
-    // Null is refused here, unlike in fields that may be null.
+    // Null is rejected here, unlike in nullable fields.
     match object.get("last_used") {
         Some(value) => float("last_used", value).map_err(|problem| vec![problem]),
         None => Ok(DEFAULT_LAST_USED),
@@ -188,8 +188,8 @@ fn action(object: &Object) -> Result<AnyMessage, Problems> {
     })
 }
 
-/// A call without arguments is refused. The original breaks on it; read as a message, the call would
-/// silently be left out.
+/// Rejects a call without arguments. The original crashes on it; read as a message, the call would
+/// be dropped silently.
 fn calls_without_arguments(action: &Json) -> Problems {
     let calls = action.get("tool_calls").and_then(Json::as_list);
     let functions = calls.unwrap_or(&[]).iter().enumerate();

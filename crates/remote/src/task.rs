@@ -1,12 +1,12 @@
-//! A task on a server, as an episode's recipe names it: the server's address in the place of an
-//! environment's name, the body of `/start` in that of a configuration. So an episode says
-//! where it came from, and nothing that reads recipes needs to know of servers.
+//! The recipe of a task on a server: the server's address is used as the name of the environment, and the body of
+//! `/start` as the configuration. So an episode records its origin, and code that reads recipes does
+//! not depend on servers.
 
 use volary_connectivity::Address;
 use volary_core::json;
 use volary_core::json::Json;
 
-/// The key of the place of a task.
+/// The key of the index of a task.
 pub const TASK_INDEX: &str = "task_idx";
 /// The key of the arguments of a task.
 pub const TASK_ARGUMENTS: &str = "task_kwargs";
@@ -15,12 +15,12 @@ pub const TASK_ARGUMENTS: &str = "task_kwargs";
 pub const PYTHON_CODE: &str = "code";
 /// The key of the wheels that a Python file needs, in the configuration of a recipe.
 pub const PYTHON_WHEELS: &str = "wheels";
-/// What the name of a Python file begins with, before the hash of its code.
+/// The prefix of the name of a Python file, followed by the hash of its code.
 const PYTHON: &str = "python://";
-/// The digits of a hash in such a name.
+/// The number of digits of a hash in such a name.
 const HASH_DIGITS: usize = 16;
 
-/// Whether an environment is played through the protocol of servers: its name is the address of a server, or names a
+/// Whether an environment is played through the protocol of servers: its name is the address of a server, or that of a
 /// Python file.
 pub fn is_server(environment: &str) -> bool {
     Address::of(environment).is_some() || python_file(environment).is_some()
@@ -41,12 +41,12 @@ pub fn python_name(digest: &str) -> String {
     format!("{PYTHON}{}", digest.get(..HASH_DIGITS).unwrap_or(digest))
 }
 
-/// An address as it names a server: without spaces around it and slashes at its end.
+/// A server's address without surrounding spaces and trailing slashes.
 pub fn tidied(url: &str) -> &str {
     url.trim().trim_end_matches('/')
 }
 
-/// What can be chosen at a server, as a JSON Schema: a task by its place, or by arguments.
+/// The JSON Schema of a task on a server: by index, or by arguments.
 pub fn configuration(dataset_size: Option<u64>) -> Json {
     let last = dataset_size.and_then(|size| i64::try_from(size).ok()?.checked_sub(1));
     let which = match last {

@@ -1,9 +1,9 @@
-//! How a client's requests leave, and what comes back.
+//! The transport of a client's requests and their replies.
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 
-/// The methods that the protocol has.
+/// The HTTP methods of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Without a body.
@@ -17,19 +17,19 @@ pub enum Method {
 pub struct WireRequest {
     /// The method.
     pub method: Method,
-    /// The whole address.
+    /// The full URL.
     pub url: String,
     /// The key for the header [`KEY_HEADER`](crate::KEY_HEADER); no header without one.
     pub api_key: Option<Text>,
     /// JSON text.
     pub body: Option<String>,
-    /// How long to wait for the reply, in seconds; `None` waits for ever.
+    /// The timeout of the reply, in seconds; `None` for no timeout.
     pub timeout: Option<f64>,
 }
 
 impl std::fmt::Debug for WireRequest {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not derived: the key must not show.
+        // Not derived: the key must not be printed.
         formatter
             .debug_struct("WireRequest")
             .field("method", &self.method)
@@ -52,29 +52,29 @@ pub struct WireReply {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// It took too long.
+    /// The request timed out.
     #[error("The server did not answer in time.")]
     Timeout,
-    /// No connection, or it broke.
+    /// The connection failed or broke.
     #[error("The server cannot be reached: {reason}")]
     Unreachable {
-        /// What is known of it.
+        /// The cause, as far as it is known.
         reason: Text,
     },
-    /// There was a reply, but not one that can be taken in: it broke off, is too large, leads elsewhere.
+    /// The reply cannot be read: it is incomplete or too large, or it is a redirect.
     #[error("The server's reply cannot be used: {reason}")]
     Unusable {
-        /// What is wrong with it.
+        /// The problem.
         reason: Text,
     },
 }
 
-/// Moves a request's bytes.
+/// Sends requests over a network.
 pub trait Transport {
     /// Sends a request; any status is a response. After a timeout or a broken connection the connection must
     /// not be reused: late or repeated data is not a response to a later request.
     fn send(&self, request: WireRequest) -> LocalBoxFuture<'_, Result<WireReply, TransportError>>;
 
-    /// Waits before another attempt.
+    /// Waits before a retry.
     fn pause(&self, seconds: f64) -> LocalBoxFuture<'_, ()>;
 }

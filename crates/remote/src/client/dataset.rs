@@ -1,4 +1,4 @@
-//! A dataset that lives on a server.
+//! A remote dataset.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ pub struct TaskDatasetClient {
 }
 
 impl TaskDatasetClient {
-    /// Asks the server for its length at once.
+    /// Connects to a server and requests the length of its dataset.
     pub async fn connect(
         options: ClientOptions,
         transport: Rc<dyn Transport>,
@@ -37,13 +37,13 @@ impl TaskDatasetClient {
         })
     }
 
-    /// What the server says of itself now.
+    /// Requests the current `/info`.
     pub async fn info(&self) -> Result<Info, ClientError> {
         Ok(Info::read(&self.exchange.get("/info").await?)?)
     }
 
-    /// What the server says of its paths; `None` if it says nothing that can be read. Not every
-    /// server does, and what else answers at an address may.
+    /// Requests the server's description of its paths; `None` if there is none that can be parsed. Not every
+    /// server has one, and another kind of server may answer at the address.
     pub async fn describe(
         options: ClientOptions,
         transport: Rc<dyn Transport>,
@@ -55,19 +55,19 @@ impl TaskDatasetClient {
         Description::read(&exchange.get("/openapi.json").await.ok()?)
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     pub fn length(&self) -> Result<u64, DatasetError> {
         self.length.ok_or_else(|| DatasetError::Failed {
             message: "Server did not define dataset length.".into(),
         })
     }
 
-    /// An environment for a task. It starts with its first reset.
+    /// An environment for a task. It is started by its first reset.
     pub fn environment(&self, start: Start) -> TaskEnvironmentClient {
         TaskEnvironmentClient::new(self.exchange.clone(), start)
     }
 
-    /// The environment of the task at a place; negative places count from the end.
+    /// The environment of the task at an index; negative indices count from the end.
     pub fn environment_at(&self, index: i64) -> Box<dyn Environment> {
         Box::new(self.environment(Start::Index(index)))
     }
@@ -77,7 +77,7 @@ impl TaskDatasetClient {
         Box::new(self.environment(Start::Arguments(arguments)))
     }
 
-    /// Closes all environments that were not used for this many seconds; returns their ids.
+    /// Closes all environments that were unused for this many seconds; returns their ids.
     pub async fn close_old(&self, last_used: f64) -> Result<Vec<Text>, ClientError> {
         let body = json!({"last_used": (last_used)});
         let reply = self.exchange.post("/close_old_envs", &body).await?;

@@ -1,4 +1,4 @@
-//! An environment that lives on a server.
+//! A remote environment.
 
 use std::rc::Rc;
 
@@ -26,25 +26,25 @@ pub struct TaskEnvironmentClient {
     frames_known: Frames,
 }
 
-/// Whether the server can show frames, an extension that the original does not have.
+/// Whether the server supports frames, an extension that the original lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
-    /// Not asked yet.
+    /// Not requested yet.
     Unknown,
-    /// It can.
+    /// Supported.
     Shown,
-    /// It cannot.
+    /// Not supported.
     NotShown,
 }
 
 impl TaskEnvironmentClient {
-    /// An environment for a task, without asking the server anything about its dataset.
+    /// An environment for a task, without a request about its dataset.
     pub fn of(options: ClientOptions, transport: Rc<dyn Transport>, start: Start) -> Self {
         let options = Rc::new(options);
         TaskEnvironmentClient::new(Exchange { options, transport }, start)
     }
 
-    /// Says beforehand whether the server shows frames, where that is known.
+    /// Sets whether the server supports frames, if that is known in advance.
     pub fn knowing(mut self, frames: Frames) -> Self {
         self.frames_known = frames;
         self
@@ -60,18 +60,18 @@ impl TaskEnvironmentClient {
         }
     }
 
-    /// The id on the server, once started.
+    /// The id on the server; `None` before the start.
     pub fn env_id(&self) -> Option<&Text> {
         self.env_id.as_ref()
     }
 
-    /// Whether the server shows frames.
+    /// Whether the server supports frames.
     pub fn frames(&self) -> Frames {
         self.frames_known
     }
 
-    /// Asks the server for the frame, for [`export_frame`](Environment::export_frame) to give; it
-    /// is empty if that fails. A server without that extension is asked once.
+    /// Requests the frame, which [`export_frame`](Environment::export_frame) then returns; the frame
+    /// is empty if that fails. A server without the extension is asked only once.
     pub async fn fetch_frame(&mut self) -> Result<(), ClientError> {
         if self.frames_known == Frames::NotShown {
             return Ok(());
@@ -99,10 +99,10 @@ impl TaskEnvironmentClient {
     }
 
     /// Starts a new environment on the server, without the reset that must follow:
-    /// [`TaskEnvironmentClient::try_reset_started`]. A caller that may be stopped soon can record the id first.
+    /// [`TaskEnvironmentClient::try_reset_started`]. A caller that may be interrupted soon can record the id first.
     pub async fn try_start(&mut self) -> Result<(), ClientError> {
         if self.exchange.options.close_replaced && self.env_id.is_some() {
-            // Best effort: the old one may be gone already, and the new one does not need it.
+            // Best effort: the old environment may be gone already, and the new one does not depend on it.
             let _ = self.try_close().await;
         }
         let started = self.exchange.post("/start", &self.start.to_json()).await?;
@@ -110,7 +110,7 @@ impl TaskEnvironmentClient {
         Ok(())
     }
 
-    /// Resets what [`TaskEnvironmentClient::try_start`] has started.
+    /// Resets the environment started by [`TaskEnvironmentClient::try_start`].
     pub async fn try_reset_started(&mut self) -> Result<Reset, ClientError> {
         match self.exchange.post("/reset", &self.body()).await {
             Ok(body) => Ok(reply::read_reset(&body)?),
@@ -126,8 +126,8 @@ impl TaskEnvironmentClient {
         }
     }
 
-    /// Takes an action on the server. Never tried twice: it might step twice. Nothing is sent before the
-    /// first start.
+    /// Takes an action on the server. It is never retried, since it might step twice. Fails without a request before
+    /// the first start.
     pub async fn try_step(&mut self, action: &AnyMessage) -> Result<Step, ClientError> {
         if self.env_id.is_none() {
             return Err(ClientError::NotStarted);
@@ -152,7 +152,7 @@ impl TaskEnvironmentClient {
         }
     }
 
-    /// Closes it on the server; the reply, or null if it never started.
+    /// Closes it on the server. Returns the reply, or null if it was never started.
     pub async fn try_close(&mut self) -> Result<Json, ClientError> {
         if self.env_id.is_none() {
             return Ok(Json::Null);
@@ -165,7 +165,7 @@ impl TaskEnvironmentClient {
     }
 }
 
-/// The end of an episode that the server broke: each call is answered with the error.
+/// The end of an episode after a server error: each call is answered with the error.
 fn ended_by(error: &ClientError, action: &AnyMessage) -> Step {
     let text = Text::from(error.to_string());
     let messages = match action {
@@ -184,7 +184,7 @@ fn ended_by(error: &ClientError, action: &AnyMessage) -> Step {
     }
 }
 
-/// Whether the server does not know the path, as against not knowing the environment.
+/// Whether the path is unknown to the server, rather than the environment.
 fn lacks_the_path(error: &ClientError) -> bool {
     match error {
         ClientError::Status { status: 405, .. } => true,

@@ -1,4 +1,4 @@
-//! One request and its reply, with all that can go wrong.
+//! One request and its reply or error.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::ClientOptions;
 use crate::reply::ReplyError;
 use crate::transport::{Method, Transport, TransportError, WireRequest};
 
-/// Why a server did not do as asked.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -33,10 +33,10 @@ pub enum ClientError {
         /// The endpoint.
         endpoint: &'static str,
     },
-    /// JSON of another shape.
+    /// A response with an unexpected structure.
     #[error(transparent)]
     Reply(#[from] ReplyError),
-    /// No request was sent: there is no environment yet.
+    /// No request was sent: the environment was not started.
     #[error("The environment was never started; reset it first.")]
     NotStarted,
 }
@@ -46,13 +46,13 @@ impl ClientError {
     pub fn is_uncertain(&self) -> bool {
         match self {
             ClientError::Transport(_) | ClientError::NotJson { .. } | ClientError::Reply(_) => true,
-            // A proxy's word for a server that did not answer it.
+            // The status of a proxy whose upstream server did not answer.
             ClientError::Status { status, .. } => matches!(status, 502 | 504),
             ClientError::NotStarted => false,
         }
     }
 
-    /// The endpoint whose reply it is, if there was a reply.
+    /// The endpoint of the reply, if there was one.
     pub fn endpoint(&self) -> Option<&'static str> {
         match self {
             ClientError::Transport(_) | ClientError::NotStarted => None,
@@ -63,12 +63,12 @@ impl ClientError {
         }
     }
 
-    /// Whether the server does not know the environment.
+    /// Whether the environment is unknown to the server.
     pub fn is_gone(&self) -> bool {
         matches!(self, ClientError::Status { status: 404, .. })
     }
 
-    /// Whether another try may find the server ready.
+    /// Whether the error is transient, so that a retry may succeed.
     fn is_passing(&self) -> bool {
         matches!(
             self,
@@ -88,10 +88,10 @@ impl ClientError {
     }
 }
 
-/// The pause before a second try, in seconds; each further one is twice as long.
+/// The pause before the first retry, in seconds; it doubles with each further one.
 const FIRST_PAUSE: f64 = 0.25;
 
-/// How a client reaches its server.
+/// The connection of a client to its server.
 #[derive(Clone)]
 pub(super) struct Exchange {
     pub options: Rc<ClientOptions>,
@@ -103,13 +103,13 @@ impl Exchange {
         self.send_again(Method::Get, endpoint, None).await
     }
 
-    /// For what may be done twice.
+    /// Sends an idempotent request, with retries.
     pub async fn post(&self, endpoint: &'static str, body: &Json) -> Result<Json, ClientError> {
         let body = Some(body.to_python_text());
         self.send_again(Method::Post, endpoint, body).await
     }
 
-    /// For what must not be done twice.
+    /// Sends a request that must not be repeated.
     pub async fn post_once(
         &self,
         endpoint: &'static str,
@@ -166,7 +166,7 @@ impl Exchange {
     }
 }
 
-/// What an error's body says: the `detail` of the protocol, else its beginning.
+/// The message in an error's body: the `detail` of the protocol, else the beginning of the body.
 fn detail(body: &str) -> Text {
     const SHOWN: usize = 500;
     let known = volary_core::json::read(body).ok();

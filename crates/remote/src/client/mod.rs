@@ -1,7 +1,7 @@
-//! Datasets and environments that live on a server.
+//! Remote datasets and environments.
 //!
-//! They behave as aviary's TaskDatasetClient and TaskEnvironmentClient, but an address may end in a
-//! slash, tasks may be started by arguments, and, if asked for, a reset closes the environment
+//! They behave like aviary's TaskDatasetClient and TaskEnvironmentClient, except that an address may end in a
+//! slash, tasks may be started by arguments, and, optionally, a reset closes the environment
 //! that it replaces (the original leaves it running).
 
 mod dataset;
@@ -17,26 +17,26 @@ use volary_core::json::Text;
 /// The default timeout of a request, in seconds.
 pub const DEFAULT_TIMEOUT: f64 = 300.0;
 
-/// How a client talks to its server.
+/// The options of a client.
 #[derive(Clone)]
 pub struct ClientOptions {
-    /// The server's address, without a path of the protocol.
+    /// The server's base URL.
     pub server_url: Text,
-    /// The limit for one request, in seconds; `None` waits for ever.
+    /// The timeout of one request, in seconds; `None` for no timeout.
     pub request_timeout: Option<f64>,
     /// The key; sent only if not empty, and only to this server.
     pub api_key: Option<Text>,
-    /// Whether timeouts, error statuses and invalid JSON become messages that end the episode, instead of errors.
+    /// Whether timeouts, error statuses and invalid JSON become messages that end the episode instead of errors.
     pub catch_http_errors: bool,
     /// Whether a reset closes the environment that it replaces. The original does not.
     pub close_replaced: bool,
-    /// How often a request is sent once more that found no server or a busy one. Steps never are:
-    /// they might be taken twice. The original tries once.
+    /// The number of retries of a request that reached no server or a busy one. Steps are never retried:
+    /// they might be taken twice. The original has no retries.
     pub retries: u32,
 }
 
 impl ClientOptions {
-    /// For a server, with the original's defaults.
+    /// The original's defaults for a server.
     pub fn new(server_url: impl Into<Text>) -> Self {
         ClientOptions {
             server_url: server_url.into(),
@@ -51,7 +51,7 @@ impl ClientOptions {
 
 impl std::fmt::Debug for ClientOptions {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not derived: the key must not show.
+        // Not derived: the key must not be printed.
         formatter
             .debug_struct("ClientOptions")
             .field("server_url", &self.server_url)

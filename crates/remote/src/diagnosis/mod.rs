@@ -1,7 +1,7 @@
-//! Why a task dataset server cannot be used, and what to do: from observations of the page to messages for the
-//! user.
+//! Diagnoses failed requests to a task dataset server: maps observations of the page to an explanation and a remedy for
+//! the user.
 //!
-//! - `reply`: errors in a response; if there is no response, `volary_connectivity` finds the cause.
+//! - `reply`: errors in a response; if there is no response, `volary_connectivity` determines the cause.
 
 mod reply;
 #[cfg(test)]
@@ -12,82 +12,82 @@ use volary_connectivity::{Cause, Page, Silence};
 use crate::ClientError;
 use crate::description::Description;
 
-/// What kind of trouble it is.
+/// The category of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trouble {
     /// The input is not a web address.
     NotAnAddress,
-    /// Nothing answers at that address.
+    /// No server answers at this address.
     NotReachable,
     /// This machine is offline.
     Offline,
-    /// The server does not let this page in.
+    /// The server's CORS headers do not allow this page.
     Cors,
-    /// An https page may not reach an http address.
+    /// An https page cannot access an http address.
     MixedContent,
-    /// The browser must be allowed to reach the local network.
+    /// The browser requires permission to access the local network.
     LocalNetwork,
-    /// Something else than a TaskDatasetServer answers.
+    /// The server is not a TaskDatasetServer.
     NotAServer,
     /// A TaskDatasetServer of another version.
     OtherVersion,
-    /// The server requires a key, and none was given.
+    /// The server requires a key, and none was sent.
     NoKey,
-    /// It does not take the key.
+    /// The server rejects the key.
     WrongKey,
-    /// It takes too long to answer.
+    /// The request timed out.
     Timeout,
-    /// It has no room or no time now.
+    /// The server is at a limit.
     Busy,
-    /// It failed.
+    /// The server failed.
     ServerFailure,
-    /// It refused what was asked.
+    /// The server rejected the request.
     Refused,
 }
 
 impl Trouble {
-    /// Whether nothing else that is asked of the server will fare better, until a person has done something.
+    /// Whether all other requests to the server will fail as well until the user fixes the cause.
     pub const fn concerns_all(self) -> bool {
         !matches!(self, Trouble::ServerFailure | Trouble::Refused)
     }
 }
 
-/// What is wrong, why, and what to do about it.
+/// A problem, its cause and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The kind.
+    /// The category.
     pub trouble: Trouble,
     /// What failed: a sentence.
     pub what: String,
-    /// Why: a sentence or two, with the server's own words where there are any.
+    /// Why: a sentence or two, with the server's message if there is one.
     pub why: String,
     /// What to do: a sentence or two.
     pub remedy: String,
-    /// What to add or type at the server, to be copied; each with a word on where it belongs.
+    /// Lines to copy to the server, each with their location.
     pub lines: Vec<Lines>,
 }
 
 /// Lines to copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines {
-    /// Where they belong.
+    /// The file or terminal for them.
     pub place: &'static str,
     /// The lines.
     pub text: String,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug)]
 pub enum Observation<'a> {
-    /// There was a reply that won't do, or none in time; and what the server says of itself, where it
-    /// was asked and says anything.
+    /// An unusable reply, or a timeout; with the server's description of its paths, if it was requested
+    /// and received.
     Failed(&'a ClientError, Option<Description>),
     /// The request failed before any reply.
     Silent(Silence),
 }
 
-/// What is wrong, why, and what to do about it.
+/// Diagnoses an outcome.
 pub fn diagnose(
     server_url: &str,
     has_key: bool,

@@ -1,11 +1,11 @@
-//! Trouble that the server's own replies show.
+//! Errors that the server reports.
 
 use super::{Diagnosis, Trouble};
 use crate::ClientError;
 use crate::description::Description;
 use crate::transport::TransportError;
 
-/// What is wrong when there was a reply, or none in time.
+/// Diagnoses an error reply or a timeout.
 pub(super) fn of_error(
     server_url: &str,
     has_key: bool,
@@ -26,7 +26,7 @@ pub(super) fn of_error(
     };
     let lacking = description.map(Description::lacks).unwrap_or_default();
     let mut why = error.to_string();
-    // What a server says of itself may end in any way.
+    // A server's message may end with any character.
     if !why.ends_with(['.', '!', '?']) {
         why.push('.');
     }
@@ -54,7 +54,7 @@ fn trouble_of(has_key: bool, error: &ClientError, description: Option<&Descripti
         ClientError::Transport(_) => Trouble::NotReachable,
         ClientError::NotStarted => Trouble::Refused,
         ClientError::NotJson { .. } => stranger,
-        // What begins as it should is of another version rather than of another kind.
+        // A partly correct reply indicates another version rather than another kind of server.
         ClientError::Reply(_) => match error.endpoint() {
             Some("/info") => stranger,
             _ => Trouble::OtherVersion,

@@ -1,4 +1,4 @@
-//! Diagnoses of what is known to happen.
+//! Diagnoses of known failures.
 
 use volary_connectivity::Permission;
 use volary_core::json;

@@ -1,4 +1,4 @@
-//! Servers that answer late, twice, nonsense, or not at all, and come back.
+//! Servers with late, repeated, malformed or missing replies, and servers that recover.
 
 use volary_core::{AnyMessage, Environment, Message};
 use volary_remote::{ClientError, TransportError};
@@ -96,7 +96,7 @@ fn what_can_be_done_twice_is_tried_again_with_growing_pauses() {
         ["/start", "/start", "/start", "/reset", "/reset"]
     );
     assert_eq!(transport.pauses(), [0.25, 0.5, 0.25]);
-    // Not for ever, and not where another try would find the same.
+    // The number of retries is limited, and permanent errors are not retried.
     transport.says(std::iter::repeat_n(unreachable(), 4));
     assert!(now(environment.try_close()).is_err());
     assert_eq!(transport.paths(), ["/close"; 4]);
@@ -110,7 +110,7 @@ fn what_can_be_done_twice_is_tried_again_with_growing_pauses() {
 #[test]
 fn an_answer_that_comes_twice_is_no_answer_to_what_comes_next() {
     let (transport, mut environment) = playing(|_| {});
-    // The reply to /start once more, then that to /reset, then that to a step.
+    // A repeated reply to /start, then one to /reset, then one to a step.
     for stale in [STARTED, RESET, FRAME] {
         transport.says([ok(stale)]);
         let error = now(environment.try_step(&action())).unwrap_err();

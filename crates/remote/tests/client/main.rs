@@ -1,4 +1,4 @@
-//! The client against servers that do as they should, and against those that do not.
+//! The client with conforming servers, and with faulty ones.
 
 #![cfg(test)]
 

@@ -1,4 +1,4 @@
-//! Whatever stands in a body: it is read or refused, and nothing panics.
+//! Any body is read or rejected, without a panic.
 
 use proptest::prelude::*;
 use volary_core::json::{Json, Object};
@@ -6,7 +6,7 @@ use volary_remote::body;
 use volary_remote::reply::{Info, read_env_id as read_started, read_reset, read_step};
 use volary_remote::request::{Start, StepRequest, read_env_id, read_last_used};
 
-/// Any JSON, mostly with the words of the protocol, so that it comes close.
+/// Any JSON, mostly with keys of the protocol, so that many values are nearly valid.
 fn any_json() -> impl Strategy<Value = Json> {
     let word = prop_oneof![
         "(env_id|action|task_idx|task_kwargs|last_used|role|content|info|tool_calls|function)",
@@ -49,7 +49,7 @@ proptest! {
         refused.extend(read_last_used(value).err());
         for problems in refused {
             prop_assert!(!problems.is_empty());
-            // What is said about it is JSON in turn.
+            // The error reply is JSON too.
             let said = body::unprocessable(&problems).to_compact_text();
             prop_assert!(body::read(said.as_bytes()).is_ok());
         }

@@ -1,4 +1,4 @@
-//! A server that says what stands in a script.
+//! A server with scripted replies.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use volary_remote::{
 
 pub type Said = Result<WireReply, TransportError>;
 
-/// Gives the replies of a script in order, and keeps what was asked.
+/// Returns the replies of a script in order, and records the requests.
 #[derive(Default)]
 pub struct Scripted {
     replies: RefCell<VecDeque<Said>>,
@@ -37,12 +37,12 @@ impl Transport for Scripted {
 }
 
 impl Scripted {
-    /// What is said next.
+    /// Appends replies to the script.
     pub fn says(&self, replies: impl IntoIterator<Item = Said>) {
         self.replies.borrow_mut().extend(replies);
     }
 
-    /// The paths that were asked for since the last time.
+    /// The requested paths since the last call.
     pub fn paths(&self) -> Vec<String> {
         let asked = self.asked.take();
         let path = |request: &WireRequest| {
@@ -55,12 +55,12 @@ impl Scripted {
         asked.iter().map(path).collect()
     }
 
-    /// The requests since the last time.
+    /// The requests since the last call.
     pub fn asked(&self) -> Vec<WireRequest> {
         self.asked.take()
     }
 
-    /// The pauses since the last time.
+    /// The pauses since the last call.
     pub fn pauses(&self) -> Vec<f64> {
         self.pauses.take()
     }
@@ -89,12 +89,12 @@ pub const RESET: &str = r#"[[{"role": "user", "content": "Go on."}], []]"#;
 pub const STEP: &str = r#"[[{"role": "user", "content": "Good."}], 0.5, false, false]"#;
 pub const FRAME: &str = r#"{"state": {"n": 1}, "info": null}"#;
 
-/// Runs what only waits for scripts.
+/// Runs a future that never waits for anything but the script.
 pub fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("a script does not wait")
 }
 
-/// A dataset that was connected to.
+/// A connected dataset.
 pub fn connected(change: impl FnOnce(&mut ClientOptions)) -> (Rc<Scripted>, TaskDatasetClient) {
     let transport = Rc::new(Scripted::default());
     transport.says([ok(INFO)]);
@@ -105,7 +105,7 @@ pub fn connected(change: impl FnOnce(&mut ClientOptions)) -> (Rc<Scripted>, Task
     (transport, dataset)
 }
 
-/// An environment that was reset.
+/// An environment after its reset.
 pub fn playing(change: impl FnOnce(&mut ClientOptions)) -> (Rc<Scripted>, TaskEnvironmentClient) {
     let (transport, dataset) = connected(change);
     let mut environment = dataset.environment(Start::Any);
@@ -115,7 +115,7 @@ pub fn playing(change: impl FnOnce(&mut ClientOptions)) -> (Rc<Scripted>, TaskEn
     (transport, environment)
 }
 
-/// What the client makes of one reply to its first request.
+/// The client's error after one reply to its first request.
 pub fn greeted_with(reply: Said) -> ClientError {
     let transport = Rc::new(Scripted::default());
     transport.says([reply]);

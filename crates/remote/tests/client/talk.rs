@@ -1,4 +1,4 @@
-//! What is said between a client and a server where nothing goes wrong.
+//! Exchanges of client and server without errors.
 
 use volary_core::json;
 use volary_core::{AnyMessage, Environment, Frame, Message};
@@ -88,7 +88,7 @@ fn a_frame_that_does_not_come_is_not_the_former_one() {
         now(environment.step(action())).unwrap();
         assert_eq!(environment.export_frame() != Frame::default(), shown);
     }
-    // That the environment is gone does not mean that there are no frames.
+    // A missing environment does not mean that frames are not supported.
     transport.says([answer(404, r#"{"detail": "Environment e1 not found"}"#)]);
     assert!(now(environment.fetch_frame()).is_err());
     assert_eq!(environment.frames(), Frames::Shown);
@@ -97,7 +97,7 @@ fn a_frame_that_does_not_come_is_not_the_former_one() {
 #[test]
 fn a_reset_closes_what_it_replaces_if_asked_to() {
     let (transport, mut environment) = playing(|options| options.close_replaced = true);
-    // That one is gone already is no reason to stop.
+    // An environment that is already gone does not stop the reset.
     transport.says([answer(404, "{}"), ok(r#"{"env_id": "e2"}"#), ok(RESET)]);
     now(environment.try_reset()).unwrap();
     assert_eq!(transport.paths(), ["/close", "/start", "/reset"]);
