@@ -1,4 +1,4 @@
-//! The routes, as a router that needs no socket.
+//! The routes, as a router that works without a socket.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::server::Server;
 use crate::{handlers, host, origin, telemetry, unread_body};
 
-/// The routes of a server. `page` answers all other paths, if the server also serves the page.
+/// The routes of a server. `page` handles all other paths, if the server also serves the page.
 pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
     let routes = Router::new()
         .route("/start", post(handlers::start))
@@ -65,8 +65,8 @@ async fn only_get() -> impl IntoResponse {
     ([(header::ALLOW, "GET")], ApiError::MethodNotAllowed)
 }
 
-/// The reply to unknown paths. Like the original, a path of the protocol with a `/` at its end redirects to
-/// the path without.
+/// The reply to unknown paths. Like the original, a path of the protocol with a trailing `/` redirects to
+/// the path without it.
 pub async fn not_found(uri: Uri) -> Response {
     match uri.path().strip_suffix('/') {
         Some(path) if PROTOCOL.contains(&path) => Redirect::temporary(path).into_response(),

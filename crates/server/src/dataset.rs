@@ -25,11 +25,11 @@ pub struct DatasetSpec {
     pub seed: u64,
 }
 
-/// Returns a function that makes the dataset. It has been called once, so that errors show before
+/// Returns a function that makes the dataset. It has been called once, so that errors are reported before
 /// anyone connects.
 ///
-/// The name of an environment means an endless dataset of such environments. Their configuration is
-/// the arguments, plus the `task_kwargs` of the start. The calculator needs a problem, so without arguments
+/// The name of an environment means an endless dataset of such environments. Their configuration consists of
+/// the arguments and the `task_kwargs` of the start. The calculator needs a problem, so without arguments
 /// its dataset is the word problems: by index, or, without one, in turn.
 pub fn make_dataset(spec: DatasetSpec) -> anyhow::Result<MakeDataset> {
     let registry = volary_envs::registry();
@@ -106,7 +106,7 @@ fn build(spec: &DatasetSpec, given: &Arc<AtomicU64>) -> Result<Box<dyn TaskDatas
     }))
 }
 
-/// Checks a configuration. It may be incomplete, because each start can add to it.
+/// Validates a configuration. It may be incomplete, because each start can extend it.
 fn check(entry: &EnvironmentEntry, configuration: &Object) -> Result<(), DatasetError> {
     let mut schema = (entry.configuration)();
     if let Json::Object(schema) = &mut schema {
@@ -127,7 +127,7 @@ struct Environments {
     entry: EnvironmentEntry,
     configuration: Object,
     setting: Setting,
-    /// How many were started without index and arguments, on all threads. Each has another seed.
+    /// The number of starts without index and arguments, on all threads. Each gets another seed.
     given: Arc<AtomicU64>,
     tasks: Option<Box<dyn TaskDataset>>,
 }

@@ -7,22 +7,22 @@ use volary_remote::body::{BodyProblem, Unreadable, detail, unprocessable};
 
 use crate::handlers::json_response;
 
-/// Why a request was refused or failed.
+/// Why a request was rejected or failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
     /// The body has the wrong fields.
     Unprocessable(Vec<BodyProblem>),
-    /// The body is not text, or nested too deeply to name the place.
+    /// The body is not text, or nested too deeply to report the location.
     Unreadable(&'static str),
     /// The API key is missing or wrong.
     InvalidKey,
     /// The request is for a host name that the server does not answer for.
     ForeignHost(String),
-    /// Pages of this origin may not call.
+    /// Pages of this origin are not allowed.
     ForeignOrigin(String),
     /// No environment has this id.
     NoEnvironment(Text),
-    /// No such path.
+    /// The path does not exist.
     NotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed,
@@ -32,7 +32,7 @@ pub enum ApiError {
     BodyTimeout,
     /// The connection ended within the body.
     BodyAborted,
-    /// The environment, or making it, failed.
+    /// The environment, or its construction, failed.
     Failed(Text),
     /// A limit is reached; the client may try again.
     Busy(Text),
@@ -109,7 +109,7 @@ impl IntoResponse for ApiError {
                 let seconds = HeaderValue::from_static("1");
                 response.headers_mut().insert(header::RETRY_AFTER, seconds);
             }
-            // The unread rest of the body must not be taken for the next request.
+            // The unread rest of the body must not be parsed as the next request.
             ApiError::TooLarge(_) | ApiError::BodyTimeout | ApiError::BodyAborted => {
                 let close = HeaderValue::from_static("close");
                 response.headers_mut().insert(header::CONNECTION, close);

@@ -1,6 +1,6 @@
 //! Makes an environment and performs its operations, on the worker's thread or on one of its own.
 //!
-//! A panic in the code of an environment ends here.
+//! A panic in the code of an environment is caught here.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;

@@ -1,7 +1,7 @@
-//! Extractors: the body of a request as JSON, and the permission to call.
+//! Extractors: the body of a request as JSON, and its authorization.
 //!
-//! A body takes no more memory than what has arrived of it, and all large bodies together no more than
-//! a fixed multiple of the limit. [`crate::unread_body`] reads the rest of a body that is refused.
+//! A body uses no more memory than the bytes received so far, and all large bodies together no more than
+//! a fixed multiple of the limit. [`crate::unread_body`] reads the rest of a rejected body.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::error::ApiError;
 use crate::origin;
 use crate::server::Server;
 
-/// Bodies up to this size do not count as large, and no more is accepted without a key.
+/// Bodies up to this size do not count as large; without a key no larger ones are accepted.
 const SMALL: usize = 64 << 10;
 
-/// Larger bodies are parsed on a thread for blocking work.
+/// Larger bodies are parsed on a blocking thread.
 const PARSED_INLINE: usize = 256 << 10;
 
 /// The body of an authorized request as JSON. Checks in this order: size, JSON syntax, key, origin.
@@ -151,7 +151,7 @@ async fn collect(
     Ok((all.into(), memory.permit))
 }
 
-/// The permits for the bytes of one large body.
+/// The permits for the memory of one large body.
 struct BodyMemory {
     all: Arc<Semaphore>,
     permit: Option<OwnedSemaphorePermit>,
@@ -162,7 +162,7 @@ impl BodyMemory {
         BodyMemory { all, permit: None }
     }
 
-    /// Takes permits for a body of this length; none if it is small.
+    /// Acquires permits for a body of this length; none if it is small.
     fn grow_to(&mut self, length: usize) -> Result<(), ApiError> {
         if length <= SMALL {
             return Ok(());

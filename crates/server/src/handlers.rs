@@ -25,7 +25,7 @@ pub type Reply = Result<Response, ApiError>;
 
 const JSON: &str = "application/json";
 
-/// The length that most replies stay below, in bytes.
+/// The usual upper bound of a reply's length, in bytes.
 const USUAL_LENGTH: usize = 512;
 
 /// A response with a JSON body.
@@ -64,7 +64,7 @@ async fn one_step(server: &Server, body: Option<&Json>) -> Result<Json, ApiError
 }
 
 /// `POST /steps`, an extension: `{"steps": [body of /step, …]}` returns `[{"status", "body"}, …]` in
-/// the same order. Steps of different environments run at the same time.
+/// the same order. Steps of different environments run concurrently.
 pub async fn steps(State(server): State<Arc<Server>>, body: JsonBody) -> Reply {
     let steps = read_steps(body.json()).map_err(ApiError::Unprocessable)?;
     let results = join_all(steps.iter().map(|step| one_step(&server, Some(step)))).await;
@@ -103,7 +103,7 @@ pub async fn info(State(server): State<Arc<Server>>, _: Authorized) -> Reply {
     ok(&server.info().await.to_json())
 }
 
-/// `GET /healthz`, an extension: whether all workers answer. Needs no key.
+/// `GET /healthz`, an extension: checks that all workers respond. Needs no key.
 pub async fn healthz(State(server): State<Arc<Server>>) -> Result<&'static str, ApiError> {
     if server.stuck_workers() > 0 {
         let reason = "A worker is stuck in the code of an environment.";

@@ -1,8 +1,8 @@
-//! Which host names the server answers for.
+//! The host names that the server accepts.
 //!
-//! A server on a loopback address can be called by every page that a browser on this machine shows.
+//! A server on a loopback address can be called by every page in a browser on this machine.
 //! With DNS rebinding a site resolves its own name to 127.0.0.1; the browser then treats the server
-//! as part of that site and lets its scripts read every reply. Such requests still carry the site's
+//! as part of that site and lets its scripts read every reply. Such requests still have the site's
 //! name in `Host`, so they are rejected by that name.
 //!
 //! Requests without a `Host` are allowed: every browser sends one.
@@ -22,7 +22,7 @@ use crate::server::Server;
 /// The host names that requests may carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedHosts {
-    /// Any name, for a server that other machines reach under names it does not know.
+    /// Any name, for a server that other machines reach under names unknown to it.
     Any,
     /// Names of loopback addresses, and those in the list: lower case, without ports and brackets.
     LoopbackAnd(Vec<String>),
@@ -75,8 +75,8 @@ pub async fn check_host(
     }
 }
 
-/// The first host that the request names and that is not allowed. A request line may name a host
-/// too, and nothing stops a client from sending several `Host` headers.
+/// The first host of the request that is not allowed. A request line may contain a host
+/// too, and a client can send several `Host` headers.
 fn foreign_host(allowed: &AllowedHosts, request: &Request) -> Option<String> {
     let in_line = request.uri().authority().map(Authority::as_str);
     let in_headers = request.headers().get_all(header::HOST).iter();

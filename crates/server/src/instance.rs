@@ -1,7 +1,7 @@
 //! One running environment.
 //!
 //! At most one operation runs at a time, in order of arrival: the state is behind tokio's mutex, which is
-//! fair. A panic or a timeout costs this environment and no other.
+//! fair. A panic or a timeout affects only this environment.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -29,14 +29,14 @@ pub struct Instance {
     state: Mutex<State>,
     /// Held until the environment is closed.
     permit: Cell<Option<Arc<OwnedSemaphorePermit>>>,
-    /// How many operations run or wait.
+    /// The number of operations that run or wait.
     queued: Cell<usize>,
     last_used: Cell<f64>,
     last_done: Cell<f64>,
 }
 
 impl Instance {
-    /// An environment that was just made.
+    /// A new environment.
     pub fn new(
         shared: Arc<Shared>,
         executor: Executor,
@@ -55,17 +55,17 @@ impl Instance {
         }
     }
 
-    /// Notes that the environment is used now.
+    /// Records that the environment is used now.
     pub fn touch(&self) {
         self.last_used.set((self.shared.seconds)());
     }
 
-    /// When the latest operation was asked for, in seconds.
+    /// The time of the latest request, in seconds.
     pub fn last_used(&self) -> f64 {
         self.last_used.get()
     }
 
-    /// When the latest operation was asked for or done, in seconds; infinite while one runs.
+    /// The time of the latest request or completion of an operation, in seconds; infinite while one runs.
     pub fn last_active(&self) -> f64 {
         match self.queued.get() {
             0 => self.last_used.get().max(self.last_done.get()),
@@ -73,7 +73,7 @@ impl Instance {
         }
     }
 
-    /// Performs an operation after those that wait already. With a full queue it is refused, except
+    /// Performs an operation after those in the queue. If the queue is full it is rejected, except
     /// `Close`: otherwise nothing could be freed.
     pub async fn perform(&self, operation: Operation) -> Result<Json, ApiError> {
         let is_last = operation == Operation::Close;
@@ -86,7 +86,7 @@ impl Instance {
         let mut state = self.state.lock().await;
         let result = self.perform_in(&mut state, operation).await;
         if is_last {
-            // Before the reply: the client may start another one at once.
+            // Before the reply: the client may start another environment at once.
             *state = State::Closed;
             self.permit.take();
         }

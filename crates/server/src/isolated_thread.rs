@@ -1,4 +1,4 @@
-//! An environment on a thread of its own (`--isolate`), so that code that never ends and never yields
+//! An environment on its own thread (`--isolate`), so that code that never ends and never yields
 //! blocks no other environment.
 //!
 //! The thread makes its own dataset, because datasets and environments are not `Send`.
@@ -20,7 +20,7 @@ struct Job {
     reply: oneshot::Sender<Performed>,
 }
 
-/// A handle of the thread. When it is dropped, the thread ends as soon as the code of the environment
+/// A handle to the thread. When it is dropped, the thread ends as soon as the code of the environment
 /// returns.
 pub struct IsolatedThread {
     jobs: mpsc::Sender<Job>,
@@ -103,7 +103,7 @@ async fn perform_all(
         let is_last = operation == Operation::Close;
         let performed = executor::perform(environment.as_mut(), operation).await;
         if is_last || performed.is_err() {
-            // Before the reply: the client may start another one at once.
+            // Before the reply: the client may start another environment at once.
             drop(environment);
             drop(permit);
             let _ = reply.send(performed);

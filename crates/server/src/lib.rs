@@ -4,11 +4,13 @@
 //! local threads, the workers: a request is sent to the worker that has its environment. There is no lock around
 //! environments that threads share.
 //!
-//! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their arguments. [`error`]: error replies.
-//! - [`host`], [`origin`], [`telemetry`]: what every request passes through.
-//! - [`server`]: environments, whatever thread they run on. [`worker`]: those of one thread. [`instance`]: one of
-//!   them. [`executor`], [`isolated_thread`]: its code. [`watchdog`]: workers that are stuck.
-//! - [`serve`]: sockets. [`dataset`]: what is served. [`options`]: how. [`metrics`], [`time`]: counters, clocks.
+//! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their extractors. [`error`]: error replies.
+//! - [`host`], [`origin`], [`telemetry`]: the middleware of every request.
+//! - [`server`]: the environments of all threads. [`worker`]: those of one thread. [`instance`]: one environment.
+//!   [`executor`], [`isolated_thread`]: run its code. [`watchdog`]: detects stuck workers.
+//! - [`serve`]: sockets. [`dataset`]: the served dataset. [`options`]: limits and rules. [`metrics`], [`time`]:
+//!   counters,
+//!   clocks.
 
 pub mod app;
 pub mod dataset;

@@ -15,7 +15,7 @@ use crate::server::{Server, Shared};
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The values of the label `endpoint`; all paths that are not listed count as the last one.
+/// The values of the label `endpoint`; all other paths are counted under the last one.
 const ENDPOINTS: [&str; 12] = [
     "/start",
     "/reset",
@@ -58,7 +58,7 @@ pub struct Metrics {
     counts: Vec<Counts>,
     /// Environments that panicked or exceeded the time limit.
     pub lost: Counter,
-    /// Connections that are open.
+    /// Open connections.
     pub connections: Gauge,
     /// Operations of environments that run or wait.
     pub operations: Gauge,

@@ -1,4 +1,4 @@
-//! How a server behaves, apart from where it listens.
+//! Options of a server, except for its address.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::host::AllowedHosts;
 pub struct ServerOptions {
     /// The key that every request must send; `None` or empty for an open server.
     pub api_key: Option<String>,
-    /// Origins whose pages may call; `*` allows all.
+    /// Origins whose pages are allowed; `*` allows all.
     pub cors_origins: Vec<String>,
     /// The host names that requests may carry.
     pub hosts: AllowedHosts,
@@ -19,23 +19,23 @@ pub struct ServerOptions {
     pub isolate: bool,
     /// The maximum number of environments.
     pub max_envs: usize,
-    /// How long an environment may be unused before it is closed; `None` keeps it.
+    /// The time after which an unused environment is closed; `None` keeps it.
     pub idle_timeout: Option<Duration>,
-    /// The time limit of one operation of an environment; `None` sets no limit.
+    /// The time limit of one operation of an environment; `None` for no limit.
     pub step_timeout: Option<Duration>,
     /// The maximum size of a request's body, in bytes.
     pub max_body: usize,
-    /// The time limit for a request's head and for its body to arrive, and for the client to read more of
+    /// The time limit for receiving a request's head and its body, and for the client to read more of
     /// a reply.
     pub read_timeout: Duration,
     /// The maximum number of requests that wait for one environment.
     pub queue: usize,
     /// The maximum number of connections.
     pub connections: usize,
-    /// How long a worker may send no heartbeat before it counts as stuck.
+    /// The time without a heartbeat after which a worker counts as stuck.
     pub stuck_after: Duration,
-    /// When the server stops: how long requests may still run, and after that environments may take to
-    /// close.
+    /// The time that requests may still run when the server stops, and after that the time that environments may
+    /// take to close.
     pub grace_period: Duration,
 }
 

@@ -1,7 +1,7 @@
-//! Which pages may call: a browser sends the origin of the page with each request (`Origin`).
+//! The origins that are allowed: a browser sends the origin of the page with each request (`Origin`).
 //!
-//! Pages of other origins must be allowed (`--cors-origin`). Browsers ask for them in advance (CORS
-//! preflight), which the layer made here answers. Pages that this server serves may call: their origin
+//! Pages of other origins must be allowed (`--cors-origin`). Browsers send a preflight request for them (CORS),
+//! which the layer of this module answers. Pages served by this server are allowed: their origin
 //! is the `Host` of the request, which [`crate::host`] has checked before.
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::telemetry::REQUEST_ID;
 /// The origin that matches all.
 pub const ANY: &str = "*";
 
-/// How long browsers may cache the reply to a preflight.
+/// The time for which browsers may cache the reply to a preflight.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 
 /// Parses an origin given on the command line: `*`, or a scheme, a host and optionally a port.
@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<String, String> {
     if text == ANY || text == "null" {
         return Ok(text.to_owned());
     }
-    // As copied from the address bar.
+    // The address bar adds a slash.
     let origin = text.trim_end_matches('/').to_ascii_lowercase();
     let host = origin
         .strip_prefix("https://")
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Result<String, String> {
     }
 }
 
-/// Fails if the request comes from a page that may not call. Requests without an `Origin` header do not
+/// Fails if the request comes from a page that is not allowed. Requests without an `Origin` header do not
 /// come from a page of another origin and are allowed.
 pub fn check(options: &ServerOptions, headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(origin) = headers.get(header::ORIGIN) else {

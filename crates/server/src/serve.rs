@@ -1,7 +1,7 @@
 //! Accepts connections and serves HTTP on them until the server stops.
 //!
 //! `axum::serve` sets no timeouts, so this is hyper's own loop. A request head that does not arrive, a
-//! reply that the client does not read and a connection that is not used occupy a connection for
+//! reply that the client does not read and an idle connection occupy a connection for
 //! `read_timeout` at most. [`crate::extract`] limits the time that a body may take.
 
 use std::io;
@@ -21,14 +21,14 @@ use tokio_io_timeout::TimeoutStream;
 
 use crate::server::Server;
 
-/// File handles that are reserved for other things than connections.
+/// File handles that are reserved for uses other than connections.
 const RESERVED_HANDLES: usize = 64;
 
-/// The pause after a failed `accept`, most likely because no file handle is left.
+/// The pause after a failed `accept`, most likely because no file handle is free.
 const ACCEPT_RETRY: Duration = Duration::from_millis(20);
 
-/// Serves `app` until `stop` completes. Then requests may finish for the grace period, and after that
-/// every environment is closed, for which there is the same time again.
+/// Serves `app` until `stop` completes. Then requests may finish within the grace period, and after that
+/// every environment is closed, within another grace period.
 ///
 /// Connections beyond the limit wait in the system's own queue.
 pub async fn serve(
@@ -63,7 +63,7 @@ pub async fn serve(
         let connection = connections.watch(connection);
         let open = Open::new(&server.shared.metrics.connections, permit);
         tokio::spawn(async move {
-            // A client that disconnects is no error of the server.
+            // A client that disconnects is not an error of the server.
             let _ = connection.await;
             drop(open);
         });
@@ -82,7 +82,7 @@ async fn accept(
 ) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
     let permit = limit.acquire_owned().await.map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
-    // Replies are written at once; waiting for more would only delay them.
+    // Replies are written as a whole; waiting for more data would only delay them.
     stream.set_nodelay(true)?;
     Ok((stream, permit))
 }
@@ -97,7 +97,7 @@ fn with_timeout(
     TokioIo::new(Box::pin(stream))
 }
 
-/// Counts a connection for as long as it is open, and holds its permit.
+/// Counts a connection while it is open, and holds its permit.
 struct Open {
     count: Gauge,
     _permit: OwnedSemaphorePermit,

@@ -27,13 +27,13 @@ use crate::worker::{Started, Task, Worker};
 /// Makes the dataset, once on each thread that runs environments.
 pub type MakeDataset = Arc<dyn Fn() -> Result<Box<dyn TaskDataset>, DatasetError> + Send + Sync>;
 
-/// The most workers: an id names its worker in one byte.
+/// The maximum number of workers: an id encodes its worker in one byte.
 const MOST_WORKERS: usize = 256;
 
-/// How many bodies of the largest size may be in memory at once.
+/// The number of bodies of the maximum size that may be in memory at once.
 const LARGEST_BODIES: usize = 16;
 
-/// What handlers and workers share.
+/// The state shared by handlers and workers.
 pub struct Shared {
     /// Limits and rules.
     pub options: ServerOptions,
@@ -55,17 +55,17 @@ impl Shared {
         (self.make_dataset)()
     }
 
-    /// How many environments run, or still occupy a thread.
+    /// The number of environments that run, or still occupy a thread.
     pub fn running(&self) -> usize {
         most_permits(self.options.max_envs) - self.capacity.available_permits()
     }
 
-    /// How many environments were ever started.
+    /// The number of environments started so far.
     pub fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// The permit for one more environment.
+    /// Acquires the permit for one more environment.
     pub(crate) fn reserve(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let capacity = Arc::clone(&self.capacity);
         capacity.try_acquire_owned().map_err(|_| {
@@ -75,7 +75,7 @@ impl Shared {
         })
     }
 
-    /// A new id on a worker, and its place in the order of starts.
+    /// A new id on a worker, and its position in the order of starts.
     pub(crate) fn next_id(&self, worker: usize) -> Started {
         let mut bytes = *Uuid::new_v4().as_bytes();
         bytes[14] = self.options.server_number;
@@ -89,11 +89,11 @@ impl Shared {
 
 /// A server without its sockets.
 pub struct Server {
-    /// What handlers and workers share.
+    /// The state shared by handlers and workers.
     pub shared: Arc<Shared>,
     workers: Vec<Handle>,
     next_worker: AtomicUsize,
-    /// The threads of the workers, which end with it.
+    /// The threads of the workers, which end when it is dropped.
     _pool: LocalPoolHandle,
 }
 
@@ -149,7 +149,7 @@ impl Server {
         }))
     }
 
-    /// How many workers are stuck in the code of an environment.
+    /// The number of workers that are stuck in the code of an environment.
     pub fn stuck_workers(&self) -> usize {
         let workers = self.workers.iter();
         workers.filter(|worker| worker.watchdog.is_stuck()).count()
@@ -176,7 +176,7 @@ impl Server {
     /// Starts an environment on the next worker that is not stuck; returns its id.
     pub async fn start_environment(&self, start: Start) -> Result<Uuid, ApiError> {
         let worker = self.next_worker();
-        // The worker drops the environment if the client is gone by then: nobody would know its id.
+        // The worker drops the environment if the client has disconnected by then, since nobody would know its id.
         let (reply, id) = oneshot::channel();
         let starting = self.on_worker(worker, move |worker| async move {
             worker.start(start, reply).await
@@ -185,7 +185,7 @@ impl Server {
         id.await.map_err(|_| stopped())
     }
 
-    /// The workers take turns. One that is stuck is left out, unless all are.
+    /// Selects workers round-robin. Stuck workers are skipped, unless all are stuck.
     fn next_worker(&self) -> usize {
         let count = self.workers.len();
         let turn = self.next_worker.fetch_add(1, Ordering::Relaxed) % count;
@@ -196,14 +196,14 @@ impl Server {
         (turn..count).chain(0..turn).find(is_free).unwrap_or(turn)
     }
 
-    /// Closes the environments that were not used for more than `age` seconds; returns the ids of
+    /// Closes the environments that were unused for more than `age` seconds; returns the ids of
     /// those that closed, in order of start.
     pub async fn close_unused(&self, age: f64) -> Vec<Text> {
         let closed = self.on_all(move |worker| async move { worker.close_unused(age).await });
         in_order_of_start(closed.await)
     }
 
-    /// The reply to `/info`. Workers that are stuck are left out.
+    /// The reply to `/info`. Stuck workers are skipped.
     pub async fn info(&self) -> Info {
         let replies =
             self.on_all(|worker| async move { (worker.dataset_size(), worker.running()) });
@@ -228,7 +228,7 @@ impl Server {
         }
     }
 
-    /// Runs a task on every worker at once; returns the results of those that are not stuck.
+    /// Runs a task on every worker concurrently; returns the results of those that are not stuck.
     async fn on_all<T, F>(&self, task: impl Fn(Rc<Worker>) -> F + Clone + Send + 'static) -> Vec<T>
     where
         T: Send + 'static,
@@ -241,7 +241,7 @@ impl Server {
         results.await.into_iter().flatten().collect()
     }
 
-    /// Runs a task on the thread of a worker. The task goes on if the caller stops waiting.
+    /// Runs a task on the thread of a worker. The task continues if the caller stops waiting.
     async fn on_worker<T, F>(
         &self,
         index: usize,
@@ -274,7 +274,7 @@ fn stopped() -> ApiError {
     ApiError::Failed("The server stopped before the environment answered.".into())
 }
 
-/// As many permits as `wanted`, or the most that a semaphore can have.
+/// `wanted` permits, or the maximum of a semaphore.
 fn most_permits(wanted: usize) -> usize {
     wanted.min(Semaphore::MAX_PERMITS)
 }

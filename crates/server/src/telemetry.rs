@@ -1,4 +1,4 @@
-//! Counts and logs every request and gives its reply an id. Neither keys nor bodies are logged.
+//! Counts and logs every request and assigns an id to its reply. Neither keys nor bodies are logged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use axum::response::Response;
 use crate::error::Reason;
 use crate::server::Server;
 
-/// The header with a reply's id, which the log has too.
+/// The header with a reply's id, which is also logged.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Middleware around all routes.

@@ -1,4 +1,4 @@
-//! Clocks: for environments, and for their age.
+//! Clocks for environments and for their age.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl Clock for RuntimeClock {
     }
 }
 
-/// The seconds that have passed since some fixed moment. A function, so that tests can set the time.
+/// Returns the seconds since an unspecified moment. A function, so that tests can set the time.
 pub type Seconds = Arc<dyn Fn() -> f64 + Send + Sync>;
 
 /// Seconds of real time.

@@ -1,8 +1,8 @@
-//! Reads what nobody read of a request's body before the reply is sent.
+//! Reads the unread rest of a request's body before the reply is sent.
 //!
 //! A reply to an unknown path, a wrong method or a foreign host does not depend on the body, and a body
 //! that is too large is not read to its end. hyper would close the connection after such a reply. A
-//! client that still writes its body, or that sends its next request on the same connection, would then
+//! client that is still writing its body, or that sends its next request on the same connection, would then
 //! fail instead of reading the reply.
 
 use std::pin::Pin;
@@ -20,17 +20,17 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::server::Server;
 
-/// How much of a body is discarded. The connection is closed if more is left.
+/// The maximum number of bytes discarded. The connection is closed if more are left.
 const DISCARDED: usize = 256 << 20;
 
-/// Middleware around all others. A body may take `read_timeout` in all, including what is discarded.
+/// The outermost middleware. `read_timeout` is the limit for the whole body, including the discarded part.
 pub async fn discard(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
     let deadline = Instant::now() + server.shared.options.read_timeout;
     let (head, body) = request.into_parts();
-    // hyper sends `100 Continue` when the body is first read. Until then this client sends nothing.
+    // hyper sends `100 Continue` when the body is first read. Until then such a client sends no body.
     let waits = head.headers.contains_key(header::EXPECT);
     let body = SharedBody::new(body);
     let request = Request::from_parts(head, Body::new(body.clone()));

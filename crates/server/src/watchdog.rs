@@ -1,8 +1,8 @@
 //! Detects a worker whose thread is stuck in the code of an environment that never ends and never
 //! yields.
 //!
-//! Such code cannot be stopped, but others need not wait for it: new environments start on other
-//! workers, requests to this one are refused, and `/healthz` fails.
+//! Such code cannot be stopped, but it must not block others: new environments start on other
+//! workers, requests to this one are rejected, and `/healthz` fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ impl Watchdog {
         u64::try_from(self.created.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Compares the latest heartbeat with the time; returns whether the state changed.
+    /// Compares the time of the latest heartbeat with the limit; returns whether the state changed.
     fn check(&self, limit: Duration) -> bool {
         let latest = self.latest.load(Ordering::Relaxed);
         let silence = Duration::from_millis(self.age().saturating_sub(latest));

@@ -19,13 +19,13 @@ use crate::instance::Instance;
 use crate::server::Shared;
 use crate::watchdog::Watchdog;
 
-/// The shortest and the longest pause between two searches for idle environments.
+/// The minimum and maximum pause between two searches for idle environments.
 const IDLE_CHECK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
 
 /// The id of an environment, ordered by start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Started {
-    /// The place in the order of all starts.
+    /// The position in the order of all starts.
     pub order: u64,
     /// The id under which clients address the environment.
     pub id: Uuid,
@@ -69,12 +69,12 @@ impl Worker {
         Ok(())
     }
 
-    /// How many tasks the dataset has; `None` if it is endless.
+    /// The number of tasks in the dataset; `None` if it is endless.
     pub fn dataset_size(&self) -> Option<usize> {
         self.dataset.length()
     }
 
-    /// The environments that run, in no order.
+    /// The running environments, unordered.
     pub fn running(&self) -> Vec<Started> {
         let instances = self.instances.borrow();
         instances
@@ -100,7 +100,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Performs an operation of an environment, after those that were asked for before.
+    /// Performs an operation of an environment, after those requested before.
     pub async fn perform(&self, id: Uuid, operation: Operation) -> Result<Json, ApiError> {
         let instance = if operation == Operation::Close {
             // Removed before it is closed: closing may fail.
@@ -109,14 +109,14 @@ impl Worker {
             self.instances.borrow().get(&id).cloned()
         };
         let instance = instance.ok_or_else(|| ApiError::NoEnvironment(id.to_string().into()))?;
-        // A frame only shows the environment, which is no use of it.
+        // Exporting a frame does not count as a use of the environment.
         if operation != Operation::Frame {
             instance.touch();
         }
         instance.perform(operation).await
     }
 
-    /// Closes the environments that were not used for more than `age` seconds; returns those that
+    /// Closes the environments that were unused for more than `age` seconds; returns those that
     /// closed.
     pub async fn close_unused(&self, age: f64) -> Vec<Started> {
         self.close(self.older_than(age, Instance::last_used)).await
@@ -156,7 +156,7 @@ impl Worker {
         let closing = all.into_iter().map(|started| async move {
             match self.perform(started.id, Operation::Close).await {
                 Ok(_) => Some(started),
-                // Somebody else closed it meanwhile.
+                // Another request closed it meanwhile.
                 Err(ApiError::NoEnvironment(_)) => None,
                 Err(error) => {
                     tracing::warn!(id = %started.id, ?error, "an environment failed to close");

@@ -1,4 +1,4 @@
-//! Bodies and methods as they should not be.
+//! Invalid bodies and methods.
 
 use std::io::Write;
 use std::time::Duration;
@@ -99,7 +99,7 @@ fn large_bodies_are_refused_and_the_refusal_is_heard() {
         .write("POST /start HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\nExpect: 100-continue\r\n\r\n")
         .unwrap();
     assert_eq!(connection.receive().unwrap().status, 413);
-    // In pieces, whose sum is not said beforehand.
+    // Chunked, without a length in advance.
     let mut connection = server.connect();
     let mut pieces =
         b"POST /start HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
@@ -124,7 +124,7 @@ fn bodies_within_the_limit_are_read_however_large() {
             .status,
         200
     );
-    // A body of very many members takes no more than its share of time.
+    // A body with very many members is processed in reasonable time.
     let members: Vec<String> = (0..300_000)
         .map(|place| format!("\"k{place}\":0"))
         .collect();
@@ -230,7 +230,7 @@ fn what_is_no_http_and_old_http() {
         200
     );
     assert!(connection.is_closed());
-    // Several requests before the first reply.
+    // Pipelined requests.
     let mut connection = server.connect();
     connection
         .write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(3))
@@ -238,7 +238,7 @@ fn what_is_no_http_and_old_http() {
     for _ in 0..3 {
         assert_eq!(connection.receive().unwrap().body, "ok");
     }
-    // A head without end.
+    // An endless head.
     let mut connection = server.connect();
     let _ = connection.write(format!(
         "GET /healthz HTTP/1.1\r\nA: {}",

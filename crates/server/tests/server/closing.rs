@@ -1,4 +1,4 @@
-//! Closing: twice, failing, what is old, what is idle, and everything when the server stops.
+//! Closing: repeated, failing, old and idle environments, and all environments when the server stops.
 
 use std::net::TcpStream;
 use std::sync::Arc;

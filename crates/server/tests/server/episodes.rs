@@ -1,4 +1,4 @@
-//! Whole episodes, and what is asked in the wrong order.
+//! Whole episodes, and requests in the wrong order.
 
 use volary_core::json;
 use volary_core::json::Json;
@@ -95,7 +95,7 @@ fn tasks_by_place_are_the_same_on_every_worker() {
 fn every_environment_of_the_registry_can_be_served() {
     for entry in volary_envs::registry().environments {
         let (_server, mut connection) = serving(entry.name);
-        // Some datasets have numbered tasks alone.
+        // Some datasets have only tasks by index.
         let id = match connection.post("/start", &json!({})).status {
             200 => connection.start(&json!({})),
             _ => connection.start(&json!({"task_idx": 0})),

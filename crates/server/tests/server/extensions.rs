@@ -1,4 +1,4 @@
-//! What the original does not have.
+//! Extensions that the original lacks.
 
 use volary_core::json;
 use volary_core::json::{Json, read};
@@ -28,7 +28,7 @@ fn many_steps_in_one_request() {
     let body = json!({"steps": steps}).to_python_text();
     let headers = [("Content-Type", "application/json")];
     connections[0].send("POST", "/steps", &headers, body.as_bytes());
-    // Those that hold run at the same time, and two wait for their environments.
+    // Orders to hold run concurrently, and two requests wait for their environments.
     server.wait_for_operations(10);
     server.script.release(8);
     let replies = connections[0].receive().unwrap().json();

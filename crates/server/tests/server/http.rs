@@ -1,4 +1,4 @@
-//! A small HTTP client that can also be rude.
+//! A small HTTP client that can also violate the protocol.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use volary_core::json;
 use volary_core::json::{Json, read};
 
-/// Longer than anything here may take: a test that hangs fails.
+/// A timeout longer than any test takes: a test that hangs fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A connection that stays open.
+/// A persistent connection.
 pub struct Connection {
     pub stream: BufReader<TcpStream>,
 }
@@ -42,7 +42,7 @@ impl Reply {
             .to_string()
     }
 
-    /// The kinds of the problems under `detail`.
+    /// The kinds of the validation errors under `detail`.
     pub fn problems(&self) -> Vec<String> {
         let body = self.json();
         let problems = body.get("detail").and_then(Json::as_list).unwrap();
@@ -68,7 +68,7 @@ impl Connection {
         self.stream.get_mut().write_all(bytes.as_ref())
     }
 
-    /// Sends a request with these headers besides the necessary ones.
+    /// Sends a request with these headers in addition to the required ones.
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) {
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
@@ -84,7 +84,7 @@ impl Connection {
         self.write([head.as_bytes(), body].concat()).unwrap();
     }
 
-    /// The next reply; none if the server hung up.
+    /// The next reply; `None` if the server closed the connection.
     pub fn receive(&mut self) -> Option<Reply> {
         self.receive_for("GET")
     }
@@ -148,7 +148,7 @@ impl Connection {
         self.ask("POST", path, &headers, body.as_bytes())
     }
 
-    /// Starts an environment and gives its id.
+    /// Starts an environment and returns its id.
     pub fn start(&mut self, body: &Json) -> String {
         let reply = self.post("/start", body);
         assert_eq!(reply.status, 200, "{reply:?}");
@@ -169,20 +169,20 @@ impl Connection {
         self.post("/close", &json!({"env_id": id}))
     }
 
-    /// Steps with a plain message, which scripted environments follow as an order.
+    /// Steps with a plain message, which scripted environments execute as an order.
     pub fn order(&mut self, id: &str, order: &str) -> Reply {
         self.send_order(id, order);
         self.receive().expect("the server disconnected")
     }
 
-    /// The same without waiting for the reply.
+    /// Like `order`, without waiting for the reply.
     pub fn send_order(&mut self, id: &str, order: &str) {
         let body = json!({"env_id": id, "action": {"role": "user", "content": order}});
         let headers = [("Content-Type", "application/json")];
         self.send("POST", "/step", &headers, body.to_python_text().as_bytes());
     }
 
-    /// Steps with one call of a tool.
+    /// Steps with one tool call.
     pub fn call(&mut self, id: &str, tool: &str, arguments: Json) -> Reply {
         self.post(
             "/step",
@@ -190,13 +190,13 @@ impl Connection {
         )
     }
 
-    /// Whether the server hung up, which it is given time for.
+    /// Waits briefly for the server to close the connection; returns whether it did.
     pub fn is_closed(&mut self) -> bool {
         matches!(self.stream.read(&mut [0]), Ok(0) | Err(_))
     }
 }
 
-/// An action of one call.
+/// An action with one call.
 pub fn call(tool: &str, arguments: Json) -> Json {
     json!({
         "role": "assistant",

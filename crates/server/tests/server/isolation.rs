@@ -1,4 +1,4 @@
-//! An environment that panics, takes too long or hangs harms no other.
+//! An environment that panics, times out or hangs does not affect others.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ fn a_panic_costs_one_environment() {
             crash.detail().contains("panicked") && crash.detail().contains("crash"),
             "{crash:?}"
         );
-        // It says so again, and can be closed.
+        // The error is reported again, and the environment can be closed.
         assert_eq!(connection.reset(&crashing).status, 500);
         assert_eq!(connection.call(&other, "markup", json!({})).status, 200);
         assert_eq!(connection.close(&crashing).status, 200);
@@ -105,10 +105,10 @@ fn isolated_code_that_hangs_blocks_only_itself_and_counts_against_the_limit() {
     until("the thread ended", || server.places() == 0);
 }
 
-/// Starts environments until there are two on the first one's worker and one on the other worker, which
-/// comes last.
+/// Starts environments until two are on the first one's worker and one on the other worker, which
+/// is returned last.
 fn two_and_one(connection: &mut Connection) -> [String; 3] {
-    // Workers take turns, and the last byte of an id names the worker.
+    // Workers are selected round-robin, and the last byte of an id encodes the worker.
     let [first, other, second] = [0; 3].map(|_| connection.start(&json!({})));
     let worker = |id: &String| id[34..].to_owned();
     assert_eq!(worker(&first), worker(&second));
@@ -125,7 +125,7 @@ fn a_stuck_worker_is_avoided_until_it_is_back() {
     until("the worker counts as stuck", || {
         connection.get("/healthz").status == 503
     });
-    // The worker's environments are refused on every connection; all else works.
+    // The worker's environments are refused on every connection; all others work.
     let refused = connection.order(&beside, "go");
     assert_eq!(refused.status, 503);
     assert_eq!(refused.header("retry-after"), Some("1"));
@@ -154,14 +154,14 @@ fn requests_that_wait_for_a_worker_are_refused_when_it_is_stuck() {
     let [stuck, beside, _] = two_and_one(&mut connection);
     hanging.send_order(&stuck, "hang");
     server.wait_for_operations(1);
-    // The next two starts go to the other worker and to this one.
+    // The next two environments start on the other worker and on this one.
     connection.start(&json!({}));
     let mut starting = server.connect();
     let headers = [("Content-Type", "application/json")];
     starting.send("POST", "/start", &headers, b"{}");
     assert_eq!(connection.order(&beside, "go").status, 503);
     assert_eq!(starting.receive().unwrap().status, 503);
-    // The worker catches up, but keeps no environment whose id nobody received.
+    // The worker recovers, but drops the environment whose id nobody received.
     server.script.end_hang();
     until("the worker is back", || {
         connection.get("/healthz").status == 200

@@ -23,7 +23,7 @@ fn there_are_only_so_many_environments() {
     assert!(full.detail().contains('3'), "{full:?}");
     let mut id = ids[0].clone();
     for _ in 0..50 {
-        // Closed on one worker, its place is free on the other at once.
+        // After closing it on one worker, the other worker can use its permit at once.
         assert_eq!(connections[0].close(&id).status, 200);
         id = connections[1].start(&json!({}));
     }
@@ -70,7 +70,7 @@ fn the_key_is_asked_for_after_the_syntax_and_before_the_fields() {
         Some("s3cret \u{e9} "),
         Some("S3CRET \u{e9}"),
     ] {
-        // A space at the end is no part of a header's value.
+        // Trailing white space is not part of a header's value.
         let right = wrong.is_some_and(|key| key.trim() == "s3cret \u{e9}");
         let mut headers = vec![("Content-Type", "application/json")];
         headers.extend(wrong.map(|key| ("X-API-Key", key)));
@@ -100,7 +100,7 @@ fn the_key_is_asked_for_after_the_syntax_and_before_the_fields() {
                 if right { 200 } else { 403 }
             );
         }
-        // What says nothing needs no key.
+        // Endpoints that reveal nothing need no key.
         for path in ["/healthz", "/openapi.json"] {
             assert_eq!(ask(&mut connection, path, b"").status, 200);
         }

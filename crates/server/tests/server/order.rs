@@ -1,4 +1,4 @@
-//! Requests to one environment are served one after the other, in order of arrival.
+//! Requests to one environment run one after the other, in order of arrival.
 
 use std::thread;
 

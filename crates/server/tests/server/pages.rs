@@ -62,7 +62,7 @@ fn preflights_of_pages_that_may_call() {
             Some("true")
         );
         assert!(reply.header("access-control-max-age").is_some());
-        // Answers carry it too, refusals among them, or the page could not read why.
+        // All replies include it, also errors, or the page could not read the reason.
         let headers = [("Origin", PAGE), ("Content-Type", "application/json")];
         let refused = server.connect().ask("POST", "/start", &headers, b"{}");
         assert_eq!(refused.status, 403);
@@ -134,7 +134,7 @@ fn dns_rebinding_reads_nothing() {
                 "{reply:?}"
             );
         }
-        // The browser takes the server for a part of the site, so the origin is the server's own.
+        // The browser treats the server as part of the site, so the origin is the server's own.
         let origin = format!("http://{host}");
         let headers = [
             ("Host", host),
@@ -168,7 +168,7 @@ fn dns_rebinding_reads_nothing() {
             "{host}"
         );
     }
-    // The second of two names, and a name in the request line, count as well.
+    // The second of two names, and a name in the request line, are checked too.
     for request in [
         "GET /info HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
         "GET http://evil.example/info HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -176,7 +176,7 @@ fn dns_rebinding_reads_nothing() {
         connection.write(request).unwrap();
         assert_eq!(connection.receive().unwrap().status, 421, "{request}");
     }
-    // No browser leaves it out.
+    // No browser omits it.
     connection
         .write("GET /info HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
         .unwrap();
@@ -207,7 +207,7 @@ fn hosts_can_be_named_and_a_public_server_answers_for_all() {
     assert_eq!(info(&serving(AllowedHosts::Any), "classroom:8041"), 200);
 }
 
-/// A new folder that is removed at the end.
+/// A temporary folder.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -329,7 +329,7 @@ fn hidden_files_and_links_out_of_the_folder_are_not_served() {
         assert!(!reply.body.contains("s3cret"), "{path}");
     }
     assert_eq!(connection.get("/link.js").status, 200);
-    // The folder itself may be a link.
+    // The folder itself may be a symbolic link.
     let link = secret.0.join("dist");
     symlink(&folder.0, &link).unwrap();
     let server = Running::with_page(&link);

@@ -1,4 +1,4 @@
-//! A server that runs for the time of a test.
+//! A running server for a test.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::scripted::{Script, ScriptedDataset};
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
@@ -34,13 +34,13 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A server of two workers and its address.
+/// A server with two workers, and its address.
 pub struct Running {
     pub address: SocketAddr,
-    /// For scripted environments.
+    /// The script of scripted environments.
     pub script: Arc<Script>,
     shared: Arc<Shared>,
-    /// Taken when it stops.
+    /// Taken when the server stops.
     serving: Option<Serving>,
 }
 
@@ -51,7 +51,7 @@ struct Serving {
 }
 
 impl Running {
-    /// Serves a dataset or the environments of a name.
+    /// Serves a dataset, or the environments with a name.
     pub fn serving(name: &str, options: ServerOptions) -> Self {
         Running::new(named(name), options, None, Arc::default())
     }
@@ -65,7 +65,7 @@ impl Running {
         Running::new(make, options, None, script)
     }
 
-    /// Serves dummies, and the page in a folder.
+    /// Serves dummy environments, and the page in a folder.
     pub fn with_page(folder: &Path) -> Self {
         let options = ServerOptions::default();
         Running::new(named("dummy"), options, Some(folder), Arc::default())
@@ -109,7 +109,7 @@ impl Running {
         Connection::open(self.address)
     }
 
-    /// How many environments count against the limit.
+    /// The number of environments that count against the limit.
     pub fn places(&self) -> usize {
         self.shared.running()
     }
@@ -126,7 +126,7 @@ impl Running {
         until("connections end", || connections.get() == count);
     }
 
-    /// Stops the server, as far as that is possible.
+    /// Stops the server; its threads may remain if an environment hangs.
     pub fn stop(&mut self) {
         if let Some(serving) = self.serving.take() {
             let _ = serving.stop.send(());

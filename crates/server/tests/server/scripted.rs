@@ -1,6 +1,6 @@
 //! Environments that follow orders, each of them the content of a plain message: hold, hang, panic, fail.
 //!
-//! Nothing takes a fixed time: what waits is released by the test.
+//! Nothing depends on a fixed time: the test releases whatever waits.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use volary_core::dataset::{DatasetError, TaskDataset};
 use volary_core::json::{Json, Object};
 use volary_core::{AnyMessage, Environment, EnvironmentError, Frame, Message, Reset, Step, object};
 
-/// The longest time for which a thread hangs, so that a failing test ends.
+/// The maximum time for which a thread hangs, so that a failing test ends.
 const LONGEST_HANG: Duration = Duration::from_secs(60);
 
-/// What the test and its environments share.
+/// The state shared by the test and its environments.
 pub struct Script {
     /// The names of the environments that were closed.
     closed: Mutex<Vec<String>>,
-    /// A permit for each `hold` that may go on.
+    /// One permit for each `hold` that may continue.
     released: Semaphore,
     hangs: Mutex<bool>,
     hang_ended: Condvar,
@@ -43,12 +43,12 @@ impl Script {
         closed
     }
 
-    /// Lets the next `count` orders to hold go on.
+    /// Lets the next `count` orders to hold continue.
     pub fn release(&self, count: usize) {
         self.released.add_permits(count);
     }
 
-    /// Lets all threads go on that hang, now or later.
+    /// Releases all threads that hang, now or later.
     pub fn end_hang(&self) {
         *self.hangs.lock().unwrap() = false;
         self.hang_ended.notify_all();

@@ -1,4 +1,4 @@
-//! Clients that take their time.
+//! Slow clients.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ fn server() -> Running {
     )
 }
 
-/// Sends bytes slowly until the server has had enough; gives what it said then.
+/// Sends bytes slowly until the server stops reading; returns its reply.
 fn trickle(mut connection: Connection, bytes: &[u8]) -> String {
     let begin = Instant::now();
     let stream = connection.stream.get_mut();
@@ -84,7 +84,7 @@ fn a_reply_that_nobody_takes_ends_the_connection() {
         &[("Content-Type", "application/json")],
         body.as_bytes(),
     );
-    // Not read. The connection ends although the client keeps it open.
+    // The client does not read. The connection ends although the client keeps it open.
     server.wait_for_connections(0);
 }
 
@@ -104,7 +104,7 @@ fn a_thousand_slow_connections_do_not_block_others() {
     let id = connection.start(&json!({}));
     for round in 0..3 {
         for (place, connection) in slow.iter_mut().enumerate() {
-            // Half of them in their heads, half in their bodies.
+            // Half of them stop in their heads, half in their bodies.
             let start = if place % 2 == 0 { 0 } else { head.len() - 10 };
             let bytes = if round == 0 {
                 &head[..=start]
