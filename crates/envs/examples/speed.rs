@@ -1,8 +1,8 @@
-//! How many steps a second the environments make natively:
+//! Measures the steps per second of the environments, natively:
 //! `cargo run --release -p volary-envs --example speed`.
 //!
-//! What is timed is what a runner does: the action is made, the step taken, its answer dropped; with
-//! a reset every hundred steps, and apart from that once with the frame of every step.
+//! The measured loop is that of a runner: construct the action, take the step, drop its result; with
+//! a reset every hundred steps. A second measurement also exports the frame of every step.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -82,7 +82,7 @@ fn episode(
     Ok(STEPS_PER_EPISODE)
 }
 
-/// How often a second; `run` gives how often it did what is counted.
+/// Runs `run` repeatedly; returns how often per second. `run` returns the number of measured operations.
 fn measure(mut run: impl FnMut() -> Result<usize, Failure>) -> Result<f64, Failure> {
     let begun = Instant::now();
     let mut done = 0;

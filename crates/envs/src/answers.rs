@@ -1,6 +1,6 @@
-//! Judging a proposed answer against the right one, as aviary's `eval_answer` does.
+//! Evaluates a proposed answer against the correct one, like aviary's `eval_answer`.
 //!
-//! [`judge`] gives a score at once or says what a model has to be asked; [`ModelJudge::score`] reads its
+//! [`judge`] returns a score or a request for a model; [`ModelJudge::score`] parses the model's
 //! reply.
 
 use volary_core::json::text::strip;
@@ -10,57 +10,57 @@ use volary_core::outside::ModelRequest;
 
 use crate::cast::to_float;
 
-/// How an answer is judged.
+/// The evaluation mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvalMode {
-    /// It is the right one.
+    /// The answer equals the correct one.
     Exact,
-    /// The right one is in it.
+    /// The answer contains the correct one.
     Contains,
-    /// A model says whether it is right.
+    /// A model decides whether the answer is correct.
     Llm,
-    /// A model gives points.
+    /// A model assigns points.
     LlmScore,
 }
 
-/// Why an answer can't be judged.
+/// Why an answer cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// No such mode.
+    /// The mode is unknown.
     #[error("'{name}' is not a valid EvalAnswerMode; there are exact, contains, llm, llm-score")]
     UnknownMode {
         /// The name.
         name: Text,
     },
-    /// A model needs the question.
+    /// The mode uses a model, which needs the question.
     #[error("Question must be provided for LLM evaluation mode.")]
     NoQuestion,
-    /// A setting is of no use.
+    /// A setting is invalid.
     #[error("{key}: {reason}")]
     Setting {
         /// The setting.
         key: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A score, or a model to ask for it.
+/// A score, or a request for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
-    /// From 0 to 1.
+    /// A score from 0 to 1.
     Score(f64),
-    /// The model says.
+    /// A model has to decide.
     Ask(ModelJudge),
 }
 
-/// What a model is asked, and how its reply is read.
+/// A request for a model, and how to parse its reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelJudge {
-    /// What to ask.
+    /// The request.
     pub request: ModelRequest,
-    /// The points that are a score of 1; `None` where the reply is yes or no.
+    /// The number of points for a score of 1; `None` if the reply is yes or no.
     most: Option<f64>,
 }
 
@@ -78,11 +78,11 @@ const SCORE_PROMPT: &str = "Here is a question, the correct answer to the questi
                             Question: {question}\n\nRubric: {correct_answer}\n\n\
                             Proposed answer: {proposed_answer}";
 
-/// The most points of a model that gives points.
+/// The default maximum of points.
 const MOST_POINTS: i64 = 10;
 
 impl EvalMode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [EvalMode; 4] = [
         EvalMode::Exact,
         EvalMode::Contains,
@@ -90,11 +90,11 @@ impl EvalMode {
         EvalMode::LlmScore,
     ];
 
-    /// The mode of a name.
+    /// The mode with this name.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The name is unknown.
     pub fn from_name(name: &str) -> Result<Self, EvalError> {
         let found = EvalMode::ALL.into_iter().find(|mode| mode.name() == name);
         found.ok_or_else(|| EvalError::UnknownMode { name: name.into() })
@@ -111,12 +111,12 @@ impl EvalMode {
     }
 }
 
-/// Judges an answer. `settings` are `prompt`, `model`, `temperature` and `max_score`, each with its
+/// Evaluates an answer. `settings` are `prompt`, `model`, `temperature` and `max_score`, each with its
 /// default.
 ///
 /// # Errors
 ///
-/// A model would have to be asked without a question, or by a setting that is of no use.
+/// The mode uses a model and the question is missing, or a setting is invalid.
 pub fn judge(
     proposed: &str,
     correct: &str,
@@ -145,7 +145,7 @@ pub fn judge(
     let most = (mode == EvalMode::LlmScore).then(|| {
         let most = to_float(&setting("max_score", MOST_POINTS.into()));
         let most = most.or_else(|error| match error.class.as_ref() {
-            // No number is no score, whatever the model says.
+            // A reply that is not a number is not a score.
             "ValueError" => Ok(f64::NAN),
             _ => Err(unusable("max_score", "must be a number")),
         })?;
@@ -166,7 +166,7 @@ pub fn judge(
 }
 
 impl ModelJudge {
-    /// The score that a reply means.
+    /// The score of a reply.
     pub fn score(&self, reply: &str) -> f64 {
         match self.most {
             None => f64::from(u8::from(case_folded(strip(reply)) == "yes")),
@@ -183,7 +183,7 @@ fn unusable(key: &'static str, reason: impl Into<String>) -> EvalError {
     }
 }
 
-/// A prompt with its places filled, as Python's `str.format` does it.
+/// A prompt with its placeholders replaced, like Python's `str.format`.
 fn filled(
     prompt: &str,
     question: &str,
@@ -228,14 +228,14 @@ fn filled(
     Ok(filled)
 }
 
-/// The text with full case folding, as Python's `str.casefold`.
+/// The text with full case folding, like Python's `str.casefold`.
 pub fn case_folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
             'ı' => folded.push('ı'),
             'ẞ' => folded.push_str("ss"),
-            // Cherokee folds to its capitals, which were there first.
+            // Cherokee folds to its capitals, which were encoded first.
             '\u{13a0}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' => {
                 folded.extend(character.to_uppercase());
             }

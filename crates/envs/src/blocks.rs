@@ -1,5 +1,5 @@
-//! Parts that views share. A view stays small, however long the episode and its texts: the
-//! transcript shows everything, a view shows what matters.
+//! Helpers shared by views. The size of a view is bounded, however long the episode and its texts are: the
+//! transcript shows everything, a view shows a summary.
 
 use volary_core::json::Text;
 use volary_core::view::{Block, Tone};
@@ -7,14 +7,14 @@ use volary_core::view::{Block, Tone};
 /// The maximum number of rows in a block of results.
 pub const MAX_ROWS: usize = 20;
 
-/// How many characters of a text a row or a verdict shows.
+/// The maximum length of a text in a row or a verdict, in characters.
 const MOST_CHARACTERS: usize = 200;
 
 /// A call, its result, and whether it succeeded.
 pub type Row = (Text, Text, Tone);
 
 /// A block of results with at most [`MAX_ROWS`] rows, or `None` without any. `latest` yields the newest item first;
-/// the rows are in chronological order. If some rows are left out, the label states the total.
+/// the rows are in chronological order. If some rows are omitted, the label states the total.
 pub fn results<T>(
     label: &str,
     mut latest: impl Iterator<Item = T>,
@@ -45,7 +45,7 @@ pub fn verdict(tone: Tone, text: impl Into<Text>) -> Block {
     }
 }
 
-/// A number with a comma between thousands.
+/// A number with commas between thousands.
 fn grouped(number: usize) -> String {
     match (number / 1000, number % 1000) {
         (0, rest) => rest.to_string(),
@@ -53,7 +53,7 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// The text, or its beginning if it has more characters than that: cut between words if it can be.
+/// The text, truncated to this number of characters, if possible between words.
 pub fn shortened(text: &Text, most: usize) -> Text {
     let Some((end, _)) = text.char_indices().nth(most) else {
         return text.clone();

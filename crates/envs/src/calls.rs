@@ -1,11 +1,11 @@
-//! Calls and their replies among messages: what views and oracles look at.
+//! Pairs the calls among messages with their replies, for views and oracles.
 
 use volary_core::json::{Json, Key, Object, Text};
 use volary_core::message::{AnyMessage, Body, ToolRequestMessage, ToolResponseMessage};
 use volary_core::random::Random;
 use volary_core::tool::ToolCall;
 
-/// A call with the reply that it got; `None` if its step failed.
+/// A call with its reply; `None` if its step failed.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
     /// The call.
@@ -26,8 +26,8 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Every call in order, with its reply. A reply answers the first unanswered call of the latest
-/// action that has its id and its name.
+/// All calls in order, with their replies. A reply is assigned to the first unanswered call of the latest
+/// action with the same id and name.
 pub fn exchanges(messages: &[AnyMessage]) -> Vec<Exchange<'_>> {
     let mut exchanges: Vec<Exchange<'_>> = Vec::with_capacity(messages.len() / 2);
     let mut latest_action = 0;
@@ -58,8 +58,8 @@ pub fn exchanges(messages: &[AnyMessage]) -> Vec<Exchange<'_>> {
     exchanges
 }
 
-/// The same, the latest call first, and looked for no further than is asked: a caller that wants a few of them pays for
-/// a few, however much was said.
+/// Like [`exchanges`], but lazy and latest first: the cost depends on the number of calls taken, not on the number of
+/// messages.
 pub fn latest_exchanges(messages: &[AnyMessage]) -> impl Iterator<Item = Exchange<'_>> {
     let mut rest = messages;
     let actions = std::iter::from_fn(move || {
@@ -73,7 +73,7 @@ pub fn latest_exchanges(messages: &[AnyMessage]) -> impl Iterator<Item = Exchang
     actions.flatten()
 }
 
-/// An action of calls, with ids that follow from how much was said before, so that an oracle is
+/// An action with these calls, with ids derived from the number of messages, so that an oracle is
 /// deterministic.
 pub fn action<const N: usize>(
     messages: &[AnyMessage],
@@ -90,7 +90,7 @@ pub fn action<const N: usize>(
     }
 }
 
-/// Arguments of one member.
+/// Arguments with one member.
 pub fn argument(key: impl Into<Key>, value: impl Into<Json>) -> Object {
     let mut arguments = Object::new();
     arguments.insert(key, value);
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said: an action with these calls, a reply to one of them (or none), or something else.
+    /// A random message: an action with these calls, a reply to one of them (or none), or another message.
     fn said() -> impl Strategy<Value = AnyMessage> {
         let id = || prop::sample::select(vec!["a", "b"]);
         let name = || prop::sample::select(vec!["walk", "talk"]);

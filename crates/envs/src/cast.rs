@@ -1,18 +1,18 @@
-//! Numbers out of JSON values as Python's `float` and `int` make them: aviary does not check
-//! arguments against their declared types, so tools that cast meet any value.
+//! Python's `float` and `int` for JSON values: aviary does not check
+//! arguments against their declared types, so tools that cast receive any value.
 
 use volary_core::json::number::{float_from_text, integer_from_text};
 use volary_core::json::repr::text_repr;
 use volary_core::json::{Integer, Json};
 use volary_core::tool::ToolError;
 
-/// The most digits that Python reads into an integer.
+/// The maximum number of digits that Python parses as an integer.
 const DIGITS_LIMIT: usize = 4300;
 
-/// Below this the whole part of any float is a machine integer.
+/// Below this the integer part of any float fits an `i64`.
 const WHOLE_LIMIT: f64 = (1_u64 << 53) as f64;
 
-/// What `float(value)` gives.
+/// The result of `float(value)`.
 pub fn to_float(value: &Json) -> Result<f64, ToolError> {
     match value {
         Json::Float(value) => Ok(*value),
@@ -38,7 +38,7 @@ pub fn to_float(value: &Json) -> Result<f64, ToolError> {
     }
 }
 
-/// What `int(value)` gives: floats are cut towards zero, texts must hold a whole number.
+/// The result of `int(value)`: floats are truncated towards zero, texts must contain an integer.
 pub fn to_integer(value: &Json) -> Result<Integer, ToolError> {
     match value {
         Json::Integer(value) => Ok(value.clone()),
@@ -48,7 +48,7 @@ pub fn to_integer(value: &Json) -> Result<Integer, ToolError> {
         }
         Json::Float(value) if value.abs() < WHOLE_LIMIT => Ok(Integer::from(value.trunc() as i64)),
         Json::Float(value) => {
-            // Rust writes every digit of a float, so its whole part can be read back exactly.
+            // Rust prints every digit of a float, so its integer part round-trips exactly.
             Integer::from_digits(&format!("{:.0}", value.trunc())).ok_or_else(|| {
                 ToolError::new("OverflowError", "cannot convert float infinity to integer")
             })

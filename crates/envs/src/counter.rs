@@ -32,7 +32,7 @@ thread_local! {
     static TOOLS: ToolSet<Count> = ToolSet::new([incr::tool(), decr::tool()]);
 }
 
-/// The state of aviary's `CounterEnv`, which here can change. Its frame stays empty, as there.
+/// The state of aviary's `CounterEnv`, which is mutable here. Its frame is empty, as there.
 #[derive(Clone)]
 struct Count(i64);
 
@@ -69,7 +69,7 @@ impl ToolState for Count {
     }
 }
 
-/// The count as the last reply said it. The frame does not hold it.
+/// The count in the last reply. The frame does not contain it.
 fn count(input: &ViewInput<'_>) -> i64 {
     latest_exchanges(input.messages)
         .find_map(|exchange| exchange.content()?.strip_prefix("counter=")?.parse().ok())
@@ -91,13 +91,13 @@ fn view(input: &ViewInput<'_>) -> View {
     View { blocks }
 }
 
-/// Goes one towards the target.
+/// Takes a step towards the target.
 fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
     let name = match count(input).cmp(&TARGET) {
         _ if input.done => return None,
         std::cmp::Ordering::Less => "incr",
         std::cmp::Ordering::Greater => "decr",
-        // Reached within one action and left again by none: nothing is left to do.
+        // The count is already at the target, so no action is left.
         std::cmp::Ordering::Equal => return None,
     };
     Some(action(input.messages, [(name, Object::new())]))

@@ -1,5 +1,5 @@
-//! An environment that misbehaves on request, to teach and to test how that is handled: failures,
-//! a crash, floods of text, long waits, deep nesting, markup, numbers that are none.
+//! An environment that misbehaves on request, to demonstrate and to test error handling: failures,
+//! a crash, floods of text, long waits, deep nesting, markup, invalid numbers.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -39,8 +39,8 @@ pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
 const MOST_MEGABYTES: i64 = 64;
 /// The longest wait, in seconds.
 const MOST_SECONDS: f64 = 3600.0;
-/// The deepest nesting: a little less than any JSON reader here takes, so that there is room for
-/// what a frame is wrapped in.
+/// The maximum nesting: slightly less than the limit of this project's JSON parsers, since
+/// a frame adds levels of its own.
 const MOST_LEVELS: i64 = 900;
 
 thread_local! {
@@ -55,7 +55,7 @@ thread_local! {
     ]);
 }
 
-/// What the frame shows.
+/// The state in the frame.
 #[derive(Clone, Default)]
 struct Trouble {
     calls: i64,
@@ -96,7 +96,7 @@ fn crash() {
 fn flood(megabytes: i64, state: &mut Trouble) -> Result<String, ToolError> {
     let megabytes = within("megabytes", megabytes, 1, MOST_MEGABYTES)?;
     state.show(format!("a flood of {megabytes} MB"));
-    // 64 bytes, so that a whole number of lines makes a megabyte.
+    // 64 bytes, so that a megabyte is a whole number of lines.
     let line = "It rains and rains and rains, and nobody knows when it will end\n";
     Ok(line.repeat((megabytes << 20) / line.len()))
 }

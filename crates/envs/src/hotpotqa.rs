@@ -1,12 +1,12 @@
 //! aviary's HotPotQA environment: answer a question by searching an encyclopedia.
 //!
-//! - [`config`]: the question, rewards, and where pages come from.
-//! - [`page`], [`html`]: what a search gives. [`pages`]: where pages come from: our own
-//!   [`encyclopedia`], or a wiki by the API of [`mediawiki`].
-//! - [`tools`]: the three tools and the state that they work on. [`text`]: how texts are compared.
-//! - [`dataset`]: questions of our own, and those of a file that the user brings.
+//! - [`config`]: the question, rewards, and the source of pages.
+//! - [`page`], [`html`]: the result of a search. [`pages`]: sources of pages: the built-in
+//!   [`encyclopedia`], or a wiki through the API in [`mediawiki`].
+//! - [`tools`]: the three tools and their state. [`text`]: normalization of texts.
+//! - [`dataset`]: built-in questions, and those of a file provided by the user.
 //!
-//! Invariant: pages that were read are part of the episode, so that playing it again reads none.
+//! Invariant: the pages that were read are part of the episode, so that a replay fetches none.
 
 pub mod config;
 pub mod dataset;
@@ -57,7 +57,7 @@ pub struct HotPotQa {
     config: Rc<Config>,
     pages: Rc<dyn Pages>,
     tools: ToolSet<World>,
-    /// None before the first reset.
+    /// `None` before the first reset.
     world: Option<RefCell<World>>,
     setting: Setting,
 }
@@ -74,7 +74,7 @@ impl HotPotQa {
         }
     }
 
-    /// The state; that after a reset before the first one.
+    /// The state; before the first reset, that after one.
     pub fn state(&self) -> State {
         let world = self.world.as_ref();
         world.map_or_else(State::default, |world| world.borrow().state.clone())
@@ -158,7 +158,7 @@ impl Environment for HotPotQa {
         })
     }
 
-    /// The pages that were read, if others than our own were.
+    /// The pages that were read, unless they come from the built-in encyclopedia.
     fn recorded(&self) -> Object {
         match &self.world {
             Some(world) if self.config.wiki.is_some() => world.borrow().recorded(),

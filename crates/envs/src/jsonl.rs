@@ -1,23 +1,23 @@
-//! Lines of JSON: one object a line, as datasets are handed around. Forgives blank lines, CRLF and a
-//! byte order mark; reports every line at fault by its number.
+//! JSON Lines: one object per line. Accepts blank lines, CRLF and a
+//! byte order mark; reports every malformed line by its number.
 
 use std::fmt;
 
 use volary_core::json::{Json, Object, Text, read};
 
-/// How many faults an error spells out.
+/// The maximum number of faults listed in an error.
 const SHOWN: usize = 5;
 
-/// What is wrong with one line.
+/// The error of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineFault {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: Text,
 }
 
-/// The lines that could not be read. Never empty.
+/// The malformed lines. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineFaults {
     /// All of them, in order.
@@ -44,7 +44,7 @@ impl fmt::Display for LineFaults {
 
 impl std::error::Error for LineFaults {}
 
-/// Reads every line that is not blank into a row.
+/// Converts every non-blank line to a row.
 pub fn rows<T>(text: &str, row: impl Fn(&Object) -> Result<T, Text>) -> Result<Vec<T>, LineFaults> {
     let mut rows = Vec::new();
     let mut faults = Vec::new();

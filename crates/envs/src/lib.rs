@@ -1,10 +1,10 @@
 //! Built-in environments and task datasets, and the registry of them.
 //!
-//! Invariant: an environment is deterministic. Configuration, seed and actions give the
-//! same observations and frames everywhere (times in infos aside).
+//! Invariant: an environment is deterministic. The same configuration, seed and actions reproduce the
+//! same observations and frames everywhere (except for times in infos).
 //!
 //! Where to start: [`counter`] is the smallest environment; [`registry`] is where a new one is
-//! named.
+//! registered.
 
 pub mod answers;
 pub mod blocks;
@@ -27,7 +27,7 @@ pub mod tool_environment;
 use volary_core::registry::{EnvironmentEntry, Registry};
 use volary_core::view::{View, ViewInput};
 
-/// The environments, in the order of display.
+/// The environments, in display order.
 const ENVIRONMENTS: [EnvironmentEntry; 8] = [
     calculator::ENTRY,
     dummy::ENTRY,
@@ -39,7 +39,7 @@ const ENVIRONMENTS: [EnvironmentEntry; 8] = [
     faults::ENTRY,
 ];
 
-/// All that there is, in the order of display.
+/// All environments and datasets, in display order.
 pub fn registry() -> Registry {
     Registry {
         environments: ENVIRONMENTS.to_vec(),
@@ -54,8 +54,8 @@ pub fn registry() -> Registry {
     }
 }
 
-/// The same, and the environments of tau-bench, which get their data from outside. A program that brings such data
-/// ([`Outside::data`](volary_core::outside::Outside::data)) offers them.
+/// Like [`registry`], with the environments of tau-bench, whose data come from outside. Programs that provide such data
+/// ([`Outside::data`](volary_core::outside::Outside::data)) use it.
 pub fn registry_with_tau_bench() -> Registry {
     let mut registry = registry();
     let originals = tau::checkout::Original::ALL.map(tau::original::entry);
@@ -63,19 +63,19 @@ pub fn registry_with_tau_bench() -> Registry {
     registry
 }
 
-/// What can be said of an environment without any of its code.
+/// The metadata of an environment, without a reference to its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
-    /// The name by which it is asked for.
+    /// The name.
     pub name: &'static str,
-    /// One line that says what it is.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// Whether there is an oracle for it.
+    /// Whether it has an oracle.
     pub oracle: bool,
 }
 
-/// A card of each environment, in the order of display. They lead to no code, so a page can have them
-/// before it has the environments.
+/// The cards of all environments, in display order. They do not refer to code, so a page can show them
+/// before it loads the environments.
 pub const CARDS: [Card; ENVIRONMENTS.len()] = {
     const NONE: Card = Card {
         name: "",
@@ -96,5 +96,5 @@ pub const CARDS: [Card; ENVIRONMENTS.len()] = {
     cards
 };
 
-/// The rich view of the first environment, which is the one that a page shows first.
+/// The rich view of the first environment, which a page shows first.
 pub const FIRST_VIEW: fn(&ViewInput<'_>) -> View = calculator::view;

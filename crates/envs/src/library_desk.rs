@@ -1,9 +1,9 @@
-//! The desk of a public library: a domain in the manner of tau-bench that needs no foreign data.
+//! The desk of a public library: a domain in the style of tau-bench with built-in data.
 //!
 //! - [`tools`]: eight tools on books and members.
-//! - [`tasks`]: 40 tasks in three levels, made from the data, each with the actions that solve it.
+//! - [`tasks`]: 40 tasks on three levels, generated from the data, each with the actions that solve it.
 //!
-//! Invariants: the same version has the same tasks, and the actions of a task earn its reward.
+//! Invariants: one version always has the same tasks, and the actions of a task earn its reward.
 
 pub mod tasks;
 pub mod tools;
@@ -76,7 +76,7 @@ pub const DATASET: DatasetEntry = DatasetEntry {
     },
 };
 
-/// What the agent has to keep to.
+/// The policy that the agent must follow.
 pub const POLICY: &str = include_str!("../data/library_desk_policy.txt");
 
 const DATA: &str = include_str!("../data/library_desk.json");
@@ -85,11 +85,11 @@ const DATA: &str = include_str!("../data/library_desk.json");
 pub struct Desk {
     /// The domain.
     pub domain: Arc<Domain>,
-    /// The tasks, with what the domain does not hold of them.
+    /// The tasks, with the data that the domain does not contain.
     pub tasks: Vec<DeskTask>,
 }
 
-/// The desk. The tests hold its data to their form.
+/// The desk. Tests check the format of its data.
 pub static DESK: LazyLock<Desk> = LazyLock::new(|| {
     let data = Json::parse(DATA).unwrap_or_default();
     let table = |name: &'static str| {
@@ -114,10 +114,10 @@ pub static DESK: LazyLock<Desk> = LazyLock::new(|| {
     }
 });
 
-/// The task that is played if none is named.
+/// The default task.
 const FIRST_TASK: &str = "library_01";
 
-/// The customer.
+/// The kinds of customers.
 const CUSTOMERS: [&str; 6] = ["script", "person", "llm", "react", "verify", "reflection"];
 
 fn make(configuration: &Object, setting: &Setting) -> Result<TauEnvironment, RegistryError> {

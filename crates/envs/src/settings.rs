@@ -1,4 +1,4 @@
-//! Reading a configuration: every key known, every value of its type, else an error that names
+//! Reads and validates a configuration: unknown keys and values of the wrong type are errors that name
 //! the key.
 
 use std::ops::RangeInclusive;
@@ -10,14 +10,14 @@ use volary_core::registry::RegistryError;
 
 use crate::cast::to_float;
 
-/// A configuration, or a group within one, that is being read.
+/// A configuration, or a group within one.
 pub struct Settings<'a> {
     group: Option<&'static str>,
     values: Option<&'a Object>,
 }
 
 impl<'a> Settings<'a> {
-    /// The configuration itself. Keys other than the known ones are an error.
+    /// The configuration itself. Unknown keys are an error.
     pub fn new(values: &'a Object, known: &[&str]) -> Result<Self, RegistryError> {
         Settings {
             group: None,
@@ -26,7 +26,7 @@ impl<'a> Settings<'a> {
         .checked(known)
     }
 
-    /// A group within the configuration: an object under a key. Missing or null, it is empty.
+    /// A group within the configuration: an object under a key. A missing or null group is empty.
     pub fn group(&self, key: &'static str, known: &[&str]) -> Result<Self, RegistryError> {
         let values = match self.value(key) {
             None => None,
@@ -40,7 +40,7 @@ impl<'a> Settings<'a> {
         .checked(known)
     }
 
-    /// A text; missing and null are the same.
+    /// An optional text; null counts as missing.
     pub fn text(&self, key: &str) -> Result<Option<Text>, RegistryError> {
         match self.value(key) {
             None => Ok(None),
@@ -49,14 +49,14 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A text that must be there.
+    /// A required text.
     pub fn required_text(&self, key: &str) -> Result<Text, RegistryError> {
         self.text(key)?
             .ok_or_else(|| self.fault(key, "is missing; give a string"))
     }
 
-    /// A boolean, or its default. Within a group, words and numbers that mean one are read, as
-    /// aviary's models read them.
+    /// A boolean, or its default. Within a group, words and numbers with that meaning are accepted, as in
+    /// aviary's models.
     pub fn boolean(&self, key: &str, default: bool) -> Result<bool, RegistryError> {
         match self.raw(key) {
             None => Ok(default),
@@ -68,7 +68,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A number, or its default. Texts that hold a number are read, as aviary reads them.
+    /// A number, or its default. Texts that contain a number are accepted, as in aviary.
     pub fn number(&self, key: &str, default: f64) -> Result<f64, RegistryError> {
         match self.raw(key) {
             None => Ok(default),
@@ -76,7 +76,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A number that must be there.
+    /// A required number.
     pub fn required_number(&self, key: &str) -> Result<f64, RegistryError> {
         match self.raw(key) {
             None => Err(self.fault(key, "is missing; give a number")),
@@ -93,7 +93,7 @@ impl<'a> Settings<'a> {
         Err(self.fault(key, &format!("must lie between 0 and {most} seconds")))
     }
 
-    /// A whole number within bounds, or `None` where it is missing or null.
+    /// An integer within bounds; `None` if it is missing or null.
     pub fn whole(
         &self,
         key: &str,
@@ -112,7 +112,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The error that a key's value has this fault.
+    /// The error for a key's value.
     pub fn fault(&self, key: &str, reason: &str) -> RegistryError {
         let key = match self.group {
             Some(group) => format!("{group}.{key}"),
@@ -132,7 +132,7 @@ impl<'a> Settings<'a> {
         self.values?.get(key)
     }
 
-    /// The value, where there is one that is not null.
+    /// The value; `None` if it is missing or null.
     fn value(&self, key: &str) -> Option<&'a Json> {
         self.raw(key).filter(|value| !value.is_null())
     }

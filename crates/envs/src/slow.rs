@@ -1,7 +1,7 @@
-//! Tools that take their time: to see timeouts, concurrency, and tools that must run alone.
+//! Slow tools, to demonstrate timeouts, concurrency, and exclusive tools.
 //!
-//! Without configuration it is the environment of aviary's own tests: each tool takes far longer
-//! than it may, so every call of one fails.
+//! By default it is the environment of aviary's own tests: each tool takes far longer
+//! than its time limit, so every call fails.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -49,7 +49,7 @@ thread_local! {
         ToolSet::new([slow_tool::tool(), aslow_tool::tool(), slow_writer::tool()]);
 }
 
-/// How long each tool takes: the state of aviary's `SlowEnv`, whose time here can be set.
+/// The duration of each tool: the state of aviary's `SlowEnv`, configurable here.
 #[derive(Clone)]
 struct Pace(Duration);
 
@@ -150,7 +150,7 @@ impl ToolState for Pace {
     }
 }
 
-/// When each call began and how long it took, from the times in the replies.
+/// The start and the duration of each call, from the times in the replies.
 fn view(input: &ViewInput<'_>) -> View {
     let exchanges = exchanges(input.messages);
     let first = exchanges

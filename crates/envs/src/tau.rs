@@ -1,19 +1,20 @@
-//! tau-bench: an agent serves a customer by tools that change data, and is rewarded if the data are the
-//! right ones in the end.
+//! tau-bench: an agent serves a customer with tools that change data, and is rewarded if the final data are
+//! correct.
 //!
-//! [`retail`] and [`airline`] behave as the original (sierra-research/tau-bench at 59a200c), whose data
-//! and tasks the user brings: [`checkout`] reads them, [`checkout_files`] tells which files that takes, and
-//! [`original`] has them as environments in the registry.
+//! [`retail`] and [`airline`] behave like the original (sierra-research/tau-bench at 59a200c), whose data
+//! and tasks the user provides: [`checkout`] reads them, [`checkout_files`] determines the required files, and
+//! [`original`] registers them as environments.
 //!
-//! - [`domain`]: tools, data, policy and tasks. [`tool`]: what a tool is; [`common`]: those that all have.
-//! - [`episode`]: actions and their results; [`environment`]: the same as an environment; [`reward`]; [`pass_hat_k`](mod@pass_hat_k).
-//! - [`customer`]: a script, a person, or a model that plays one. [`configuration`]: how one is chosen.
+//! - [`domain`]: tools, data, policy and tasks. [`tool`]: the definition of a tool; [`common`]: shared tools.
+//! - [`episode`]: actions and their results; [`environment`]: an episode as an environment; [`reward`];
+//!   [`pass_hat_k`](mod@pass_hat_k).
+//! - [`customer`]: a script, a person, or a model that plays one. [`configuration`]: selects one.
 //! - [`view`]: the rich view; [`oracle`]: the policy that takes a task's own actions.
-//! - [`database`], [`state`], [`hash`]: the data, as read and as changed, and their hash.
-//! - [`python`]: operations on values of any type, as Python has them. [`literal`]: reading Python's
+//! - [`database`], [`state`], [`hash`]: the data as read, the changes of an episode, and their hash.
+//! - [`python`]: Python's operations on values of any type. [`literal`]: parses Python's
 //!   literals.
 //!
-//! Invariants: nothing here does I/O, and no argument or file makes it panic.
+//! Invariants: nothing here does I/O, and no argument or file causes a panic.
 
 pub mod airline;
 pub mod checkout;

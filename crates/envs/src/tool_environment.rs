@@ -1,5 +1,5 @@
-//! Most environments are a state, tools that work on it, and a rule for the reward. [`ToolState`] is
-//! that; [`ToolEnvironment`] makes an environment of it.
+//! Helpers for the usual structure of environments: a state, tools that work on it, and a rule for the reward.
+//! [`ToolState`] is the trait of the state; [`ToolEnvironment`] makes an environment of it.
 
 use std::cell::RefCell;
 
@@ -10,25 +10,25 @@ use volary_core::json::Text;
 use volary_core::message::{ToolRequestMessage, ToolResponseMessage};
 use volary_core::{AnyMessage, Environment, EnvironmentError, Frame, Reset, Step, ToolSet};
 
-/// A state that tools work on, and what follows from it. Every reset begins with a clone of the
-/// first state, so its randomness starts over as well.
+/// A state that tools modify. Every reset begins with a clone of the
+/// initial state, so its random numbers are repeated as well.
 pub trait ToolState: Clone + 'static {
-    /// The name of the kind of environment, as error texts show it.
+    /// The name of the kind of environment in error messages.
     const KIND: &'static str;
 
     /// The first observations.
     fn opening(&self) -> Vec<AnyMessage>;
 
-    /// What the step comes to, once the calls of the action are answered.
+    /// The result of the step, once the calls of the action are answered.
     fn step(&mut self, action: &ToolRequestMessage, replies: Vec<ToolResponseMessage>) -> Step;
 
-    /// The state to look at. Empty by default.
+    /// A snapshot of the state. Empty by default.
     fn frame(&self, tools: &ToolSet<Self>) -> Frame {
         let _ = tools;
         Frame::default()
     }
 
-    /// The id of the task, or why there is none.
+    /// The id of the task, or the reason for its absence.
     fn id(&self) -> Result<Text, Text> {
         let kind = Self::KIND;
         let reason = format!("Getting ID is not yet implemented for environment {kind}.");
@@ -36,10 +36,10 @@ pub trait ToolState: Clone + 'static {
     }
 }
 
-/// An environment of a [`ToolState`].
+/// An environment with a [`ToolState`].
 pub struct ToolEnvironment<S> {
     first: S,
-    /// None before the first reset.
+    /// `None` before the first reset.
     state: Option<RefCell<S>>,
     tools: ToolSet<S>,
     options: ExecOptions,
@@ -47,7 +47,7 @@ pub struct ToolEnvironment<S> {
 }
 
 impl<S: ToolState> ToolEnvironment<S> {
-    /// An environment that begins with a state.
+    /// An environment with an initial state.
     pub fn new(first: S, tools: ToolSet<S>, setting: &Setting) -> Self {
         ToolEnvironment {
             first,
@@ -58,7 +58,7 @@ impl<S: ToolState> ToolEnvironment<S> {
         }
     }
 
-    /// Sets how calls are run.
+    /// Sets the options for running calls.
     #[must_use]
     pub fn with_options(mut self, options: ExecOptions) -> Self {
         self.options = options;

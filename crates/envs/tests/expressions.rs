@@ -1,4 +1,4 @@
-//! The calculator's expressions against what CPython recorded, and what holds of any input.
+//! The calculator's expressions compared with recorded results of CPython, and properties of any input.
 
 use num_bigint::BigInt;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use volary_core::json::Json;
 use volary_envs::calculator::expression::evaluate;
 use volary_envs::jsonl;
 
-/// The reply that the calculator gives.
+/// The calculator's reply.
 fn reply(expression: &str) -> String {
     match evaluate(expression) {
         Ok(outcome) => outcome.to_text(),
@@ -35,7 +35,7 @@ fn replies_as_recorded() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each problem gives an expression of its own for the answer, apart from its worked steps.
+/// Each problem has its own expression for the answer, independent of its worked steps.
 #[test]
 fn word_problems_are_right() {
     let problems = jsonl::rows(include_str!("../data/word_problems.jsonl"), |row| {
@@ -100,7 +100,7 @@ fn what_would_hang_is_an_error() {
             "{reply:.200}"
         );
     }
-    // What becomes small again is computed.
+    // Large intermediate results are computed if the final result is small.
     assert_eq!(reply("10**100000 % 7"), "4");
     assert_eq!(reply("2**100000 // 2**99990"), "1024");
     assert_eq!(reply("10**4299").len(), 4300);
@@ -147,7 +147,7 @@ fn long_and_deep_expressions_fit_the_stack() {
     small_stack.unwrap().join().unwrap();
 }
 
-/// Pieces of expressions, valid and not.
+/// Pieces of expressions, valid and invalid.
 fn piece() -> impl Strategy<Value = String> {
     const TOKENS: &[&str] = &[
         "(", ")", "[", "]", "{", "}", ",", ":", ":=", "=", "==", "<", "+", "-", "*", "**", "/",

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Plays the environment: one change a step. Gives what was said, and how each step came out.
+/// Plays the environment, one change per step. Returns the messages and the result of each step.
 fn play(changes: &[i64]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let registry = Registry {
         environments: vec![thermostat::ENTRY],

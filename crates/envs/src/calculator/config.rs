@@ -1,4 +1,4 @@
-//! What a calculator environment is made of: the problem, its answer, and how it rewards.
+//! The configuration of a calculator environment: the problem, its answer, rewards and tolerance.
 
 use volary_core::json;
 use volary_core::json::{Json, Object, Text};
@@ -7,18 +7,18 @@ use volary_core::registry::RegistryError;
 use crate::datasets::word_problems;
 use crate::settings::Settings;
 
-/// How a calculator environment rewards and judges.
+/// Rewards, tolerance and ending of a calculator environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalculatorConfig {
-    /// For the right answer.
+    /// The reward of a correct answer.
     pub correct_reward: f64,
-    /// For a wrong answer.
+    /// The reward of a wrong answer.
     pub incorrect_reward: f64,
-    /// For what could not be computed or understood.
+    /// The reward of an expression that cannot be computed, or of a malformed action.
     pub tool_failure_reward: f64,
-    /// For each expression that could be computed.
+    /// The reward of each expression that is computed.
     pub tool_success_reward: f64,
-    /// How far an answer may be off: |x − a| / (|a| + rel_tol) must be below.
+    /// The relative tolerance: |x − a| / (|a| + rel_tol) must be smaller.
     pub rel_tol: f64,
     /// Whether a failure ends the episode.
     pub done_on_failure: bool,
@@ -40,11 +40,11 @@ impl Default for CalculatorConfig {
 /// A problem with its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// Its id, where it has one.
+    /// Its id, if it has one.
     pub id: Option<Text>,
-    /// What is asked.
+    /// The question.
     pub text: Text,
-    /// The right answer.
+    /// The correct answer.
     pub answer: f64,
 }
 
@@ -73,7 +73,7 @@ impl CalculatorConfig {
         })
     }
 
-    /// The JSON Schema of what [`CalculatorConfig::read`] reads.
+    /// The JSON Schema of the member `config`.
     pub fn schema() -> Json {
         let default = CalculatorConfig::default();
         json!({
@@ -134,7 +134,7 @@ pub fn read(configuration: &Object) -> Result<(Problem, CalculatorConfig), Regis
     Ok((problem, CalculatorConfig::read(&settings)?))
 }
 
-/// The JSON Schema of a whole configuration. A problem has no default, but an example.
+/// The JSON Schema of a whole configuration. A problem has an example, but no default.
 pub fn schema() -> Json {
     let (problems, answers): (Vec<Text>, Vec<f64>) = word_problems::problems()
         .unwrap_or_default()
@@ -171,7 +171,7 @@ pub fn schema() -> Json {
     })
 }
 
-/// The configuration of a task text: a problem whose answer is not known.
+/// The configuration of a task text: a problem with an unknown answer.
 pub fn from_task(task: &str) -> Object {
     volary_core::object!({"problem_id": null, "problem": task, "answer": 0.0})
 }

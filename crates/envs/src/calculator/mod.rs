@@ -1,8 +1,8 @@
-//! The calculator: a problem, a tool that computes, a tool that takes the answer.
+//! The calculator: a problem, a tool that computes, and a tool that submits the answer.
 //!
 //! - [`config`]: the problem, rewards and tolerance.
-//! - [`tools`]: the two tools and how they judge.
-//! - [`expression`]: the expression language, which computes as Python does.
+//! - [`tools`]: the two tools and their rewards.
+//! - [`expression`]: the expression language, with Python's semantics.
 //! - [`view`]: the rich view, and the oracle.
 
 mod config;
@@ -38,8 +38,8 @@ pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     oracle: Some(view::oracle),
 };
 
-/// aviary's `CalculatorEnv`. A reset changes nothing but that steps may follow: the problem is all
-/// there is.
+/// aviary's `CalculatorEnv`. A reset only enables steps: the problem is the whole
+/// state.
 pub struct Calculator {
     problem: Problem,
     config: CalculatorConfig,
@@ -60,7 +60,7 @@ impl Calculator {
         }
     }
 
-    /// The result of an action without any call, or with calls of unknown tools alone.
+    /// The result of an action without calls, or with calls of unknown tools only.
     fn failed(&self, failures: f64, messages: Vec<AnyMessage>) -> Step {
         Step {
             messages,
@@ -81,7 +81,7 @@ impl Calculator {
         let clock = &*self.setting.clock;
         let mut messages = Vec::with_capacity(action.tool_calls.len());
         let mut invalid = Vec::new();
-        // One at a time, so that a reply belongs to its call even where ids repeat.
+        // One at a time, so that a reply is assigned to its call even with repeated ids.
         for call in action.tool_calls {
             if self.tools.get(&call.function.name).is_none() {
                 invalid.push(AnyMessage::Response(ToolResponseMessage {
@@ -153,7 +153,7 @@ impl Environment for Calculator {
 }
 
 impl Problem {
-    /// The problem as a frame shows it, which is also how a configuration holds it.
+    /// The problem in the format of frames and configurations.
     pub fn configuration(&self) -> Object {
         Object::from_distinct(vec![
             ("problem_id".into(), self.id.clone().into()),

@@ -1,4 +1,4 @@
-//! The two tools of the calculator, and how they reward.
+//! The two tools of the calculator, and their rewards.
 
 use volary_core::ToolSet;
 use volary_core::json::Json;
@@ -14,7 +14,7 @@ thread_local! {
     pub static TOOLS: ToolSet<Tally> = ToolSet::new([calculator::tool(), submit_answer::tool()]);
 }
 
-/// What the tools work on: the answer, the rules, and what the calls of a step came to so far.
+/// The state of the tools: the answer, the rules, and the results of the current step's calls.
 pub struct Tally {
     answer: f64,
     config: CalculatorConfig,
@@ -25,7 +25,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Before any step.
+    /// The state before the first step.
     pub fn new(answer: f64, config: CalculatorConfig) -> Self {
         Tally {
             answer,
@@ -35,7 +35,7 @@ impl Tally {
         }
     }
 
-    /// A step begins.
+    /// Starts a step.
     pub fn begin(&mut self) {
         self.reward = 0.0;
         self.done = false;
@@ -46,8 +46,8 @@ impl Tally {
         self.done |= done;
     }
 
-    /// Whether a number is close enough to the answer. As in aviary, the tolerance is also the
-    /// floor of the scale, and a scale of zero is a failed division.
+    /// Whether a number is close enough to the answer. As in aviary, the tolerance is also
+    /// added to the scale, and a scale of zero is a division by zero.
     fn is_right(&self, number: f64) -> Result<bool, ToolError> {
         let tolerance = self.config.rel_tol;
         let scale = self.answer.abs() + tolerance;
@@ -112,7 +112,7 @@ fn submit_answer(
     Ok(if right { "True" } else { "False" })
 }
 
-/// The result as a text, or the failure as a reply shows it.
+/// The result as a text, or the error in the format of replies.
 fn compute(expression: &Json) -> Result<String, String> {
     let result = match expression {
         Json::Text(text) => evaluate(text),

@@ -1,5 +1,5 @@
-//! The calculator's rich view (problem, expressions with their results, verdict), and the answer
-//! that solves it.
+//! The calculator's rich view (problem, expressions with their results, verdict), and its
+//! oracle.
 
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Text, float_text};
@@ -9,7 +9,7 @@ use crate::blocks::{Row, results, shortened, verdict};
 use crate::calls::{Exchange, action, argument, latest_exchanges};
 use crate::cast::to_float;
 
-/// How many characters of a submitted answer its verdict shows.
+/// The maximum length of a submitted answer in its verdict, in characters.
 const MOST_OF_AN_ANSWER: usize = 60;
 
 /// Problem, expressions with their results, verdict on the latest answer.
@@ -37,7 +37,7 @@ pub fn view(input: &ViewInput<'_>) -> View {
     View { blocks }
 }
 
-/// Submits the answer that the frame shows.
+/// Submits the answer in the frame.
 pub fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
     if input.done {
         return None;
@@ -66,7 +66,7 @@ fn judged(exchange: &Exchange<'_>) -> Block {
     match (exchange.content().as_deref(), number) {
         (Some("True"), _) => verdict(Tone::Good, format!("{submitted} is right.")),
         (Some(_), Some(Err(_))) => verdict(Tone::Bad, format!("“{submitted}” is not a number.")),
-        // The right answer is not given away: the task may be tried again.
+        // The verdict does not reveal the answer: the task may be tried again.
         (Some(_), _) => verdict(Tone::Bad, format!("{submitted} is wrong.")),
         (None, _) => {
             let text = format!("“{submitted}” could not be judged: the step failed.");
@@ -83,7 +83,7 @@ fn shown(exchange: &Exchange<'_>, argument: &str) -> Text {
     }
 }
 
-/// A number as a person writes it: whole ones without a point.
+/// A number as people write it: integers without a point.
 fn plain(number: f64) -> String {
     let text = float_text(number);
     match text.strip_suffix(".0") {

@@ -1,4 +1,4 @@
-//! Dummy environments without end, each as fresh as the last.
+//! An endless dataset of new dummy environments.
 
 use std::cell::Cell;
 

@@ -1,7 +1,7 @@
-//! GSM8K: word problems with worked answers that end in `#### n`, brought by the user as JSON lines.
+//! GSM8K: word problems with worked answers that end in `#### n`, provided by the user as JSON lines.
 //!
-//! As in aviary, the splits `train_full`, `train` and `val` are cut from the source's training
-//! set, and a problem's id holds its split and its place in the source.
+//! As in aviary, the splits `train_full`, `train` and `val` are parts of the source's training
+//! set, and a problem's id contains its split and its index in the source.
 
 use volary_core::dataset::{DatasetError, Task, TaskDataset};
 use volary_core::environment::{Environment, Setting};
@@ -23,7 +23,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     make: |arguments, setting| Ok(Box::new(Gsm8k::from_configuration(arguments, setting)?)),
 };
 
-/// Which part of the source.
+/// A split of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// The whole training set.
@@ -39,7 +39,7 @@ pub enum Split {
 /// A row of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What is asked.
+    /// The question.
     pub question: Text,
     /// The worked answer, with `#### n` at its end.
     pub answer: Text,
@@ -49,31 +49,31 @@ pub struct Row {
 pub struct Gsm8k {
     problems: Vec<Problem>,
     config: CalculatorConfig,
-    /// What stood under `config`, to make tasks again.
+    /// The given `config`, to make tasks again.
     given: Option<Json>,
     setting: Setting,
 }
 
-/// Why a dataset could not be made of rows.
+/// Why rows cannot be converted to a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Gsm8kError {
-    /// No such split.
+    /// The split is unknown.
     #[error("'{name}' is not a valid GSM8kDatasetSplit; there are train_full, train, val, test")]
     UnknownSplit {
         /// The name.
         name: Text,
     },
-    /// An answer without a number after `#### `.
+    /// An answer has no number after `#### `.
     #[error("Failed to extract numerical answer from 'answer' column")]
     NoNumber,
 }
 
 impl Split {
-    /// All of them.
+    /// All splits.
     pub const ALL: [Split; 4] = [Split::TrainFull, Split::Train, Split::Val, Split::Test];
 
-    /// The split of a name.
+    /// The split with this name.
     pub fn from_name(name: &str) -> Result<Split, Gsm8kError> {
         Split::ALL
             .into_iter()
@@ -91,7 +91,7 @@ impl Split {
         }
     }
 
-    /// The split of the source that it is cut from.
+    /// The split of the source that it is part of.
     pub const fn source(self) -> &'static str {
         match self {
             Split::Test => "test",
@@ -99,7 +99,7 @@ impl Split {
         }
     }
 
-    /// Whether the row at a place of the source belongs to it.
+    /// Whether it contains the row at an index of the source.
     pub const fn holds(self, index: usize) -> bool {
         match self {
             Split::TrainFull | Split::Test => true,
@@ -119,7 +119,7 @@ pub fn parse_answer(answer: &str) -> Result<f64, Gsm8kError> {
         .ok_or(Gsm8kError::NoNumber)
 }
 
-/// The rows of a file of JSON lines. Every answer must hold its number.
+/// Parses a file of JSON lines. Every answer must contain its number.
 pub fn read_rows(text: &str) -> Result<Vec<Row>, jsonl::LineFaults> {
     jsonl::rows(text, |row| {
         let answer = jsonl::text(row, "answer")?;

@@ -9,7 +9,7 @@ use volary_core::json::Text;
 
 use crate::blocks::shortened;
 
-/// How many characters of a problem a list shows.
+/// The maximum length of a problem in a list, in characters.
 const OPENING: usize = 72;
 
 /// The opening of a problem.

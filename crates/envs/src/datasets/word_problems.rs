@@ -32,16 +32,16 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
 
 const LEVELS: RangeInclusive<i64> = 1..=3;
 
-/// A word problem as its file has it.
+/// A row of the file of word problems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordProblem {
     /// Its id.
     pub id: Text,
     /// 1 for one or two steps, 3 for many.
     pub level: i64,
-    /// What is asked.
+    /// The question.
     pub question: Text,
-    /// The right answer.
+    /// The correct answer.
     pub number: f64,
 }
 
@@ -50,8 +50,8 @@ struct WordProblems {
     setting: Setting,
 }
 
-/// All problems, easy ones first. The tests hold the file to its form, so that an error here is not
-/// to be met.
+/// All problems, easy ones first. Tests check the file's format, so an error here
+/// does not occur.
 pub fn problems() -> Result<Vec<WordProblem>, RegistryError> {
     let mut problems = jsonl::rows(include_str!("../../data/word_problems.jsonl"), |row| {
         Ok(WordProblem {

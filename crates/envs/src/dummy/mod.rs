@@ -1,6 +1,6 @@
-//! The dummy environment: tell a story of five words, with a few tools besides.
+//! The dummy environment: tell a story of five words, with a few additional tools.
 //!
-//! Its step and its frame are also those of [`crate::hands`]: [`Progress`] has them.
+//! It shares [`Progress`], and thus its step and frame, with [`crate::hands`].
 
 mod progress;
 mod tools;
@@ -33,10 +33,10 @@ pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     oracle: Some(view::oracle),
 };
 
-/// How a dummy environment is set up.
+/// The configuration of a dummy environment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DummyConfig {
-    /// What the story shall be about; also the environment's id.
+    /// The subject of the story; also the environment's id.
     pub task: Option<Text>,
     /// Whether the story ends the episode.
     pub end_immediately: bool,

@@ -1,4 +1,4 @@
-//! What the dummy environment and its kin keep: what was said, the reward, whether it is over.
+//! The state of the dummy environment and similar ones: messages, reward, and whether the episode is over.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::{Body, ToolRequestMessage, ToolResponseMessage};
@@ -6,18 +6,18 @@ use volary_core::{Frame, Step, ToolSet};
 
 use crate::tool_environment::answered;
 
-/// What was said so far, and the state of the story. Reward and end stay until a reset.
+/// The messages so far, and the state of the story. Reward and end are kept until a reset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     contents: Vec<Json>,
-    /// The reward that every step gives.
+    /// The reward of every step.
     pub reward: f64,
     /// Whether the episode is over.
     pub done: bool,
 }
 
 impl Progress {
-    /// Right after a reset.
+    /// The state after a reset.
     pub fn new(opening: Text) -> Self {
         Progress {
             contents: vec![Json::Text(opening)],
@@ -25,8 +25,8 @@ impl Progress {
         }
     }
 
-    /// Takes in the replies to an action, and makes the step of them. An action without calls gets
-    /// a reply that says so.
+    /// Adds the replies to an action, and returns the step. An action without calls is answered
+    /// by a message about that.
     pub fn step(
         &mut self,
         action: &ToolRequestMessage,

@@ -1,4 +1,4 @@
-//! The dummy's rich view (the task, the stories told, what other tools gave), and its oracle.
+//! The dummy's rich view (the task, the stories, the results of other tools), and its oracle.
 
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Text};
@@ -7,11 +7,11 @@ use volary_core::view::{Block, Tone, View, ViewInput};
 use crate::blocks::{Row, results, shortened, verdict};
 use crate::calls::{Exchange, action, argument, latest_exchanges};
 
-/// How many stories are shown, the latest ones, and how many characters of each.
+/// The maximum number of stories in the view (the latest), and of characters of each.
 const MOST_STORIES: usize = 3;
 const MOST_OF_A_STORY: usize = 2000;
 
-/// The task, the stories told, what other tools gave.
+/// The task, the stories, and the results of other tools.
 pub fn view(input: &ViewInput<'_>) -> View {
     let latest = |are_stories: bool| {
         latest_exchanges(input.messages).filter(move |exchange| {

@@ -44,7 +44,7 @@ thread_local! {
     ]);
 }
 
-/// The state of the environment of that name in aviary's own tests.
+/// The state of the environment with this name in aviary's own tests.
 #[derive(Clone)]
 struct HandsState {
     progress: Progress,

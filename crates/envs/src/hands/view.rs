@@ -1,6 +1,6 @@
 //! The drawing of the robot, and the oracle.
 //!
-//! The robot is seen from the front: a hand that moved forward is drawn higher, one that moved back
+//! The robot is drawn from the front: a hand that moved forward is drawn higher, one that moved back
 //! lower.
 
 use volary_core::json::{Json, Object, Text};
@@ -14,11 +14,11 @@ const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 200.0;
 const MIDDLE: f64 = WIDTH / 2.0;
 const SHOULDER: f64 = 92.0;
-/// Where a hand is that did not move.
+/// The height of a hand that did not move.
 const REST: f64 = 122.0;
-/// How far a hand can be drawn from there, whatever it moved.
+/// The maximum distance from there, however far the hand moved.
 const REACH: f64 = 48.0;
-/// From the robot's middle outwards, to shoulder, elbow and hand.
+/// The distances of shoulder, elbow and hand from the robot's middle.
 const OUTWARDS: [f64; 3] = [26.0, 58.0, 84.0];
 
 /// The position of a hand.
@@ -38,7 +38,7 @@ pub fn view(input: &ViewInput<'_>) -> View {
     let broken = right.tone == Tone::Bad;
 
     let mut shapes = body(waves);
-    // Seen from the front, the robot's left is on our right.
+    // Seen from the front, the robot's left is on the viewer's right.
     arm(&mut shapes, 1.0, "left", &left, false);
     arm(&mut shapes, -1.0, "right", &right, waves && !broken);
     let mut blocks = vec![Block::Drawing {
@@ -77,7 +77,7 @@ pub fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
     })
 }
 
-/// Where the calls of a tool brought a hand. A call without a reply failed.
+/// The position of a hand after the calls of a tool. A call without a reply failed.
 fn hand(exchanges: &[Exchange<'_>], tool: &str) -> Hand {
     let mut hand = Hand {
         moved: 0.0,
@@ -151,7 +151,7 @@ fn body(smiles: bool) -> Vec<Shape> {
     ]
 }
 
-/// An arm with its hand; `side` is 1 for our right.
+/// An arm with its hand; `side` is 1 for the viewer's right.
 fn arm(shapes: &mut Vec<Shape>, side: f64, name: &str, hand: &Hand, waves: bool) {
     let [shoulder, elbow, end] = OUTWARDS.map(|outwards| MIDDLE + side * outwards);
     let height = if waves {

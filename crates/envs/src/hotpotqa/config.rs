@@ -1,4 +1,4 @@
-//! The question, the rewards, and where pages come from.
+//! The question, the rewards, and the source of pages.
 
 use volary_core::json::{Object, Text};
 use volary_core::registry::RegistryError;
@@ -21,26 +21,26 @@ const KNOWN: [&str; 9] = [
     "pages",
 ];
 
-/// A question and the rules.
+/// A question with its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The id of the question: a UUID.
     pub question_id: Option<Text>,
-    /// What is asked.
+    /// The question.
     pub question: Text,
-    /// The right answer, normalized.
+    /// The correct answer, normalized.
     pub correct_answer: String,
-    /// The reward for a right answer.
+    /// The reward of a correct answer.
     pub correct_reward: f64,
-    /// The reward for a wrong answer.
+    /// The reward of a wrong answer.
     pub incorrect_reward: f64,
     /// The reward of a step without a call.
     pub tool_failure_reward: f64,
-    /// How answers are judged.
+    /// The evaluation mode of answers.
     pub evaluation_mode: EvalMode,
-    /// The API of a MediaWiki; `None` for our own encyclopedia.
+    /// The API of a MediaWiki; `None` for the built-in encyclopedia.
     pub wiki: Option<Text>,
-    /// Pages that were read before, by what was searched.
+    /// Recorded pages, by search term.
     pub pages: Vec<(Text, Page)>,
 }
 
@@ -49,7 +49,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// A key is not known or its value of no use.
+    /// A key is unknown or its value invalid.
     pub fn read(configuration: &Object) -> Result<Self, RegistryError> {
         let settings = Settings::new(configuration, &KNOWN)?;
         let mode = settings
@@ -101,13 +101,13 @@ impl Config {
     }
 }
 
-/// Whether an address is one that an API can be asked at.
+/// Whether an address is valid for an API.
 fn is_api(address: &str) -> bool {
     (address.starts_with("https://") || address.starts_with("http://"))
         && address.ends_with("/api.php")
 }
 
-/// A UUID as Python writes it.
+/// A UUID in Python's format.
 fn uuid(text: &str) -> Option<Text> {
     let digits: String = text
         .chars()
@@ -131,7 +131,7 @@ pub(super) fn uuid_of(digits: &str) -> Text {
     parts.join("-").into()
 }
 
-/// The configuration of a question without a known answer.
+/// The configuration of a question with an unknown answer.
 pub fn from_task(task: &str) -> Object {
     object!({"question": task, "correct_answer": 0.0})
 }

@@ -1,4 +1,5 @@
-//! Questions: our own, which our encyclopedia answers, and those of a HotPotQA file that the user brings.
+//! Questions: built-in ones, which the built-in encyclopedia answers, and those of a HotPotQA file provided by the
+//! user.
 
 use volary_core::dataset::{DatasetError, Task, TaskDataset};
 use volary_core::environment::{Environment, Setting};
@@ -13,7 +14,7 @@ use crate::datasets::{opening, out_of_range};
 use crate::jsonl;
 use crate::settings::Settings;
 
-/// Our own questions.
+/// The built-in questions.
 pub const TWO_HOP: DatasetEntry = DatasetEntry {
     name: "two_hop_questions",
     summary: "Questions that take two articles of a small encyclopedia, without a network.",
@@ -39,7 +40,7 @@ pub const TWO_HOP: DatasetEntry = DatasetEntry {
     },
 };
 
-/// Questions of a file.
+/// The questions of a file.
 pub const HOTPOTQA: DatasetEntry = DatasetEntry {
     name: "hotpotqa",
     summary: "HotPotQA questions from a file of your own (JSON or JSON lines).",
@@ -50,26 +51,26 @@ pub const HOTPOTQA: DatasetEntry = DatasetEntry {
 /// A question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its id: of a file's question a UUID.
+    /// Its id; a UUID for a question of a file.
     pub id: Text,
-    /// What is asked.
+    /// The question.
     pub question: Text,
-    /// What is right: a text or a number.
+    /// The correct answer: a text or a number.
     pub answer: Json,
-    /// `easy`, `medium` or `hard`, where the file says.
+    /// `easy`, `medium` or `hard`, if the file contains it.
     pub level: Option<Text>,
 }
 
 struct Questions {
     kind: &'static str,
     rows: Vec<Row>,
-    /// Members of the configuration that all share.
+    /// The members of the configuration that all questions share.
     config: Object,
     setting: Setting,
 }
 
-/// Our own questions, easy ones first. The tests hold the file to its form, so that an error here is not
-/// to be met.
+/// The built-in questions, easy ones first. Tests check the file's format, so an error here
+/// does not occur.
 pub fn own_rows() -> Result<Vec<Row>, RegistryError> {
     let rows = jsonl::rows(include_str!("../../data/two_hop.jsonl"), |row| {
         Ok(Row {
@@ -86,7 +87,7 @@ pub fn own_rows() -> Result<Vec<Row>, RegistryError> {
 }
 
 impl Row {
-    /// A question of a HotPotQA file, as its authors' site or a data hub has it.
+    /// Reads a question of a HotPotQA file, in the format of its authors' site or of a data hub.
     fn read(row: &Object) -> Result<Row, Text> {
         let text = |key: &str| row.get(key).and_then(Json::as_text).cloned();
         let id = text("id")
@@ -99,7 +100,7 @@ impl Row {
         let answer = row.get("answer").cloned();
         let fits = |answer: &Json| matches!(answer, Json::Text(_) | Json::Float(_));
         Ok(Row {
-            // Four zero bytes make a UUID of it.
+            // Prefixed with four zero bytes to make a UUID.
             id: uuid_of(&format!("{:0>32}", id.to_ascii_lowercase())),
             question: text("question").ok_or("'question' must be a text")?,
             answer: answer
@@ -154,10 +155,10 @@ impl TaskDataset for Questions {
     }
 }
 
-/// Settings of the dataset itself; the others are those of the environment.
+/// The settings of the dataset itself; the others are those of the environment.
 const OF_DATASET: [&str; 4] = ["split", "json", "config", "level"];
 
-/// Settings under `config`.
+/// The settings under `config`.
 const CONFIG: [&str; 9] = [
     "shuffle_data",
     "data_fraction",
@@ -216,7 +217,7 @@ fn from_file(arguments: &Object, setting: &Setting) -> Result<Questions, Registr
     })
 }
 
-/// The splits, by all their names.
+/// The names of the splits, including synonyms.
 const SPLITS: [&str; 6] = ["train", "validation", "test", "dev", "eval", "val"];
 
 fn split(settings: &Settings<'_>) -> Result<(), RegistryError> {
@@ -252,7 +253,7 @@ fn levels(arguments: &Object) -> Result<Option<Vec<Text>>, String> {
 
 const LEVELS: [&str; 3] = ["easy", "medium", "hard"];
 
-/// The questions of a file: a JSON list, or an object a line.
+/// Parses the questions of a file: a JSON list, or one object per line.
 pub fn read_rows(text: &str) -> Result<Vec<Row>, String> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     let rows = if text.starts_with('[') {

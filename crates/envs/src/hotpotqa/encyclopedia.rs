@@ -1,7 +1,7 @@
-//! A small encyclopedia of our own, for play without a network.
+//! A small built-in encyclopedia, for use without a network.
 //!
-//! An article is found by its title or another name of it, whatever the case; otherwise titles of articles
-//! with the same words are given.
+//! An article is found by its title or an alias, ignoring case; otherwise a search returns the titles of articles
+//! with the same words.
 
 use std::sync::LazyLock;
 
@@ -10,16 +10,16 @@ use volary_core::json::Text;
 use super::page::Page;
 use crate::answers::case_folded;
 
-/// How many titles a search gives at most.
+/// The maximum number of titles in the result of a search.
 const TITLES: usize = 10;
 
-/// Articles: `# title | other name`, then a paragraph a line.
+/// Articles: `# title | alias`, then one paragraph per line.
 const SOURCE: &str = include_str!("../../data/encyclopedia.txt");
 
 /// An article.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Article {
-    /// Its title, then other names.
+    /// Its title, then its aliases.
     pub names: Vec<&'static str>,
     /// Its paragraphs.
     pub paragraphs: Vec<&'static str>,
@@ -42,7 +42,7 @@ pub fn articles() -> &'static [Article] {
     &ARTICLES
 }
 
-/// What a search for an entity gives.
+/// The result of a search for an entity.
 pub fn search(entity: &str) -> Page {
     let wanted = words(entity);
     let named = |article: &&Article| article.names.iter().any(|name| words(name) == wanted);
@@ -54,7 +54,7 @@ pub fn search(entity: &str) -> Page {
         .map(|article| (article.rating(&wanted), article))
         .filter(|(rating, _)| *rating > 0)
         .collect();
-    // Articles of one rating stay in their order.
+    // The sort is stable: articles with equal ratings keep their order.
     rated.sort_by_key(|(rating, _)| std::cmp::Reverse(*rating));
     let best = rated.iter().take(TITLES);
     Page::Similar(best.filter_map(|(_, article)| article.title()).collect())
@@ -65,7 +65,7 @@ impl Article {
         self.names.first().map(|&title| title.into())
     }
 
-    /// How well it fits words: those in its names count more than those in its text.
+    /// The relevance for words: those in its names count more than those in its text.
     fn rating(&self, wanted: &[String]) -> usize {
         let holds = |texts: &[&str]| {
             let held: Vec<String> = texts.iter().flat_map(|text| words(text)).collect();
@@ -75,7 +75,7 @@ impl Article {
     }
 }
 
-/// Words that are in too many articles to say anything.
+/// Stop words, which occur in too many articles.
 const COMMON: [&str; 12] = [
     "a", "an", "and", "at", "by", "in", "is", "of", "on", "the", "to", "was",
 ];

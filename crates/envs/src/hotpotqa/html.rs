@@ -1,27 +1,27 @@
-//! The texts of elements of an HTML page, as Python's `html.parser` with Beautiful Soup gives them.
+//! Extracts the texts of elements of an HTML page, like Python's `html.parser` with Beautiful Soup.
 //!
-//! That parser knows no rules about which element may contain which: an end tag closes everything down
-//! to the last open element of its name, and is nothing if there is none. No input is an error.
+//! That parser does not know which element may contain which: an end tag closes all elements up
+//! to the last open one of its name, and is ignored if there is none. No input is an error.
 
-/// An element with a text that is of use here.
+/// An element whose text is returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
     /// Its name in lower case.
     pub name: String,
     /// The attribute `class`.
     pub class: String,
-    /// The text inside, that of scripts and styles left out.
+    /// The text inside, without that of scripts and styles.
     pub text: String,
 }
 
-/// Elements without an end.
+/// Void elements.
 const EMPTY: [&str; 24] = [
     "area", "base", "basefont", "bgsound", "br", "col", "command", "embed", "frame", "hr", "image",
     "img", "input", "isindex", "keygen", "link", "menuitem", "meta", "nextid", "param", "source",
     "spacer", "track", "wbr",
 ];
 
-/// Elements whose texts belong to no one else.
+/// Elements whose texts are not part of their parents' texts.
 const APART: [&str; 5] = ["script", "style", "template", "rt", "rp"];
 
 /// Elements that keep their white space.
@@ -30,7 +30,7 @@ const PRESERVING: [&str; 2] = ["pre", "textarea"];
 /// Elements whose text is returned.
 const WANTED: [&str; 3] = ["div", "p", "ul"];
 
-/// Entities by name: `name code` a line, codes in hexadecimal digits.
+/// Entities by name: one `name code` per line, with hexadecimal codes.
 const ENTITIES: &str = include_str!("entities.txt");
 
 /// All `div`, `p` and `ul` elements, in the order of their start tags.
@@ -54,7 +54,7 @@ pub fn elements(html: &str) -> Vec<Element> {
     tree.found
 }
 
-/// The elements so far, and those that are open.
+/// The elements found so far, and the open ones.
 #[derive(Default)]
 struct Tree {
     found: Vec<Element>,
@@ -65,7 +65,7 @@ struct Tree {
 
 struct Open {
     name: String,
-    /// Its place among those that were found, if it is wanted.
+    /// Its index among the returned elements, if it is one.
     place: Option<usize>,
 }
 
@@ -74,7 +74,7 @@ impl Tree {
         self.open.iter().any(|open| names.contains(&&*open.name))
     }
 
-    /// The text since the last tag belongs to every open element.
+    /// Appends the text since the last tag to every open element.
     fn end_data(&mut self) {
         let data = std::mem::take(&mut self.data);
         if data.is_empty() || self.is_in(&APART) {
@@ -117,7 +117,7 @@ impl Tree {
     }
 }
 
-/// Reads what follows a `<`. `None` if it is no markup after all.
+/// Parses the text after a `<`. `None` if it is not markup.
 fn markup<'a>(after: &'a str, tree: &mut Tree) -> Option<&'a str> {
     if let Some(comment) = after.strip_prefix("!--") {
         tree.end_data();
@@ -147,7 +147,7 @@ fn markup<'a>(after: &'a str, tree: &mut Tree) -> Option<&'a str> {
     let is_text = matches!(&*name, "script" | "style");
     tree.start(name.clone(), class, closed);
     if is_text && !closed {
-        // Nothing but its own end tag is markup in there.
+        // Only its own end tag is markup inside.
         let lower = rest.to_ascii_lowercase();
         let end = lower.find(&format!("</{name}")).unwrap_or(rest.len());
         return Some(&rest[end..]);
@@ -155,7 +155,7 @@ fn markup<'a>(after: &'a str, tree: &mut Tree) -> Option<&'a str> {
     Some(rest)
 }
 
-/// The class among attributes, whether the tag closes itself, and what is behind it.
+/// The class among attributes, whether the tag is self-closing, and the rest of the text.
 fn attributes_of(mut rest: &str) -> Option<(String, bool, &str)> {
     let mut class = None;
     loop {
@@ -192,7 +192,7 @@ fn attributes_of(mut rest: &str) -> Option<(String, bool, &str)> {
     }
 }
 
-/// Appends a text with its references resolved.
+/// Appends a text with its character references resolved.
 fn push_text(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
@@ -208,7 +208,7 @@ fn push_text(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Resolves what follows a `&`. `None` if it is no reference.
+/// Resolves the reference after a `&`. `None` if it is not a reference.
 fn reference<'a>(out: &mut String, after: &'a str) -> Option<&'a str> {
     if let Some(number) = after.strip_prefix('#') {
         let (digits, radix) = match number.strip_prefix(['x', 'X']) {
@@ -245,7 +245,7 @@ fn reference<'a>(out: &mut String, after: &'a str) -> Option<&'a str> {
     Some(after.strip_prefix(';').unwrap_or(after))
 }
 
-/// The character of a number: what Windows-1252 has between 128 and 159.
+/// The character of a numeric reference; codes from 128 to 159 are Windows-1252.
 fn character(code: u32) -> Option<char> {
     const WINDOWS: [u16; 32] = [
         0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039,

@@ -1,8 +1,8 @@
-//! A search in a MediaWiki by its API: which addresses to fetch, and what their answers mean.
+//! A search through the MediaWiki API, as a state machine: the addresses to fetch, and the meaning of their replies.
 //!
-//! `index.php?search=…`, which aviary asks, answers to no page of another origin; the API does, with
-//! `origin=*`. Three requests give the same: the article of that title; if there is none, the title
-//! that the wiki takes for the same; if there is none either, titles with these words.
+//! `index.php?search=…`, which aviary uses, cannot be read by pages of another origin; the API can, with
+//! `origin=*`. Up to three requests are equivalent: the article of that title; if there is none, the title
+//! that the wiki considers a near match; if there is none either, titles with these words.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use volary_core::Json;
@@ -10,14 +10,14 @@ use volary_core::json::Text;
 
 use super::page::Page;
 
-/// What is kept as it is in an address.
+/// The characters that are not percent-encoded in an address.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
 
-/// How many titles are asked for.
+/// The number of titles to request.
 const TITLES: usize = 10;
 
 /// A search.
@@ -30,17 +30,17 @@ pub struct Search {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The article of the title was asked for.
+    /// The article of the title was requested.
     Article,
-    /// The title that is taken for the same was asked for.
+    /// The near match of the title was requested.
     NearMatch,
-    /// The article of that title was asked for.
+    /// The article of the near match was requested.
     Matched,
-    /// Titles were asked for.
+    /// Titles were requested.
     Titles,
 }
 
-/// What to do next.
+/// The next action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Fetch this address.
@@ -49,28 +49,28 @@ pub enum Next {
     Found(Page),
 }
 
-/// Why a wiki's answer is of no use.
+/// Why a wiki's reply cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WikiError {
-    /// It is no answer of a MediaWiki.
+    /// It is not a reply of a MediaWiki.
     #[error(
         "The wiki's answer is not that of a MediaWiki API: {reason}. Is the address that of its api.php?"
     )]
     NoApi {
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The wiki refuses.
+    /// The wiki reports an error.
     #[error("The wiki refused the request: {info}")]
     Refused {
-        /// In its words.
+        /// The wiki's message.
         info: Text,
     },
 }
 
 impl Search {
-    /// A search, and what to fetch first.
+    /// Starts a search; returns the first address to fetch.
     pub fn new(api: &str, entity: &str) -> (Self, String) {
         let search = Search {
             api: api.into(),
@@ -81,11 +81,11 @@ impl Search {
         (search, address)
     }
 
-    /// Goes on with the body of what was fetched.
+    /// Continues with the body of the fetched address.
     ///
     /// # Errors
     ///
-    /// It is no answer of a MediaWiki, or the wiki refuses.
+    /// It is not a reply of a MediaWiki, or the wiki reports an error.
     pub fn answered(&mut self, body: &str) -> Result<Next, WikiError> {
         let no_api = |reason: String| WikiError::NoApi { reason };
         let answer = Json::parse(body).map_err(|error| no_api(error.to_string()))?;
@@ -112,7 +112,7 @@ impl Search {
                     Ok(Next::Fetch(self.article(title)))
                 }
             },
-            // Some searches know no near matches.
+            // Some search engines do not support near matches.
             (Stage::NearMatch, Some(_)) => Ok(self.ask_titles()),
             (Stage::Titles, None) => {
                 let titles = titles_of(&answer).ok_or_else(no_titles)?;

@@ -1,4 +1,4 @@
-//! What a search for an entity gives.
+//! The result of a search for an entity.
 
 use volary_core::json::Text;
 use volary_core::{Json, json, object};
@@ -10,17 +10,17 @@ use volary_core::json::text::strip;
 /// The class of the titles on a page of search results.
 const RESULT: &str = "mw-search-result-heading";
 
-/// What a search for an entity gives.
+/// The result of a search for an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// No page, but the titles of others.
+    /// No page, but titles of similar pages.
     Similar(Vec<Text>),
     /// The paragraphs of a page, then its lists.
     Texts(Vec<Text>),
 }
 
 impl Page {
-    /// A page out of the HTML that MediaWiki gives for a search or an article.
+    /// Parses MediaWiki's HTML of a search or an article.
     pub fn from_html(html: &str) -> Page {
         let (mut titles, mut paragraphs, mut lists) = (Vec::new(), Vec::new(), Vec::new());
         for Element { name, class, text } in elements(html) {
@@ -41,7 +41,7 @@ impl Page {
         Page::Texts(paragraphs)
     }
 
-    /// Whether it lists several meanings of a title.
+    /// Whether it is a disambiguation page.
     pub fn is_ambiguous(&self) -> bool {
         match self {
             Page::Similar(_) => false,
@@ -49,7 +49,7 @@ impl Page {
         }
     }
 
-    /// The page as an episode keeps it.
+    /// The stored form of the page in an episode.
     pub fn to_json(&self) -> Json {
         match self {
             Page::Similar(titles) => json!({"similar": (titles.clone())}),
@@ -57,7 +57,7 @@ impl Page {
         }
     }
 
-    /// A page out of an episode; `None` for anything else.
+    /// Reads the stored form; `None` if the value is not a page.
     pub fn from_json(page: &Json) -> Option<Page> {
         let texts = |key: &str| {
             let list = page.get(key)?.as_list()?.iter();

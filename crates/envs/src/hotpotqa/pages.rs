@@ -1,4 +1,4 @@
-//! Where pages come from.
+//! Sources of pages.
 
 use std::rc::Rc;
 
@@ -12,16 +12,16 @@ use super::encyclopedia;
 use super::mediawiki::{Next, Search};
 use super::page::Page;
 
-/// What a search gives.
+/// The future result of a search.
 pub type Found = LocalBoxFuture<'static, Result<Page, OutsideError>>;
 
 /// A source of pages.
 pub trait Pages {
-    /// What a search for an entity gives. Spaces are `+`, as in an address.
+    /// Searches for an entity. Spaces are `+`, as in an address.
     fn page(&self, entity: Text) -> Found;
 }
 
-/// The source that a configuration names.
+/// The source selected by a configuration.
 pub fn of(config: &Config, setting: &Setting) -> Rc<dyn Pages> {
     match &config.wiki {
         None => Rc::new(Own),
@@ -32,7 +32,7 @@ pub fn of(config: &Config, setting: &Setting) -> Rc<dyn Pages> {
     }
 }
 
-/// Our own encyclopedia.
+/// The built-in encyclopedia.
 struct Own;
 
 impl Pages for Own {

@@ -1,10 +1,10 @@
-//! Texts as aviary's HotPotQA environment treats them: answers to compare, and pages to clean.
+//! Text processing of aviary's HotPotQA environment: normalizes answers, and cleans pages.
 
 use volary_core::Json;
 use volary_core::json::alphanumeric::is_alphanumeric;
 use volary_core::json::text::is_space;
 
-/// An answer without case, punctuation and articles. Numbers are their texts.
+/// An answer without case, punctuation and articles. Numbers are converted to text.
 pub fn normalized(answer: &Json) -> String {
     let Json::Text(text) = answer else {
         return answer.to_display();
@@ -13,7 +13,7 @@ pub fn normalized(answer: &Json) -> String {
     let plain = lower.chars().filter(|one| !one.is_ascii_punctuation());
     let mut out = String::new();
     let mut word = String::new();
-    // A word is a run of letters, digits and `_`; articles are words that become spaces.
+    // A word is a run of letters, digits and `_`; articles are words that are replaced by spaces.
     for character in plain.chain([' ']) {
         if is_alphanumeric(character) || character == '_' {
             word.push(character);
@@ -33,8 +33,8 @@ pub fn normalized(answer: &Json) -> String {
     words.join(" ")
 }
 
-/// A text whose backslash escapes are read, as Python's codec `unicode-escape` reads them. With a
-/// character beyond U+00FF, or a malformed escape, it stays as it is.
+/// A text with its backslash escapes decoded, like Python's codec `unicode-escape`. A text with a
+/// character beyond U+00FF, or with a malformed escape, is unchanged.
 pub fn cleaned(text: &str) -> String {
     let latin = text.chars().all(|character| u32::from(character) <= 0xff);
     let unescaped = latin.then(|| unescaped(text)).flatten();
@@ -100,7 +100,7 @@ fn unescaped(text: &str) -> Option<String> {
             'x' => 2,
             'u' => 4,
             'U' => 8,
-            // Names of characters are not known here.
+            // Character names are not supported.
             'N' => return None,
             other => {
                 out.extend(['\\', other]);
@@ -116,7 +116,7 @@ fn unescaped(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The pieces between occurrences of a separator, without white space around them and without empty ones.
+/// The pieces between occurrences of a separator, trimmed and without empty ones.
 pub fn pieces<'a>(text: &'a str, separator: &'a str) -> impl Iterator<Item = &'a str> {
     let pieces = text.split(separator).map(volary_core::json::text::strip);
     pieces.filter(|piece| !piece.is_empty())

@@ -1,4 +1,4 @@
-//! The three tools, and the state that they work on.
+//! The three tools, and their state.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,13 +23,13 @@ thread_local! {
         ToolSet::new([search::tool(), lookup::tool(), submit_answer::tool()]);
 }
 
-/// How often a page of several meanings may lead to another one.
+/// The maximum number of disambiguation pages followed in a row.
 const MOST_MEANINGS: usize = 20;
 
-/// How many sentences a search shows.
+/// The number of sentences in the result of a search.
 const SENTENCES: usize = 5;
 
-/// How many titles a search shows.
+/// The number of titles in the result of a search.
 const TITLES: usize = 5;
 
 /// The state of an episode.
@@ -37,21 +37,21 @@ const TITLES: usize = 5;
 pub struct State {
     /// Whether the episode is over.
     pub done: bool,
-    /// How many steps there were.
+    /// The number of steps.
     pub steps: i64,
     /// The reward of the latest step.
     pub reward: f64,
-    /// What was submitted.
+    /// The submitted answer.
     pub answer: Json,
     /// Whether the latest action was a lookup.
     pub last_action_is_lookup: bool,
     /// The latest keyword.
     pub last_lookup: Json,
-    /// The lines with it.
+    /// The lines that contain it.
     pub lookup_results: Vec<Text>,
-    /// How many of them were shown.
+    /// The number of lines shown so far.
     pub lookup_index: i64,
-    /// The page that was found last.
+    /// The latest page.
     pub page: Option<Text>,
 }
 
@@ -73,19 +73,19 @@ impl State {
     }
 }
 
-/// What the tools work on.
+/// The environment of the tools.
 pub struct World {
     /// The state.
     pub state: State,
     config: Rc<Config>,
     pages: Rc<dyn Pages>,
     outside: Rc<dyn Outside>,
-    /// What was read, by what was searched.
+    /// The pages that were read, by search term.
     read: Vec<(Text, Page)>,
 }
 
 impl World {
-    /// After a reset.
+    /// The state after a reset.
     pub fn new(config: Rc<Config>, pages: Rc<dyn Pages>, outside: Rc<dyn Outside>) -> Self {
         World {
             state: State::default(),
@@ -96,7 +96,7 @@ impl World {
         }
     }
 
-    /// The pages that were read, as a configuration has them.
+    /// The pages that were read, in the format of a configuration.
     pub fn recorded(&self) -> Object {
         let pages = self.read.iter();
         let pages: Object = pages
@@ -114,7 +114,7 @@ impl World {
     }
 }
 
-/// Whether Python counts the value as false.
+/// Whether the value is falsy in Python.
 fn is_false(value: &Json) -> bool {
     match value {
         Json::Null => true,
@@ -193,7 +193,7 @@ async fn search(
     Ok(shown.join(" "))
 }
 
-/// What a search gives, if it was not done before.
+/// The result of a search, cached.
 async fn read(world: &RefCell<World>, name: &str) -> Result<Page, ToolError> {
     let entity: Text = name.replace(' ', "+").into();
     let known = world.borrow().known(&entity);

@@ -1,4 +1,4 @@
-//! The rich view: the question, what was searched and found, the verdict.
+//! The rich view: the question, the searches with their results, the verdict.
 
 use volary_core::Json;
 use volary_core::view::{Block, Tone, View, ViewInput};
@@ -6,7 +6,7 @@ use volary_core::view::{Block, Tone, View, ViewInput};
 use crate::blocks::{Row, results, shortened, verdict};
 use crate::calls::{Exchange, latest_exchanges};
 
-/// How many characters of an answer its verdict shows.
+/// The maximum length of an answer in its verdict, in characters.
 const MOST_OF_AN_ANSWER: usize = 60;
 
 /// The question, searches and lookups, and the verdict on the answer.

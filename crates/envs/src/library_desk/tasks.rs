@@ -1,4 +1,4 @@
-//! The tasks, made from the data: each kind of wish for the members whom it fits, in the order of the
+//! The tasks, generated from the data: each kind of wish for the members it applies to, in the order of the
 //! data.
 
 use volary_core::json::Text;
@@ -14,31 +14,31 @@ use crate::tau::{Action, STOP, Task};
 pub struct DeskTask {
     /// Its id.
     pub id: Text,
-    /// What a person reads in a list.
+    /// The title in lists.
     pub title: Text,
     /// 1 for one change, 3 for several that depend on each other.
     pub level: u8,
     /// The task.
     pub task: Task,
-    /// What a scripted customer says.
+    /// The texts of a scripted customer.
     pub script: Vec<Text>,
 }
 
-/// What a member wishes, before it is a task.
+/// A member's wish, from which a task is made.
 struct Wish {
     title: String,
     /// The wish in the first person.
     wish: String,
-    /// What the customer says when the agent asks back.
+    /// The customer's reply to a question of the agent.
     reply: String,
     actions: Vec<Action>,
     outputs: Vec<String>,
 }
 
-/// Makes a wish of a member, if it fits.
+/// Generates a wish of a member, if one applies.
 type Kind = fn(&Data<'_>, &Member<'_>) -> Option<Wish>;
 
-/// The kinds of wishes of each level, and how many tasks there are of each.
+/// The kinds of wishes of each level, and the number of tasks of each.
 const LEVELS: [(u8, &[(Kind, usize)]); 3] = [
     (
         1,
@@ -82,7 +82,7 @@ pub fn all(data: &Json) -> Vec<DeskTask> {
     let mut tasks: Vec<DeskTask> = Vec::new();
     for (level, kinds) in LEVELS {
         for (turn, (kind, wanted)) in kinds.iter().enumerate() {
-            // Each kind begins with other members.
+            // Each kind begins with different members.
             let members = data.members_from(5 * turn + usize::from(level));
             let made = members.filter_map(|member| Some((kind(&data, &member)?, member)));
             for (wish, member) in made.take(*wanted) {
@@ -164,7 +164,7 @@ struct Book<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// The members, beginning with the one at a place and going round.
+    /// The members, rotated to begin at an index.
     fn members_from(&self, place: usize) -> impl Iterator<Item = Member<'a>> {
         let members: Vec<_> = self.members.into_iter().flat_map(Object::iter).collect();
         let count = members.len();
@@ -248,7 +248,7 @@ impl<'a> Member<'a> {
         loans.chain(reservations).any(|id| id == book.id)
     }
 
-    /// The first book that the member may reserve, from a place that depends on the member.
+    /// The first book that the member may reserve, starting at an index that depends on the member.
     fn reservable(&self, data: &Data<'a>) -> Option<Book<'a>> {
         let books: Vec<Book<'a>> = data.books().collect();
         let from = usize::try_from(self.born).ok()?;
@@ -297,7 +297,7 @@ impl Book<'_> {
     }
 }
 
-/// An amount as the desk says it.
+/// An amount in the desk's format.
 fn amount(value: f64) -> String {
     Json::from(value).to_repr()
 }
@@ -502,7 +502,7 @@ fn renew_or_ask(data: &Data<'_>, member: &Member<'_>) -> Option<Wish> {
     })
 }
 
-/// Of the books by one author, the oldest that is not on the shelf.
+/// Reserve the oldest book by one author that is not on the shelf.
 fn reserve_oldest(data: &Data<'_>, member: &Member<'_>) -> Option<Wish> {
     let author = member
         .reservable(data)
@@ -525,7 +525,7 @@ fn reserve_oldest(data: &Data<'_>, member: &Member<'_>) -> Option<Wish> {
     })
 }
 
-/// Fees, loans and reservations at once.
+/// Fees, loans and reservations in one wish.
 fn everything(_: &Data<'_>, member: &Member<'_>) -> Option<Wish> {
     let book = *member.reservations.first()?;
     let renewable: Vec<_> = member
@@ -559,7 +559,7 @@ mod tests {
     use crate::tau::oracle::closing;
     use crate::tau::{Episode, Turn};
 
-    /// Plays actions, and the closing answer to the end; the reward.
+    /// Plays actions and the closing answer; returns the reward.
     fn play(task: &DeskTask, actions: &[Action], closing: &str) -> f64 {
         let mut episode = Episode::new(Arc::clone(&DESK.domain), task.task.clone());
         for action in actions {
@@ -607,7 +607,7 @@ mod tests {
         for task in &DESK.tasks {
             let gold = &task.task.actions;
             assert_eq!(play(task, gold, &closing(&task.task)), 1.0, "{}", task.id);
-            // Something that nobody asked for.
+            // An unrequested action.
             let paying = DESK.tasks.iter().flat_map(|other| &other.task.actions);
             let mut wrong = paying.filter(|action| {
                 &*action.name == "pay_fees"
@@ -618,7 +618,7 @@ mod tests {
             let wrong = wrong.next().cloned();
             let wrong: Vec<Action> = gold.iter().cloned().chain(wrong).collect();
             assert_eq!(play(task, &wrong, &closing(&task.task)), 0.0, "{}", task.id);
-            // Too little done, or nothing said.
+            // Missing changes, or no answer.
             let changes = gold.len() > 2;
             if changes {
                 let less = &gold[..gold.len() - 1];

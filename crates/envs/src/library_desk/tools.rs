@@ -1,4 +1,4 @@
-//! The eight tools of the desk, and the one that hands over.
+//! The eight tools of the desk, and the transfer tool.
 
 use volary_core::{Json, json};
 
@@ -10,18 +10,18 @@ use crate::tau::python::{
 use crate::tau::state::State;
 use crate::tau::tool::{Arguments, Kind, Parameter, TauTool};
 
-/// The day on which the desk is open.
+/// The current date of the domain.
 pub const TODAY: &str = "2026-03-02";
-/// The day on which a renewed loan is due.
+/// The due date of a renewed loan.
 pub const RENEWED_UNTIL: &str = "2026-03-23";
-/// How often a loan can be renewed.
+/// The maximum number of renewals of a loan.
 pub const MOST_RENEWALS: i64 = 2;
-/// How many reservations a member can have.
+/// The maximum number of reservations of a member.
 pub const MOST_RESERVATIONS: i64 = 3;
-/// With more than this to pay, nothing is renewed.
+/// The maximum unpaid fees with which loans can be renewed.
 pub const MOST_FEES: f64 = 10.0;
 
-/// The tools, in the order in which a model sees them.
+/// The tools, in the order presented to a model.
 pub const TOOLS: &[TauTool] = &[
     FIND_MEMBER,
     GET_MEMBER,
@@ -143,7 +143,7 @@ const PAY_FEES: TauTool = TauTool {
     terminates: false,
 };
 
-/// The place of a member's loan of a book.
+/// The index of a member's loan of a book.
 fn loan(member: &Json, book: &Json) -> Computed<Option<usize>> {
     let loans = list(field(member, "loans")?)?;
     for (place, loan) in loans.iter().enumerate() {
@@ -255,7 +255,7 @@ fn pay(state: &mut State, arguments: &Arguments<'_>) -> Computed<Option<String>>
     let left = cents(&subtract(fees, amount)?)?;
     let member = state.record_mut("members", id)?;
     set(member, "fees", left)?;
-    // Whatever number it is, the record holds a float.
+    // The record contains a float whatever the type of the number is.
     let amount = add(amount, &0.0.into())?;
     push(
         field_mut(member, "payments")?,
@@ -274,7 +274,7 @@ pub fn text_of(record: &Json, key: &str) -> String {
     record.get(key).map_or_else(String::new, Json::to_display)
 }
 
-/// Whether a book is one that this member waits for.
+/// Whether a member has reserved the book.
 pub fn is_waited_for(book: &Json, member: &str) -> bool {
     let waiting = book
         .get("waiting")

@@ -12,7 +12,7 @@ use super::python::{Computed, Exception, field, find, is_text, item, length, les
 use super::state::State;
 use super::tool::{Kind, Parameter, TauTool};
 
-/// The tools, in the order in which a model sees them.
+/// The tools, in the order presented to a model.
 pub const TOOLS: &[TauTool] = &[
     book::BOOK,
     CALCULATE,
@@ -83,7 +83,7 @@ const PASSENGERS: Parameter = Parameter {
 const TOTAL_BAGGAGES: Parameter = count("total_baggages", "How many bags there are in all.");
 const NONFREE_BAGGAGES: Parameter = count("nonfree_baggages", "How many of them are paid for.");
 
-/// Sets price, origin and destination of a flight from the data; the reason if it can't be had.
+/// Sets price, origin and destination of a flight from the data; returns the reason if it is unavailable.
 fn offer(
     state: &State,
     flight: &mut Json,
@@ -114,7 +114,7 @@ fn offer(
     Ok(Ok(()))
 }
 
-/// Takes an amount off a payment method, without rounding.
+/// Deducts an amount from a payment method, without rounding.
 fn take_off(method: &mut Json, amount: &Json) -> Computed<()> {
     let left = subtract(field(method, "amount")?, amount)?;
     set(method, "amount", left)
@@ -124,7 +124,7 @@ fn payment_methods_mut<'a>(state: &'a mut State, user: &Json) -> Computed<&'a mu
     super::python::field_mut(state.record_mut("users", user)?, "payment_methods")
 }
 
-/// A method among payment methods, to change it.
+/// A mutable reference to a payment method.
 fn method_mut<'a>(methods: &'a mut Json, id: &Json) -> Computed<&'a mut Json> {
     let missing = || Exception::key(id);
     let name = super::python::as_key(id)?.ok_or_else(missing)?;

@@ -1,4 +1,4 @@
-//! Domains out of the original's own files, which the user brings: data as JSON, tasks as Python
+//! Reads domains from the original's own files, which the user provides: data as JSON, tasks as Python
 //! literals, the policy as Markdown.
 
 use std::sync::Arc;
@@ -24,45 +24,45 @@ pub enum Original {
     Airline,
 }
 
-/// A set of tasks.
+/// A split of the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// The tasks that results are reported on.
+    /// The tasks for reported results.
     Test,
     /// More tasks, without outputs. Retail only.
     Train,
-    /// A few tasks to try things with. Retail only.
+    /// A few tasks for development. Retail only.
     Dev,
 }
 
-/// The data or tasks of the original, and what their hash should be.
+/// The hash of data or tasks, and its expected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// The hash of what was read.
+    /// The hash of the data or tasks that were read.
     pub found: String,
     /// The hash of the original at its commit 59a200c.
     pub original: &'static str,
 }
 
-/// Why a checkout can't be read.
+/// Why a checkout cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckoutError {
-    /// A file is not there.
+    /// A file is missing.
     #[error("{path} is missing; bring the whole repository of tau-bench")]
     Missing {
-        /// Where it should be, from the root of the repository.
+        /// Its path from the root of the repository.
         path: String,
     },
-    /// A file holds something else.
+    /// A file is malformed.
     #[error("{path}: {reason}")]
     Malformed {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The domain has no such tasks.
+    /// The domain does not have this split.
     #[error("Unknown task split: {split}")]
     UnknownSplit {
         /// The name.
@@ -70,22 +70,22 @@ pub enum CheckoutError {
     },
 }
 
-/// Gives the text of a file of the checkout by its path from the root.
+/// Returns the text of a file of the checkout by its path from the root.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Option<Text>;
 
 impl Fingerprint {
-    /// Whether this is what the original has. If not, the checkout is of another commit, cut off, or
-    /// edited, and results can't be compared.
+    /// Whether the hashes are equal. If not, the checkout is of another commit, incomplete, or
+    /// edited, and results are not comparable.
     pub fn is_original(&self) -> bool {
         self.found == self.original
     }
 }
 
 impl Original {
-    /// Both.
+    /// Both domains.
     pub const ALL: [Original; 2] = [Original::Retail, Original::Airline];
 
-    /// The domain of a name.
+    /// The domain with this name.
     pub fn from_name(name: &str) -> Option<Original> {
         Original::ALL.into_iter().find(|one| one.name() == name)
     }
@@ -113,7 +113,7 @@ impl Original {
         }
     }
 
-    /// The data hash of the original's data.
+    /// The hash of the original's data.
     const fn data_hash(self) -> &'static str {
         match self {
             Original::Retail => "5a4b2cb59f4d12dea7e4adff24a7f8fada510ead49372ea4a729a82bbb5f49b5",
@@ -125,7 +125,7 @@ impl Original {
         format!("tau_bench/envs/{}/{file}", self.name())
     }
 
-    /// The paths of all files that a domain is read from.
+    /// The paths of all files of a domain.
     pub fn paths(self, split: Split) -> Vec<String> {
         let data = self.tables().map(|table| format!("data/{table}.json"));
         let others = ["wiki.md".to_owned(), split.file()];
@@ -135,11 +135,11 @@ impl Original {
             .collect()
     }
 
-    /// The data.
+    /// Reads the data.
     ///
     /// # Errors
     ///
-    /// A file is missing or no object of objects.
+    /// A file is missing or not an object of objects.
     pub fn database(self, read: ReadFile<'_>) -> Result<Arc<Database>, CheckoutError> {
         let tables = self.tables().map(|table| {
             let path = self.path(&format!("data/{table}.json"));
@@ -159,11 +159,11 @@ impl Original {
         Ok(Arc::new(Database::new(tables)))
     }
 
-    /// The tasks.
+    /// Reads the tasks.
     ///
     /// # Errors
     ///
-    /// The file is missing or no list of tasks, or the domain has no such split.
+    /// The file is missing or not a list of tasks, or the domain does not have the split.
     pub fn tasks(self, split: Split, read: ReadFile<'_>) -> Result<Vec<Task>, CheckoutError> {
         let name = match (self, split) {
             (Original::Retail, Split::Test) => "TASKS_TEST",
@@ -184,12 +184,12 @@ impl Original {
         })
     }
 
-    /// The descriptions of the tools for a model: in the original's words where their files are there, else in
-    /// ours.
+    /// The definitions of the tools for a model: the original's descriptions if their files are present, else this
+    /// project's.
     ///
     /// # Errors
     ///
-    /// A file is there, but does not define its tool.
+    /// A file is present, but does not define its tool.
     pub fn definitions(self, read: ReadFile<'_>) -> Result<Vec<Arc<Tool>>, CheckoutError> {
         let tools = self.tools().iter().map(|tool| {
             let path = self.path(&format!("tools/{}.py", tool.name));
@@ -211,7 +211,7 @@ impl Original {
         tools.collect()
     }
 
-    /// The whole domain.
+    /// Reads the whole domain.
     ///
     /// # Errors
     ///
@@ -227,7 +227,7 @@ impl Original {
         })
     }
 
-    /// Whether the data are the original's.
+    /// Compares the data with the original's.
     pub fn data_fingerprint(self, domain: &Domain) -> Fingerprint {
         Fingerprint {
             found: State::new(Arc::clone(&domain.database)).hash(),
@@ -235,7 +235,7 @@ impl Original {
         }
     }
 
-    /// Whether the tasks are the original's.
+    /// Compares the tasks with the original's.
     pub fn task_fingerprint(self, split: Split, tasks: &[Task]) -> Fingerprint {
         let all: Vec<Json> = tasks.iter().map(Task::to_json).collect();
         Fingerprint {
@@ -259,10 +259,10 @@ impl Original {
 }
 
 impl Split {
-    /// All of them.
+    /// All splits.
     pub const ALL: [Split; 3] = [Split::Test, Split::Train, Split::Dev];
 
-    /// The split of a name.
+    /// The split with this name.
     pub fn from_name(name: &str) -> Result<Split, CheckoutError> {
         let found = Split::ALL.into_iter().find(|split| split.name() == name);
         found.ok_or_else(|| CheckoutError::UnknownSplit {
@@ -290,7 +290,7 @@ fn text_of(read: ReadFile<'_>, path: &str) -> Result<Text, CheckoutError> {
     })
 }
 
-/// The tasks that are assigned to a name.
+/// The tasks in the list assigned to a name.
 fn tasks(source: &str, name: &str) -> Result<Vec<Task>, LiteralError> {
     let fault = |place: usize, reason: &str| LiteralError {
         line: 1,
@@ -314,7 +314,7 @@ fn tasks(source: &str, name: &str) -> Result<Vec<Task>, LiteralError> {
 }
 
 impl Task {
-    /// The task as files have it.
+    /// The serialized task.
     pub fn to_json(&self) -> Json {
         let actions: Vec<Json> = self.actions.iter().map(Action::to_json).collect();
         volary_core::json!({
@@ -325,7 +325,7 @@ impl Task {
         })
     }
 
-    /// A task out of a file; `None` if something is missing or of another type.
+    /// Reads a serialized task; `None` if a member is missing or has another type.
     pub fn from_json(task: &Json) -> Option<Task> {
         let text = |key: &str| task.get(key)?.as_text().cloned();
         let actions = task.get("actions")?.as_list()?.iter();
@@ -342,7 +342,7 @@ impl Task {
 }
 
 impl Action {
-    /// An action out of a file.
+    /// Reads a serialized action.
     pub fn from_json(action: &Json) -> Option<Action> {
         let kwargs: &Object = action.get("kwargs")?.as_object()?;
         Some(Action {
@@ -356,7 +356,7 @@ impl Action {
 mod tests {
     use super::*;
 
-    /// A checkout with little in it.
+    /// A minimal checkout.
     fn file(path: &str) -> Option<Text> {
         let name = path.strip_prefix("tau_bench/envs/retail/")?;
         let text = match name {

@@ -1,26 +1,26 @@
-//! Which files of a checkout are needed, and whether they are the original's.
+//! Selects the required files of a checkout, and compares them with the original.
 //!
-//! Invariant: a path counts from the root of the repository, wherever a dropped folder or a zip file begins.
+//! Invariant: a path is relative to the root of the repository, wherever a dropped folder or a zip file begins.
 
 use super::checkout::{CheckoutError, Fingerprint, Original, ReadFile, Split};
 
-/// Where the prompts of the original's simulated customers are.
+/// The path of the prompts of the original's simulated customers.
 pub const CUSTOMER_SOURCE: &str = "tau_bench/envs/user.py";
 
 const ENVIRONMENTS: &str = "tau_bench/envs/";
 
-/// What a checkout has of a domain.
+/// The contents of a checkout for one domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
     /// The domain.
     pub original: Original,
     /// The data.
     pub data: Fingerprint,
-    /// The tasks of each split: how many, and whether they are the original's.
+    /// The splits, each with its number of tasks and its comparison with the original.
     pub splits: Vec<(Split, usize, Fingerprint)>,
 }
 
-/// The path from the root of the repository, if domains are read from this file.
+/// The path from the root of the repository, if the file is required.
 pub fn needed(path: &str) -> Option<&str> {
     let place = path.rfind(ENVIRONMENTS)?;
     let starts_a_name = place == 0 || path.as_bytes().get(place - 1) == Some(&b'/');
@@ -30,7 +30,7 @@ pub fn needed(path: &str) -> Option<&str> {
 }
 
 impl Original {
-    /// The splits that there are.
+    /// The splits of the domain.
     pub const fn splits(self) -> &'static [Split] {
         match self {
             Original::Retail => &Split::ALL,
@@ -49,11 +49,11 @@ impl Original {
         is_tool(path) || splits.any(|split| self.paths(*split).iter().any(|one| one == path))
     }
 
-    /// Reads all that a checkout has of the domain, to say what it is.
+    /// Reads all files of the domain to determine their contents.
     ///
     /// # Errors
     ///
-    /// A file is missing or damaged. Of the splits, that of the test tasks has to be there.
+    /// A file is missing or malformed. The split of the test tasks is required, the others are optional.
     pub fn examine(self, read: ReadFile<'_>) -> Result<Contents, CheckoutError> {
         let domain = self.read(Split::Test, read)?;
         let mut splits = Vec::new();
@@ -76,7 +76,7 @@ impl Original {
 }
 
 impl Contents {
-    /// What differs from the original, by its path; empty if nothing does.
+    /// The paths of files that differ from the original.
     pub fn differences(&self) -> Vec<String> {
         let folder = format!("{ENVIRONMENTS}{}", self.original.name());
         let data = (!self.data.is_original()).then(|| format!("{folder}/data"));

@@ -1,4 +1,4 @@
-//! The tools that all domains have.
+//! The tools that all domains share.
 
 use volary_core::Json;
 
@@ -6,10 +6,10 @@ use super::python::{Computed, Exception, elements, evaluate};
 use super::state::State;
 use super::tool::{Arguments, Kind, Parameter, TauTool};
 
-/// The characters of an expression.
+/// The allowed characters of an expression.
 const CHARACTERS: &str = "0123456789+-*/(). ";
 
-/// Computes an expression.
+/// Evaluates an expression.
 pub const CALCULATE: TauTool = TauTool {
     name: "calculate",
     description: "Work out an arithmetic expression, rounded to two places.",
@@ -35,7 +35,7 @@ pub const THINK: TauTool = TauTool {
     terminates: false,
 };
 
-/// Hands the customer over, which ends the episode.
+/// Transfers the customer to a person, which ends the episode.
 pub const TRANSFER: TauTool = TauTool {
     name: "transfer_to_human_agents",
     description: "Hand the customer over to a person. Only for what the policy and the tools do \
@@ -49,22 +49,22 @@ pub const TRANSFER: TauTool = TauTool {
     terminates: true,
 };
 
-/// A result that is this text.
+/// A successful result with this text.
 pub fn said(text: &str) -> Computed<Option<String>> {
     Ok(Some(text.to_owned()))
 }
 
-/// A result that refuses.
+/// A result that reports an error.
 pub fn refused(reason: impl std::fmt::Display) -> Computed<Option<String>> {
     Ok(Some(format!("Error: {reason}")))
 }
 
-/// A result that is a value as Python's `json.dumps` writes it.
+/// A result with a value, formatted like Python's `json.dumps`.
 pub fn shown(value: &Json) -> Computed<Option<String>> {
     Ok(Some(value.to_python_text()))
 }
 
-/// A result that is the record under the argument's value.
+/// A result with the record whose key is the argument's value.
 pub fn record(
     state: &State,
     table: &str,
@@ -78,7 +78,7 @@ pub fn record(
     }
 }
 
-/// What the calculator says of an expression.
+/// The calculator's result for an expression.
 pub fn calculate(expression: &Json) -> Computed<String> {
     for character in elements(expression)? {
         match &character {

@@ -1,4 +1,4 @@
-//! The members of a configuration that all domains share: who the customer is, and what was recorded of it.
+//! The members of a configuration that all domains share: the customer, and its recorded replies.
 
 use volary_core::json;
 use volary_core::json::{Json, Object, Text};
@@ -7,10 +7,10 @@ use volary_core::registry::RegistryError;
 use super::customer::{Customer, Prompts, Simulator, Strategy};
 use crate::settings::Settings;
 
-/// A customer that a domain without scripts offers.
+/// The customers of a domain without scripts.
 pub const CUSTOMERS: [&str; 5] = ["person", "llm", "react", "verify", "reflection"];
 
-/// The customer of a name in [`CUSTOMERS`].
+/// The customer with a name in [`CUSTOMERS`].
 pub fn customer(kind: &str, prompts: Prompts) -> Option<Customer> {
     let strategy = match kind {
         "person" => return Some(Customer::Human),
@@ -23,17 +23,17 @@ pub fn customer(kind: &str, prompts: Prompts) -> Option<Customer> {
     Some(Customer::Simulated(Simulator::new(strategy, prompts)))
 }
 
-/// The error that there is no such customer.
+/// The error for an unknown customer.
 pub fn unknown_customer(settings: &Settings<'_>, kind: &str, known: &[&str]) -> RegistryError {
     let reason = format!("there is no {kind}; there are {}", known.join(", "));
     settings.fault("customer", &reason)
 }
 
-/// What the customer said when the episode was played before.
+/// The customer's replies in the recorded episode.
 ///
 /// # Errors
 ///
-/// Something in the list is no text.
+/// An element of the list is not a text.
 pub fn replies(
     settings: &Settings<'_>,
     configuration: &Object,

@@ -14,48 +14,48 @@ use volary_core::message::Role;
 pub use prompts::Prompts;
 pub use simulator::{Simulator, Strategy};
 
-/// A customer.
+/// A simulated or human customer.
 #[derive(Clone, Debug)]
 pub enum Customer {
-    /// Says one text after the other, whatever it receives.
+    /// Sends one text after the other, whatever it receives.
     Scripted(VecDeque<Text>),
-    /// A person: the instruction and the agent's messages are shown.
+    /// A person, who sees the instruction and the agent's messages.
     Human,
     /// A model.
     Simulated(Simulator),
 }
 
-/// A message of a request to a model.
+/// A message in a request to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessage {
-    /// Whose it is.
+    /// The role.
     pub role: Role,
-    /// What it says.
+    /// The text.
     pub content: Text,
 }
 
-/// What a customer needs next, or says.
+/// The customer's next request, or its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// A model has to complete these messages.
+    /// Ask a model to complete these messages.
     Ask(Vec<ChatMessage>),
-    /// A person has to read this and type a line.
+    /// Ask a person to read this and to type a line.
     Show(Text),
-    /// The customer says this.
+    /// The customer's message.
     Say(Text),
 }
 
-/// Why a customer says nothing.
+/// Why a customer has no message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CustomerError {
-    /// The script is over.
+    /// The script has ended.
     #[error("The scripted customer has nothing more to say.")]
     ScriptOver,
-    /// An answer came, but nothing was asked.
+    /// An answer arrived without a question.
     #[error("Nothing was asked of the customer's model.")]
     NothingAsked,
-    /// The model's answer has not the form that it has to have.
+    /// The model's answer has the wrong format.
     #[error("Invalid response format: {completion}")]
     InvalidFormat {
         /// The answer.
@@ -79,11 +79,11 @@ impl Customer {
         Customer::Scripted(texts.into_iter().map(Into::into).collect())
     }
 
-    /// Begins a conversation with what the customer knows and wants.
+    /// Starts a conversation with the customer's instruction.
     ///
     /// # Errors
     ///
-    /// The script is over.
+    /// The script has ended.
     pub fn reset(&mut self, instruction: Option<&str>) -> Result<Progress, CustomerError> {
         match self {
             Customer::Scripted(texts) => next(texts),
@@ -92,11 +92,11 @@ impl Customer {
         }
     }
 
-    /// Tells the customer what the agent says.
+    /// Sends the agent's message to the customer.
     ///
     /// # Errors
     ///
-    /// The script is over.
+    /// The script has ended.
     pub fn step(&mut self, content: &str) -> Result<Progress, CustomerError> {
         match self {
             Customer::Scripted(texts) => next(texts),
@@ -105,18 +105,18 @@ impl Customer {
         }
     }
 
-    /// Goes on with what the customer said when the conversation was held before.
+    /// Continues with the customer's message from a recorded conversation.
     pub fn recall(&mut self, said: &str) {
         if let Customer::Simulated(simulator) = self {
             simulator.recall(said);
         }
     }
 
-    /// Goes on with what the model or the person answered.
+    /// Continues with the answer of the model or the person.
     ///
     /// # Errors
     ///
-    /// Nothing was asked, or the answer has not the form that it has to have.
+    /// There was no question, or the answer has the wrong format.
     pub fn completed(&mut self, completion: &str) -> Result<Progress, CustomerError> {
         match self {
             Customer::Scripted(_) => Err(CustomerError::NothingAsked),

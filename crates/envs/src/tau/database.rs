@@ -3,24 +3,24 @@
 use volary_core::json::Key;
 use volary_core::{Json, Object};
 
-/// A table as it was read: records in the order of their file.
+/// A table as read: records in the order of their file.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Its name.
     pub name: &'static str,
     records: Vec<(Key, Json)>,
-    /// The places of the records in the order of their keys.
+    /// The indices of the records, sorted by key.
     sorted: Vec<usize>,
 }
 
-/// The tables of a domain, in the order of their names.
+/// The tables of a domain, sorted by name.
 #[derive(Clone, Debug)]
 pub struct Database {
     tables: Vec<Table>,
 }
 
 impl Table {
-    /// A table of an object's members.
+    /// A table with an object's members as records.
     pub fn new(name: &'static str, records: Object) -> Self {
         let records: Vec<(Key, Json)> = records.into_iter().collect();
         let mut sorted: Vec<usize> = (0..records.len()).collect();
@@ -32,17 +32,17 @@ impl Table {
         }
     }
 
-    /// The records, in order.
+    /// The records, in file order.
     pub fn records(&self) -> &[(Key, Json)] {
         &self.records
     }
 
-    /// The places of the records in the order of their keys.
+    /// The indices of the records, sorted by key.
     pub fn sorted(&self) -> &[usize] {
         &self.sorted
     }
 
-    /// The place of a key.
+    /// The index of a key.
     pub fn place(&self, key: &str) -> Option<usize> {
         let key_at = |place: &usize| &*self.records[*place].0;
         let found = self.sorted.binary_search_by(|place| key_at(place).cmp(key));
@@ -51,13 +51,13 @@ impl Table {
 }
 
 impl Database {
-    /// A database of tables, in any order.
+    /// A database with tables in any order.
     pub fn new(mut tables: Vec<Table>) -> Self {
         tables.sort_by_key(|table| table.name);
         Database { tables }
     }
 
-    /// The tables, in the order of their names.
+    /// The tables, sorted by name.
     pub fn tables(&self) -> &[Table] {
         &self.tables
     }

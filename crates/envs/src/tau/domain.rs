@@ -8,10 +8,10 @@ use volary_core::{Json, Object, Tool, json};
 use super::database::Database;
 use super::tool::TauTool;
 
-/// The name of the action that says something to the customer.
+/// The name of the action that answers the customer.
 pub const RESPOND: &str = "respond";
 
-/// The reply of a customer that needs nothing more.
+/// The message with which a satisfied customer ends the conversation.
 pub const STOP: &str = "###STOP###";
 
 /// A domain.
@@ -19,28 +19,28 @@ pub const STOP: &str = "###STOP###";
 pub struct Domain {
     /// Its name.
     pub name: &'static str,
-    /// The tools, in the order in which a model sees them.
+    /// The tools, in the order presented to a model.
     pub tools: &'static [TauTool],
-    /// The descriptions of the tools for a model, in the same order.
+    /// The definitions of the tools for a model, in the same order.
     pub definitions: Vec<Arc<Tool>>,
-    /// The data that every episode begins with.
+    /// The initial data of every episode.
     pub database: Arc<Database>,
-    /// What the agent has to keep to: the system prompt.
+    /// The policy that the agent must follow: the system prompt.
     pub policy: Text,
     /// The tasks.
     pub tasks: Vec<Task>,
 }
 
-/// A task: what a customer wants, and what a right agent does to the data and says.
+/// A task: the customer's wish, and the expected changes and outputs of the agent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Task {
     /// The customer's id in the data.
     pub user_id: Text,
-    /// What the customer knows and wants. Never shown to the agent.
+    /// The customer's knowledge and wish. Never shown to the agent.
     pub instruction: Text,
-    /// One way to do it right; the data that it leaves are the right ones.
+    /// One correct sequence of actions, which defines the correct data.
     pub actions: Vec<Action>,
-    /// What the agent has to have said.
+    /// The texts that the agent must mention.
     pub outputs: Vec<Text>,
 }
 
@@ -54,14 +54,14 @@ pub struct Action {
 }
 
 impl Domain {
-    /// The tool of a name.
+    /// The tool with this name.
     pub fn tool(&self, name: &str) -> Option<&'static TauTool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
 }
 
 impl Action {
-    /// An action that says something to the customer.
+    /// An action that answers the customer.
     pub fn respond(content: impl Into<Json>) -> Self {
         Action {
             name: RESPOND.into(),
@@ -69,7 +69,7 @@ impl Action {
         }
     }
 
-    /// The action as files have it.
+    /// The serialized action.
     pub fn to_json(&self) -> Json {
         json!({"name": (self.name.clone()), "kwargs": (self.kwargs.clone())})
     }

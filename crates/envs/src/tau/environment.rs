@@ -1,7 +1,7 @@
-//! An episode as an environment: tools, a tool that speaks to the customer, and a customer.
+//! An episode as an environment: tools, a tool that answers the customer, and a customer.
 //!
-//! Invariant: what the customer said is part of the episode, so that playing it again asks
-//! nobody; and what the customer knows is not in a frame before the end.
+//! Invariant: the customer's messages are part of the episode, so that a replay asks
+//! nobody; and the customer's instruction is in no frame before the end.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -33,22 +33,22 @@ pub struct TauEnvironment {
     /// The id of the task.
     id: Text,
     customer: Customer,
-    /// What the customer said before, when the episode is played again.
+    /// The customer's recorded messages, for a replay.
     replies: Vec<Text>,
     tools: ToolSet<Play>,
-    /// None before the first reset.
+    /// `None` before the first reset.
     play: Option<RefCell<Play>>,
     setting: Setting,
 }
 
-/// What the tools work on.
+/// The state of the tools.
 pub struct Play {
     episode: Episode,
     customer: Customer,
     outside: Rc<dyn Outside>,
-    /// What the customer is known to say next.
+    /// The customer's remaining recorded messages.
     known: VecDeque<Text>,
-    /// What the customer said.
+    /// The customer's messages so far.
     said: Vec<Text>,
     /// The reward, once the episode is over.
     reward: Option<Reward>,
@@ -77,7 +77,7 @@ impl TauEnvironment {
         }
     }
 
-    /// Sets what the customer said when the episode was played before. After that, the customer is asked.
+    /// Sets the customer's recorded messages. After them, the customer is asked.
     #[must_use]
     pub fn with_replies(mut self, replies: Vec<Text>) -> Self {
         self.replies = replies;
@@ -115,7 +115,7 @@ impl TauEnvironment {
                 self.call(play, &request).await?
             }
             AnyMessage::Request(request) => match request.body.content {
-                // A message without calls is for the customer.
+                // A message without calls goes to the customer.
                 Some(content) if !content.is_empty() => {
                     let reply = answer(play, content.into()).await;
                     let reply = reply.map_err(|error| EnvironmentError::Failed {
@@ -179,7 +179,7 @@ impl Environment for TauEnvironment {
     fn recorded(&self) -> Object {
         let said = self.play.as_ref().map(|play| play.borrow().said.clone());
         match (&self.customer, said) {
-            // A script says the same again.
+            // A script repeats its messages by itself.
             (Customer::Scripted(_), _) | (_, None) => Object::new(),
             (_, Some(said)) => object!({"replies": said}),
         }
@@ -187,7 +187,7 @@ impl Environment for TauEnvironment {
 }
 
 impl Play {
-    /// What the agent may see; after the end also what the customer wanted, and how the reward came about.
+    /// The state visible to the agent; after the end also the customer's instruction, and the parts of the reward.
     fn frame(&self, mut state: Object) -> Frame {
         state.insert("changed", self.episode.state().written());
         state.insert("actions", self.episode.actions().len() as i64);
@@ -217,7 +217,7 @@ impl Play {
         Frame::new(state, info)
     }
 
-    /// Takes an action that is no message to the customer.
+    /// Takes an action other than a message to the customer.
     fn act(&mut self, action: Action) -> Result<Text, ToolError> {
         match self
             .episode
@@ -233,7 +233,7 @@ impl Play {
     }
 }
 
-/// A tool of the domain. Its arguments are checked as Python checks them.
+/// Binds a tool of the domain. Its arguments are checked like those of a Python function.
 fn bound(tool: &'static TauTool, definition: Arc<Tool>) -> BoundTool<Play> {
     BoundTool::sync(
         definition,
@@ -248,7 +248,7 @@ fn bound(tool: &'static TauTool, definition: Arc<Tool>) -> BoundTool<Play> {
     )
 }
 
-/// The description of a tool for a model.
+/// The definition of a tool for a model.
 pub fn definition(tool: &TauTool) -> Tool {
     let parameters = tool.parameters.iter().map(parameter).collect();
     define(tool.name, tool.description, parameters, Object::new(), true)
@@ -291,7 +291,7 @@ fn parameter(parameter: &Parameter) -> ParameterDefinition {
     }
 }
 
-/// The tool that speaks to the customer.
+/// The tool that answers the customer.
 fn respond() -> BoundTool<Play> {
     let content = ParameterDefinition {
         name: "content".into(),
@@ -310,7 +310,7 @@ fn respond() -> BoundTool<Play> {
     })
 }
 
-/// Says something to the customer; what the customer says to it.
+/// Sends a message to the customer; returns the customer's reply.
 async fn answer(play: &RefCell<Play>, content: Json) -> Result<Text, ToolError> {
     let told = {
         let action = Action::respond(content);

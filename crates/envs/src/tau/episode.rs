@@ -1,7 +1,7 @@
-//! An episode: actions on the data of a domain, and the reward for them.
+//! An episode: actions on the data of a domain, and their reward.
 //!
-//! The customer is outside: an action that says something to the customer gives [`Turn::Customer`], and
-//! [`Episode::answer`] goes on with what the customer says. Steps after the end work as before it.
+//! The customer is outside: an action that answers the customer returns [`Turn::Customer`], and
+//! [`Episode::answer`] continues with the customer's reply. Steps after the end work as before it.
 
 use std::sync::Arc;
 
@@ -22,23 +22,23 @@ pub struct Episode {
     actions: Vec<Action>,
 }
 
-/// What an action leads to.
+/// The result of an action.
 #[derive(Clone, Debug)]
 pub enum Turn {
-    /// The customer receives this and has to answer.
+    /// The customer receives this and must answer.
     Customer(Json),
-    /// The step is over.
+    /// The step is complete.
     Step(Step),
 }
 
 /// A step.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What the agent sees.
+    /// The observation.
     pub observation: Text,
     /// Where it comes from: `user` or the name of the tool.
     pub source: Text,
-    /// The reward, once the episode is over.
+    /// The reward; `None` before the end.
     pub reward: Option<Reward>,
 }
 
@@ -48,7 +48,7 @@ impl Step {
         self.reward.is_some()
     }
 
-    /// The reward, which is 0 before the end.
+    /// The reward; 0 before the end.
     pub fn value(&self) -> f64 {
         self.reward.as_ref().map_or(0.0, |reward| reward.value)
     }
@@ -75,7 +75,7 @@ impl Episode {
         &self.domain
     }
 
-    /// The data as they are now.
+    /// The current data.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -85,12 +85,12 @@ impl Episode {
         &self.actions
     }
 
-    /// Takes an action. It stays among the actions even if it fails.
+    /// Takes an action. It is recorded even if it fails.
     ///
     /// # Errors
     ///
     /// The environment itself fails: an answer without `content`, a tool without a text, or a reward that
-    /// can't be reckoned. A tool that fails says so in the observation instead.
+    /// cannot be computed. A failed tool is reported in the observation instead.
     pub fn act(&mut self, action: Action) -> Computed<Turn> {
         let name = action.name.clone();
         self.actions.push(action.clone());
@@ -108,11 +108,11 @@ impl Episode {
         self.step(observation.into(), name, done).map(Turn::Step)
     }
 
-    /// Goes on with what the customer says.
+    /// Continues with the customer's reply.
     ///
     /// # Errors
     ///
-    /// The reward can't be reckoned.
+    /// The reward cannot be computed.
     pub fn answer(&mut self, observation: Text) -> Computed<Step> {
         let done = observation.contains(STOP);
         self.step(observation, "user".into(), done)
@@ -131,7 +131,7 @@ impl Episode {
         match self.outputs() {
             Ok(outputs) => Ok(Reward::new(&self.state, gold, outputs)),
             Err(error) => {
-                // The original replaced the data and added to the actions before it failed here.
+                // The original fails after it has replaced the data and extended the actions.
                 self.state = gold;
                 self.actions
                     .extend(self.gold_actions().cloned().collect::<Vec<_>>());
@@ -157,7 +157,7 @@ impl Episode {
         Ok(state)
     }
 
-    /// For each output whether the agent said it: case does not matter, nor do commas in what was said.
+    /// Whether the agent mentioned each output, ignoring case, and commas in the agent's text.
     fn outputs(&self) -> Computed<Vec<(Text, bool)>> {
         let said = |output: &Text| -> Computed<bool> {
             let output = output.to_lowercase();
@@ -181,7 +181,7 @@ impl Episode {
     }
 }
 
-/// Runs a tool: what it says, or its error as a text.
+/// Runs a tool; returns its text, or its error as a text.
 fn run(domain: &Domain, state: &mut State, action: &Action) -> Computed<String> {
     let Some(tool) = domain.tool(&action.name) else {
         return Ok(String::new());

@@ -1,7 +1,7 @@
-//! The data hash: SHA-256 of what Python's `str` gives for the data as nested, sorted tuples.
+//! The data hash: SHA-256 of Python's `str` of the data as nested, sorted tuples.
 //!
-//! Two data sets are equal exactly if these texts are: an integer is no float, the order of keys does
-//! not matter, and an empty list is an empty object.
+//! Two data sets are equal exactly if these texts are: an integer differs from a float, the order of keys does
+//! not matter, and an empty list equals an empty object.
 
 use sha2::{Digest, Sha256};
 use volary_core::Json;
@@ -58,7 +58,7 @@ pub fn write_pair(out: &mut String, key: &str, value: impl FnOnce(&mut String)) 
     out.push(')');
 }
 
-/// Appends a tuple: one element has a comma behind it.
+/// Appends a tuple: a single element is followed by a comma.
 pub fn write_tuple<T>(
     out: &mut String,
     length: usize,

@@ -1,7 +1,7 @@
-//! Values out of Python source files, without running them.
+//! Extracts values from Python source files, without running them.
 //!
-//! Reads what a list of tasks is made of: literals, and calls with keyword arguments, which become
-//! objects. Everything else is an error that names the line. Nothing recurses deeper than
+//! Supports the syntax of lists of tasks: literals, and calls with keyword arguments, which become
+//! objects. Everything else is an error that names the line. The recursion depth is limited by
 //! [`DEPTH_LIMIT`].
 
 use std::iter::Peekable;
@@ -10,24 +10,24 @@ use std::str::CharIndices;
 use volary_core::json::{Integer, Key};
 use volary_core::{Json, Object};
 
-/// How many brackets may be open.
+/// The maximum number of open brackets.
 pub const DEPTH_LIMIT: usize = 100;
 
-/// Why a source can't be read.
+/// Why a source cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct LiteralError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
-/// The value that is assigned to a name at the start of a line.
+/// The value assigned to a name at the start of a line.
 ///
 /// # Errors
 ///
-/// There is no such assignment, or its value is not made of literals.
+/// There is no such assignment, or its value contains something other than literals.
 pub fn assigned(source: &str, name: &str) -> Result<Json, LiteralError> {
     let value = |line: &str| {
         let rest = line.strip_prefix(name)?;
@@ -48,11 +48,11 @@ pub fn assigned(source: &str, name: &str) -> Result<Json, LiteralError> {
     })
 }
 
-/// The value that a function returns by its first `return`.
+/// The value of the first `return` of a function.
 ///
 /// # Errors
 ///
-/// There is no such function, or it does not return literals at once.
+/// There is no such function, or it does not return literals directly.
 pub fn returned(source: &str, function: &str) -> Result<Json, LiteralError> {
     let definition = format!("def {function}(");
     let found = source.find(&definition).and_then(|at| {
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The value, behind which the line ends.
+    /// The value, which must be followed by the end of the line.
     fn whole(mut self) -> Read {
         let value = self.value()?;
         while let Some(character) = self.peek() {
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         match self.peek() {
             Some('[') => Ok(Json::List(self.items('[', ']')?.0)),
             Some('(') => Ok(match self.items('(', ')')? {
-                // One value in brackets is no tuple.
+                // One value in brackets without a comma is not a tuple.
                 (mut items, false) if items.len() == 1 => items.remove(0),
                 (items, _) => Json::List(items),
             }),
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The values in brackets, and whether a comma is behind the last one.
+    /// The values in brackets, and whether there is a trailing comma.
     fn items(&mut self, open: char, close: char) -> Read<(Vec<Json>, bool)> {
         let mut items = Vec::new();
         let comma = self.bracketed(open, close, |reader| {
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         Ok(Object::from_pairs(pairs).into())
     }
 
-    /// Elements with commas between them. Whether one is behind the last.
+    /// Elements separated by commas. Returns whether there is a trailing comma.
     fn bracketed(
         &mut self,
         open: char,
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         Ok(comma)
     }
 
-    /// Texts next to each other, which are one.
+    /// Adjacent string literals, which form one.
     fn texts(&mut self, mut raw: bool) -> Read {
         let mut whole = String::new();
         while let Some(quote @ ('"' | '\'')) = self.peek() {

@@ -1,4 +1,4 @@
-//! The policy that knows a task: takes the task's own actions, then says what has to be said.
+//! The oracle: takes the task's own actions, then sends the required outputs.
 
 use volary_core::json::{Object, Text};
 use volary_core::message::ToolRequestMessage;
@@ -10,7 +10,7 @@ use crate::calls::{action, exchanges};
 
 /// The next of the task's own actions that was not taken yet, else the closing message. `None` after the end.
 ///
-/// An action that the task has twice is taken twice.
+/// An action that occurs twice in the task is taken twice.
 pub fn next_action(input: &ViewInput<'_>, task: &Task) -> Option<ToolRequestMessage> {
     if input.done {
         return None;
@@ -30,7 +30,7 @@ pub fn next_action(input: &ViewInput<'_>, task: &Task) -> Option<ToolRequestMess
     Some(action(input.messages, [(name, arguments)]))
 }
 
-/// A message that says all that has to be said.
+/// A message with all required outputs.
 pub fn closing(task: &Task) -> String {
     match &*task.outputs {
         [] => "That is done. Is there anything else?".to_owned(),

@@ -1,8 +1,8 @@
-//! The domains of the original as environments. Their data belong to the user: a reset asks the world outside for
-//! them.
+//! The domains of the original as environments. Their data belong to the user: a reset requests them from
+//! outside.
 //!
-//! Invariants: an episode knows the data that it was played with, and is not replayed with others. The entries in the
-//! registry lead to no code of the domains themselves, which comes with the data, so a page can load it on demand.
+//! Invariants: an episode records the version of its data, and is not replayed with another version. The registry
+//! entries refer to no code of the domains, which is loaded with the data, so a page can load it on demand.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ use super::oracle::next_action;
 use super::view::view;
 use crate::settings::Settings;
 
-/// Retail in the registry.
+/// The registry entry of retail.
 pub const RETAIL: EnvironmentEntry = EnvironmentEntry {
     name: "tau-retail",
     summary: "tau-bench: serve a customer of a shop. Its data come from your checkout.",
@@ -43,7 +43,7 @@ pub const RETAIL: EnvironmentEntry = EnvironmentEntry {
     oracle: Some(solve),
 };
 
-/// Airline in the registry.
+/// The registry entry of airline.
 pub const AIRLINE: EnvironmentEntry = EnvironmentEntry {
     name: "tau-airline",
     summary: "tau-bench: serve a passenger of an airline. Its data come from your checkout.",
@@ -57,46 +57,46 @@ pub const AIRLINE: EnvironmentEntry = EnvironmentEntry {
     oracle: Some(solve),
 };
 
-/// The customers that can be chosen.
+/// The selectable customers.
 pub const CUSTOMERS: [&str; 6] = ["llm", "react", "verify", "reflection", "person", "script"];
 
-/// The customer if none is chosen.
+/// The default customer.
 const CUSTOMER: &str = "llm";
 
-/// The largest number of a task.
+/// The maximum number of a task.
 const MOST_TASKS: i64 = 100_000;
 
-/// How many characters of a hash tell data apart.
+/// The number of characters of a hash that identify data.
 const HASH_LENGTH: usize = 12;
 
 thread_local! {
-    /// The tasks of each split that this thread knows, by [`OriginalData::name`]. An oracle gets nothing but a frame,
-    /// and a frame must not say what a task is about.
+    /// The tasks of each split known to this thread, by [`OriginalData::name`]. An oracle receives only a frame,
+    /// and a frame must not reveal the task.
     static KNOWN: RefCell<BTreeMap<String, Rc<[Task]>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// The data of a domain with the tasks of a split: what [`Outside::data`](volary_core::outside::Outside::data) gives
-/// for [`OriginalData::name`].
+/// The data of a domain with the tasks of a split: the result of
+/// [`Outside::data`](volary_core::outside::Outside::data) for [`OriginalData::name`].
 pub struct OriginalData {
     domain: Arc<Domain>,
     tasks: Rc<[Task]>,
-    /// The original's wording if it is there, else ours.
+    /// The original's wording if it is present, else this project's.
     prompts: Prompts,
-    /// Tells these data and tasks from others.
+    /// Identifies the version of data and tasks.
     version: Text,
 }
 
-/// A task of the original, which gets its data at the reset.
+/// A task of the original, which receives its data at the reset.
 pub struct OriginalEnvironment {
     original: Original,
     split: Split,
     task: usize,
     customer: Text,
     replies: Vec<Text>,
-    /// The version of the data with which it was played before.
+    /// The version of the data in the recorded episode.
     known: Option<Text>,
     setting: Setting,
-    /// None before the first reset.
+    /// `None` before the first reset.
     inner: Option<(TauEnvironment, Text)>,
 }
 
@@ -106,18 +106,18 @@ impl OriginalData {
         format!("tau-bench/{}/{}", original.name(), split.name())
     }
 
-    /// What [`OriginalData::name`] names.
+    /// Parses [`OriginalData::name`].
     pub fn of_name(name: &str) -> Option<(Original, Split)> {
         let (original, split) = name.strip_prefix("tau-bench/")?.split_once('/')?;
         let original = Original::from_name(original)?;
         Some((original, Split::from_name(split).ok()?))
     }
 
-    /// Reads them.
+    /// Reads data and tasks.
     ///
     /// # Errors
     ///
-    /// A file is missing or damaged.
+    /// A file is missing or malformed.
     pub fn read(
         original: Original,
         split: Split,
@@ -137,7 +137,7 @@ impl OriginalData {
     }
 }
 
-/// The environment of a domain.
+/// The registry entry of a domain.
 pub const fn entry(original: Original) -> EnvironmentEntry {
     match original {
         Original::Retail => RETAIL,
@@ -145,10 +145,10 @@ pub const fn entry(original: Original) -> EnvironmentEntry {
     }
 }
 
-/// The tasks of a split as a list, to be played with a customer.
+/// The tasks of a split as a list, for a customer.
 pub fn listed(original: Original, split: Split, count: usize, customer: &str) -> Vec<ListedTask> {
     let environment = entry(original).name;
-    // The instruction is the customer's secret, so a title says no more than the number.
+    // The instruction is the customer's secret, so a title contains only the number.
     let task = |number: usize| ListedTask {
         id: id(original, split, number),
         title: format!("Task {number}").into(),
@@ -162,7 +162,7 @@ pub fn listed(original: Original, split: Split, count: usize, customer: &str) ->
     (0..count).map(task).collect()
 }
 
-/// Tells the oracle of this thread the tasks of a split.
+/// Provides the tasks of a split to the oracle of this thread.
 pub fn know_tasks(original: Original, split: Split, tasks: Rc<[Task]>) {
     let name = OriginalData::name(original, split);
     KNOWN.with_borrow_mut(|known| known.insert(name, tasks));
@@ -172,7 +172,7 @@ fn id(original: Original, split: Split, task: usize) -> Text {
     format!("{}_{}_{task}", original.name(), split.name()).into()
 }
 
-/// The task of an id, if the oracle knows it.
+/// The task with this id, if the oracle knows it.
 fn known_task<T>(id: &str, found: impl FnOnce(&Task) -> T) -> Option<T> {
     let mut parts = id.splitn(3, '_');
     let original = Original::from_name(parts.next()?)?;

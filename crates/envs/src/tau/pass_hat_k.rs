@@ -1,11 +1,11 @@
-//! pass^k: how likely k tries at a task all succeed.
+//! pass^k: the probability that k tries at a task all succeed.
 
 use num_bigint::BigInt;
 use volary_core::json::Integer;
 
 use crate::calculator::expression::{Budget, EvaluationError, Integer as Whole, divide};
 
-/// How far from 1 the reward of a success may be.
+/// The tolerance of a success: its maximum distance from a reward of 1.
 const TOLERANCE: f64 = 1e-6;
 
 /// One try at a task.
@@ -13,20 +13,20 @@ const TOLERANCE: f64 = 1e-6;
 pub struct Try {
     /// The task.
     pub task: Integer,
-    /// Which try it is.
+    /// The number of the try.
     pub trial: Integer,
     /// The reward.
     pub reward: f64,
 }
 
-/// Why there is no pass^k.
+/// Why pass^k cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassError {
-    /// No tries at all.
+    /// There are no tries.
     #[error("There are no results.")]
     NoResults,
-    /// More tries than can be counted with.
+    /// There are too many tries to compute with.
     #[error("There are too many trials.")]
     TooMany,
 }
@@ -39,15 +39,15 @@ impl From<EvaluationError> for PassError {
 
 /// pass^1, pass^2, … up to the number of different trials of all tasks.
 ///
-/// As the original reckons: the number of trials is that of all tasks together, and a row that occurs
-/// twice counts twice, so a value can exceed 1.
+/// Computed like the original: the number of trials is that of all tasks together, and a duplicate row
+/// counts twice, so a value can exceed 1.
 ///
 /// # Errors
 ///
-/// No tries, or more than can be counted with.
+/// There are no tries, or too many.
 pub fn pass_hat_k(tries: &[Try]) -> Result<Vec<f64>, PassError> {
     let mut trials: Vec<&Integer> = Vec::new();
-    // In the order of first appearance, in which the floats are added.
+    // In order of first appearance, which is the order of summation.
     let mut tasks: Vec<(&Integer, u64)> = Vec::new();
     for one in tries {
         let success = (1.0 - TOLERANCE..=1.0 + TOLERANCE).contains(&one.reward);
@@ -76,7 +76,7 @@ pub fn pass_hat_k(tries: &[Try]) -> Result<Vec<f64>, PassError> {
         .collect()
 }
 
-/// How many ways there are to choose `k` of `n`.
+/// The binomial coefficient: the number of ways to choose `k` of `n`.
 fn choose(n: u64, k: u64) -> BigInt {
     if k > n {
         return BigInt::from(0);

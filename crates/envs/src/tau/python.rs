@@ -1,9 +1,9 @@
-//! The operations of Python that tau-bench's tools apply to values of any type, and the exceptions
-//! that they raise.
+//! Python's operations that tau-bench's tools apply to values of any type, and their
+//! exceptions.
 //!
-//! Models send arguments of every type, and the original does not check them: a number in place of
+//! Models send arguments of any type, and the original does not validate them: a number instead of
 //! a list fails somewhere inside a tool, after part of its work. Tools written with these
-//! operations fail at the same place.
+//! operations fail at the same point.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use crate::calculator::expression::{
 };
 use crate::cast::type_name;
 
-/// An exception, as Python's `str` shows it.
+/// An exception, formatted by Python's `str`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Exception(pub String);
@@ -24,7 +24,7 @@ pub struct Exception(pub String);
 pub type Computed<T = Json> = Result<T, Exception>;
 
 impl Exception {
-    /// A `KeyError`, which shows the key as `repr` does.
+    /// A `KeyError`, which contains the key's `repr`.
     pub fn key(key: &Json) -> Self {
         Exception(key.to_repr())
     }
@@ -48,7 +48,7 @@ fn not_subscriptable(value: &Json) -> Exception {
     })
 }
 
-/// `key in object`, with the member if it is there. Lists and objects are no keys.
+/// `key in object`, with the member if it exists. Lists and objects are not valid keys.
 pub fn find<'a>(object: &'a Json, key: &Json) -> Computed<Option<&'a Json>> {
     let key = as_key(key)?;
     let object = object
@@ -80,14 +80,14 @@ pub fn field<'a>(value: &'a Json, name: &str) -> Computed<&'a Json> {
     object.get(name).ok_or_else(|| Exception(text_repr(name)))
 }
 
-/// `value["name"]`, to change it.
+/// `value["name"]`, mutable.
 pub fn field_mut<'a>(value: &'a mut Json, name: &str) -> Computed<&'a mut Json> {
     members_mut(value)?
         .get_mut(name)
         .ok_or_else(|| Exception(text_repr(name)))
 }
 
-/// The object, to change its members.
+/// The object, mutable.
 pub fn members_mut(value: &mut Json) -> Computed<&mut Object> {
     match value {
         Json::Object(object) => Ok(object),
@@ -148,7 +148,7 @@ pub fn length(value: &Json) -> Computed<i64> {
 pub fn count(value: &Json, elements: &[Json], element: &Json) -> Computed<usize> {
     match value {
         Json::Object(_) => Err(no_attribute(value, "count")),
-        // A text counts occurrences of a part; its elements are single characters here.
+        // `count` of a text counts occurrences of a substring; here the elements are single characters.
         _ => Ok(elements.iter().filter(|one| equal(one, element)).count()),
     }
 }
@@ -281,7 +281,7 @@ fn number(value: &Json) -> Option<Value> {
     })
 }
 
-/// The value as JSON. Arithmetic of real numbers gives real numbers.
+/// The value as JSON. Arithmetic on real numbers results in real numbers.
 fn json(value: Value) -> Json {
     match value {
         Value::Boolean(value) => value.into(),
@@ -294,7 +294,7 @@ fn json(value: Value) -> Json {
     }
 }
 
-/// What `str(round(float(eval(source)), 2))` gives.
+/// The result of `str(round(float(eval(source)), 2))`.
 pub fn evaluate(source: &str) -> Computed<String> {
     let float = match value(source)? {
         Value::Complex(_) => {

@@ -12,7 +12,7 @@ use super::python::{Computed, Exception, add, cents, field, field_mut, find, is_
 use super::state::State;
 use super::tool::{Kind, Parameter, TauTool};
 
-/// The tools, in the order in which a model sees them.
+/// The tools, in the order presented to a model.
 pub const TOOLS: &[TauTool] = &[
     CALCULATE,
     payments::CANCEL,
@@ -44,7 +44,7 @@ const PAYMENT_METHOD_ID: Parameter = Parameter {
     description: "The id of one of the customer's payment methods, such as 'paypal_0000000'.",
 };
 
-/// The member of a list at a place.
+/// The element of a list at an index.
 fn at(list: &Json, place: usize) -> Computed<&Json> {
     let found = list.as_list().and_then(|list| list.get(place));
     found.ok_or_else(out_of_range)
@@ -65,13 +65,13 @@ fn payment_methods<'a>(state: &'a State, order: &Json) -> Computed<&'a Json> {
     field(user, "payment_methods")
 }
 
-/// Whether a method is a gift card with less on it than a price.
+/// Whether a method is a gift card whose balance is less than a price.
 fn is_short(method: &Json, price: &Json) -> Computed<bool> {
     Ok(is_text(field(method, "source")?, "gift_card")
         && super::python::less(field(method, "balance")?, price)?)
 }
 
-/// Whether the id of a method says that it is a gift card.
+/// Whether the id of a method is that of a gift card.
 fn names_gift_card(method: &Json) -> Computed<bool> {
     match method {
         Json::Text(id) => Ok(id.contains("gift_card")),
@@ -103,7 +103,7 @@ fn change_balance(
     Ok(())
 }
 
-/// The result that shows an order.
+/// The result with an order.
 fn shown_order(state: &State, id: &Json) -> Computed<Option<String>> {
     said(&state.record("orders", id)?.to_python_text())
 }

@@ -1,27 +1,27 @@
-//! The reward: 1 if the data are those that the task's own actions leave and everything was said that had
-//! to be said, else 0.
+//! The reward: 1 if the data equal the result of the task's own actions and the agent mentioned all required
+//! outputs, else 0.
 
 use volary_core::json::Text;
 use volary_core::{Json, Object, json};
 
 use super::state::{Difference, State};
 
-/// The reward of an episode, and what it is made of.
+/// The reward of an episode, and its parts.
 #[derive(Clone, Debug)]
 pub struct Reward {
     /// 1 or 0.
     pub value: f64,
-    /// Whether the data are the right ones.
+    /// Whether the data are correct.
     pub data_is_right: bool,
-    /// What the agent had to say, and whether it did.
+    /// The required outputs, and whether the agent mentioned them.
     pub outputs: Vec<(Text, bool)>,
-    /// The records that differ: the agent's here, the right ones there.
+    /// The records that differ: `here` the agent's, `there` the correct ones.
     pub differences: Vec<Difference>,
     gold: State,
 }
 
 impl Reward {
-    /// The reward for data and outputs, against the right data.
+    /// The reward for data and outputs, compared with the correct data.
     pub fn new(state: &State, gold: State, outputs: Vec<(Text, bool)>) -> Self {
         let differences = state.differences(&gold);
         let data_is_right = differences.is_empty();
@@ -35,12 +35,12 @@ impl Reward {
         }
     }
 
-    /// The hash of the right data. It takes a while: all data are hashed.
+    /// The hash of the correct data. It is slow, since all data are hashed.
     pub fn gold_hash(&self) -> String {
         self.gold.hash()
     }
 
-    /// What the original says of its reward: the outputs if there are any, else the data.
+    /// The original's information about its reward: the outputs if there are any, else the data.
     pub fn info(&self) -> Json {
         if self.outputs.is_empty() {
             return json!({

@@ -1,7 +1,7 @@
-//! The data as an episode changed it.
+//! The data with the changes of an episode (copy-on-write).
 //!
-//! A state keeps only the records that were written, so that a reset copies nothing, and comparing two
-//! states looks at those alone.
+//! A state stores only the records that were written, so that a reset copies nothing, and comparing two
+//! states inspects only those.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use super::python::{Computed, Exception, as_key};
 #[derive(Clone, Debug)]
 pub struct State {
     database: Arc<Database>,
-    /// What was written, for each table of the database.
+    /// The written records of each table of the database.
     written: Vec<Written>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Written {
-    /// Records that stand in for those at the same places.
+    /// Records that replace those at the same indices.
     changed: BTreeMap<usize, Json>,
     /// New records, in order.
     added: Object,
 }
 
-/// A record that is not the same in two states.
+/// A record that differs between two states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The table.
@@ -44,7 +44,7 @@ pub struct Difference {
 }
 
 impl State {
-    /// The data as they were read.
+    /// The unchanged data.
     pub fn new(database: Arc<Database>) -> Self {
         State {
             written: vec![Written::default(); database.tables().len()],
@@ -58,7 +58,7 @@ impl State {
         found.ok_or_else(|| Exception::key(&name.into()))
     }
 
-    /// The record under a key; `None` if there is none.
+    /// The record under a key; `None` if it is missing.
     pub fn find(&self, table: &str, key: &Json) -> Computed<Option<&Json>> {
         let Some(key) = as_key(key)? else {
             return Ok(None);
@@ -73,12 +73,12 @@ impl State {
         })
     }
 
-    /// The record under a key that must be there.
+    /// The record under a key; an error if it is missing.
     pub fn record(&self, table: &str, key: &Json) -> Computed<&Json> {
         self.find(table, key)?.ok_or_else(|| Exception::key(key))
     }
 
-    /// The record under a key that must be there, to change it.
+    /// The record under a key, mutable; an error if it is missing.
     pub fn record_mut(&mut self, table: &str, key: &Json) -> Computed<&mut Json> {
         let missing = || Exception::key(key);
         let name = as_key(key)?.ok_or_else(missing)?;
@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// Puts a record under a key.
+    /// Sets the record under a key.
     pub fn insert(&mut self, table: &str, key: &str, record: Json) -> Computed<()> {
         if let Ok(known) = self.record_mut(table, &key.into()) {
             *known = record;
@@ -118,7 +118,7 @@ impl State {
         Ok(known.chain(written.added.iter()))
     }
 
-    /// What was written, by table and key.
+    /// The written records, by table and key.
     pub fn written(&self) -> Object {
         let tables = self.database.tables().iter().zip(&self.written);
         tables
@@ -144,7 +144,7 @@ impl State {
                 let records = sorted_records(table, written);
                 write_tuple(text, records.len(), records, |text, (key, record)| {
                     write_pair(text, key, |text| write_hashable(text, record));
-                    // Hash what there is now and then, so that the whole text is never in memory.
+                    // Hash in portions, so that the whole text is never in memory.
                     if text.len() > 1 << 16 {
                         hasher.update(text.as_bytes());
                         text.clear();
@@ -156,8 +156,8 @@ impl State {
         hexadecimal(hasher.finalize().as_slice())
     }
 
-    /// Whether the data hashes of two states of one database are the same. Looks at written records
-    /// alone.
+    /// Whether the data hashes of two states of one database are equal. Inspects only written
+    /// records.
     pub fn same_as(&self, other: &State) -> bool {
         self.differing(other).next().is_none()
     }
@@ -187,7 +187,7 @@ impl State {
 }
 
 impl Written {
-    /// The keys of the records that were written.
+    /// The keys of the written records.
     fn keys<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a Key> {
         let changed = self.changed.keys();
         let changed = changed.map(|place| &table.records()[*place].0);
@@ -253,7 +253,7 @@ mod tests {
                 .collect()
         };
         assert_eq!(keys(one.differences(&two)), ["orders #0", "users a"]);
-        // Written back as it was, a record is the same again.
+        // A record whose change was reverted is equal again.
         *two.record_mut("users", &json!("a")).unwrap() = json!({"n": 2});
         assert_eq!(keys(two.differences(&one)), ["orders #0"]);
     }

@@ -6,20 +6,20 @@ use volary_core::{Json, Object};
 use super::python::{Computed, Exception, equal};
 use super::state::State;
 
-/// What a call does: the text that it gives, or `None` where the original gives no text, which ends the
+/// The effect of a call: returns its text, or `None` where the original returns no text, which ends the
 /// episode with an error.
 pub type Run = fn(&mut State, &Arguments<'_>) -> Computed<Option<String>>;
 
 /// A tool.
 #[derive(Clone, Copy)]
 pub struct TauTool {
-    /// The name by which it is called.
+    /// The name.
     pub name: &'static str,
-    /// What it does, for a model.
+    /// The description for a model.
     pub description: &'static str,
     /// Its parameters, all required.
     pub parameters: &'static [Parameter],
-    /// What it does.
+    /// The effect of a call.
     pub run: Run,
     /// Whether a call ends the episode.
     pub terminates: bool,
@@ -32,18 +32,18 @@ pub struct Parameter {
     pub name: &'static str,
     /// Its type.
     pub kind: Kind,
-    /// What it is, for a model.
+    /// The description for a model.
     pub description: &'static str,
 }
 
-/// The type of a parameter, for a model: calls are not held to it.
+/// The type of a parameter in the definition for a model; the arguments of calls are not checked against it.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// A text.
     Text,
-    /// One of some texts.
+    /// One of several texts.
     OneOf(&'static [&'static str]),
-    /// A whole number.
+    /// An integer.
     Integer,
     /// A number.
     Number,
@@ -53,7 +53,7 @@ pub enum Kind {
     Objects(&'static [(&'static str, &'static str)]),
 }
 
-/// The arguments of a call, which fit the parameters by name.
+/// The arguments of a call, whose names match the parameters.
 pub struct Arguments<'a>(&'a Object);
 
 impl TauTool {
@@ -69,8 +69,8 @@ impl TauTool {
             .collect()
     }
 
-    /// Checks the arguments as Python does when it calls a function: one that is called `data`
-    /// first, then the first unexpected one, then those that are missing.
+    /// Checks the names of the arguments like a call of a Python function: first one named `data`,
+    /// then the first unexpected one, then the missing ones.
     pub fn bind<'a>(&self, domain: &str, arguments: &'a Object) -> Computed<Arguments<'a>> {
         let class = self.class();
         if arguments.contains_key("data") {
@@ -105,13 +105,13 @@ impl TauTool {
 }
 
 impl<'a> Arguments<'a> {
-    /// The argument of a name. Those of the tool's own parameters are always there.
+    /// The argument with this name. Those of the tool's own parameters always exist.
     pub fn get(&self, name: &str) -> Computed<&'a Json> {
         let missing = || Exception(text_repr(name));
         self.0.get(name).ok_or_else(missing)
     }
 
-    /// Whether the argument is one of these texts.
+    /// Whether the argument equals one of these texts.
     pub fn is_any(&self, name: &str, texts: &[&str]) -> Computed<bool> {
         let argument = self.get(name)?;
         Ok(texts.iter().any(|text| equal(argument, &Json::from(*text))))

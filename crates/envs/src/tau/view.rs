@@ -1,4 +1,4 @@
-//! The rich view of a task: what was done and, after the end, what should have been.
+//! The rich view of a task: the actions and, after the end, the differences from the correct data.
 
 use volary_core::Json;
 use volary_core::json::{Object, Text};
@@ -8,7 +8,7 @@ use super::RESPOND;
 use crate::blocks::{Row, results, verdict};
 use crate::calls::{Exchange, latest_exchanges};
 
-/// What was done, and the parts of the reward after the end.
+/// The actions, and after the end the parts of the reward.
 pub fn view(input: &ViewInput<'_>) -> View {
     let info = &input.frame.info;
     let mut blocks: Vec<Block> = Vec::new();
@@ -79,7 +79,7 @@ fn gold_row(action: &Json) -> Row {
     (name.into(), arguments.into(), Tone::Plain)
 }
 
-/// A row for each member in which a record differs.
+/// Adds a row for each member in which a record differs.
 fn add_difference(rows: &mut Vec<Row>, difference: &Json) {
     let text = |key: &str| {
         difference
@@ -91,7 +91,7 @@ fn add_difference(rows: &mut Vec<Row>, difference: &Json) {
     add_differing(rows, &place, is, should);
 }
 
-/// Whole records are long, so what is the same in both is left out. A list is shown as a whole.
+/// Adds the differing members. Records are long, so equal members are omitted. A list is shown as a whole.
 fn add_differing(rows: &mut Vec<Row>, place: &str, is: Option<&Json>, should: Option<&Json>) {
     if let (Some(Json::Object(is)), Some(Json::Object(should))) = (is, should) {
         let added = should.keys().filter(|key| !is.contains_key(key));

@@ -1,4 +1,4 @@
-//! The calculator: rewards, ends, tolerances, its view and its oracle.
+//! The calculator: rewards, endings, tolerances, its view and its oracle.
 
 use volary_core::view::{Block, Tone};
 use volary_core::{Json, Message, Object, json, object};

@@ -1,4 +1,4 @@
-//! The counter, up to its end and beyond.
+//! The counter, up to its end and after it.
 
 use volary_core::view::Block;
 use volary_core::{Frame, json, object};

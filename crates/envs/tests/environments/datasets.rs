@@ -1,4 +1,4 @@
-//! Task datasets: word problems, GSM8K lines, dummies without end.
+//! Task datasets: word problems, GSM8K lines, endless dummies.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

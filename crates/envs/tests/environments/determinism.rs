@@ -1,4 +1,4 @@
-//! The same configuration, seed and actions give the same observations and frames.
+//! The same configuration, seed and actions reproduce the same observations and frames.
 
 use proptest::prelude::*;
 use volary_core::json::Json;
@@ -8,7 +8,7 @@ use crate::player::Player;
 
 type Call = (usize, Json);
 
-/// Tools by place, with arguments that sometimes fit.
+/// Tools by index, with arguments that are sometimes valid.
 fn calls() -> impl Strategy<Value = Vec<Vec<Call>>> {
     let argument = prop_oneof![
         any::<i32>().prop_map(Json::from),
@@ -28,7 +28,7 @@ fn calls() -> impl Strategy<Value = Vec<Vec<Call>>> {
     prop::collection::vec(prop::collection::vec(call, 0..4), 0..6)
 }
 
-/// All that can be seen, but for the times.
+/// All observable results, except for times.
 fn play(name: &'static str, configuration: Object, seed: u64, actions: &[Vec<Call>]) -> String {
     let mut player = Player::with_seed(name, configuration, seed);
     let mut seen = Vec::new();

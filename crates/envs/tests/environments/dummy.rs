@@ -1,4 +1,4 @@
-//! The dummy: its options, its tools, what it keeps and shows.
+//! The dummy: its options, tools, state and view.
 
 use volary_core::view::Block;
 use volary_core::{Message, json, object};

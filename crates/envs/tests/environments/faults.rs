@@ -1,4 +1,4 @@
-//! The environment that misbehaves does so only as asked.
+//! The environment that misbehaves does so only on request.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The guide shows all that a new environment takes: what it has people write is what the example compiles.
+//! The guide for new environments is complete: its code blocks equal the example, which is compiled.
 
 #[test]
 fn what_the_guide_has_people_write_is_the_example() {
@@ -6,7 +6,7 @@ fn what_the_guide_has_people_write_is_the_example() {
     let example = include_str!("../../examples/thermostat/thermostat.rs");
     let blocks = guide.split("```rust\n").skip(1);
     let blocks = blocks.filter_map(|rest| rest.split("```").next());
-    // The line for the registry goes elsewhere.
+    // The line for the registry belongs to another file.
     let blocks: Vec<&str> = blocks
         .filter(|block| !block.contains("ENVIRONMENTS"))
         .collect();

@@ -1,4 +1,4 @@
-//! HotPotQA as a player meets it.
+//! HotPotQA from a player's perspective.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -35,7 +35,7 @@ fn a_question_is_answered_offline() {
     assert_eq!(player.environment.recorded(), Object::new());
 }
 
-/// Gives one text after the other, and keeps what was asked.
+/// Returns scripted texts, and records the requests.
 struct Scripted {
     texts: RefCell<VecDeque<&'static str>>,
     asked: RefCell<Vec<String>>,
@@ -114,7 +114,7 @@ fn pages_of_a_wiki_belong_to_the_episode() {
     );
     assert_eq!(search(&mut *first), found, "nothing is fetched twice");
     assert_eq!(outside.asked.borrow().len(), 3);
-    // With what was recorded, nothing has to be fetched.
+    // With the recorded pages, nothing is fetched.
     configuration.extend(first.recorded());
     let mut again = made(&configuration, Rc::new(Closed));
     assert_eq!(search(&mut *again), found);

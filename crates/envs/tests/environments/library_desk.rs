@@ -1,4 +1,4 @@
-//! The library desk as a player meets it.
+//! The library desk from a player's perspective.
 
 use volary_core::view::Tone;
 use volary_core::{Json, object};
@@ -95,7 +95,7 @@ fn a_recorded_conversation_needs_no_customer() {
     );
     let recorded = player.environment.recorded();
     assert_eq!(recorded, object!({"replies": ["Hi.", "Bye. ###STOP###"]}));
-    // After the recorded replies the customer would have to be asked, and there is none.
+    // After the recorded replies the customer would be asked, and there is none.
     let error = player.step(&[("2", "respond", json!({"content": "Hello?"}))]);
     let error = error.map(|step| step.contents).unwrap_err();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The environments as a player meets them: made by name, reset, stepped.
+//! The environments from a player's perspective: made by name, reset, stepped.
 
 #![cfg(test)]
 

@@ -12,7 +12,7 @@ use volary_core::virtual_clock::VirtualClock;
 use volary_core::{AnyMessage, Environment, Frame};
 use volary_envs::registry;
 
-/// An environment after its reset, with all that was said.
+/// An environment after its reset, with all messages.
 pub struct Player {
     pub environment: Box<dyn Environment>,
     pub clock: VirtualClock,
@@ -22,7 +22,7 @@ pub struct Player {
     last: Option<(f64, bool)>,
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug, PartialEq)]
 pub struct Played {
     pub contents: Vec<String>,
@@ -65,7 +65,7 @@ impl Player {
         self.last = None;
     }
 
-    /// Takes an action of calls, each an id, a tool, and arguments.
+    /// Takes an action with calls, each an id, a tool, and arguments.
     pub fn step(&mut self, calls: &[(&str, &str, Json)]) -> Result<Played, String> {
         self.act(request(calls).into())
     }
@@ -116,7 +116,7 @@ impl Player {
         entry.oracle.and_then(|oracle| self.looking(oracle))
     }
 
-    /// Lets the oracle act until it has nothing more to do. Gives the last step.
+    /// Lets the oracle act until it has no further action. Returns the last step.
     pub fn solve(&mut self) -> Option<Played> {
         let mut last = None;
         for _ in 0..50 {
@@ -156,7 +156,7 @@ pub fn content(message: &AnyMessage) -> String {
     message.body().content.as_deref().unwrap_or("").to_owned()
 }
 
-/// A step that went well.
+/// A successful step.
 pub fn played(contents: &[&str], reward: f64, done: bool) -> Result<Played, String> {
     Ok(Played {
         contents: contents.iter().map(|&text| text.to_owned()).collect(),

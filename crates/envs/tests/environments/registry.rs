@@ -1,4 +1,4 @@
-//! What the registry says of each environment holds.
+//! The registry's statements about each environment are true.
 
 use std::rc::Rc;
 
@@ -49,7 +49,7 @@ fn every_name_is_there_once() {
     );
 }
 
-/// Every property says what it is for, and its default fits it.
+/// Every property has a description, and its default is valid.
 fn assert_well_made(name: &str, schema: &Json) {
     assert_eq!(schema.get("type"), Some(&Json::from("object")), "{name}");
     let properties = schema.get("properties").and_then(Json::as_object).unwrap();
@@ -155,7 +155,7 @@ fn misfits_name_the_key() {
     ] {
         let registry = registry();
         let entry = registry.environment(name).unwrap();
-        // By itself, and behind the check against the schema.
+        // On its own, and after the check against the schema.
         for made in [
             (entry.make)(&configuration, &setting()),
             entry.make(&configuration, &setting()),
@@ -198,7 +198,7 @@ fn a_step_before_the_reset_is_an_error() {
         };
         let made = registry.environment_from_name(name, None, &configuration, &setting());
         let mut environment = made.unwrap();
-        // Without calls the calculator answers all the same.
+        // Without calls the calculator still replies.
         let calls = [("1", "nothing", Json::Null)];
         let calls = &calls[..usize::from(name == "calculator")];
         let step = environment.step(crate::player::request(calls).into());

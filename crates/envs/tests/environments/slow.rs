@@ -1,4 +1,4 @@
-//! The slow environment, on a clock that is not.
+//! The slow environment, on a virtual clock.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use volary_envs::tau::original::{OriginalData, listed};
 
 use crate::player::{content, request};
 
-/// A file of the checkout; `balance` is what Ana has on her card.
+/// A file of the checkout; `balance` is that of Ana's card.
 fn file(path: &str, balance: f64) -> Option<Text> {
     let text = match path.strip_prefix("tau_bench/envs/")? {
         "retail/data/orders.json" => json!({
@@ -67,7 +67,7 @@ fn checkout(path: &str) -> Option<Text> {
     file(path, 1.0)
 }
 
-/// A world with a checkout, whose person says the same each time.
+/// An outside with a checkout, whose person always sends the same reply.
 struct WithCheckout {
     balance: f64,
 }

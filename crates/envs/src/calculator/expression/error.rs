@@ -1,4 +1,4 @@
-//! What can go wrong with an expression, with the class and text that Python gives it.
+//! Errors of expressions, with the classes and texts of Python's exceptions.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ pub enum EvaluationError {
     /// A division by zero, a remainder by zero, or zero to a negative power.
     #[error("Division by zero is not allowed")]
     DivisionByZero(ZeroDivision),
-    /// Not an expression, not one that is supported, or values that do not fit an operation.
+    /// Not an expression, an unsupported expression, or operands of the wrong type.
     #[error("Invalid mathematical expression: {reason}")]
     Invalid {
         /// Python's text for the syntax, type or value error.
@@ -29,7 +29,7 @@ pub enum EvaluationError {
     /// The result is complex.
     #[error("int() argument must be a string, a bytes-like object or a real number, not 'complex'")]
     ComplexResult,
-    /// The argument is no text.
+    /// The argument is not a text.
     #[error("'{type_name}' object has no attribute 'strip'")]
     NotText {
         /// Python's name for the type of the argument.
@@ -55,7 +55,7 @@ impl EvaluationError {
         }
     }
 
-    /// The exception as Python's `repr` shows it: `ValueError('…')`.
+    /// The exception as formatted by Python's `repr`: `ValueError('…')`.
     pub fn repr(&self) -> String {
         match self {
             EvaluationError::PowerOverflow => format!("{}{self}", self.exception()),
@@ -64,8 +64,8 @@ impl EvaluationError {
     }
 }
 
-/// Which operation divided by zero. aviary's calculator says the same of all of them, Python does
-/// not.
+/// The operation that divided by zero. aviary's calculator has one message for all of them, Python
+/// has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ZeroDivision {
@@ -88,7 +88,7 @@ pub enum ZeroDivision {
 }
 
 impl ZeroDivision {
-    /// What CPython 3.11 says.
+    /// The message of CPython 3.11.
     pub fn python_text(self) -> &'static str {
         match self {
             ZeroDivision::Integers => "division by zero",
@@ -103,12 +103,12 @@ impl ZeroDivision {
     }
 }
 
-/// A syntax error on its way to becoming an [`EvaluationError`].
+/// A syntax error that will be converted to an [`EvaluationError`].
 #[derive(Clone, Debug)]
 pub struct SyntaxFault {
     /// Python's message; `None` means the plain `invalid syntax`.
     pub message: Option<Cow<'static, str>>,
-    /// Where, as a byte offset: the line of it becomes part of the text.
+    /// The byte offset, whose line becomes part of the text.
     pub at: usize,
 }
 
@@ -120,15 +120,15 @@ impl SyntaxFault {
         }
     }
 
-    /// A token that fits no rule.
+    /// The error for a token that matches no rule.
     pub fn unexpected(at: usize) -> Self {
         SyntaxFault { message: None, at }
     }
 
-    /// The error with the line in `source`, as Python words it.
+    /// The error with its line in `source`, worded as in Python.
     pub fn in_source(self, source: &str) -> EvaluationError {
         let message = self.message.unwrap_or(Cow::Borrowed("invalid syntax"));
-        // Python counts no line at all in an empty source.
+        // In an empty source Python counts no line.
         let line = match source {
             "" => 0,
             _ => {

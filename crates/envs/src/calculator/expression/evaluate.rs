@@ -4,7 +4,7 @@ use super::error::EvaluationError;
 use super::numbers::{Budget, Value, binary};
 use super::program::Instruction;
 
-/// Runs a program to its one value.
+/// Runs a program and returns its value.
 ///
 /// # Errors
 /// The first construct that is not supported or operation that fails, in Python's order.
@@ -32,8 +32,8 @@ pub fn run(program: Vec<Instruction>) -> Result<Value, EvaluationError> {
     stack.pop()
 }
 
-/// The parser makes programs that never take more than they put; if one did, that is said instead
-/// of a panic.
+/// The value stack. The parser makes programs that never pop more than they push; a violation is reported as an error
+/// instead of a panic.
 struct Stack(Vec<Value>);
 
 impl Stack {
@@ -55,7 +55,7 @@ const UNBALANCED: EvaluationError = EvaluationError::Invalid {
 mod tests {
     use super::super::evaluate;
 
-    /// The reason of an error, without what all of them begin with.
+    /// The reason of an error, without the prefix that all errors share.
     fn reason(source: &str) -> String {
         let error = evaluate(source).expect_err(source).to_string();
         error.replace("Invalid mathematical expression: ", "")

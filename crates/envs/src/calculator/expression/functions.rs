@@ -17,7 +17,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// The function of this name, if there is one.
+    /// The function with this name; `None` if there is none.
     pub fn by_name(name: &str) -> Option<Function> {
         Some(match name {
             "abs" => Function::Abs,
@@ -29,10 +29,10 @@ impl Function {
         })
     }
 
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Errors
-    /// Numbers or kinds of arguments that do not fit, with Python's texts.
+    /// A wrong number or type of arguments, with Python's texts.
     pub fn call(self, arguments: Drain<'_, Value>) -> Result<Value, EvaluationError> {
         let count = arguments.len();
         let mut arguments = arguments;
@@ -58,7 +58,7 @@ impl Function {
             (Function::Sum, ..) if count > 2 => {
                 wrong_arguments(format!("sum() takes at most 2 arguments ({count} given)"))
             }
-            // Python adds up what it can iterate over, and no number is that.
+            // Python sums iterables only, and numbers are not iterable.
             (Function::Sum, Some(value), _) => not_iterable(&value),
             (Function::Min, Some(first), Some(second)) => {
                 extreme(first, second, arguments, Ordering::Less, "<")
@@ -77,7 +77,7 @@ impl Function {
     }
 }
 
-/// The first of the values that no other beats: none of those behind it is in the `wanted` order
+/// The first extreme value: no later value is in the `wanted` order
 /// to it.
 fn extreme(
     first: Value,

@@ -1,29 +1,29 @@
-//! Names beyond ASCII: which characters they may have, and which names are the same.
+//! Identifiers with non-ASCII characters: valid characters, and normalization.
 
 use std::borrow::Cow;
 
 use volary_core::json::text_repr;
 
-/// The first character that a name cannot have there, with its place in bytes.
+/// The first character that is invalid at its position in an identifier, with its byte offset.
 pub fn stranger(name: &str) -> Option<(usize, char)> {
     name.char_indices().find(|&(index, character)| {
         let fits = match index {
             0 => character == '_' || unicode_ident::is_xid_start(character),
             _ => unicode_ident::is_xid_continue(character),
         };
-        // What is not printable may be a letter that Python's Unicode does not have yet.
+        // An unprintable character may be a letter that was added to Unicode after Python's version.
         !(fits && (character.is_ascii() || is_printable(character)))
     })
 }
 
-/// Whether Python shows a character as it is.
+/// Whether a character is printable in Python.
 pub fn is_printable(character: char) -> bool {
     text_repr(&character.to_string()).contains(character)
 }
 
-/// A name as Python compares it. Python brings names into the normal form NFKC; of that, only the
-/// characters that are other forms of ASCII ones are needed to tell what is called, so the tables of
-/// the whole are not worth their size.
+/// An identifier as Python compares it. Python normalizes identifiers to NFKC; to identify the called
+/// function, only the characters that normalize to ASCII ones are needed, so the full tables
+/// are not worth their size.
 pub fn fold(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         return Cow::Borrowed(name);
@@ -38,7 +38,7 @@ pub fn fold(name: &str) -> Cow<'_, str> {
     Cow::Owned(folded)
 }
 
-/// The ASCII letter, digit or underscore that a character of a regular set means.
+/// The ASCII letter, digit or underscore that a character of a regular range normalizes to.
 fn regular_form(character: char) -> Option<char> {
     let code = u32::from(character);
     match code {
@@ -54,8 +54,8 @@ fn regular_form(character: char) -> Option<char> {
     }
 }
 
-/// The ASCII letters that another character means: raised and lowered letters, numerals,
-/// ligatures, letters of the mathematical alphabets that Unicode had before them.
+/// The ASCII letters that another character normalizes to: superscripts and subscripts, numerals,
+/// ligatures, letters of the mathematical alphabets that Unicode encoded before them.
 fn listed_form(character: char) -> Option<&'static str> {
     if character.is_ascii() {
         return None;
@@ -64,7 +64,7 @@ fn listed_form(character: char) -> Option<&'static str> {
     entry.split(|other: char| !other.is_ascii()).next()
 }
 
-/// Characters that mean ASCII letters: these first, then the characters.
+/// Pairs of ASCII letters and the characters that normalize to them.
 #[rustfmt::skip]
 const FORMS: [&str; 86] = [
     "_\u{fe33}\u{fe34}\u{fe4d}\u{fe4e}\u{fe4f}", "A\u{1d2c}", "a\u{aa}\u{1d43}\u{2090}", "B\u{1d2e}\u{212c}",
@@ -87,7 +87,7 @@ const FORMS: [&str; 86] = [
     "vii\u{2176}", "XII\u{216b}", "xii\u{217b}", "VIII\u{2167}", "viii\u{2177}",
 ];
 
-/// The letter at a place in the capital and then the small alphabet.
+/// The letter at an index of the concatenated capital and small alphabets.
 fn letter(place: u32) -> Option<char> {
     let code = if place < 26 {
         0x41 + place

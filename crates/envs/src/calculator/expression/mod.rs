@@ -1,15 +1,15 @@
 //! The calculator's expressions: Python arithmetic, evaluated without Python.
 //!
-//! [`evaluate`] takes what a model wrote and gives what CPython 3.11 would: integers of any size,
-//! floats to the last bit, the same errors with the same texts. The whole expression grammar is
-//! read, so that a list is refused as a list and not as a syntax error.
+//! [`evaluate`] takes a model's input and returns the result of CPython 3.11: integers of any size,
+//! floats exact to the last bit, the same errors with the same texts. It parses the whole expression
+//! grammar, so that a list is rejected as a list and not as a syntax error.
 //!
-//! Invariants: no input panics, overflows the stack or takes long. Nothing recurses but
-//! brackets, of which 200 may be open; the sizes of integers are capped (`numbers::budget`), where
-//! CPython would go on for hours. Results are the same bit for bit natively and in WebAssembly: no
+//! Invariants: no input panics, overflows the stack or takes long. Only brackets recurse, of which at
+//! most 200 may be open; the sizes of integers are limited (`numbers::budget`), where
+//! CPython would run for hours. Results are bit-identical natively and in WebAssembly: no
 //! function of the platform's mathematical library is used.
 //!
-//! The way of an expression: `lexer` → `parser` → `program` → `evaluate`.
+//! The stages of an expression: `lexer` → `parser` → `program` → `evaluate`.
 
 mod error;
 mod evaluate;
@@ -35,14 +35,14 @@ pub(crate) use program::Operator;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// A whole number, also one that was computed as a float.
+    /// An integer, or a float without a fraction.
     Integer(Integer),
     /// A number with a fraction, or nan.
     Float(f64),
 }
 
 impl Outcome {
-    /// The number as Python's `str` shows it. Integers have at most 4300 digits.
+    /// The number as Python's `str`. Integers have at most 4300 digits.
     pub fn to_text(&self) -> String {
         match self {
             Outcome::Integer(value) => value.to_string(),
@@ -51,19 +51,19 @@ impl Outcome {
     }
 }
 
-/// How long a source may be, in bytes. Python has no such limit; a page has a user waiting.
+/// The maximum length of a source in bytes. Python has no such limit, but a page must stay responsive.
 const MAXIMUM_LENGTH: usize = 1 << 20;
 
 /// Evaluates an expression.
 ///
 /// # Errors
-/// The exception that aviary's calculator reports; and, where that would hang or fail outside the
-/// reply, an error about the size.
+/// The exception that aviary's calculator reports; and an error about the size for expressions on which the
+/// original would hang or fail without a reply.
 pub fn evaluate(source: &str) -> Result<Outcome, EvaluationError> {
     numbers::conclude(value(source)?)
 }
 
-/// The value that Python itself would give, before the calculator makes its result of it.
+/// Python's own value, before the calculator converts it to its result.
 ///
 /// # Errors
 /// As [`evaluate`].

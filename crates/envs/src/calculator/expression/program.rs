@@ -1,9 +1,9 @@
-//! What the parser makes of an expression: instructions for a stack, in order of evaluation.
+//! The compiled form of an expression: instructions for a stack machine, in order of evaluation.
 //!
 //! There is no tree, so neither building, running nor dropping a program recurses, however long
-//! the expression is. What the calculator does not support becomes a [`Instruction::Refuse`] in
-//! place of *all* code of the construct, since Python checks a node before what is inside it:
-//! `(1 / 0) ^ 2` complains about `^`, not about the division.
+//! the expression is. An unsupported construct becomes an [`Instruction::Refuse`] that
+//! replaces *all* code of the construct, since Python checks a node before its children:
+//! `(1 / 0) ^ 2` is rejected because of `^`, not because of the division.
 
 use std::ops::Range;
 
@@ -11,24 +11,24 @@ use super::error::EvaluationError;
 use super::functions::Function;
 use super::numbers::Value;
 
-/// One step.
+/// One instruction.
 #[derive(Clone, Debug)]
 pub enum Instruction {
     /// Pushes a value.
     Push(Value),
-    /// Replaces the two topmost values by what the operator makes of them.
+    /// Replaces the two topmost values by the result of the operator.
     Binary(Operator),
     /// Negates the topmost value.
     Negate,
-    /// `+`, which makes an integer of a boolean.
+    /// `+`, which converts a boolean to an integer.
     Plus,
-    /// Replaces the topmost values, as many as said, by the result of the function.
+    /// Replaces this many topmost values by the result of the function.
     Call(Function, u32),
     /// Ends the evaluation with an error.
     Refuse(Refusal),
 }
 
-/// The binary operators that the calculator knows.
+/// The supported binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     Add,
@@ -62,7 +62,7 @@ pub enum Refusal {
     Constant(&'static str),
     /// A syntax node.
     Node(Node),
-    /// A name on its own; its place in the source, in case it turns out to be called.
+    /// A bare name, by its position in the source, in case it turns out to be called.
     Name(Range<u32>),
     /// A binary operator, by its Python class.
     Operator(&'static str),
@@ -93,7 +93,7 @@ impl Refusal {
     }
 }
 
-/// The kinds of expressions that Python tells apart.
+/// Python's kinds of expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     Attribute,
@@ -160,7 +160,7 @@ impl Node {
         }
     }
 
-    /// What syntax errors call it.
+    /// Its name in syntax errors.
     pub fn described(self) -> &'static str {
         match self {
             Node::Attribute => "attribute",

@@ -1,7 +1,7 @@
-//! String literals, as far as a calculator needs them: which kind they are, and whether Python
-//! would accept them. Their values are never needed.
+//! String literals: their kind, and whether Python
+//! accepts them. Their values are never needed.
 //!
-//! Format strings hold expressions, which must parse; in Python 3.11 these are found by scanning
+//! Format strings contain expressions, which must parse; Python 3.11 finds them by scanning
 //! for the closing brace, with rules that differ from those of expressions elsewhere.
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub enum StringKind {
 
 type Checked<T> = Result<T, Cow<'static, str>>;
 
-/// Which kind a literal is, by its prefix.
+/// The kind of a literal, by its prefix.
 pub fn kind(literal: &str) -> StringKind {
     let (prefix, _) = literal.split_at(literal.find(['\'', '"']).unwrap_or_default());
     if prefix.contains(['f', 'F']) {
@@ -30,7 +30,7 @@ pub fn kind(literal: &str) -> StringKind {
     }
 }
 
-/// Checks a literal with its prefix and quotes. `depth` is how deep it is nested in other expressions.
+/// Checks a literal with its prefix and quotes. `depth` is its nesting in other expressions.
 ///
 /// # Errors
 /// Python's message.
@@ -75,7 +75,7 @@ fn check_byte_escapes(body: &str) -> Checked<()> {
 }
 
 fn check_escapes(body: &str) -> Checked<()> {
-    // Python counts in an encoding in which each character beyond ASCII takes ten bytes.
+    // Python reports offsets in an encoding in which each non-ASCII character takes ten bytes.
     let offset = |part: &str| {
         part.chars()
             .map(|character| if character.is_ascii() { 1 } else { 10 })
@@ -98,7 +98,7 @@ fn check_escapes(body: &str) -> Checked<()> {
     Ok(())
 }
 
-/// The length of an escape with hexadecimal digits, from its letter on.
+/// The length of a hexadecimal escape, starting at its letter.
 fn hexadecimal(escape: &str, digits: usize, reason: &str, start: usize) -> Checked<usize> {
     let found = escape[1..]
         .bytes()
@@ -115,7 +115,7 @@ fn hexadecimal(escape: &str, digits: usize, reason: &str, start: usize) -> Check
     Ok(1 + digits)
 }
 
-/// The length of `N{name}`. Names are not looked up: no table of them is worth its size here.
+/// The length of `N{name}`. Names are not looked up: a table of them is not worth its size here.
 fn named(escape: &str, start: usize) -> Checked<usize> {
     let Some(name) = escape.strip_prefix("N{") else {
         return Err(undecodable(start, 2, "malformed \\N character escape"));
@@ -136,7 +136,7 @@ fn undecodable(start: usize, length: usize, reason: &str) -> Cow<'static, str> {
     format!("(unicode error) 'unicodeescape' codec can't decode bytes in position {start}-{end}: {reason}").into()
 }
 
-/// A format string that is being read.
+/// A partly parsed format string.
 struct Format<'s> {
     rest: &'s str,
     raw: bool,
@@ -188,7 +188,7 @@ impl Format<'_> {
                 _ => at += 1,
             }
         }
-        // An escape may have been cut in the middle of a character.
+        // An escape may end in the middle of a character.
         while !self.rest.is_char_boundary(at.min(bytes.len())) {
             at += 1;
         }
@@ -224,7 +224,7 @@ impl Format<'_> {
                 _ => "f-string: empty expression not allowed".into(),
             });
         }
-        // The brackets let the expression begin with a space or a line end.
+        // Brackets allow the expression to begin with a space or a line break.
         parse_in_format(&format!("({expression})"), self.depth + 1)?;
         if self.next_is('=') {
             self.rest = self.rest[1..].trim_start_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c']);
@@ -256,7 +256,7 @@ impl Format<'_> {
     }
 }
 
-/// How far the expression of a field reaches: to the `}`, `!`, `:` or `=` that ends it.
+/// The length of a field's expression: up to the `}`, `!`, `:` or `=` that ends it.
 fn expression_length(text: &str) -> Checked<usize> {
     let bytes = text.as_bytes();
     let mut open = Vec::new();

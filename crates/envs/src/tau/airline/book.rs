@@ -14,7 +14,7 @@ use super::{
     method_mut, offer, payment_methods_mut, take_off, text,
 };
 
-/// The ids of new reservations. The last is used again and again.
+/// The ids of new reservations. The last is reused.
 const NEW_IDS: [&str; 3] = ["HATHAT", "HATHAU", "HATHAV"];
 
 /// The ids of new certificates, for each user.
@@ -67,7 +67,7 @@ fn book(state: &mut State, arguments: &Arguments<'_>) -> Computed<Option<String>
     let passengers = arguments.get("passengers")?;
     let mut flights = arguments.get("flights")?.clone();
     let mut price = Json::from(0);
-    // Texts and objects have no flights among their elements, so the first of these is an error.
+    // Elements of texts and objects contain no flights, so the first one is an error.
     let mut each = match &mut flights {
         Json::List(list) => list.iter_mut().collect(),
         other => {
@@ -126,7 +126,7 @@ fn book(state: &mut State, arguments: &Arguments<'_>) -> Computed<Option<String>
     result
 }
 
-/// Whether every payment can be made, each for itself, and all of them are the price.
+/// Whether each single payment can be made, and their sum is the price.
 fn check_payments(
     state: &State,
     user: &Json,
@@ -161,7 +161,7 @@ fn check_payments(
     )))
 }
 
-/// Takes the amounts off gift cards, and uses certificates up.
+/// Deducts the amounts from gift cards, and consumes certificates.
 fn pay(state: &mut State, user: &Json, payments: &Json) -> Computed<()> {
     for payment in elements(payments)? {
         let id = field(&payment, "payment_id")?;
@@ -196,7 +196,7 @@ pub(super) const CANCEL: TauTool = TauTool {
         let history = field_mut(reservation, "payment_history")?;
         match history {
             Json::List(history) => history.extend(refunds),
-            // What was booked with an empty object has nothing to refund, and fails to append.
+            // A reservation booked with an empty object has nothing to refund, and fails to append.
             other => push(other, Json::Null)?,
         }
         set(reservation, "status", "cancelled")?;
@@ -228,7 +228,7 @@ pub(super) const CERTIFICATE: TauTool = TauTool {
                 ));
             }
         }
-        // The original gives nothing here, which its environment can't take.
+        // The original returns nothing here, which its environment does not accept.
         Ok(None)
     },
     terminates: false,

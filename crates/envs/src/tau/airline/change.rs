@@ -25,7 +25,7 @@ pub(super) const BAGGAGES: TauTool = TauTool {
         };
         let nonfree = arguments.get("nonfree_baggages")?;
         let more = subtract(nonfree, field(reservation, "nonfree_baggages")?)?;
-        // As `max(0, more)`, where the first of equals wins.
+        // Like `max(0, more)`, which returns the first of equal values.
         let zero = Json::from(0);
         let more = if less(&zero, &more)? { more } else { zero };
         let price = multiply(&Json::from(50), &more)?;
@@ -112,7 +112,7 @@ pub(super) const FLIGHTS_TOOL: TauTool = TauTool {
                 &price,
             )?;
         }
-        // As in the original, the cabin stays what it was.
+        // As in the original, the cabin is not updated.
         let reservation = state.record_mut("reservations", id)?;
         set(reservation, "flights", flights)?;
         charge(reservation, payment, &price)?;
@@ -121,7 +121,7 @@ pub(super) const FLIGHTS_TOOL: TauTool = TauTool {
     terminates: false,
 };
 
-/// The flight of a reservation that stays as it is.
+/// The unchanged flight of a reservation.
 fn kept<'a>(known: &'a [Json], flight: &Json, same_cabin: bool) -> Computed<Option<&'a Json>> {
     let mut found = None;
     for one in known {
@@ -137,7 +137,7 @@ fn kept<'a>(known: &'a [Json], flight: &Json, same_cabin: bool) -> Computed<Opti
     Ok(found)
 }
 
-/// Whether the method is a gift card; the reason if it can't pay.
+/// Whether the method is a gift card; the reason if it cannot pay.
 fn payment_method(
     state: &State,
     user: &Json,
@@ -159,7 +159,7 @@ fn payment_method(
     Ok(Ok(by_card))
 }
 
-/// Notes a payment, unless it is of nothing.
+/// Records a payment, unless it is zero.
 fn charge(reservation: &mut Json, payment: &Json, price: &Json) -> Computed<()> {
     if equal(price, &Json::from(0)) {
         return Ok(());

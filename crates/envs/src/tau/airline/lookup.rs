@@ -10,7 +10,7 @@ pub(super) const RESERVATION: TauTool = TauTool {
     name: "get_reservation_details",
     description: "Get a reservation: flights, passengers, bags and payments.",
     parameters: &[RESERVATION_ID],
-    // The original speaks of a user here as well.
+    // The original's message names a user here as well.
     run: |state, arguments| {
         record(
             state,

@@ -62,14 +62,14 @@ pub(super) const ONE_STOP: TauTool = TauTool {
     terminates: false,
 };
 
-/// Two flights, one after the other, if they connect in time and can be had.
+/// Two connecting flights, if the transfer is possible and both are available.
 fn connection(first: &Json, second: &Json, date: &Json) -> Computed<Option<Json>> {
     let arrival = clock_time(first, "scheduled_arrival_time_est")?;
     let second_date = match arrival.contains("+1") {
         true => day_after(date)?,
         false => date.clone(),
     };
-    // Compared as texts, "+1" and all.
+    // Compared as texts, including "+1".
     if arrival > clock_time(second, "scheduled_departure_time_est")? {
         return Ok(None);
     }
@@ -105,7 +105,7 @@ fn clock_time<'a>(flight: &'a Json, name: &str) -> Computed<&'a str> {
     }
 }
 
-/// The day after, without the zero that it may need in front.
+/// The next day, without zero-padding.
 fn day_after(date: &Json) -> Computed {
     let Json::Text(date) = date else {
         let kind = crate::cast::type_name(date);
@@ -118,7 +118,7 @@ fn day_after(date: &Json) -> Computed {
     Ok(format!("2024-05-{}", day.to_repr()).into())
 }
 
-/// A flight without its dates, with the record of one of them.
+/// A flight without its dates, merged with the record of one of them.
 fn joined(flight: &Json, departure: &Json) -> Object {
     let mut flight = flight.as_object().cloned().unwrap_or_default();
     flight.remove("dates");

@@ -1,16 +1,16 @@
-//! The prompts of models that play a customer, judge one, or help one.
+//! The prompts of models that play, judge or help a customer.
 //!
-//! The wording is ours. To compare with results of the original, take its wording, out of the
+//! The wording is this project's. For results comparable with the original, take its wording from the
 //! checkout: [`Prompts::from_source`].
 
 use std::borrow::Cow;
 
-/// The prompts, with the places `{instruction_display}`, `{transcript}` and `{response}`.
+/// The prompts, with the placeholders `{instruction_display}`, `{transcript}` and `{response}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompts {
-    /// For a model that answers at once.
+    /// For a model that answers directly.
     pub plain: Cow<'static, str>,
-    /// For a model that thinks before it answers.
+    /// For a model that reasons before it answers.
     pub react: Cow<'static, str>,
     /// For a model that judges an answer.
     pub judge: Cow<'static, str>,
@@ -90,8 +90,8 @@ Response:
 <the better message>";
 
 impl Prompts {
-    /// The original's prompts, out of the text of its `tau_bench/envs/user.py`. `None` if they are not
-    /// there.
+    /// The original's prompts, extracted from the text of its `tau_bench/envs/user.py`. `None` if they are
+    /// missing.
     pub fn from_source(source: &str) -> Option<Prompts> {
         let texts = source.split("f\"\"\"").skip(1);
         let texts = texts.filter_map(|rest| rest.split_once("\"\"\"").map(|(text, _)| text));
@@ -131,7 +131,7 @@ pub(super) fn about(prompt: &str, transcript: &str, response: &str) -> String {
     )
 }
 
-/// Puts values in their places. What a value holds is no place.
+/// Replaces placeholders by values. Placeholders inside values are not replaced.
 fn fill(prompt: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::new();
     let mut rest = prompt;

@@ -1,6 +1,6 @@
 //! A model that plays a customer, by one of four strategies.
 //!
-//! From the customer's side the agent is the user and the customer the assistant.
+//! From the customer's perspective the agent is the user and the customer the assistant.
 
 use volary_core::json::Text;
 use volary_core::json::text::strip;
@@ -10,56 +10,56 @@ use super::super::domain::STOP;
 use super::prompts::{Prompts, about, system};
 use super::{ChatMessage, CustomerError, Progress};
 
-/// What the agent is supposed to have said first.
+/// The assumed first message of the agent.
 const GREETING: &str = "Hi! How can I help you today?";
 
-/// How often [`Strategy::Verify`] asks for a reply.
+/// The maximum number of replies that [`Strategy::Verify`] requests.
 const TRIES: usize = 3;
 
 const THOUGHT: &str = "Thought:";
 const RESPONSE: &str = "User Response:";
 
-/// How a model plays a customer.
+/// The strategy of a simulated customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// One reply.
     Llm,
     /// A thought, then the reply.
     React {
-        /// Whether the agent is given everything behind `Thought:`, thought and all, as in the original.
+        /// Whether the agent receives everything after `Thought:`, including the thought, as in the original.
         legacy: bool,
     },
-    /// Up to three replies, until a judge takes one. The last is said if the judge takes none, but is not
-    /// remembered.
+    /// Up to three replies, until a judge accepts one. If the judge accepts none, the last is sent, but not
+    /// added to the conversation.
     Verify,
-    /// One reply; if a judge does not take it, a second one after a hint. Both are remembered; the
-    /// first is said if the judge takes neither.
+    /// One reply; if a judge rejects it, a second one after a hint. Both are added to the conversation; the
+    /// first is sent if the judge rejects both.
     Reflection,
 }
 
-/// What the model was asked last.
+/// The model's latest request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stage {
     Idle,
-    /// For a reply, after this many rejected ones.
+    /// A reply, after this many rejected ones.
     Reply {
         turned_down: usize,
     },
-    /// To judge this reply.
+    /// A judgement of this reply.
     Judge {
         reply: Text,
         turned_down: usize,
     },
-    /// For a hint on this reply.
+    /// A hint about this reply.
     Hint {
         reply: Text,
     },
-    /// For a reply after a hint.
+    /// A reply after a hint.
     Second {
         first: Text,
         asked: Vec<ChatMessage>,
     },
-    /// To judge the second reply.
+    /// A judgement of the second reply.
     JudgeSecond {
         first: Text,
         second: Text,
@@ -86,12 +86,12 @@ impl Simulator {
         }
     }
 
-    /// The conversation from the customer's side.
+    /// The conversation from the customer's perspective.
     pub fn messages(&self) -> &[ChatMessage] {
         &self.messages
     }
 
-    /// Begins a conversation. Gives what to ask the model.
+    /// Starts a conversation. Returns the request to the model.
     pub fn reset(&mut self, instruction: Option<&str>) -> Vec<ChatMessage> {
         let prompt = match self.strategy {
             Strategy::React { .. } => &self.prompts.react,
@@ -104,13 +104,13 @@ impl Simulator {
         self.ask(0)
     }
 
-    /// Tells the customer what the agent says. Gives what to ask the model.
+    /// Adds the agent's message. Returns the request to the model.
     pub fn step(&mut self, content: &str) -> Vec<ChatMessage> {
         self.messages.push(ChatMessage::new(Role::User, content));
         self.ask(0)
     }
 
-    /// Remembers what the customer said, instead of asking the model.
+    /// Adds the customer's recorded message, instead of asking the model.
     pub fn recall(&mut self, said: &str) {
         self.stage = Stage::Idle;
         self.remember(said);
@@ -121,11 +121,11 @@ impl Simulator {
         self.messages.clone()
     }
 
-    /// Goes on with the model's answer.
+    /// Continues with the model's answer.
     ///
     /// # Errors
     ///
-    /// Nothing was asked, or the answer has not the form that it has to have.
+    /// There was no request, or the answer has the wrong format.
     pub fn completed(&mut self, completion: &str) -> Result<Progress, CustomerError> {
         match std::mem::replace(&mut self.stage, Stage::Idle) {
             Stage::Idle => Err(CustomerError::NothingAsked),
@@ -165,7 +165,7 @@ impl Simulator {
             Strategy::Verify => {}
             Strategy::Reflection => self.remember(completion),
         }
-        // The judge reads the conversation before this reply.
+        // The judge sees the conversation before this reply.
         let known = self.messages.len() - usize::from(self.strategy == Strategy::Reflection);
         let prompt = self.judge_prompt(&self.messages[..known], completion);
         self.stage = Stage::Judge {
@@ -175,7 +175,7 @@ impl Simulator {
         Ok(Progress::Ask(prompt))
     }
 
-    /// [`Strategy::Verify`] after its judge.
+    /// The next state of [`Strategy::Verify`] after its judge.
     fn judged(&mut self, reply: Text, accepted: bool, turned_down: usize) -> Progress {
         if accepted {
             self.remember(&reply);
@@ -187,7 +187,7 @@ impl Simulator {
         }
     }
 
-    /// [`Strategy::Reflection`] after its first judge.
+    /// The next state of [`Strategy::Reflection`] after its first judge.
     fn judged_first(&mut self, reply: Text, accepted: bool) -> Progress {
         if accepted {
             return Progress::Say(reply);
@@ -198,7 +198,7 @@ impl Simulator {
         Progress::Ask(vec![ChatMessage::new(Role::User, prompt)])
     }
 
-    /// [`Strategy::Reflection`] after the hint, which goes into this one request.
+    /// The next state of [`Strategy::Reflection`] after the hint, which is added to this request only.
     fn hinted(&mut self, reply: Text, completion: &str) -> Result<Progress, CustomerError> {
         let mut asked = self.messages[..self.messages.len() - 1].to_vec();
         let hint = only_after(completion, "Response:")?;
@@ -220,12 +220,12 @@ impl Simulator {
     }
 }
 
-/// Whether a judge's answer takes a reply.
+/// Whether a judge's answer accepts a reply.
 fn accepts(answer: &str) -> bool {
     answer.to_lowercase().contains("true")
 }
 
-/// The conversation as judges read it. As in the original, the labels are the wrong way round: the
+/// The conversation as formatted for judges. As in the original, the labels are swapped: the
 /// customer is the assistant here.
 fn transcript(messages: &[ChatMessage]) -> String {
     let lines = messages.iter().map(|message| {
@@ -239,7 +239,7 @@ fn transcript(messages: &[ChatMessage]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What the agent is given of an answer with a thought.
+/// The part of an answer with a thought that the agent receives.
 fn said(completion: &str, legacy: bool) -> Result<Text, CustomerError> {
     if completion.contains(STOP) {
         return Ok(STOP.into());
@@ -253,7 +253,7 @@ fn said(completion: &str, legacy: bool) -> Result<Text, CustomerError> {
     }
 }
 
-/// What is behind a label that occurs once.
+/// The text after a label that must occur exactly once.
 fn only_after(completion: &str, label: &str) -> Result<Text, CustomerError> {
     let mut parts = completion.split(label);
     match (parts.next(), parts.next(), parts.next()) {

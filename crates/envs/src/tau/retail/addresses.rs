@@ -22,7 +22,7 @@ const STATE: Parameter = part("state", "The state, such as 'CA'.");
 const COUNTRY: Parameter = part("country", "The country, such as 'USA'.");
 const ZIP: Parameter = part("zip", "The zip code, such as '12345'.");
 
-/// The address in the arguments, as records have it.
+/// The address in the arguments, in the format of records.
 fn address(arguments: &Arguments<'_>) -> Computed<Object> {
     let mut address = Object::new();
     for key in ["address1", "address2", "city", "state", "country", "zip"] {

@@ -29,11 +29,11 @@ const NEW_ITEM_IDS: Parameter = Parameter {
                   same product as the one that it replaces.",
 };
 
-/// Items to be replaced by others, and what that costs.
+/// Items to be replaced by others, with the price difference.
 struct Swap {
-    /// The item to replace, and the one to have instead.
+    /// Pairs of an item to replace and its replacement.
     pairs: Vec<(Json, Json)>,
-    /// What is to be paid; negative if money comes back.
+    /// The amount to pay; negative for a refund.
     price: Json,
 }
 
@@ -162,7 +162,7 @@ pub(super) const RETURN: TauTool = TauTool {
     terminates: false,
 };
 
-/// The first item that is asked for more often than the order has it.
+/// The first item that is requested more often than the order contains it.
 fn missing_item(order: &Json, items: &Json) -> Computed<Option<Json>> {
     let mut known = Vec::new();
     for item in elements(field(order, "items")?)? {
@@ -178,7 +178,7 @@ fn missing_item(order: &Json, items: &Json) -> Computed<Option<Json>> {
     Ok(None)
 }
 
-/// The swap that the arguments ask for, or why it can't be.
+/// The requested swap, or why it is not possible.
 fn swap(state: &State, order: &Json, arguments: &Arguments<'_>) -> Computed<Result<Swap, String>> {
     let items = arguments.get("item_ids")?;
     let new_items = arguments.get("new_item_ids")?;
@@ -212,7 +212,7 @@ fn is_true(value: Option<&Json>) -> bool {
     value.and_then(Json::as_bool) == Some(true)
 }
 
-/// Where the first item of an id is.
+/// The index of the first item with an id.
 fn place_of(items: &[Json], id: &Json) -> Computed<usize> {
     for (place, item) in items.iter().enumerate() {
         if equal(field(item, "item_id")?, id) {
@@ -222,7 +222,7 @@ fn place_of(items: &[Json], id: &Json) -> Computed<usize> {
     Err(out_of_range())
 }
 
-/// Puts another variant in the place of the first item of an id.
+/// Replaces the first item with an id by another variant.
 fn replace(state: &mut State, order: &Json, item: &Json, new: &Json) -> Computed<()> {
     let items = field(state.record("orders", order)?, "items")?;
     let known = items.as_list().ok_or_else(out_of_range)?;

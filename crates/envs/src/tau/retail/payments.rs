@@ -1,4 +1,4 @@
-//! Tools that move money: cancelling an order, and paying another way.
+//! Tools for payments: cancel an order, and change the payment method.
 
 use volary_core::{Json, json};
 
@@ -50,7 +50,7 @@ pub(super) const CANCEL: TauTool = TauTool {
 
 const REASONS: [&str; 2] = ["no longer needed", "ordered by mistake"];
 
-/// A refund for each payment. Those to gift cards are made at once.
+/// A refund for each payment. Refunds to gift cards are credited at once.
 fn refund_all(state: &mut State, order: &Json) -> Computed<Vec<Json>> {
     let mut refunds = Vec::new();
     for payment in elements(field(order, "payment_history")?)? {

@@ -1,8 +1,8 @@
-//! From text to tokens, by the rules of Python 3.11.
+//! The lexer, with the rules of Python 3.11.
 //!
-//! The source is read to its end before anything is parsed: a malformed token anywhere is what
-//! Python reports, whatever else is wrong. Only a source that ends where it should not is reported
-//! no sooner than the parser comes there.
+//! The whole source is tokenized before it is parsed: Python reports a malformed token anywhere
+//! before any other error. Only an unexpected end of the source is reported
+//! when the parser reaches it.
 
 mod number;
 mod token;
@@ -14,16 +14,16 @@ pub use token::{Bracket, Kind, Token};
 use super::error::SyntaxFault;
 use super::identifier::{is_printable, stranger};
 
-/// How many brackets may be open at once.
+/// The maximum number of open brackets.
 const MAXIMUM_LEVEL: usize = 200;
 
 /// The tokens of a source, the last of which is [`Kind::End`].
 #[derive(Debug)]
 pub struct Tokens {
     pub tokens: Vec<Token>,
-    /// What is wrong about the end.
+    /// The error at the end, if any.
     pub ending: Option<SyntaxFault>,
-    /// A malformed token behind the end, if the source goes on there.
+    /// A malformed token after the end, if the source continues there.
     pub beyond: Option<SyntaxFault>,
     /// The position of the innermost bracket that is still open at the end.
     pub unclosed: Option<SyntaxFault>,
@@ -67,8 +67,8 @@ struct Lexer<'s> {
 }
 
 impl Lexer<'_> {
-    /// Reads all tokens but the end. Gives what is wrong about the end, brackets aside; run again,
-    /// it goes on behind it.
+    /// Reads all tokens except the end. Returns the error at the end, brackets aside; a second call
+    /// continues after it.
     fn run(&mut self) -> Result<Option<SyntaxFault>, SyntaxFault> {
         let mut at_line_start = self.at == 0;
         loop {
@@ -118,7 +118,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Goes on behind the end, to find a malformed token there.
+    /// Continues after the end, to find a malformed token there.
     fn run_on(&mut self) -> Option<SyntaxFault> {
         loop {
             let start = self.at;
@@ -147,9 +147,9 @@ impl Lexer<'_> {
         SyntaxFault::new(message, at)
     }
 
-    /// Skips lines that hold nothing but white space and comments, and the white space before the
-    /// first token, which must not be there. Lines that a backslash joins are one line, indented as
-    /// the first of them that is indented at all.
+    /// Skips lines with only white space and comments, and the white space before the
+    /// first token, which is an error. Lines joined by a backslash are one line, whose indentation is
+    /// that of the first of them that is indented.
     fn line_start(&mut self) -> Option<SyntaxFault> {
         loop {
             let (mut indented, mut continued) = (false, false);
@@ -195,7 +195,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A backslash, which only joins a line with the next one.
+    /// A backslash, which may only join a line with the next one.
     fn continuation(&mut self) -> Option<SyntaxFault> {
         if self.peek(1) != Some(b'\n') {
             let message = "unexpected character after line continuation character";
@@ -255,7 +255,7 @@ impl Lexer<'_> {
         )
     }
 
-    /// The rest of a string literal, from its opening quote on.
+    /// The rest of a string literal, starting at its opening quote.
     fn string(&mut self, start: usize) -> Result<(), SyntaxFault> {
         let quote = self.bytes[self.at];
         let triple = self.peek(1) == Some(quote) && self.peek(2) == Some(quote);

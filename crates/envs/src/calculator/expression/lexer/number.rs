@@ -1,7 +1,7 @@
-//! How far a number literal reaches, and whether it is well formed.
+//! Finds the end of a number literal, and checks its form.
 //!
-//! Digits may be parted by single `_`. A literal ends where it can go no further; a letter, digit
-//! or `_` right behind it makes it invalid, unless a keyword starts there that may follow a value
+//! Digits may be separated by single `_`. A literal extends as far as possible; a letter, digit
+//! or `_` directly after it makes it invalid, unless a keyword starts there that may follow a value
 //! (`1if x else 2` is legal in Python 3.11).
 
 use std::borrow::Cow;
@@ -91,7 +91,7 @@ impl Scan<'_> {
         self.end("decimal")
     }
 
-    /// Digits, parted by single underscores.
+    /// Digits, separated by single underscores.
     fn digits(&mut self) -> Scanned<()> {
         loop {
             while self.at_digit() {

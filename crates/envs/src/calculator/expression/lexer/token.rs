@@ -1,16 +1,16 @@
-//! What a token is: its kind, its position, and its depth in brackets.
+//! Tokens: their kind, position and bracket depth.
 
 /// One token of the source. Positions are byte offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
     pub kind: Kind,
-    /// How many brackets are open after it; an opening bracket counts itself.
+    /// The number of open brackets after it; an opening bracket counts itself.
     pub level: u8,
     pub start: u32,
     pub end: u32,
 }
 
-/// What a token can be, as far as expressions tell tokens apart.
+/// The kinds of tokens that expressions distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Name,

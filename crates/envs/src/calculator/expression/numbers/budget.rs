@@ -1,7 +1,7 @@
-//! How large integers may grow and how much work they may be.
+//! Limits on the size of integers and on the work of an expression.
 //!
-//! CPython goes on until memory or patience ends; a page may not. The limits lie far beyond what
-//! any sensible expression needs, and beyond what the calculator can write (4300 digits), so that
+//! CPython has no such limits; a page needs them. They are far beyond the needs of
+//! sensible expressions, and beyond what the calculator can print (4300 digits), so that
 //! `10 ** 100000 % 7` still has its result.
 
 use super::super::error::EvaluationError;
@@ -9,7 +9,7 @@ use super::super::error::EvaluationError;
 /// The largest integer, in bits: about 158,000 digits.
 pub const MAXIMUM_BITS: u64 = 1 << 19;
 
-/// The work left for one expression, in steps of one machine word times another.
+/// The remaining work of one expression, in multiplications of machine words.
 #[derive(Debug)]
 pub struct Budget {
     steps: u64,
@@ -23,10 +23,10 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Takes the cost of a product of integers with these numbers of bits.
+    /// Spends the cost of a product of integers with these numbers of bits.
     ///
     /// # Errors
-    /// There is not that much left.
+    /// The budget is exhausted.
     pub fn spend(&mut self, left_bits: u64, right_bits: u64) -> Result<(), EvaluationError> {
         let words = |bits: u64| bits / 64 + 1;
         let cost = words(left_bits).saturating_mul(words(right_bits));

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use super::super::error::EvaluationError;
 use super::{Computed, Value};
 
-/// The order of two values: exact between integers and floats; `None` where there is a nan. `symbol`
-/// is the comparison that is asked for, as the error shows it.
+/// The order of two values: exact between integers and floats; `None` if one is a nan. `symbol`
+/// is the comparison operator, for the error message.
 ///
 /// # Errors
 /// Complex numbers have no order.

@@ -1,7 +1,7 @@
-//! Complex numbers, which come from powers of negative numbers and `abs` brings back.
+//! Complex numbers, which result from powers of negative numbers and which `abs` makes real again.
 //!
-//! The formulas are those of CPython, step by step, since they decide about the last bit. Functions
-//! that a power of a real number does not need are left to `libm`, which is the same natively and in
+//! The formulas are those of CPython, step by step, since they determine the last bit. Functions
+//! that powers of real numbers do not need use `libm`, which is the same natively and in
 //! WebAssembly.
 
 use std::ops::{Add, Mul, Neg, Sub};
@@ -16,7 +16,7 @@ pub struct Complex {
     pub imaginary: f64,
 }
 
-/// Whole exponents up to this are multiplied out.
+/// Integer exponents up to this are computed by multiplication.
 const MULTIPLIED_OUT: f64 = 100.0;
 
 impl From<f64> for Complex {
@@ -78,7 +78,7 @@ impl Complex {
         imaginary: 0.0,
     };
 
-    /// The quotient, by way of the larger part of the divisor, so that nothing overflows early.
+    /// The quotient, scaled by the larger part of the divisor to avoid overflow.
     ///
     /// # Errors
     /// Division by zero.
@@ -152,7 +152,7 @@ impl Complex {
 
     fn polar_power(self, exponent: Complex) -> Computed<Complex> {
         if self.real == 0.0 && self.imaginary == 0.0 {
-            // A real part that is nan counts as not below zero, as in CPython.
+            // A nan as real part is not below zero, as in CPython.
             return if exponent.imaginary != 0.0 || exponent.real < 0.0 {
                 Err(EvaluationError::DivisionByZero(ZeroDivision::ComplexPower))
             } else {
@@ -168,7 +168,7 @@ impl Complex {
             phase += exponent.imaginary * libm::log(magnitude);
         }
         if phase.is_infinite() {
-            // The cosine of an infinity is a domain error, which CPython takes for one of zero.
+            // The cosine of an infinity is a domain error, which CPython reports as a division by zero.
             return Err(EvaluationError::DivisionByZero(ZeroDivision::ComplexPower));
         }
         let (sine, cosine) = trigonometry::sine_and_cosine(phase);
@@ -193,7 +193,7 @@ impl Complex {
     }
 }
 
-/// The power of a positive float, without errors: what does not fit is infinite.
+/// The power of a positive float, without errors: an overflow is infinite.
 fn real_power(base: f64, exponent: f64) -> f64 {
     match power::special(base, exponent) {
         Ok(Some(power)) => power,

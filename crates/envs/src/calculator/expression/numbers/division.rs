@@ -4,7 +4,7 @@ use super::super::error::{EvaluationError, ZeroDivision};
 use super::budget::Budget;
 use super::{Computed, Integer, float};
 
-/// Integers up to this are floats exactly.
+/// Integers up to this are exact as floats.
 const EXACT: u64 = 1 << 53;
 
 /// `left / right`, correctly rounded whatever the sizes.
@@ -25,8 +25,8 @@ pub fn divide(left: Integer, right: Integer, budget: &mut Budget) -> Computed<f6
     if left.is_zero() {
         return Ok(if negative { -0.0 } else { 0.0 });
     }
-    // Shifted such that the quotient has 65 to 66 bits; then nothing but the fact of a remainder
-    // is missing to round it.
+    // Shifted such that the quotient has 65 to 66 bits; for correct rounding only the information
+    // whether there is a remainder is then missing.
     let shift = 65 + right.bits() as i64 - left.bits() as i64;
     budget.spend(65, right.bits())?;
     let (_, mut left) = left.into_big().into_parts();
@@ -72,7 +72,7 @@ pub fn modulo(left: f64, right: f64) -> Computed<f64> {
     })
 }
 
-/// `left // right`, by way of the remainder, so that the two fit together.
+/// `left // right`, computed from the remainder, so that the two are consistent.
 ///
 /// # Errors
 /// Division by zero.

@@ -1,10 +1,10 @@
 //! `x ** y` of positive finite floats, correctly rounded.
 //!
 //! The platform's own function differs between machines, and between native code and WebAssembly;
-//! this one gives the float nearest to the true power everywhere. It computes
-//! `2^(y * log2 x)` with whole numbers of 128 bits, of which at least 100 are right: the true power
-//! would have to lie nearer to the middle between two floats than 2^-45 of their distance to be
-//! rounded wrongly. Powers that lie *exactly* in the middle are whole powers of short
+//! this one returns the float nearest to the true power everywhere. It computes
+//! `2^(y * log2 x)` with integers of 128 bits, of which at least 100 are correct: to be
+//! rounded wrongly, the true power would have to be closer to the midpoint of two floats than 2^-45 of their
+//! distance. Powers that are *exactly* midpoints are integer powers of short
 //! mantissas, and these are computed exactly before.
 
 use super::float::{self, high_product};
@@ -27,11 +27,11 @@ pub fn power(base: f64, exponent: f64) -> Option<f64> {
     general_power(base, exponent)
 }
 
-/// The power by whole numbers alone, where it has few enough bits. The outer `None`: it does not.
+/// The exact power in integer arithmetic, if it has few enough bits; the outer `None` if not.
 fn exact_power(base: f64, exponent: f64) -> Option<Option<f64>> {
     let (mut mantissa, mut scale) = odd_parts(base);
     let mut exponent = exponent;
-    // A broken exponent gives an exact power only if the base is a square, or a square of a
+    // A fractional exponent has an exact power only if the base is a square, or a square of a
     // square, and so on.
     while exponent != exponent.trunc() {
         let root = mantissa.isqrt();
@@ -57,14 +57,14 @@ fn exact_power(base: f64, exponent: f64) -> Option<Option<f64>> {
     ))
 }
 
-/// A float as an odd whole number times a power of two.
+/// A float as an odd integer times a power of two.
 fn odd_parts(value: f64) -> (u64, i32) {
     let (mantissa, exponent) = float::parts(value);
     let zeros = mantissa.trailing_zeros();
     (mantissa >> zeros, exponent + zeros as i32)
 }
 
-/// A number `mantissa * 2^exponent` with the sign apart. The mantissa has its highest bit set,
+/// A number `mantissa * 2^exponent` with a separate sign. The mantissa is normalized (its highest bit is set),
 /// unless it is zero.
 #[derive(Clone, Copy, Debug)]
 struct Wide {
@@ -102,7 +102,7 @@ impl Wide {
     }
 }
 
-/// The bits after the point of a logarithm beyond ±½, and of `y * log2 x`.
+/// The number of fractional bits of a logarithm beyond ±½, and of `y * log2 x`.
 const FRACTION: i32 = 116;
 
 /// ln 2, times 2^128.
@@ -134,7 +134,7 @@ fn binary_logarithm(value: f64) -> Wide {
     let zeros = mantissa.leading_zeros();
     let mantissa = mantissa << zeros;
     scale += 63 - zeros as i32;
-    // Now value = mantissa * 2^(scale - 63), with a mantissa from 2^63 on.
+    // Now value = mantissa * 2^(scale - 63), with a mantissa of at least 2^63.
     let one: u128 = if mantissa > 0xb504_f333_f9de_6484 {
         scale += 1;
         1 << 64
@@ -200,7 +200,7 @@ fn artanh_series(square: u128) -> u128 {
     })
 }
 
-/// A logarithm of a mantissa plus a whole number.
+/// A logarithm of a mantissa plus an integer.
 fn add_whole(logarithm: Wide, whole: i32) -> Wide {
     if whole == 0 {
         return logarithm;
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn exact_middles_go_to_the_even_float() {
-        // The squares of odd numbers of 28 bits have 55 or 56 bits, which is just too many.
+        // The squares of odd numbers of 28 bits have 55 or 56 bits, just beyond exact floats.
         for base in (134_217_729..134_217_929_u64).step_by(2) {
             let square = (base * base) as f64;
             assert_eq!(power(base as f64, 2.0), Some(square), "{base}");

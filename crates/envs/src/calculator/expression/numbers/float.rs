@@ -1,13 +1,13 @@
-//! Floats taken apart into whole mantissas and powers of two, and put together again.
+//! Splits floats into integer mantissas and powers of two, and composes them again.
 
 use num_bigint::BigUint;
 
-/// The bits of a mantissa, the implied one included.
+/// The bits of a mantissa, including the implicit one.
 const PRECISION: i32 = 53;
 /// The exponent of the smallest positive float.
 const LOWEST: i32 = -1074;
 
-/// `mantissa * 2^exponent` of a finite float that is not negative.
+/// `mantissa * 2^exponent` of a non-negative finite float.
 pub fn parts(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << (PRECISION - 1)) - 1);
@@ -17,9 +17,9 @@ pub fn parts(value: f64) -> (u64, i32) {
     }
 }
 
-/// The float nearest to `mantissa * 2^exponent`, ties to even. `inexact` says that the true value
-/// is a little larger than that; then the mantissa has 64 bits or more, and at most 127 in any
-/// case. `None` if it is too large.
+/// The float nearest to `mantissa * 2^exponent`, ties to even. `inexact` means that the true value
+/// is slightly larger; the mantissa then has at least 64 bits. It has at most 127 bits in any
+/// case. `None` if the result is too large.
 pub fn compose(mantissa: u128, exponent: i32, inexact: bool) -> Option<f64> {
     if mantissa == 0 {
         return Some(0.0);
@@ -51,13 +51,13 @@ pub fn compose(mantissa: u128, exponent: i32, inexact: bool) -> Option<f64> {
     Some(f64::from_bits(bits)).filter(|value| value.is_finite() && biased < 0x7ff)
 }
 
-/// The float nearest to a whole number, ties to even. `None` if it is too large.
+/// The float nearest to an integer, ties to even. `None` if it is too large.
 pub fn from_magnitude(value: &BigUint) -> Option<f64> {
     let (top, dropped, inexact) = leading_bits(value);
     compose(top.into(), i32::try_from(dropped).ok()?, inexact)
 }
 
-/// The first 64 bits of a whole number, how many follow, and whether any of these is set.
+/// The first 64 bits of an integer, the number of following bits, and whether any of these is set.
 pub fn leading_bits(value: &BigUint) -> (u64, u64, bool) {
     let dropped = value.bits().saturating_sub(64);
     let top = (value >> dropped)

@@ -1,4 +1,4 @@
-//! Integers of any size. Those that fit 64 bits are always kept as machine integers.
+//! Integers of any size. Those of 64 bits are always stored as machine integers.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::Computed;
 use super::budget::{Budget, MAXIMUM_BITS, TOO_LARGE};
 use super::float;
 
-/// A whole number.
+/// An integer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Integer {
     /// Fits 64 bits.
@@ -54,13 +54,13 @@ impl fmt::Display for Integer {
     }
 }
 
-/// The most digits that Python writes or reads.
+/// The maximum number of digits that Python prints or parses.
 pub const MAXIMUM_DIGITS: usize = 4300;
 
 impl Integer {
     /// A float without a fraction.
     pub(super) fn from_whole(value: f64) -> Integer {
-        // Beyond 2^63 the conversion saturates, so it does not come back as the same float there.
+        // Beyond 2^63 the conversion saturates, so the float would not round-trip there.
         if value.abs() < 9.2e18 {
             return Integer::Small(value as i64);
         }
@@ -103,7 +103,7 @@ impl Integer {
     /// The product.
     ///
     /// # Errors
-    /// It is larger than the limit, or the budget is spent.
+    /// It exceeds the size limit, or the budget is exhausted.
     pub(super) fn multiply(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
         match (self, other) {
             (Integer::Small(left), Integer::Small(right)) => Ok(match left.checked_mul(right) {
@@ -123,7 +123,7 @@ impl Integer {
     /// The quotient, rounded down.
     ///
     /// # Errors
-    /// Division by zero, or the budget is spent.
+    /// Division by zero, or the budget is exhausted.
     pub(super) fn floor_divide(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
         self.divide_with_remainder(other, budget)
             .map(|(quotient, _)| quotient)
@@ -132,7 +132,7 @@ impl Integer {
     /// The remainder, which has the sign of the divisor.
     ///
     /// # Errors
-    /// Division by zero, or the budget is spent.
+    /// Division by zero, or the budget is exhausted.
     pub(super) fn modulo(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
         self.divide_with_remainder(other, budget)
             .map(|(_, remainder)| remainder)
@@ -148,7 +148,7 @@ impl Integer {
         }
         match (self, other) {
             (Integer::Small(left), Integer::Small(right)) => {
-                // 128 bits, as the smallest integer has no positive counterpart.
+                // In 128 bits, since the smallest integer has no positive counterpart.
                 let (left, right) = (i128::from(left), i128::from(right));
                 let (quotient, remainder) = (left / right, left % right);
                 Ok(if remainder != 0 && (remainder < 0) != (right < 0) {
@@ -213,7 +213,7 @@ impl Integer {
         )
     }
 
-    /// Itself, if Python would write it.
+    /// Returns the integer if Python can print it.
     ///
     /// # Errors
     /// It has more than 4300 digits.

@@ -11,7 +11,7 @@ use super::{Integer, Value};
 /// The value of a well-formed literal; `None` if it is imaginary.
 ///
 /// # Errors
-/// A decimal integer of more digits than Python reads.
+/// A decimal integer exceeds Python's limit of digits.
 pub fn literal(text: &str) -> Result<Option<Value>, Cow<'static, str>> {
     if let Some(value) = small_decimal(text) {
         return Ok(Some(Value::Integer(Integer::Small(value))));
@@ -42,7 +42,7 @@ pub fn literal(text: &str) -> Result<Option<Value>, Cow<'static, str>> {
     Ok(digits.parse().ok().map(Value::Float))
 }
 
-/// The usual case, made quick: a few digits.
+/// The fast path for the usual case: a few digits.
 fn small_decimal(text: &str) -> Option<i64> {
     if text.len() > 18 {
         return None;

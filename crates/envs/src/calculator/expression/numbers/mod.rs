@@ -1,9 +1,9 @@
 //! Python's numbers: booleans, integers of any size, floats, complex numbers.
 //!
-//! - [`integer`]: integers and what stays among them; [`budget`]: how much work that may be;
+//! - [`integer`]: integer arithmetic; [`budget`]: its limit of work;
 //! - [`division`], [`power`], [`rounding`], [`comparison`], [`complex`]: operations by field;
-//! - [`exponentiation`]: `x ** y` of floats, correctly rounded; [`float`]: floats from their parts;
-//! - this module: what a value is, and which operation two of them come to.
+//! - [`exponentiation`]: `x ** y` of floats, correctly rounded; [`float`]: conversion of floats;
+//! - this module: values, and the selection of the operation by their types.
 
 mod budget;
 mod comparison;
@@ -72,7 +72,7 @@ impl Value {
     /// `abs(value)`
     ///
     /// # Errors
-    /// A complex number whose absolute value is no finite float.
+    /// A complex number whose absolute value is not a finite float.
     pub fn absolute(self) -> Computed {
         Ok(match self.plus() {
             Value::Integer(value) => Value::Integer(value.absolute()),
@@ -83,7 +83,7 @@ impl Value {
     }
 }
 
-/// Two values brought to the common type that Python computes in.
+/// Two values converted to the common type of Python's arithmetic.
 enum Pair {
     Integers(Integer, Integer),
     Floats(f64, f64),
@@ -132,7 +132,7 @@ pub fn binary(operator: Operator, left: Value, right: Value, budget: &mut Budget
     if matches!(operator, Operator::FloorDivide | Operator::Modulo)
         && (is_complex(&left) || is_complex(&right))
     {
-        // Refused by their types alone, however large an integer among them is.
+        // Rejected by type, however large an integer among them is.
         return Err(no_remainder(operator, left.type_name(), right.type_name()));
     }
     match Pair::new(left, right)? {
@@ -189,10 +189,10 @@ fn no_remainder(operator: Operator, left: &str, right: &str) -> EvaluationError 
     ))
 }
 
-/// What the calculator makes of a value in the end: whole floats become integers.
+/// Converts a value to the calculator's result: floats without a fraction become integers.
 ///
 /// # Errors
-/// Infinities, complex numbers, and integers of more digits than Python writes.
+/// Infinities, complex numbers, and integers beyond Python's limit of digits.
 pub fn conclude(value: Value) -> Computed<Outcome> {
     match value.plus() {
         Value::Float(value) if value.is_nan() => Ok(Outcome::Float(value)),

@@ -1,4 +1,4 @@
-//! `**`: which kind of power two numbers come to, and the cases around it.
+//! `**`: selects the kind of power of two numbers, and handles the special cases.
 
 use num_traits::Pow;
 
@@ -44,7 +44,7 @@ fn large_power(base: Integer, exponent: i64, budget: &mut Budget) -> Computed<In
     Ok(Integer::from(base.into_big().pow(exponent)))
 }
 
-/// The power of floats: a float, or a complex number if a negative base has a broken exponent.
+/// The power of floats: a float, or a complex number if a negative base has a fractional exponent.
 ///
 /// # Errors
 /// Zero to a negative power, and powers too large for a float.
@@ -63,7 +63,7 @@ pub fn floats(base: f64, exponent: f64) -> Computed {
     Ok(Value::Float(if negative { -magnitude } else { magnitude }))
 }
 
-/// Powers with zero, one, nan or an infinity in them; `None` for all others.
+/// Powers that involve zero, one, nan or an infinity; `None` for all others.
 ///
 /// # Errors
 /// Zero to a negative power.

@@ -1,4 +1,4 @@
-//! `round`, which rounds halves to even by the exact value of the number.
+//! `round`, which rounds ties to even by the exact value of the number.
 
 use num_bigint::{BigInt, BigUint};
 use num_traits::Zero;
@@ -27,13 +27,13 @@ pub fn round(value: Value) -> Computed {
 /// `round(value, digits)`
 ///
 /// # Errors
-/// Digits that are no integer, complex numbers, and results too large for a float.
+/// Digits that are not an integer, complex numbers, and results too large for a float.
 pub fn round_to_digits(value: Value, digits: Value) -> Computed {
     if matches!(value, Value::Complex(_)) {
         return Err(unsupported());
     }
     let digits = match digits.plus() {
-        // Sizes beyond the range make no difference.
+        // Values out of range make no difference.
         Value::Integer(Integer::Small(digits)) => digits,
         Value::Integer(digits) if digits.is_negative() => i64::MIN,
         Value::Integer(_) => i64::MAX,
@@ -57,9 +57,9 @@ fn unsupported() -> EvaluationError {
     EvaluationError::invalid("type complex doesn't define __round__ method")
 }
 
-/// Rounds to a multiple of ten to the `zeros`.
+/// Rounds to a multiple of ten to the power of `zeros`.
 fn round_integer(value: Integer, zeros: u64) -> Integer {
-    // A power of ten with more digits than twice the number leaves nothing.
+    // A power of ten with more than twice the digits of the number rounds it to zero.
     let digits = value.bits() * 3 / 10 + 2;
     if zeros > digits {
         return Integer::Small(0);
@@ -69,8 +69,8 @@ fn round_integer(value: Integer, zeros: u64) -> Integer {
     Integer::from(BigInt::from_biguint(value.sign(), magnitude))
 }
 
-/// The multiple of ten to the `zeros` that is nearest to a number, ties to even; `more` says that
-/// the true number is a little larger.
+/// The multiple of ten to the power of `zeros` that is nearest to a number, ties to even; `more` means that
+/// the true number is slightly larger.
 fn round_magnitude(value: &BigUint, more: bool, zeros: u32) -> BigUint {
     let unit = BigUint::from(10_u8).pow(zeros);
     let quotient = value / &unit;
@@ -92,8 +92,8 @@ fn round_float(value: f64, digits: i64) -> Computed<f64> {
     }
     let magnitude = value.abs();
     let rounded = match usize::try_from(digits) {
-        // The standard library writes the exact value, rounded half to even, and reads it back
-        // correctly rounded.
+        // The standard library prints the exact value, rounded half to even, and parses it with
+        // correct rounding.
         Ok(digits) => format!("{magnitude:.digits$}").parse().ok(),
         Err(_) => {
             let (mantissa, exponent) = float::parts(magnitude);

@@ -1,26 +1,26 @@
-//! Sine, cosine and hypotenuse to the last bit, for the complex powers of negative numbers.
+//! Sine, cosine and hypotenuse, exact to the last bit, for the complex powers of negative numbers.
 //!
-//! As with [`exponentiation`](super::exponentiation), the platform's functions would differ from
-//! one another. These are computed in whole numbers of 128 bits, or in pairs of floats.
+//! As with [`exponentiation`](super::exponentiation), the platforms' functions differ from
+//! one another. These use integers of 128 bits, or pairs of floats.
 
 use super::float::{compose, high_product, parts};
 
-/// Angles from here on are left to a library: their reduction needs more digits of π.
+/// Angles from here on use a library: their reduction needs more digits of π.
 const LARGE: f64 = 65536.0;
 
-/// The bits after the point while an angle is reduced.
+/// The number of fractional bits during the reduction of an angle.
 const FRACTION: i32 = 108;
 
 /// π/2, times 2^126.
 const HALF_PI: u128 = 0x6487_ed51_10b4_611a_6263_3145_c06e_0e68;
 
-/// The sine and cosine of an angle; nan for those of none.
+/// The sine and cosine of an angle; nan for an angle that is not finite.
 pub fn sine_and_cosine(angle: f64) -> (f64, f64) {
     if angle.is_nan() || angle.abs() >= LARGE {
         return (libm::sin(angle), libm::cos(angle));
     }
     if angle.abs() < 1e-9 {
-        // The next terms of the series are beyond the precision, but for the direction of rounding.
+        // The next terms of the series are beyond the precision, except for the direction of rounding.
         return (angle, 1.0);
     }
     let (quadrant, rest) = reduce(angle.abs());
@@ -38,7 +38,7 @@ pub fn sine_and_cosine(angle: f64) -> (f64, f64) {
     (if angle < 0.0 { -sine } else { sine }, cosine)
 }
 
-/// The quarter of the circle, from 0 to 3, and the angle from its middle in multiples of
+/// The quadrant, from 0 to 3, and the angle from its middle in multiples of
 /// 2^-108: at most π/4.
 fn reduce(angle: f64) -> (u32, i128) {
     let (mantissa, exponent) = parts(angle);
@@ -49,7 +49,7 @@ fn reduce(angle: f64) -> (u32, i128) {
         i128::from(mantissa) >> shift.unsigned_abs().min(127)
     };
     let turns = (angle * std::f64::consts::FRAC_2_PI).round() as u64;
-    // As many digits of π as the product leaves room for.
+    // As many digits of π as fit into the product.
     let width = 64 - turns.leading_zeros() as i32;
     let whole = (HALF_PI >> width) * u128::from(turns);
     let rest = fixed - (whole >> (126 - width - FRACTION)) as i128;

@@ -7,19 +7,19 @@ use super::{Parsed, Parser};
 
 const CLOSE: Kind = Kind::Close(Bracket::Round);
 
-/// What stood among the arguments so far.
+/// The kinds of arguments seen so far.
 #[derive(Default)]
 struct Seen {
     count: u32,
     keyword: bool,
     unpacked_mapping: bool,
-    /// An argument in the wrong place: what is wrong inside the others goes first.
+    /// An argument in the wrong position; errors inside other arguments take precedence.
     misplaced: Option<SyntaxFault>,
 }
 
 impl Parser<'_> {
-    /// The arguments up to the closing bracket. Leaves the code of the positional ones, starred
-    /// ones among them, and gives their number; the calculator ignores keywords.
+    /// The arguments up to the closing bracket. Emits the code of the positional ones, including starred
+    /// ones, and returns their number; the calculator ignores keywords.
     pub(super) fn arguments(&mut self) -> Parsed<u32> {
         let mut seen = Seen::default();
         let read = self.read_arguments(&mut seen);

@@ -1,21 +1,21 @@
 //! Expressions in brackets: groups, tuples, lists, sets, dictionaries, comprehensions, slices.
 //!
-//! None of it is supported but groups, so the code of the elements is thrown away; what remains is
-//! to read them by the grammar.
+//! Only groups are supported, so the code of the elements is discarded; they are still
+//! parsed by the grammar.
 
 use super::super::lexer::{Bracket, Kind};
 use super::super::program::Node;
 use super::operators::Precedence;
 use super::{Parsed, Parser, Shape};
 
-/// What was found between brackets.
+/// The content of brackets.
 enum Content {
-    /// One element without a comma behind it.
+    /// One element without a trailing comma.
     Single(Shape),
     /// Any number of elements, and the first one that cannot be assigned to.
     Several(Option<Node>),
     Comprehension,
-    /// The first key of a dictionary; the rest is still to be read.
+    /// The first key of a dictionary; the rest is still unread.
     Key,
 }
 
@@ -128,7 +128,7 @@ impl Parser<'_> {
     }
 
     /// Pairs and `**` mappings up to the closing bracket, or a comprehension. The first key may
-    /// have been read already.
+    /// already be consumed.
     fn dictionary(&mut self, mut after_key: bool) -> Parsed<Node> {
         let close = Kind::Close(Bracket::Curly);
         let mut is_first = true;
@@ -158,7 +158,7 @@ impl Parser<'_> {
         Ok(Node::Dict)
     }
 
-    /// The colon and value of a pair, the key of which has been read.
+    /// The colon and value of a pair whose key is already consumed.
     fn pair_value(&mut self) -> Parsed<()> {
         if self.hints {
             self.hint_pair()?;
@@ -188,7 +188,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What a `for` assigns to, up to its `in`.
+    /// The targets of a `for`, up to its `in`.
     fn targets(&mut self) -> Parsed<()> {
         loop {
             self.eat(Kind::Star);
@@ -213,7 +213,7 @@ impl Parser<'_> {
         Ok(Node::Yield)
     }
 
-    /// Expressions, starred or not, with commas between; one may be at the end.
+    /// Expressions, starred or not, separated by commas, with an optional trailing comma.
     pub(super) fn starred_list(&mut self) -> Parsed<()> {
         loop {
             self.starred_or(false)?;
@@ -223,7 +223,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The inside of a subscript, up to the closing bracket.
+    /// The content of a subscript, up to the closing bracket.
     pub(super) fn slices(&mut self) -> Parsed<()> {
         let close = Kind::Close(Bracket::Square);
         loop {
@@ -250,7 +250,7 @@ impl Parser<'_> {
         if self.peek() != Kind::Colon {
             self.named_expression()?;
         }
-        // At most two colons, each perhaps followed by an expression.
+        // At most two colons, each optionally followed by an expression.
         for _ in 0..2 {
             if !self.eat(Kind::Colon) {
                 break;

@@ -1,6 +1,6 @@
-//! Which message fits a source that does not parse.
+//! Selects the error message for a source that does not parse.
 //!
-//! The rules are in the order in which Python tries them, so that of several mistakes the same one is reported.
+//! The rules are in Python's order, so that the same one of several mistakes is reported.
 //! They only run in the second pass over a source that failed in the first. Each either finds its
 //! mistake, which is an error, or changes nothing.
 
@@ -14,7 +14,7 @@ const ASSIGNMENT: &str = "invalid syntax. Maybe you meant '==' or ':=' instead o
 const GENERATOR: &str = "Generator expression must be parenthesized";
 
 impl Parser<'_> {
-    /// Parses ahead without hints, then goes back. Gives what was found, if it parses.
+    /// Parses ahead without hints, then backtracks. Returns the result if it parses.
     ///
     /// # Errors
     /// Malformed literals, which are reported wherever they are found.
@@ -29,10 +29,10 @@ impl Parser<'_> {
         self.speculate(parse).map(|found| found.is_some())
     }
 
-    /// Parses ahead, hints included, then goes back. Gives what was found, if it parses.
+    /// Parses ahead with hints, then backtracks. Returns the result if it parses.
     ///
     /// # Errors
-    /// What hints and malformed literals report.
+    /// Those of hints and malformed literals.
     fn look_ahead<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<Option<T>> {
         let Some(looks) = self.looks.checked_sub(1) else {
             self.hints = false;
@@ -58,7 +58,7 @@ impl Parser<'_> {
         let name = (start.kind == Kind::Name).then(|| self.text(start));
         let second = self.tokens.tokens.get(first + 1).map(|token| token.kind);
         let is_prefix = name.is_some() && second == Some(Kind::String);
-        // Python takes the beginning of a soft keyword for the keyword here.
+        // Python treats the beginning of a soft keyword as the keyword here.
         let is_soft_keyword = name.is_some_and(|name| {
             ["_", "case", "match"]
                 .iter()
@@ -91,8 +91,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// At a name that is followed by no bracket: perhaps a statement of Python 2. Python looks for
-    /// one behind every name, and so for mistakes in it.
+    /// At a name without a following bracket: perhaps a statement of Python 2. Python tries one
+    /// after every name, and reports mistakes in it.
     fn hint_statement(&mut self, first: usize, is_statement: bool) -> Parsed<()> {
         let visited = self
             .visited
@@ -114,7 +114,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// After an expression where a name could have been given: `=` for `==` or `:=`.
+    /// After an expression where a name is allowed: `=` instead of `==` or `:=`.
     pub(super) fn hint_after_named_expression(&mut self, first: usize, shape: Shape) -> Parsed<()> {
         if self.peek() == Kind::ColonEqual
             && self.parses(|parser| {
@@ -190,7 +190,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// At the first element in brackets: mistakes behind its star.
+    /// At the first element in brackets: mistakes after its star.
     pub(super) fn hint_starred(&mut self) -> Parsed<()> {
         if self.peek() == Kind::Star {
             self.look_ahead(|parser| {
@@ -201,8 +201,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Where a comprehension might start after `count` elements, the last of them just read or
-    /// still to come.
+    /// At a possible start of a comprehension after `count` elements, the last of them just read or
+    /// still unread.
     pub(super) fn hint_comprehension(
         &mut self,
         bracket: Bracket,
@@ -264,7 +264,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Behind `for`, where no targets and `in` could be read.
+    /// After `for`, if no targets and `in` could be parsed.
     pub(super) fn hint_targets(&mut self) -> Parsed<()> {
         let place = self.at;
         self.look_ahead(Self::starred_list)?;

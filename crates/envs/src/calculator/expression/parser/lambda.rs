@@ -3,23 +3,23 @@
 use super::super::lexer::{Bracket, Kind};
 use super::{Parsed, Parser};
 
-/// How far the list has come; each step allows less than the one before.
+/// The progress in the list; each stage allows less than the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     #[default]
     Plain,
-    /// After a parameter with a default: all plain ones need one now.
+    /// After a parameter with a default: all further plain ones need a default.
     Defaulted,
-    /// After a bare `*`, which needs a parameter.
+    /// After a bare `*`, which must be followed by a parameter.
     BareStar,
     /// After `*` and a parameter.
     Keyword,
-    /// After `**name`, which is last.
+    /// After `**name`, which must be last.
     Closed,
 }
 
 impl Parser<'_> {
-    /// The parameters up to the colon, which is eaten, too.
+    /// The parameters up to and including the colon.
     pub(super) fn lambda_parameters(&mut self) -> Parsed<()> {
         let mut stage = Stage::Plain;
         let mut slash = false;
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// A comma, or the colon, which stays.
+    /// A comma, or the colon, which is not consumed.
     fn end_of_parameter(&mut self) -> Parsed<()> {
         if self.eat(Kind::Comma) || self.peek() == Kind::Colon {
             Ok(())

@@ -1,12 +1,12 @@
-//! From tokens to a program: the whole expression grammar of Python 3.11, in one pass.
+//! The parser: the whole expression grammar of Python 3.11, compiled to a program in one pass.
 //!
 //! - this module: the input as a whole, conditional expressions, where lambdas are allowed;
 //! - [`operators`]: everything between operands, without recursion;
 //! - [`operands`]: names, literals, calls, subscripts, attributes;
 //! - [`displays`]: expressions in brackets, comprehensions, assignment targets;
 //! - [`arguments`], [`lambda`]: the two lists with rules of their own;
-//! - [`walk`]: going along the tokens;
-//! - [`passes`], [`hints`]: which message fits a source that does not parse.
+//! - [`walk`]: moves over the tokens;
+//! - [`passes`], [`hints`]: the error message for a source that does not parse.
 
 mod arguments;
 mod displays;
@@ -47,11 +47,11 @@ pub fn parse_in_format(source: &str, depth: u32) -> Result<(), Cow<'static, str>
 
 type Parsed<T = Shape> = Result<T, SyntaxFault>;
 
-/// What the rest of the grammar needs to know of an expression whose code is made already.
+/// The properties of a compiled expression that the rest of the grammar depends on.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     node: Node,
-    /// What prevents an assignment to it: itself, or an element of it.
+    /// The node that prevents an assignment to it: itself, or one of its elements.
     obstacle: Option<Node>,
 }
 
@@ -71,7 +71,7 @@ impl Shape {
     }
 }
 
-/// Expressions inside expressions that are not held back by the limit on brackets: defaults of
+/// The maximum nesting of expressions that the limit on brackets does not cover: defaults of
 /// lambda parameters, and format strings.
 const MAXIMUM_DEPTH: u32 = 300;
 
@@ -79,19 +79,19 @@ struct Parser<'s> {
     source: &'s str,
     tokens: Tokens,
     at: usize,
-    /// The last token that was looked at.
+    /// The index of the last token inspected.
     furthest: usize,
     code: Vec<Instruction>,
     pending: Vec<Pending>,
     depth: u32,
-    /// Whether to look for what was meant.
+    /// Whether hints are enabled.
     hints: bool,
-    /// Whether an operator or bracket without a proper rest just ends the expression before it,
-    /// as it does in Python's grammar. Only messages depend on it.
+    /// Whether an operator or bracket without a valid continuation ends the expression before it,
+    /// as in Python's grammar. Only error messages depend on it.
     lenient: bool,
-    /// The tokens from which a statement without brackets has been looked for.
+    /// The tokens at which a statement without brackets was already tried.
     visited: Vec<bool>,
-    /// How many more looks ahead hints may take.
+    /// The remaining number of look-aheads for hints.
     looks: u32,
 }
 
@@ -123,7 +123,7 @@ impl<'s> Parser<'s> {
         Shape::value(node)
     }
 
-    /// Expressions up to the end of the source; several of them are a tuple.
+    /// Expressions up to the end of the source; several are a tuple.
     fn input(&mut self) -> Parsed<()> {
         let mut tuple = false;
         self.expression()?;
@@ -155,8 +155,8 @@ impl<'s> Parser<'s> {
         shape
     }
 
-    /// What follows `else` and a lambda's colon is again an expression that reaches just as far, so
-    /// these chains are a loop.
+    /// After `else` and a lambda's colon the grammar expects an expression of the same precedence, so
+    /// these chains are parsed in a loop.
     fn expression_inside(&mut self) -> Parsed {
         let code = self.code.len();
         let mut outermost = None;

@@ -1,4 +1,4 @@
-//! Operands: names, literals and brackets, and what may hang on them: attributes, calls,
+//! Operands: names, literals and brackets, with their trailers: attributes, calls,
 //! subscripts.
 
 use super::super::functions::Function;
@@ -10,7 +10,7 @@ use super::super::strings::{self, StringKind};
 use super::{Parsed, Parser, Shape};
 
 impl Parser<'_> {
-    /// An operand, perhaps awaited.
+    /// An operand, optionally with `await`.
     pub(super) fn operand(&mut self) -> Parsed {
         if self.peek() != Kind::Await {
             return self.primary();
@@ -21,7 +21,7 @@ impl Parser<'_> {
         Ok(self.refuse_node(code, Node::Await))
     }
 
-    /// An atom and all that hangs on it.
+    /// An atom with its trailers.
     pub(super) fn primary(&mut self) -> Parsed {
         let code = self.code.len();
         let mut shape = self.atom()?;
@@ -39,7 +39,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An attribute, subscript or call of what the code from `start` on is, if one follows.
+    /// A trailer (attribute, subscript or call) of the operand whose code begins at `start`, if one follows.
     fn trailer(&mut self, start: usize) -> Parsed<Option<Shape>> {
         let node = match self.peek() {
             Kind::Dot => {
@@ -59,7 +59,7 @@ impl Parser<'_> {
         Ok(Some(Shape::target(node)))
     }
 
-    /// A call of what the code from `start` on is.
+    /// A call of the operand whose code begins at `start`.
     fn call(&mut self, start: usize) -> Parsed {
         let callee = match self.code.get(start..) {
             Some([Instruction::Refuse(Refusal::Name(range))]) => self
@@ -124,7 +124,7 @@ impl Parser<'_> {
         Ok(Shape::value(node))
     }
 
-    /// String literals in a row, which are one.
+    /// Adjacent string literals, which form one.
     fn strings(&mut self) -> Parsed {
         let code = self.code.len();
         let mut is_format = false;
@@ -137,7 +137,7 @@ impl Parser<'_> {
             let kind = strings::kind(literal);
             let is_bytes = kind == StringKind::Bytes;
             let mixed = *bytes.get_or_insert(is_bytes) != is_bytes;
-            // Python looks into format strings last.
+            // Python checks format strings last.
             if kind != StringKind::Format || !mixed {
                 strings::check(literal, self.depth)
                     .map_err(|message| self.fault(message, self.at))?;

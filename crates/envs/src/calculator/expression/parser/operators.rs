@@ -1,13 +1,13 @@
 //! Operands and the operators between them.
 //!
-//! Operators wait on a stack of their own until a weaker one comes, so that neither a chain of
+//! Operators wait on an explicit stack until a weaker one follows, so that neither a chain of
 //! thousands of terms nor one of signs, powers or `not`s recurses.
 
 use super::super::lexer::Kind;
 use super::super::program::{Instruction, Node, Operator, Refusal};
 use super::{Parsed, Parser, Shape};
 
-/// How tightly an operator binds, from the weakest on.
+/// The precedence of an operator, from the weakest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Precedence {
     Or,
@@ -24,13 +24,13 @@ pub enum Precedence {
     Power,
 }
 
-/// What an operator will do once its operands are complete.
+/// The effect of an operator once its operands are complete.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Boolean,
     Not,
     Compare,
-    /// A binary operator that is not supported, by its Python class.
+    /// An unsupported binary operator, by its Python class.
     Unsupported(&'static str),
     Binary(Operator),
     Negate,
@@ -38,12 +38,12 @@ enum Action {
     Invert,
 }
 
-/// An operator that waits for its right operand.
+/// An operator waiting for its right operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending {
     precedence: Precedence,
     action: Action,
-    /// Where the code of its left operand starts; of a prefix, its own place.
+    /// The start of its left operand's code; for a prefix, its own position.
     start: usize,
 }
 
@@ -51,7 +51,7 @@ impl Parser<'_> {
     /// Operands joined by operators that bind at least as tightly as `weakest`.
     pub(super) fn operators(&mut self, weakest: Precedence) -> Parsed {
         let base = self.pending.len();
-        // Where an operand was last complete, and what it was.
+        // The position after the last complete operand, and its shape.
         let mut complete: Option<(usize, Shape)> = None;
         loop {
             let mut start = self.code.len();
@@ -75,7 +75,7 @@ impl Parser<'_> {
                 self.reduce(base, Precedence::Or, &mut start, &mut shape);
                 return Ok(shape);
             };
-            // A power waits for the whole power to its right; all others group to the left.
+            // A power is right-associative; all others are left-associative.
             if precedence != Precedence::Power {
                 self.reduce(base, precedence, &mut start, &mut shape);
             }
@@ -89,7 +89,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Signs and `not`s in front of an operand.
+    /// Signs and `not`s before an operand.
     fn prefixes(&mut self, base: usize, weakest: Precedence) -> Parsed<()> {
         loop {
             let (precedence, action) = match self.peek() {
@@ -117,7 +117,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The operator at this place, if there is one, and how many tokens it has.
+    /// The operator at this position, if there is one, and its number of tokens.
     fn infix(&mut self) -> Option<(Precedence, Action, usize)> {
         use Action::*;
         let binary = |precedence, operator| Some((precedence, Binary(operator), 1));
@@ -155,7 +155,7 @@ impl Parser<'_> {
     }
 
     /// Completes the operators above `base` that bind at least as tightly as `precedence`. `start`
-    /// and `shape` are those of the last operand, then of the whole.
+    /// and `shape` are those of the last operand, and are updated to those of the whole.
     fn reduce(
         &mut self,
         base: usize,

@@ -1,19 +1,19 @@
 //! The two passes over a source.
 //!
-//! A source that does not parse is parsed a second time with hints on, as Python does: only then is
-//! it worth the time to find out what was meant.
+//! A source that does not parse is parsed a second time with hints enabled, as in Python: only then is
+//! the search for the cause worth its time.
 
 use super::super::error::SyntaxFault;
 use super::super::program::Instruction;
 use super::Parser;
 
-/// Hints go over the same tokens again and again, so long sources get none, and after this many
-/// looks ahead the search ends.
+/// Hints visit the same tokens repeatedly, so longer sources get none, and the number of
+/// look-aheads is limited.
 const MAXIMUM_HINTED_TOKENS: usize = 4096;
 const MAXIMUM_LOOKS: u32 = 4096;
 
 impl Parser<'_> {
-    /// Parses; if that fails, finds out what to say.
+    /// Parses; on failure determines the error message.
     pub(super) fn run(mut self) -> Result<Vec<Instruction>, SyntaxFault> {
         let depth = self.depth;
         let fault = match self.input() {
@@ -34,7 +34,7 @@ impl Parser<'_> {
         Err(self.prefer_unclosed(fault))
     }
 
-    /// Parses a second time. Gives the fault if a hint explains it.
+    /// Parses a second time. Returns the fault if a hint explains it.
     fn input_with_hints(&mut self, depth: u32) -> Option<SyntaxFault> {
         if self.tokens.tokens.len() > MAXIMUM_HINTED_TOKENS {
             return None;
@@ -50,13 +50,13 @@ impl Parser<'_> {
         self.input().err().filter(|fault| fault.message.is_some())
     }
 
-    /// What is wrong about the end of the source, if the parser came there.
+    /// The error at the end of the source, if the parser reached it.
     fn reached_ending(&self) -> Option<SyntaxFault> {
         let at_end = self.furthest + 1 >= self.tokens.tokens.len();
         self.tokens.ending.clone().filter(|_| at_end)
     }
 
-    /// A bracket that is never closed is the likelier cause of a fault on a later line.
+    /// An unclosed bracket is the more likely cause of a fault on a later line.
     fn prefer_unclosed(&self, fault: SyntaxFault) -> SyntaxFault {
         let furthest = self.position(self.furthest);
         match &self.tokens.unclosed {

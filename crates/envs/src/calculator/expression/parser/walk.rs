@@ -1,4 +1,4 @@
-//! Going along the tokens, and saying where something is wrong.
+//! Moves over the tokens, and makes errors with positions.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use super::super::lexer::{Kind, Token};
 use super::{Parsed, Parser};
 
 impl<'s> Parser<'s> {
-    /// The token `ahead` of the next one; at the end, the end.
+    /// The token `ahead` of the next one; the end token past the end.
     pub(super) fn token(&mut self, ahead: usize) -> Token {
         let last = self.tokens.tokens.len() - 1;
         let index = (self.at + ahead).min(last);
@@ -49,7 +49,7 @@ impl<'s> Parser<'s> {
         SyntaxFault::new(message, self.position(token))
     }
 
-    /// A message that Python finds only in its second pass.
+    /// An error that Python reports only in its second pass.
     pub(super) fn explained(
         &self,
         message: impl Into<Cow<'static, str>>,
