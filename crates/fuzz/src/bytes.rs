@@ -1,8 +1,8 @@
-//! Random damage to bytes.
+//! Random mutations of bytes.
 
 use volary_core::random::Random;
 
-/// Cuts, flips, repeats, overwrites.
+/// Truncates, flips bits, repeats or overwrites.
 pub fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..1 + random.below(4) {
         let length = bytes.len() as u64;
@@ -37,7 +37,7 @@ pub fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
                 }
             }
             6 => {
-                // Numbers of binary formats: lengths and places.
+                // Numbers of binary formats: lengths and offsets.
                 let value = *random
                     .pick(&[0_u32, 1, u32::MAX, 0x7fff_ffff, 0xffff])
                     .unwrap_or(&0);
@@ -69,7 +69,7 @@ pub fn recode(bytes: &mut Vec<u8>, random: &mut Random) {
         ]
         .concat(),
         3 => [&b"\xef\xbb\xbf"[..], text.as_bytes()].concat(),
-        // Latin-1, as far as it goes.
+        // Latin-1, for texts that it can encode.
         _ => text
             .chars()
             .map(|character| character as u32 as u8)

@@ -1,4 +1,4 @@
-//! Small files that expand: what an input of at most [`LARGEST`] bytes costs to import and to show.
+//! Small files that expand: the cost of importing and showing an input of at most [`LARGEST`] bytes.
 //!
 //! - [`case`]: a mutated seed of a format, with repeated parts, long texts, references and compression. It is
 //!   derived from the format and a number.
@@ -24,36 +24,36 @@ mod attacks;
 
 pub use attacks::attacks;
 
-/// The largest input, in bytes.
+/// The maximum size of an input, in bytes.
 pub const LARGEST: usize = 100 << 10;
-/// What an input may take in memory at any time, in bytes.
+/// The maximum peak memory of an input, in bytes.
 pub const MOST_MEMORY: usize = 512 << 20;
-/// What an input may allocate in all, in bytes: the measure of work that does not depend on the machine.
+/// The maximum total allocation of an input, in bytes: a measure of work that does not depend on the machine.
 pub const MOST_ALLOCATED: usize = 6 << 30;
-/// How long an input may take, in a release build.
+/// The maximum time of an input, in a release build.
 pub const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// The largest size of a case before compression.
+/// The maximum size of a case before compression, in bytes.
 const LONGEST: usize = 12 << 20;
 
-/// What an input takes.
+/// The cost of an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The most memory at any time, in bytes.
+    /// The peak memory, in bytes.
     pub memory: usize,
-    /// All that was allocated, in bytes.
+    /// The total allocation, in bytes.
     pub allocated: usize,
-    /// How long it took.
+    /// The CPU time.
     pub time: Duration,
 }
 
 impl Cost {
-    /// Whether it is more than an input may take, but for time.
+    /// Whether memory or allocation exceeds its limit; ignores time.
     pub fn is_too_much(&self) -> bool {
         self.memory > MOST_MEMORY || self.allocated > MOST_ALLOCATED
     }
 
-    /// The higher of both in each respect.
+    /// The maximum of both in each field.
     pub fn most(self, other: Cost) -> Cost {
         Cost {
             memory: self.memory.max(other.memory),
@@ -63,8 +63,8 @@ impl Cost {
     }
 }
 
-/// Imports files, shows what came of them, and reads a single one piece by piece as well; what the dearer of both ways
-/// costs. Counts what other threads allocate at the same time, too.
+/// The cost of importing files and showing the result. A single file is also read in chunks, and the maximum of both
+/// costs counts. Includes the allocations of other threads.
 pub fn cost(files: &[InputFile]) -> Cost {
     let whole = measured(|| {
         if let Ok(outcome) = import(files) {
@@ -121,7 +121,7 @@ fn in_pieces(file: &InputFile) {
     }
 }
 
-/// The case of a number.
+/// The case with this number.
 pub fn case(format: &Format, number: u64) -> Vec<InputFile> {
     let mut random = Random::new(number).fork(format.name);
     let Some(seed) = random.pick(&format.seeds) else {
@@ -130,7 +130,7 @@ pub fn case(format: &Format, number: u64) -> Vec<InputFile> {
     let mut files: Vec<InputFile> = seed.clone();
     let place = random.below(files.len() as u64) as usize;
     let packs = random.below(2) == 0;
-    // What is packed may be long as long as it repeats itself.
+    // A compressed input may be long if it is repetitive.
     let longest = if packs { LONGEST } else { LARGEST };
     if let Some(file) = files.get_mut(place)
         && let Ok(text) = std::str::from_utf8(&file.bytes)
@@ -144,7 +144,7 @@ pub fn case(format: &Format, number: u64) -> Vec<InputFile> {
     if fits { files } else { Vec::new() }
 }
 
-/// A text of JSON from which more comes.
+/// Repeats parts of a JSON text.
 fn grown(text: &str, longest: usize, random: &mut Random) -> String {
     let mut lines: Vec<Tree> = match Json::parse(text) {
         Ok(value) => vec![Tree::from(&value)],
@@ -168,7 +168,7 @@ fn grown(text: &str, longest: usize, random: &mut Random) -> String {
     texts.join("\n")
 }
 
-/// Grows one part by at most `room` bytes.
+/// Repeats one part, adding at most `room` bytes.
 fn grow(lines: &mut Vec<Tree>, room: usize, random: &mut Random) {
     let place = random.below(lines.len() as u64) as usize;
     if random.below(8) == 0 {
@@ -180,7 +180,7 @@ fn grow(lines: &mut Vec<Tree>, room: usize, random: &mut Random) {
     let node = lines[place].pick(random);
     let length = node.write(Style::Compact).len();
     match (random.below(6), node) {
-        // Parts of a list again and again, which name what they named.
+        // Repeats elements of a list with their ids.
         (0..3, Tree::List(list)) if !list.is_empty() => {
             let child = list[random.below(list.len() as u64) as usize].clone();
             let times = room / (child.write(Style::Compact).len() + 1);

@@ -14,28 +14,28 @@ use volary_trajectory::search::{Document, Query};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, export, messages_jsonl, renderer_files, timeline};
 
-/// What may come out of an archive, so that a case costs little.
+/// The limits of archives, so that a case is cheap.
 const LIMITS: Limits = Limits {
     total: 8 << 20,
     member: 4 << 20,
     members: 1000,
 };
-/// How many episodes of an input are written in every format.
+/// The maximum number of episodes per input that are written in every format.
 const MOST_WRITTEN: usize = 3;
 
-/// How much is tried with what an input gave.
+/// How thoroughly an input is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// It is imported, no more.
+    /// It is only imported.
     Import,
-    /// Also read piece by piece, written in every format, and shown.
+    /// It is also read in chunks, written in every format, and shown.
     All,
 }
 
 /// Imports files and checks the result against the invariants. Returns the number of episodes.
 ///
 /// # Panics
-/// If something does not hold.
+/// If an invariant is violated.
 pub fn judge(files: &[InputFile], depth: Depth) -> usize {
     let outcome = match import_within(files, LIMITS) {
         Ok(outcome) => outcome,
@@ -62,7 +62,7 @@ pub fn judge(files: &[InputFile], depth: Depth) -> usize {
     outcome.episodes.len()
 }
 
-/// The native format keeps everything, and the others take everything.
+/// Checks that the native format preserves everything, and that the other formats accept everything.
 fn written(episodes: &[Episode]) {
     let all: Vec<&Episode> = episodes.iter().collect();
     for episode in episodes.iter().take(MOST_WRITTEN) {
@@ -91,7 +91,7 @@ fn written(episodes: &[Episode]) {
     }
 }
 
-/// Makes what the page draws of an episode and of these frames.
+/// Builds the page's rows for an episode and for these frames.
 ///
 /// # Panics
 /// If a frame is missing.
@@ -111,11 +111,11 @@ pub fn show(episode: &Episode, frames: impl IntoIterator<Item = usize>) {
     }
 }
 
-/// A file that comes in chunks gives rows whose episodes open at their places.
+/// Checks that a file read in chunks has rows whose episodes open at their offsets.
 fn indexed(file: &InputFile) {
     let name = file.name.as_deref().unwrap_or_default();
     let mut indexer = Indexer::new(name);
-    // Of some odd length, so that chunks end anywhere.
+    // An odd size, so that chunks end at arbitrary offsets.
     let size = 1 + file.bytes.len() / 5;
     for chunk in file.bytes.chunks(size) {
         indexer.feed(chunk);

@@ -21,9 +21,9 @@ mod packing;
 pub mod seeds;
 mod tree;
 
-/// Counts the most memory that is taken at any time.
+/// Measures the peak memory.
 pub(crate) static PEAK: PeakAlloc = PeakAlloc;
 
-/// Counts all that is allocated.
+/// Counts the total allocation.
 #[global_allocator]
 pub(crate) static ALLOCATOR: Cap<PeakAlloc> = Cap::new(PeakAlloc, usize::MAX);

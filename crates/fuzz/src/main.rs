@@ -1,6 +1,6 @@
 //! `volary-fuzz`: runs many cases of each format and reports the result, one line per format.
 //!
-//! - `--only FORMAT`: this one; may be repeated. `--inputs N`: cases of each (default 10,000).
+//! - `--only FORMAT`: this format only; may be repeated. `--inputs N`: cases per format (default 10,000).
 //! - `--from N`: the number of the first case. `--out DIR`: where failing cases are written.
 //!
 //! Then it runs expanding files ([`growth`]): one case in a few hundred, and each hand-written attack. A case
@@ -24,13 +24,13 @@ use volary_trajectory::import::InputFile;
 
 /// The stack of a worker in a browser, in bytes.
 const STACK: usize = 1 << 20;
-/// No case may take longer.
+/// The time limit of a case.
 const LONGEST: Duration = Duration::from_secs(10);
 /// One case in this many is checked completely.
 const FULL: u64 = 10;
 /// One expanding case is made for this many cases.
 const GROWING: u64 = 200;
-/// How many cases pass between two progress lines.
+/// The number of cases between two progress lines.
 const REPORTED: u64 = 100_000;
 
 struct Options {
@@ -100,7 +100,7 @@ fn run(options: &Options, mut formats: Vec<Format>) -> Result<u64, String> {
         let tried = tried.map_err(|error| error.to_string())?.join();
         broken += tried.map_err(|_| format!("the run of {name} broke off"))?;
     }
-    // One after the other: the allocator counts for all threads.
+    // Sequentially: the allocator counts for all threads.
     let (from, count, out) = (options.from, options.inputs / GROWING, options.out.clone());
     let thread = std::thread::Builder::new().stack_size(STACK);
     let tried = thread.spawn(move || try_growth(&growing, from, count, &out));
@@ -108,7 +108,7 @@ fn run(options: &Options, mut formats: Vec<Format>) -> Result<u64, String> {
     Ok(broken + tried.map_err(|_| "the run of files that grow broke off".to_owned())?)
 }
 
-/// Tries small files that become large, and gives how many take too much.
+/// Runs expanding cases; returns the number of those that exceed a limit.
 fn try_growth(formats: &[Format], from: u64, count: u64, out: &Path) -> u64 {
     println!("\n| small files of | inputs | most memory | most allocated | longest |");
     println!("|---|---:|---:|---:|---:|");
@@ -143,7 +143,7 @@ fn try_growth(formats: &[Format], from: u64, count: u64, out: &Path) -> u64 {
     broken
 }
 
-/// Tries cases of a format, and gives how many broke something.
+/// Runs the cases of a format; returns the number of failures.
 fn try_format(format: &Format, from: u64, inputs: u64, out: &Path) -> u64 {
     let watch = Watch::start(format.clone(), out.to_owned());
     let (mut imported, mut episodes, mut broken) = (0_u64, 0, 0);
@@ -190,7 +190,7 @@ fn try_format(format: &Format, from: u64, inputs: u64, out: &Path) -> u64 {
     broken
 }
 
-/// A watchdog thread for cases that take too long.
+/// A watchdog thread with the time limit of a case.
 struct Watch {
     current: std::sync::Arc<AtomicU64>,
 }
@@ -230,7 +230,7 @@ impl Watch {
     }
 }
 
-/// Keeps the files of a case, to be looked at.
+/// Writes the files of a case for inspection.
 fn keep(files: &[InputFile], format: &str, number: u64, out: &Path) {
     let folder = out.join(format!("{format}-{number}"));
     let made = std::fs::create_dir_all(&folder);
@@ -250,7 +250,7 @@ fn keep(files: &[InputFile], format: &str, number: u64, out: &Path) {
     }
 }
 
-/// The most memory that the process had, where the system says it.
+/// The peak memory of the process, if the system reports it.
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,8 +1,8 @@
-//! A seed to a case. What is done follows from the format and the number of the case alone, so any case can
-//! be made again.
+//! Mutates a seed to a case. The mutation depends only on the format and the number of the case, so every case is
+//! reproducible.
 //!
-//! JSON is changed as a tree: values become others, go, come twice, trade places, go deep, name each other.
-//! Bytes are changed as bytes: cut, flipped, put in twice, written in other encodings. Both may be packed.
+//! JSON is mutated as a tree: values are replaced, removed, duplicated, swapped, nested, made to refer to each other.
+//! Bytes are mutated as bytes: truncated, flipped, duplicated, recoded. Both may be packed into archives.
 
 use volary_core::json::Json;
 use volary_core::random::Random;
@@ -13,10 +13,10 @@ use crate::packing;
 use crate::seeds::Format;
 use crate::tree::{Style, Tree};
 
-/// No case is longer, in bytes, but for what its archive adds.
+/// The maximum length of a case in bytes, without the overhead of its archive.
 const LONGEST: usize = 1 << 20;
 
-/// Values that surprise a reader, as they are written.
+/// Unusual values in JSON syntax.
 const ODD: [&str; 34] = [
     "null",
     "true",
@@ -54,7 +54,7 @@ const ODD: [&str; 34] = [
     "[{\"op\": \"replace\", \"path\": \"/a/0/-/~1\", \"value\": []}]",
 ];
 
-/// The case of a number.
+/// The case with this number.
 pub fn case(format: &Format, number: u64) -> Vec<InputFile> {
     let mut random = Random::new(number).fork(format.name);
     let Some(seed) = random.pick(&format.seeds) else {
@@ -98,7 +98,7 @@ fn damage(file: &mut InputFile, random: &mut Random) {
                 damage_text(bytes, random);
             }
             if random.below(10) == 0 {
-                // The folder that an archive was.
+                // Replaces the archive by its unpacked folder.
                 *file = match members.into_iter().nth(place) {
                     Some((name, bytes)) => InputFile {
                         name: Some(name),
@@ -120,7 +120,7 @@ fn damage(file: &mut InputFile, random: &mut Random) {
     }
 }
 
-/// Changes a text of JSON as JSON, as bytes, or both.
+/// Mutates a JSON text as JSON, as bytes, or both.
 fn damage_text(bytes: &mut Vec<u8>, random: &mut Random) {
     let how = random.below(8);
     if how < 7 {
@@ -165,7 +165,7 @@ fn damage_json(bytes: &mut Vec<u8>, random: &mut Random) {
     *bytes = texts.join(between).into_bytes();
 }
 
-/// One change of one line.
+/// Mutates one line.
 fn change(lines: &mut Vec<Tree>, random: &mut Random) {
     let line = random.below(lines.len() as u64) as usize;
     let other = random.below(lines.len() as u64) as usize;
@@ -214,7 +214,7 @@ fn remove_child(node: &mut Tree, random: &mut Random) {
     }
 }
 
-/// A child once more, or some hundred times; in objects under the same key.
+/// Repeats a child once or some hundred times; in objects under the same key.
 fn repeat_child(node: &mut Tree, random: &mut Random) {
     let times = if random.below(60) == 0 { 300 } else { 1 };
     match node {
@@ -232,7 +232,7 @@ fn repeat_child(node: &mut Tree, random: &mut Random) {
     }
 }
 
-/// Many members, all of different names.
+/// Adds many members with distinct names.
 fn crowd(node: &mut Tree, random: &mut Random) {
     let count = match random.below(200) {
         0 => 20_000,
@@ -303,7 +303,7 @@ fn rename_key(node: &mut Tree, found: Tree, random: &mut Random) {
     }
 }
 
-/// What one leaf says another one says too: ids that are taken, parents that are children.
+/// Copies the text of one leaf to another: duplicate ids, cyclic parents.
 fn copy_between_leaves(tree: &mut Tree, random: &mut Random) {
     for _ in 0..8 {
         let Tree::Leaf(one) = tree.pick(random).clone() else {
@@ -332,7 +332,7 @@ fn long(node: &mut Tree, random: &mut Random) {
     });
 }
 
-/// Something that does not belong there, within a text.
+/// Inserts an unexpected sequence into a text.
 fn escape(node: &mut Tree, random: &mut Random) {
     const PIECES: [&str; 12] = [
         "\\ud83d",

@@ -1,10 +1,10 @@
-//! Archives around what was damaged, and the members of those that are seeds.
+//! Packs mutated files into archives, and unpacks seeds.
 
 use volary_core::random::Random;
 use volary_trajectory::archive::{Archive, Limits, Packer};
 use volary_trajectory::import::InputFile;
 
-/// Names that lead somewhere else, or are not names.
+/// Names that lead outside of the archive, or are invalid.
 const NAMES: [&str; 9] = [
     "../../outside.json",
     "/etc/passwd",
@@ -17,7 +17,7 @@ const NAMES: [&str; 9] = [
     "<img src=x onerror=alert(1)>.json",
 ];
 
-/// The members of a zip file; `None` if it is none.
+/// The members of a zip file; `None` if the bytes are not one.
 pub fn members(zip: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
     let mut archive = Archive::open(zip, Limits::default()).ok()?;
     let names: Vec<String> = archive.names().map(str::to_owned).collect();
@@ -28,7 +28,7 @@ pub fn members(zip: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
     Some(members)
 }
 
-/// The members as one zip file, in any order, some of them gone, twice, or under another name.
+/// Packs the members into a zip file, in any order, some of them removed, duplicated, or renamed.
 pub fn zip(mut members: Vec<(String, Vec<u8>)>, random: &mut Random) -> Option<InputFile> {
     if random.below(4) == 0 {
         random.shuffle(&mut members);
@@ -55,7 +55,7 @@ pub fn zip(mut members: Vec<(String, Vec<u8>)>, random: &mut Random) -> Option<I
     })
 }
 
-/// The files as a tar file. What its headers say of sizes may be wrong.
+/// Packs the files into a tar file. The sizes in its headers may be wrong.
 pub fn tar(files: &[InputFile], random: &mut Random) -> InputFile {
     const BLOCK: usize = 512;
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Whole files of every format, to be damaged.
+//! Valid files of every format, as seeds.
 
 use std::io;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::{Episode, native, renderer_files};
 
-/// A format, and files of it. The name is the one that importers go by.
+/// A format with its seeds. The name is that of its importer.
 #[derive(Clone, Debug)]
 pub struct Format {
     /// The name of its reader.
     pub name: &'static str,
-    /// Files that belong together, several times.
+    /// Seeds, each a group of files that belong together.
     pub seeds: Vec<Vec<InputFile>>,
 }
 
@@ -72,7 +72,7 @@ const FIXTURES: [(&str, &[&[&str]]); 15] = [
     ),
 ];
 
-/// Every format with its files: the fixtures of the importers, and what Volary itself writes.
+/// Every format with its seeds: the fixtures of the importers, and files written by Volary itself.
 pub fn formats() -> io::Result<Vec<Format>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trajectory/tests/fixtures");
     let mut formats = Vec::new();
@@ -109,7 +109,7 @@ fn file(name: &str, bytes: Vec<u8>) -> Vec<InputFile> {
     }]
 }
 
-/// Volary's own format: an episode of each other one.
+/// Volary's own format: one episode of each other format.
 fn own(whole: &[Episode]) -> Format {
     let texts = whole.iter().map(|one| native::to_text(one).into_bytes());
     Format {
@@ -118,7 +118,7 @@ fn own(whole: &[Episode]) -> Format {
     }
 }
 
-/// Renderer files of all that have frames: as a zip, and loose.
+/// Renderer files of all episodes with frames: as a zip file, and as single files.
 fn renderer(whole: &[Episode]) -> Format {
     let mut seeds = Vec::new();
     for episode in whole {

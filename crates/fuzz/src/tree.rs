@@ -6,21 +6,21 @@ use volary_core::random::Random;
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
-    /// As it is written.
+    /// A scalar in JSON syntax.
     Leaf(String),
     List(Vec<Tree>),
-    /// Each key as it is written, with its quotes.
+    /// Each key in JSON syntax, with its quotes.
     Object(Vec<(String, Tree)>),
 }
 
-/// How a tree is written.
+/// The formatting of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// As short as it goes.
+    /// Without white space.
     Compact,
     /// With a space after commas and colons.
     Spaced,
-    /// Each element on a line.
+    /// One element per line.
     Lines,
 }
 
@@ -55,13 +55,13 @@ impl Tree {
         }
     }
 
-    /// One of its values, each equally likely.
+    /// A random value of the tree, each equally likely.
     pub fn pick(&mut self, random: &mut Random) -> &mut Tree {
         let place = random.below(self.count() as u64) as usize;
         self.at(place)
     }
 
-    /// The value at a place, counted from itself on; itself if there is none.
+    /// The value at an index in traversal order, beginning with itself; itself if there is none.
     fn at(&mut self, place: usize) -> &mut Tree {
         let mut left = place;
         if left == 0 {
@@ -88,7 +88,7 @@ impl Tree {
         }
     }
 
-    /// Its text.
+    /// Its JSON text.
     pub fn write(&self, style: Style) -> String {
         let mut text = String::new();
         self.write_to(style, 0, &mut text);

@@ -1,4 +1,4 @@
-//! Inputs of extreme sizes and shapes: each is read as far as it goes, or refused with the reason.
+//! Inputs of extreme sizes and shapes: each is read as far as possible, or rejected with the reason.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use volary_fuzz::judge::{Depth, judge};
 use volary_trajectory::import::{ImportError, ImportOutcome, InputFile, NoteLevel, import};
 
-/// Far more than any of these takes, even unoptimised: what grows with the square takes hours.
+/// Far more than any of these takes, even unoptimised: quadratic work would take hours.
 const LONGEST: Duration = Duration::from_secs(60);
 
 fn file(name: &str, text: impl Into<Vec<u8>>) -> InputFile {
@@ -49,7 +49,7 @@ fn a_hundred_megabytes_in_one_text() {
     let outcome = imported("chat.json", chat);
     let content = &outcome.episodes[0].start[0].body().content;
     assert_eq!(content.as_deref().map(str::len), Some(length));
-    // Cut off within that text: what is there of it is kept.
+    // Truncated within that text: the available part of it is kept.
     let cut = format!(r#"{{"messages": [{{"role": "user", "content": "{long}"#);
     let outcome = imported("cut.json", cut);
     assert!(said(&outcome, "cut off"), "{:?}", outcome.notes);
@@ -142,7 +142,7 @@ fn ways_that_go_in_circles() {
     ];
     judge(&frames, Depth::All);
 
-    // Trajectories that continue each other, and one that is its own subagent.
+    // Trajectories that refer to each other as continuation, and one that is its own subagent.
     let whole = atif("");
     let linked = |id: &str, other: &str| {
         whole.replace(

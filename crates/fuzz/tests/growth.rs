@@ -1,10 +1,10 @@
-//! Small files that become large. All in one test: the allocator counts what every thread takes.
+//! Small files that expand. All in one test: the allocator counts the memory of every thread.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use volary_fuzz::growth::{LARGEST, attacks, case, cost};
 use volary_fuzz::seeds::formats;
 
-/// So many cases of each format; the long run is `cargo xtask fuzz`.
+/// The number of cases of each format; `cargo xtask fuzz` runs more.
 const CASES: u64 = 2;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Some cases of every format, and every file that once broke something.
+//! Some cases of every format, and every file that once failed.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use volary_fuzz::mutate::case;
 use volary_fuzz::seeds::formats;
 use volary_trajectory::import::InputFile;
 
-/// So many of each format; the long run is `cargo xtask fuzz`.
+/// The number of cases of each format; `cargo xtask fuzz` runs more.
 const CASES: u64 = 150;
 
 #[test]
@@ -16,7 +16,7 @@ fn damaged_files_of_every_format_break_nothing() {
     for format in formats().unwrap() {
         let imported = (0..CASES).filter(|number| judge(&case(&format, *number), Depth::All) > 0);
         let imported = imported.count() as u64;
-        // If all were refused, nothing would be tried.
+        // If all inputs were rejected, nothing would be tested.
         assert!(
             imported > CASES / 5,
             "{}: {imported} of {CASES}",
@@ -26,7 +26,7 @@ fn damaged_files_of_every_format_break_nothing() {
     }
 }
 
-/// A folder a case: its files were given together.
+/// One folder per case: its files were imported together.
 #[test]
 fn what_once_broke_something_no_longer_does() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/found");

@@ -1,4 +1,4 @@
-//! Files made by hand, each for one way of making much out of little.
+//! Hand-written files, each for one kind of expansion.
 
 use volary_trajectory::archive::Packer;
 use volary_trajectory::import::InputFile;
@@ -113,7 +113,7 @@ fn packed(name: &str, text: String) -> Vec<InputFile> {
     }]
 }
 
-/// A gzip file with the best compression, padded: a larger file may expand more.
+/// A gzip file with maximum compression, padded: a larger file may expand more.
 pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut file = tight(bytes);
     file.resize(file.len().max(super::LARGEST), 0);
@@ -121,7 +121,7 @@ pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn tight(bytes: &[u8]) -> Vec<u8> {
-    // The checksum is not looked at.
+    // The checksum is not verified.
     let packed = miniz_oxide::deflate::compress_to_vec(bytes, 9);
     [&b"\x1f\x8b\x08\0\0\0\0\0\0\xff"[..], &packed, &[0; 8]].concat()
 }
@@ -129,7 +129,7 @@ fn tight(bytes: &[u8]) -> Vec<u8> {
 fn zip(members: &[(&str, Vec<u8>)]) -> InputFile {
     let mut packer = Packer::default();
     for (name, bytes) in members {
-        // Names and sizes are ours.
+        // Names and sizes are valid.
         let _ = packer.add(name, bytes);
     }
     InputFile {
@@ -142,7 +142,7 @@ fn native(frames: &str) -> String {
     format!(r#"{{"format": "volary-episode", "version": 1, "id": "a", "frames": [{frames}]}}"#)
 }
 
-/// A long text of which each frame changes a character.
+/// A long text, of which each frame changes one character.
 fn splices(frames: usize, length: usize) -> String {
     let before = length / 2;
     let after = length - before - 1;
@@ -151,7 +151,7 @@ fn splices(frames: usize, length: usize) -> String {
     first + &change.repeat(frames)
 }
 
-/// A long list that gets an element at its front in each frame.
+/// A long list, to which each frame prepends an element.
 fn list_edits(frames: usize, length: usize) -> String {
     let first = format!(r#"{{"state": {{"set": [{}0]}}}}"#, "0,".repeat(length - 1));
     let changes = (0..frames).map(|frame| {
@@ -163,7 +163,7 @@ fn list_edits(frames: usize, length: usize) -> String {
     first + &changes.collect::<String>()
 }
 
-/// A large object of which each frame changes members from its end to its beginning.
+/// A large object, of which each frame changes members from its end to its beginning.
 fn member_changes(frames: usize, members: usize) -> String {
     let all: Vec<String> = (0..members)
         .map(|member| format!(r#""k{member}":0"#))
@@ -186,7 +186,7 @@ fn inspect(sample: &str) -> String {
     )
 }
 
-/// A long attachment that is named many times: by a message each, or by parts of one message.
+/// A long attachment with many references: from one message each, or from parts of one message.
 fn attachments(names: usize, length: usize, in_one: bool) -> String {
     let long = "x".repeat(length);
     let (open, one, close) = match in_one {
@@ -215,7 +215,7 @@ fn message_references() -> String {
     ))
 }
 
-/// A store of a list of this length, which changes in every step.
+/// A store with a list of this length, which changes in every step.
 fn store(change: &str, steps: usize, length: usize) -> String {
     let list = format!("[{}0]", "0,".repeat(length));
     let messages =
@@ -227,7 +227,7 @@ fn store(change: &str, steps: usize, length: usize) -> String {
         )
     });
     let events: Vec<String> = events.collect();
-    // As much as fits.
+    // As many steps as fit.
     let fitting = super::LARGEST / (change.len() + 200);
     let (messages, events) = match length > 1_000 {
         true => (messages, events),
@@ -240,7 +240,7 @@ fn store(change: &str, steps: usize, length: usize) -> String {
     ))
 }
 
-/// A long trace that ends in as many branches.
+/// A long trace that ends in equally many branches.
 fn traces(length: usize) -> String {
     let node = |parent: usize| {
         format!(r#"{{"parent":{parent},"message":{{"role":"assistant","content":"m"}}}}"#)
@@ -256,7 +256,7 @@ fn traces(length: usize) -> String {
     )
 }
 
-/// A session in which every message was tried twice.
+/// A session in which every message was retried once.
 fn session(length: usize) -> String {
     let line = |id: String, parent: String| {
         format!(
@@ -281,7 +281,7 @@ fn chat(other: &str) -> String {
     )
 }
 
-/// A zip file of many members that unpack to this many bytes each.
+/// A zip file with many members of this unpacked size.
 fn members(count: usize, length: usize) -> InputFile {
     let text = chat(&format!("[{}0]", "0,".repeat(length / 2)));
     let names: Vec<String> = (0..count).map(|place| format!("{place}.json")).collect();
@@ -302,7 +302,7 @@ fn simulations(count: usize) -> String {
     )
 }
 
-/// Calls of a model, each with all messages before it.
+/// Calls of a model, each with all earlier messages.
 fn spans(calls: usize) -> String {
     let message = r#"{"role":"user","parts":[{"type":"text","content":"some text"}]}"#;
     let spans = (1..=calls).map(|call| {
