@@ -1,4 +1,4 @@
-//! Reading case files: `{"op": name, "cases": [{"name", "input", "expected"}]}`.
+//! Reads case files: `{"op": name, "cases": [{"name", "input", "expected"}]}`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,33 +10,33 @@ use volary_core::{Json, Object, Text};
 pub struct CaseFile {
     /// The operation.
     pub op: Text,
-    /// Its cases, one or more.
+    /// Its cases, at least one.
     pub cases: Vec<Case>,
 }
 
 /// A case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// What it is called.
+    /// The name.
     pub name: Text,
-    /// What goes in.
+    /// The input of the operation.
     pub input: Json,
-    /// What must come out.
+    /// The expected result.
     pub expected: Expected,
 }
 
-/// What must come out.
+/// The expected result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
-    /// A value that matches.
+    /// A value that must match.
     Ok(Json),
-    /// A text that starts so.
+    /// A text with this prefix.
     OkPrefix(Text),
-    /// A failure, whose text contains this.
+    /// An error whose text contains this.
     Error(Option<Text>),
 }
 
-/// Why cases could not be run at all.
+/// Why cases could not be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HarnessError {
@@ -45,34 +45,34 @@ pub enum HarnessError {
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: std::io::Error,
     },
-    /// The folder contains no case files.
+    /// The directory contains no case files.
     #[error("{}: no case files (*.json) here", path.display())]
     NoFiles {
         /// The directory.
         path: PathBuf,
     },
-    /// A file is not what a case file must be.
+    /// A file is not a valid case file.
     #[error("{}: {reason}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// An operation that the harness does not have.
+    /// The operation is unknown.
     #[error("{}: the operation {op} is unknown", path.display())]
     UnknownOp {
         /// The file.
         path: PathBuf,
-        /// Its name.
+        /// The operation.
         op: Text,
     },
 }
 
-/// The case files of a directory, in the order of their names; one or more.
+/// The case files of a directory, sorted by name; at least one.
 pub fn files(directory: &Path) -> Result<Vec<PathBuf>, HarnessError> {
     let unreadable = |error| HarnessError::Unreadable {
         path: directory.to_owned(),
@@ -151,7 +151,7 @@ fn expected(object: &Object) -> Result<Expected, FieldError> {
     }
 }
 
-/// The text that an error must contain; `Some(None)` for any.
+/// The text that an error must contain; `Some(None)` for any error.
 pub(crate) fn contained(value: &Json) -> Option<Option<Text>> {
     let object = value.as_object()?;
     match (object.len(), object.get("contains")?) {

@@ -1,12 +1,12 @@
-//! The golden cases: what aviary (fhaviary 0.37.0) did, and whether Volary does the same.
+//! The golden cases: recorded results of aviary (fhaviary 0.37.0), compared with Volary's.
 //!
-//! A file of cases names an operation; each case has an input and what is expected. [`run_directory`]
-//! runs all files of a directory and reports every case that fails, by operation and name. What
-//! always holds: nothing is skipped silently. An unknown operation, an unknown form of expectation, a
+//! A case file names an operation; each case has an input and the expected result. [`run_directory`]
+//! runs all files of a directory and reports every failed case by operation and name.
+//! Invariant: nothing is skipped silently. An unknown operation, an unknown kind of expectation, a
 //! file without cases and a directory without files are errors.
 //!
-//! - [`cases`]: reading the files.
-//! - [`matching`]: when a result is as expected.
+//! - [`cases`]: reads the files.
+//! - [`matching`]: compares results.
 //! - [`ops`]: the operations.
 
 pub mod cases;
@@ -23,12 +23,12 @@ use cases::{Case, CaseFile, Expected, HarnessError};
 use ops::Run;
 pub use report::{Failure, Report};
 
-/// Runs all case files of a directory. `only` keeps the cases whose operation and name, as
+/// Runs all case files of a directory. `only` selects the cases whose operation and name, as
 /// `op/name`, contain it.
 pub fn run_directory(directory: &Path, only: &str) -> Result<Report, HarnessError> {
     let mut report = Report::default();
     for path in cases::files(directory)? {
-        // A file that can't be run fails the whole, but the others still run.
+        // A file that cannot be run fails the run, but the others still run.
         let outcome = cases::read_file(&path).and_then(|file| match ops::find(&file.op) {
             Some(run) => {
                 run_file(&file, &run, only, &mut report);
@@ -75,7 +75,7 @@ fn run_file(file: &CaseFile, run: &Run, only: &str, report: &mut Report) {
     }
 }
 
-/// Runs a case and says why it fails.
+/// Runs a case; returns why it fails.
 fn judge(case: &Case, run: &Run) -> Result<(), String> {
     // A panic fails its case; the others still run.
     let outcome = catch_unwind(AssertUnwindSafe(|| (run.run)(&case.input)))

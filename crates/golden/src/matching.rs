@@ -8,7 +8,7 @@ use volary_core::{Json, Object};
 
 use crate::cases::contained;
 
-/// Keys under which integers match floats of their value.
+/// Keys under which integers match floats of the same value.
 const LOOSE: [&str; 7] = [
     "reward",
     "rewards",
@@ -19,19 +19,19 @@ const LOOSE: [&str; 7] = [
     "answers",
 ];
 
-/// Where integers match floats of their value.
+/// Where integers match floats of the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loose {
     /// Under keys that name rewards and scores.
     Named,
     /// Everywhere.
     Whole,
-    /// Under those keys, and at the reward of a reply to `/step`: the second of four elements of a
+    /// Under those keys, and for the reward in a reply to `/step`: the second of four elements of a
     /// `body`.
     StepReward,
 }
 
-/// Says where the found value first differs from the expected one.
+/// Returns the first difference between the found value and the expected one.
 pub fn check(expected: &Json, found: &Json, loose: Loose) -> Result<(), String> {
     let mut matching = Matching {
         path: String::new(),
@@ -194,7 +194,7 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The only two expressions that occur, so that no engine is needed.
+/// The only two expressions in use, so that no regex engine is needed.
 fn known_regex(regex: &str) -> Option<fn(&str) -> bool> {
     match regex {
         "^[a-zA-Z0-9]{9}$" => {
@@ -218,7 +218,7 @@ fn equal(expected: &Json, found: &Json, loose: bool) -> bool {
     }
 }
 
-/// -0.0 equals 0.0, and nan is as expected where nan is expected.
+/// -0.0 equals 0.0, and nan equals nan.
 fn same_float(expected: f64, found: f64) -> bool {
     expected == found || (expected.is_nan() && found.is_nan())
 }

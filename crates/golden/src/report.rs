@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The result of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,38 +7,38 @@ use volary_core::Text;
 
 use crate::ops::tokens::TOKENIZER_VARIABLE;
 
-/// A case whose result is not as expected.
+/// A failed case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The operation.
     pub op: Text,
     /// The name of the case.
     pub case: Text,
-    /// What differs.
+    /// The difference.
     pub reason: String,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many cases are as expected.
+    /// The number of passed cases.
     pub passed: usize,
-    /// How many cases were not asked for.
+    /// The number of cases that were not selected.
     pub left_out: usize,
-    /// The cases that could not be run without the tokenizer of Qwen2.5, as operation and name.
+    /// The cases skipped without the tokenizer of Qwen2.5, as operation and name.
     pub without_tokenizer: Vec<String>,
-    /// How many cases of each operation could not be run without the original's data.
+    /// The number of cases per operation that were skipped without the original's data.
     pub without_data: BTreeMap<Text, usize>,
-    /// In how many cases of each operation the wording of prompts was not compared.
+    /// The number of cases per operation in which the wording of prompts was not compared.
     pub without_wording: BTreeMap<Text, usize>,
-    /// The cases that are not as expected.
+    /// The failed cases.
     pub failures: Vec<Failure>,
-    /// Why files could not be run at all.
+    /// Why files could not be run.
     pub broken: Vec<String>,
 }
 
 impl Report {
-    /// Whether every case is as expected and every file could be run.
+    /// Whether no case failed and every file could be run.
     pub fn is_success(&self) -> bool {
         self.failures.is_empty() && self.broken.is_empty()
     }

@@ -1,14 +1,14 @@
-//! Runs the golden cases: those of the directory in `GOLDEN_DIR` (relative paths count from the
-//! root of the repository), else the project's own.
+//! Runs the golden cases: those of the directory in `GOLDEN_DIR` (relative to the
+//! root of the repository), by default the project's own.
 //!
-//! `cargo test -p volary-golden --test golden -- message_dump` runs the cases with that in their
-//! `operation/name`.
+//! `cargo test -p volary-golden --test golden -- message_dump` runs the cases whose
+//! `operation/name` contains that text.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Test runners ask for names first and then for the one test by its name.
+    // Test runners first list the names, and then run the only test by its name.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     if has("--list") {

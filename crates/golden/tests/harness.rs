@@ -1,4 +1,4 @@
-//! The harness itself: what it reports, and what it refuses to run.
+//! The harness itself: its reports, and the files that it rejects.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use volary_golden::cases::HarnessError;
 use volary_golden::{Report, run_directory};
 
-/// A directory that is gone when the test is over.
+/// A directory that is removed when the test ends.
 struct Directory(PathBuf);
 
 impl Directory {

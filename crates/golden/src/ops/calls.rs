@@ -1,4 +1,4 @@
-//! Tool calls: reading, showing, making, answering.
+//! Tool calls: parsing, display, construction, answers.
 
 use volary_core::message::DumpOptions;
 use volary_core::random::Random;

@@ -1,4 +1,4 @@
-//! The client of a server, against a server that is scripted by the case.
+//! The client, with a server scripted by the case.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use super::input::{World, flag, given, list, required, text, told};
 
 const SERVER: &str = "http://server.example";
 
-/// Gives the replies of a case in order, and keeps what was asked.
+/// Returns the replies of a case in order, and records the requests.
 struct Scripted {
     server_url: String,
     replies: RefCell<VecDeque<Json>>,

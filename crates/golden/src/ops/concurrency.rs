@@ -1,4 +1,4 @@
-//! Which calls run concurrently, and when each begins.
+//! Which calls run concurrently, and the times at which they begin.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use volary_macros::tool;
 use super::exec::{exec_options, milliseconds, run};
 use super::input::{World, flag, list, required, text};
 
-/// The calls that have begun, and how many are still running.
+/// The started calls, and the number of those still running.
 #[derive(Default)]
 struct Log {
     entered: Vec<Json>,
@@ -67,7 +67,7 @@ async fn alone(
     wait(tag, ms, fails, state, clock).await
 }
 
-/// Enters the call in the log, waits, and gives its tag or fails.
+/// Logs the call, waits, and returns its tag or fails.
 async fn wait(
     tag: &str,
     ms: f64,
@@ -83,7 +83,7 @@ async fn wait(
     }
 }
 
-/// A call that runs. It may be cut off by its time limit, so leaving is a matter of being dropped.
+/// A running call. Its time limit may drop it, so leaving is implemented by `Drop`.
 struct Entered<'a>(&'a RefCell<Log>);
 
 impl<'a> Entered<'a> {

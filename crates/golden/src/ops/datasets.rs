@@ -101,7 +101,7 @@ pub(super) fn gsm8k_split(input: &Json) -> Result<Json, String> {
         problems.push(member("problem")?);
         answers.push(member("answer")?);
     }
-    // All environments of a dataset have its rewards.
+    // The environments of a dataset share its rewards.
     let correct_rewards: Vec<Json> = answers
         .first()
         .map(|_| config.correct_reward.into())
@@ -117,7 +117,7 @@ pub(super) fn gsm8k_split(input: &Json) -> Result<Json, String> {
     }))
 }
 
-/// Items 0, 1, 2, …: environments that do nothing but know their place.
+/// Items 0, 1, 2, …: environments that only know their index.
 struct Items {
     length: Option<usize>,
     next: Cell<usize>,
@@ -163,7 +163,7 @@ impl Environment for Item {
     }
 }
 
-/// The place of an item.
+/// The index of an item.
 fn place(item: &dyn Environment) -> Result<i64, String> {
     item.id().map_err(told)?.parse().map_err(told)
 }

@@ -11,7 +11,7 @@ use volary_core::{
 use super::input::{World, flag, list, object as read_object, required, text, told};
 use super::story;
 
-/// The environment that `env` and `config` name.
+/// The environment given by `env` and `config`.
 fn make(world: &World, input: &Json) -> Result<Box<dyn Environment>, String> {
     named(
         &text(input, "env")?,
@@ -20,7 +20,7 @@ fn make(world: &World, input: &Json) -> Result<Box<dyn Environment>, String> {
     )
 }
 
-/// The environment of a name: one of the registry, or the harness's own.
+/// The environment with this name: one of the registry, or the harness's own.
 pub(super) fn named(
     name: &str,
     configuration: Object,
@@ -34,7 +34,7 @@ pub(super) fn named(
         .map_err(told)
 }
 
-/// The environment that `env` and `config` name, after its first reset.
+/// The environment given by `env` and `config`, after its first reset.
 pub(super) fn reset(world: &World, input: &Json) -> Result<(Box<dyn Environment>, Reset), String> {
     let mut environment = make(world, input)?;
     let reset = world.run(environment.reset())?;
@@ -113,7 +113,7 @@ pub(super) fn calculator_submit(input: &Json) -> Result<Json, String> {
     call_calculator("submit_answer", arguments, correct, config).map(Json::Object)
 }
 
-/// One call of a tool of a new calculator environment: `{content, reward, done}`.
+/// One tool call in a new calculator environment: `{content, reward, done}`.
 fn call_calculator(
     tool: &'static str,
     arguments: Object,

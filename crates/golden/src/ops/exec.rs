@@ -16,7 +16,7 @@ use volary_macros::tool;
 use super::environments::full;
 use super::input::{World, flag, given, required, told, whole};
 
-/// What is passed to the tools: a number, if the case has a state at all.
+/// The state passed to the tools: a number, if the case has a state.
 type State = Option<i64>;
 
 pub(super) fn exec_tool_calls(input: &Json) -> Result<Json, String> {

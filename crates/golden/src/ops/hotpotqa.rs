@@ -14,7 +14,7 @@ use volary_envs::hotpotqa::{Config, HotPotQa, Page};
 use super::environments::{full, play, shown};
 use super::input::{World, flag, given, list, object as read_object, required, text, told};
 
-/// Pages by what is searched; nothing else is there.
+/// Pages by search term; other searches fail.
 struct Given(BTreeMap<Text, Text>);
 
 impl Pages for Given {
@@ -38,7 +38,7 @@ pub(super) fn episode(input: &Json) -> Result<Json, String> {
         });
     let pages: BTreeMap<Text, Text> = pages.collect::<Result<_, String>>()?;
     let mut config = Config::read(&config).map_err(told)?;
-    // The original passes its mode in the place of the question, so that it has no effect.
+    // The original passes its mode as the question, so that it has no effect.
     config.evaluation_mode = EvalMode::Contains;
     let setting = world.setting();
     let mut environment = HotPotQa::new(config, Rc::new(Given(pages)), &setting);

@@ -1,4 +1,4 @@
-//! Reading the inputs of cases, and running what takes time.
+//! Reads the inputs of cases, and runs futures.
 
 use std::fmt::Display;
 use std::future::Future;
@@ -8,24 +8,24 @@ use volary_core::fields::{self, FieldError};
 use volary_core::virtual_clock::VirtualClock;
 use volary_core::{Json, Object, Text};
 
-/// Any error as the text that cases look into.
+/// The text of an error, which cases compare.
 pub(super) fn told(error: impl Display) -> String {
     error.to_string()
 }
 
-/// The value under a key that must be there.
+/// The value under a required key.
 pub(super) fn required<'a>(input: &'a Json, key: &str) -> Result<&'a Json, String> {
     fields::object("input", input)
         .and_then(|object| fields::required(object, key))
         .map_err(told)
 }
 
-/// The text under a key that must be there.
+/// The text under a required key.
 pub(super) fn text(input: &Json, key: &str) -> Result<Text, String> {
     fields::text(key, required(input, key)?).map_err(told)
 }
 
-/// The list under a key that must be there.
+/// The list under a required key.
 pub(super) fn list<'a>(input: &'a Json, key: &str) -> Result<&'a [Json], String> {
     fields::list(key, required(input, key)?).map_err(told)
 }
@@ -51,14 +51,14 @@ pub(super) fn flag(input: &Json, key: &str, default: bool) -> Result<bool, Strin
     }
 }
 
-/// The whole number under a key that must be there.
+/// The integer under a required key.
 pub(super) fn whole(input: &Json, key: &str) -> Result<i64, String> {
     required(input, key)?
         .as_i64()
         .ok_or_else(|| told(FieldError::new(key, "a whole number is needed")))
 }
 
-/// What environments of one case get: a clock on which waiting takes no time.
+/// The inputs of a case's environments: a clock on which waiting takes no time.
 pub(super) struct World {
     clock: VirtualClock,
 }

@@ -1,4 +1,4 @@
-//! Messages: reading, dumping, showing, joining, changing, making.
+//! Messages: parsing, dumping, display, joining, appending, construction.
 
 use volary_core::json::Object;
 use volary_core::message::{self, Body, DumpOptions, MessageError};

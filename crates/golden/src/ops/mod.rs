@@ -1,11 +1,11 @@
-//! The operations: each takes the input of a case and does with Volary what was recorded of aviary.
+//! The operations: each runs the input of a case with Volary, as it was recorded with aviary.
 //!
 //! - [`messages`], [`calls`], [`tools`]: values and their texts.
 //! - [`environments`]: whole episodes; [`story`] is an environment of the harness's own.
 //! - [`frames`], [`datasets`].
 //! - [`exec`], [`concurrency`]: running tool calls.
 //! - [`tokens`]: templates, tokenizers, masks, tool calls in text. [`rollout`]: whole episodes.
-//! - [`tau`]: tau-bench. [`hotpotqa`]: HotPotQA, and answers that are judged.
+//! - [`tau`]: tau-bench. [`hotpotqa`]: HotPotQA, and the evaluation of answers.
 //! - [`selector`]: selecting tools by a model. [`server`], [`client`]: environments over HTTP.
 
 mod calls;
@@ -30,17 +30,17 @@ use volary_core::Json;
 
 use crate::matching::Loose;
 
-/// How an operation is run.
+/// An operation.
 pub struct Run {
-    /// From the input of a case to the result, or the text of the failure.
+    /// Maps the input of a case to its result, or to the text of the error.
     pub run: fn(&Json) -> Result<Json, String>,
-    /// Where only the value of numbers counts.
+    /// Where integers match floats of the same value.
     pub loose: Loose,
     /// The expectation if the original's wording is not available.
     pub without_wording: Option<fn(&Json) -> Json>,
 }
 
-/// The operation of a name.
+/// The operation with this name.
 pub fn find(name: &str) -> Option<Run> {
     let run: fn(&Json) -> Result<Json, String> = match name {
         "message_dump" => messages::dump,

@@ -1,4 +1,4 @@
-//! Whole episodes of a trained agent, against a scripted server: in a scripted environment, and in tau-bench's.
+//! Whole episodes of a trained agent with a scripted server: in a scripted environment, and in tau-bench's.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ pub(super) fn slime_rollout(input: &Json) -> Result<Json, String> {
     Ok(shown)
 }
 
-/// If the prompt contains the original's wording, only hashes of prompt and tokens are recorded.
+/// If the prompt contains the original's wording, only the hashes of prompt and tokens are recorded.
 fn hide_original(shown: &mut Json, result: &InteractionResult) {
     if let Json::Object(object) = shown {
         object.insert("prompt", digest(&result.prompt));
@@ -37,7 +37,7 @@ fn hide_original(shown: &mut Json, result: &InteractionResult) {
     }
 }
 
-/// The hash of the decimal ids with commas between, and how many there are.
+/// The hash of the decimal ids joined by commas, and their number.
 fn digest_of_tokens(tokens: &[TokenId]) -> Json {
     let ids: Vec<String> = tokens.iter().map(TokenId::to_string).collect();
     let mut shown = digest(&ids.join(","));
@@ -47,7 +47,7 @@ fn digest_of_tokens(tokens: &[TokenId]) -> Json {
     shown
 }
 
-/// Runs an episode with the scripted replies of a case. Gives the prompts that were sent as well.
+/// Runs an episode with the scripted replies of a case. Also returns the prompts that were sent.
 fn run(
     input: &Json,
     task_index: Option<i64>,
@@ -90,7 +90,7 @@ fn run(
     }
     let result = rollout.into_result();
     match (&result.stop_reason, result.status()) {
-        // What fails us stops the original's run.
+        // Failures of Volary stop the original's run.
         (Some(reason), Status::Failed) => Err(reason.to_string()),
         (None, _) => Err("the rollout did not end".to_owned()),
         _ => Ok((result, requests)),
@@ -116,7 +116,7 @@ impl Tokenizer for Named {
     }
 }
 
-/// An environment that does not look at actions.
+/// An environment that ignores actions.
 struct ScriptedEnvironment {
     reset: EnvReset,
     steps: VecDeque<Result<EnvStep, Text>>,
@@ -190,7 +190,7 @@ impl TauEnvironment {
         })
     }
 
-    /// What the original's info holds.
+    /// The members of the original's info.
     fn info(&self, source: &Text, reward: Option<&Reward>) -> Object {
         let reward =
             reward.map(|reward| json!({"reward": (reward.value), "info": (reward.info())}));

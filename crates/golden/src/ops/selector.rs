@@ -1,4 +1,4 @@
-//! Selecting tools: requests, responses, the ledger.
+//! Tool selection: requests, responses, the ledger.
 
 use volary_agent::model::ToolChoice;
 use volary_agent::model::selector::{SelectorRequest, ToolSelector};

@@ -1,4 +1,4 @@
-//! The server, asked in process, on a clock that the case moves.
+//! The server, called in-process, on a clock that the case controls.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -96,18 +96,18 @@ fn read_body(bytes: &[u8]) -> Json {
     volary_core::json::read(&text).unwrap_or_else(|_| Json::from(&*text))
 }
 
-/// Puts ids in the place of `$env0`, `$env1`, …
+/// Replaces `$env0`, `$env1`, … by ids.
 fn filled(value: Json, ids: &[Text]) -> Json {
     texts(value, &|text| {
         let places = ids.iter().enumerate();
-        // Later ones first, so that `$env1` is not seen in `$env10`.
+        // In descending order, so that `$env1` is not found in `$env10`.
         places.rev().fold(text.to_owned(), |text, (place, id)| {
             text.replace(&format!("$env{place}"), id)
         })
     })
 }
 
-/// Puts `$env0`, `$env1`, … in the place of ids.
+/// Replaces ids by `$env0`, `$env1`, …
 fn named(value: Json, ids: &[Text]) -> Json {
     texts(value, &|text| {
         let places = ids.iter().enumerate();

@@ -1,4 +1,4 @@
-//! The environment `story`: a functional one, as a user of the core writes it.
+//! The environment `story`: a functional one, written like that of a user of the core.
 
 use volary_core::environment::Setting;
 use volary_core::functional::{FunctionalBuilder, FunctionalEnvironment, FunctionalState};
@@ -30,7 +30,7 @@ fn print_story(story: &str, state: &mut FunctionalState) -> Result<(), ToolError
     Ok(())
 }
 
-/// A story environment of a topic.
+/// A story environment with a topic.
 pub(super) fn make(
     configuration: Object,
     setting: &Setting,

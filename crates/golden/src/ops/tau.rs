@@ -23,7 +23,7 @@ pub(crate) fn checkout() -> Option<PathBuf> {
     std::env::var_os("TAU_BENCH_DIR").map(|given| root.join(given))
 }
 
-/// The original's wording of what customers are told, if it is there.
+/// The original's prompts of customers, if the checkout is present.
 pub(crate) fn original_prompts() -> Option<Prompts> {
     let path = checkout()?.join("tau_bench/envs/user.py");
     Prompts::from_source(&std::fs::read_to_string(path).ok()?)
@@ -33,7 +33,7 @@ pub(crate) fn original_prompts() -> Option<Prompts> {
 type Read = (Original, Split, Arc<Domain>);
 
 thread_local! {
-    /// The domains that were read, since every case needs one.
+    /// A cache of domains, since every case needs one.
     static READ: RefCell<Vec<Read>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -89,7 +89,7 @@ impl Play {
     }
 }
 
-/// Takes an action, and lets a scripted customer answer if it receives a message.
+/// Takes an action; if it is a message to the customer, a scripted customer answers.
 pub(super) fn step(
     episode: &mut Episode,
     customer: &mut Customer,
@@ -105,7 +105,7 @@ pub(super) fn step(
     }
 }
 
-/// The customer whose texts are those of a case.
+/// The customer with the texts of a case.
 pub(super) fn scripted_customer(input: &Json) -> Result<Customer, String> {
     let script = list(input, "user_script")?.iter();
     let script = script.map(|text| fields::text("user_script", text));
@@ -147,7 +147,7 @@ pub(super) fn env(input: &Json) -> Result<Json, String> {
     Ok(json!({"reset": (shortened(&reset)), "steps": steps, "reward_info": reward_info}))
 }
 
-/// A long text by its hash.
+/// Replaces a long text by its hash.
 pub(super) fn shortened(text: &str) -> Json {
     match text.chars().count() {
         length if length < LONG => text.into(),
@@ -222,7 +222,7 @@ pub(super) fn pass(input: &Json) -> Result<Json, String> {
     Ok(values.into())
 }
 
-/// What a customer is asked and says. Prompts are given by their hash.
+/// The requests and messages of a customer. Prompts are replaced by their hashes.
 pub(super) fn user(input: &Json) -> Result<Json, String> {
     let strategy = text(input, "strategy")?;
     let prompts = original_prompts().unwrap_or_default();
@@ -294,7 +294,7 @@ impl Talk {
 }
 
 fn shown(messages: &[ChatMessage]) -> Json {
-    // A request of one message is a judge's or a helper's prompt.
+    // A request with one message is the prompt of a judge or helper.
     let alone = messages.len() == 1;
     let messages = messages.iter().map(|message| {
         let is_prompt = alone || message.role == volary_core::Role::System;
@@ -308,7 +308,7 @@ fn shown(messages: &[ChatMessage]) -> Json {
     Json::List(messages.collect())
 }
 
-/// What is expected of a customer whose prompts have our own wording: any text in their places.
+/// The expectation for a customer with this project's prompts: any text in place of a prompt.
 pub(super) fn without_wording(expected: &Json) -> Json {
     match expected {
         Json::List(list) => Json::List(list.iter().map(without_wording).collect()),

@@ -1,7 +1,7 @@
 //! Chat templates, tokenizers, masks, and tool calls in text.
 //!
 //! Cases with Qwen2.5's tokenizer need its file, which is not part of the project: its path is in the environment
-//! variable [`TOKENIZER_VARIABLE`]. Without it they are reported by name and not run.
+//! variable [`TOKENIZER_VARIABLE`]. Without it they are skipped and reported by name.
 
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -16,20 +16,20 @@ use volary_tokens::{
 
 use super::input::{flag, given, list, object, required, text, told};
 
-/// Where Qwen2.5's `tokenizer.json` is.
+/// The variable with the path of Qwen2.5's `tokenizer.json`.
 pub(crate) const TOKENIZER_VARIABLE: &str = "VOLARY_QWEN25_TOKENIZER";
 /// Its SHA-256: with another file, ids are not comparable.
 const TOKENIZER_SHA256: &str = "c0382117ea329cdf097041132f6d735924b697924d6f6fc3945713e96ce87539";
-/// slime's own wording, which recorded prompts hold.
+/// slime's own wording, which recorded prompts contain.
 pub(super) const ORIGINAL_INSTRUCTION: &str = include_str!("../../data/slime_tool_instruction.txt");
 
-/// Whether a case needs a tokenizer that is not here.
+/// Whether a case needs a tokenizer that is not available.
 pub(crate) fn lacks_tokenizer(input: &Json) -> bool {
     let name = input.get("tokenizer").and_then(Json::as_text);
     name.is_some_and(|name| &**name == "qwen2.5") && std::env::var_os(TOKENIZER_VARIABLE).is_none()
 }
 
-/// Runs something with the tokenizer of a name.
+/// Calls a function with the tokenizer of this name.
 pub(super) fn with_tokenizer<T>(
     name: &str,
     run: impl FnOnce(&dyn Tokenizer) -> Result<T, String>,
@@ -57,13 +57,13 @@ pub(super) fn sha256(data: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The hash and the length in code points, where a text is too long or not ours to record.
+/// The hash and the length in code points of a text that is too long, or that may not be recorded.
 pub(super) fn digest(text: &str) -> Json {
     let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
     json!({"sha256": (sha256(text.as_bytes())), "length": length})
 }
 
-/// The template of a case: built in, or given.
+/// The template of a case: a built-in one, or its source.
 pub(super) fn template(input: &Json) -> Result<Rc<ChatTemplate>, String> {
     let template = match required(input, "template")? {
         Json::Text(name) => Builtin::from_name(name)
@@ -153,7 +153,7 @@ pub(super) fn mask(strip: &TokenStrip) -> Vec<i64> {
     strip.mask().iter().copied().map(i64::from).collect()
 }
 
-/// The declared names of tools.
+/// The names of the declared tools.
 fn names(input: &Json) -> Result<Vec<Text>, String> {
     let names = list(input, "tools")?.iter();
     names
