@@ -1,6 +1,6 @@
-//! The `#[tool(…)]` attributes: of functions, of parameters and fields, of types.
+//! Parses the `#[tool(…)]` attributes of functions, parameters and fields, and types.
 //!
-//! Each place has its own options; an option that has no meaning at a place is refused there.
+//! Each position has its own options; options that do not apply at a position are an error.
 
 use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
@@ -53,12 +53,12 @@ fn flag(meta: &ParseNestedMeta<'_>) -> Result<bool> {
     }
 }
 
-/// What a parameter or field is if it is not given.
+/// The default of a parameter or field.
 #[derive(Clone)]
 pub enum DefaultValue {
     /// The default of its type.
     OfType,
-    /// This.
+    /// An expression.
     Expression(Box<Expr>),
 }
 
@@ -72,7 +72,7 @@ pub struct ParameterOptions {
 }
 
 impl ParameterOptions {
-    /// Of a parameter of a function.
+    /// Parses the options of a function's parameter.
     pub fn of_parameter(attributes: &[Attribute]) -> Result<Self> {
         let mut options = ParameterOptions::default();
         each(attributes, |meta| {
@@ -94,7 +94,7 @@ impl ParameterOptions {
         Ok(options)
     }
 
-    /// Of a field of a struct.
+    /// Parses the options of a struct's field.
     pub fn of_field(attributes: &[Attribute]) -> Result<Self> {
         let mut options = ParameterOptions::default();
         each(attributes, |meta| {
@@ -194,7 +194,7 @@ fn each(
         .try_for_each(|attribute| attribute.parse_nested_meta(&mut read))
 }
 
-/// How names of Rust become names on the wire.
+/// The conversion of Rust names to names on the wire.
 #[derive(Clone, Copy)]
 pub enum Case {
     Lower,
@@ -256,7 +256,7 @@ impl Case {
     }
 }
 
-/// The words of a name in lower case: of `LeftHand` and of `left_hand` alike.
+/// The words of a name in lower case, both of `LeftHand` and of `left_hand`.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut new_word = true;

@@ -5,7 +5,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// What a doc comment says of a function.
+/// The parts of a function's doc comment.
 pub struct Documentation {
     /// The text before the first heading.
     pub description: String,
@@ -19,7 +19,7 @@ pub struct DocumentedParameter {
     /// The type in parentheses after the name.
     pub type_name: Option<String>,
     pub text: String,
-    /// The line where it begins.
+    /// The line of its beginning.
     pub span: Span,
 }
 
@@ -109,7 +109,7 @@ fn without_stars(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The white space that all lines but empty ones begin with, in characters.
+/// The common indentation of all non-empty lines, in characters.
 fn margin<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
     lines
         .filter(|line| !line.is_empty())
@@ -118,7 +118,7 @@ fn margin<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
         .unwrap_or(0)
 }
 
-/// Cuts before each heading; the first section has none. Code blocks have no headings.
+/// Splits at each heading; the first section has none. Code blocks contain no headings.
 fn sections(lines: &[Line]) -> Vec<&[Line]> {
     let mut sections = Vec::new();
     let mut start = 0;
@@ -146,7 +146,7 @@ fn text_of(lines: &[Line]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The items of a list, each with the lines that continue it.
+/// The items of a list, each with its continuation lines.
 fn items(lines: &[Line]) -> syn::Result<Vec<DocumentedParameter>> {
     let mut items: Vec<(&Line, Vec<&str>)> = Vec::new();
     for line in lines {
@@ -183,7 +183,7 @@ fn item(line: &Line, continued: &[&str]) -> syn::Result<DocumentedParameter> {
     }
     let mut text = text.trim().to_owned();
     if let [first, rest @ ..] = continued {
-        // Dedented like the lines of a docstring: the first for itself, the others together.
+        // Dedented like the lines of a docstring: the first on its own, the others together.
         text.push('\n');
         text.push_str(first.trim_start());
         let indent = margin(rest.iter().copied());

@@ -1,9 +1,9 @@
 //! `#[tool]`: a function with doc comments becomes a tool. `#[derive(ToolParameter)]` and
 //! `#[derive(ToolRecord)]`: structs and enums as parameters and as results.
 //!
-//! Invariants: what aviary refuses at run time (no description, a parameter without one) is
-//! refused here at compile time, at the place where it is written; and the schema that comes out
-//! equals what aviary gives for the same Python function. The generated code refers to
+//! Invariants: what aviary rejects at run time (no description, a parameter without one) is
+//! a compile-time error here, with the span of its source; and the generated schema
+//! equals aviary's for the same Python function. The generated code refers to
 //! `::volary_core`.
 
 mod attribute;

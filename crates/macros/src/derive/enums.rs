@@ -1,4 +1,4 @@
-//! Enums as parameters: enumerations, unions, and unions of models told apart by a field.
+//! Enums as parameters: enumerations, unions, and unions of models distinguished by a field.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! The named fields of a struct or of a variant, as the fields of a pydantic model.
+//! The named fields of a struct or variant, as the fields of a pydantic model.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -18,7 +18,7 @@ pub struct Field {
     default: Option<TokenStream>,
 }
 
-/// Reads the fields; no two may have one name.
+/// Reads the fields; duplicate names are an error.
 pub fn read(fields: &FieldsNamed, rename_all: Option<Case>) -> Result<Vec<Field>> {
     let mut read: Vec<Field> = Vec::new();
     for field in &fields.named {
@@ -93,7 +93,7 @@ impl Field {
         }
     }
 
-    /// The member that the field becomes; the field is available as a reference.
+    /// The member for the field, which is available as a reference.
     pub fn dump(&self, reference: &TokenStream) -> TokenStream {
         let name = &self.name;
         quote! {
@@ -105,7 +105,7 @@ impl Field {
     }
 }
 
-/// The definition of a field that holds one text, as `Literal` does.
+/// The definition of a field with a constant text, like `Literal`.
 pub fn constant(name: &LitStr, value: &str) -> TokenStream {
     quote! {
         ::volary_core::tool::definition::ParameterDefinition {

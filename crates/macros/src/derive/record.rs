@@ -1,4 +1,4 @@
-//! Structs as results: records, which aviary knows as models.
+//! Structs as results: records, called models in aviary.
 
 use proc_macro2::TokenStream;
 use quote::quote;

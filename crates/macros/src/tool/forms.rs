@@ -1,8 +1,8 @@
-//! The types of a tool's parameters: how the state is taken, how anything else.
+//! The types of a tool's parameters: forms of the state, and of other parameters.
 
 use syn::{Error, GenericArgument, PathArguments, Result, Type, TypeParamBound};
 
-/// How the function takes the state.
+/// How the function receives the state.
 #[derive(Clone, Copy, PartialEq)]
 pub enum StateForm {
     /// `&mut S`
@@ -13,7 +13,7 @@ pub enum StateForm {
     Cell,
 }
 
-/// How the function takes a parameter.
+/// How the function receives a parameter.
 pub enum Form {
     /// By value, of this type.
     Value(Box<Type>),
@@ -23,7 +23,7 @@ pub enum Form {
     Json,
 }
 
-/// How a `state` parameter takes the state, and the state's type.
+/// The form of a `state` parameter, and the state's type.
 pub fn state(ty: &Type, is_async: bool) -> Result<(StateForm, Type)> {
     let Type::Reference(reference) = ty else {
         return Err(state_error(ty, is_async));
@@ -63,7 +63,7 @@ fn state_error(ty: &Type, is_async: bool) -> Error {
     Error::new_spanned(ty, text)
 }
 
-/// A type without brackets around it, seen or not (types that come out of macros have these).
+/// A type without parentheses and invisible groups (macros produce the latter).
 pub fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Paren(ty) => bare(&ty.elem),
@@ -105,7 +105,7 @@ fn is_named(path: &syn::Path, name: &str) -> bool {
         .is_some_and(|segment| segment.ident == name)
 }
 
-/// How a parameter that the model gives is taken.
+/// The form of a parameter that the model passes.
 pub fn form(ty: &Type) -> Result<Form> {
     let Type::Reference(reference) = ty else {
         return match ty {

@@ -1,4 +1,4 @@
-//! A function as a tool: what its doc comments, its parameters and our attributes say, checked.
+//! A tool function: collects and validates its doc comments, parameters and attributes.
 
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
@@ -8,7 +8,7 @@ use super::forms::{self, Form, StateForm};
 use crate::attribute::{DefaultValue, FunctionOptions, ParameterOptions};
 use crate::docs::Documentation;
 
-/// A function that is a tool.
+/// A validated tool function.
 pub struct ToolFunction {
     pub ident: Ident,
     pub visibility: Visibility,
@@ -19,11 +19,11 @@ pub struct ToolFunction {
     pub name: String,
     pub description: String,
     pub concurrency_safe: bool,
-    /// What the function is called with, in order.
+    /// The arguments of the function, in order.
     pub arguments: Vec<Argument>,
 }
 
-/// Where an argument of the function comes from.
+/// The source of an argument.
 pub enum Argument {
     /// The environment.
     State(StateForm, Box<Type>),
@@ -35,7 +35,7 @@ pub enum Argument {
     Given(Box<GivenParameter>),
 }
 
-/// A parameter that the model may give, or that is hidden from it.
+/// A parameter that the model may pass, or that is hidden from it.
 pub struct GivenParameter {
     /// The name on the wire.
     pub name: String,
@@ -48,7 +48,7 @@ pub struct GivenParameter {
 }
 
 impl ToolFunction {
-    /// Reads a function; all that is wrong with it is one error.
+    /// Reads a function; all errors are combined into one.
     pub fn read(item: &ItemFn, options: &FunctionOptions) -> Result<Self> {
         let signature = &item.sig;
         let ident = &signature.ident;
@@ -61,7 +61,7 @@ impl ToolFunction {
                 ));
             }
         }
-        // What can't be read says nothing of the rest, so that error comes alone.
+        // An unreadable doc comment hides the other errors, so it is reported alone.
         let docs = Documentation::read(&item.attrs)?;
         if docs.description.is_empty() {
             errors.add(Error::new_spanned(
@@ -99,7 +99,7 @@ impl ToolFunction {
         })
     }
 
-    /// The parameters that the model may give.
+    /// The parameters that the model may pass.
     pub fn given(&self) -> impl Iterator<Item = &GivenParameter> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Given(parameter) if !parameter.hidden => Some(&**parameter),
@@ -123,7 +123,7 @@ impl ToolFunction {
     }
 }
 
-/// The name of Rust without what only Rust needs: `r#type` is `type`, `_story` is `story`.
+/// A Rust name without Rust's syntax: `r#type` is `type`, `_story` is `story`.
 fn plain_name(ident: &Ident) -> String {
     let name = ident.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);
@@ -215,7 +215,7 @@ fn argument(
     })))
 }
 
-/// Descriptions without a parameter: mostly of a parameter that was renamed.
+/// Descriptions of unknown parameters, mostly of renamed ones.
 fn stray_descriptions(docs: &Documentation, arguments: &[Argument], item: &ItemFn) -> Vec<Error> {
     let is_parameter = |name: &str| {
         arguments.iter().any(|argument| match argument {
@@ -225,7 +225,7 @@ fn stray_descriptions(docs: &Documentation, arguments: &[Argument], item: &ItemF
             Argument::Clock => name == "clock",
         })
     };
-    // A parameter at fault is reported as such, not also here.
+    // A parameter with an error is reported only once.
     let is_faulty = |name: &str| {
         arguments.len() < item.sig.inputs.len()
             && item.sig.inputs.iter().any(|input| match input {
@@ -247,7 +247,7 @@ fn stray_descriptions(docs: &Documentation, arguments: &[Argument], item: &ItemF
         .collect()
 }
 
-/// Two parameters of one name on the wire.
+/// Parameters with the same name on the wire.
 fn doubles(arguments: &[Argument], item: &ItemFn) -> Vec<Error> {
     let names: Vec<&str> = arguments
         .iter()
@@ -269,7 +269,7 @@ fn doubles(arguments: &[Argument], item: &ItemFn) -> Vec<Error> {
         .collect()
 }
 
-/// Errors on their way to being one.
+/// Collects errors and combines them.
 #[derive(Default)]
 struct Errors(Option<Error>);
 

@@ -142,7 +142,7 @@ fn signature(function: &ToolFunction) -> TokenStream {
     }
 }
 
-/// Checks and reads the arguments, calls the function, makes a result of what it gives.
+/// Validates and reads the arguments, calls the function, and converts its result.
 fn body(function: &ToolFunction) -> TokenStream {
     let ident = &function.ident;
     let variables: Vec<_> = (0..function.arguments.len())

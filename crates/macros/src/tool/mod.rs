@@ -12,8 +12,8 @@ use crate::attribute::FunctionOptions;
 
 pub use generate::owned;
 
-/// The function with its namespace. On an error the function stays too, so that the compiler does
-/// not also complain about every use of it.
+/// The function with its namespace. After an error the function is kept too, so that the compiler does
+/// not also report every use of it.
 pub fn expand(options: TokenStream, item: ItemFn) -> TokenStream {
     let generated = FunctionOptions::parse(options)
         .and_then(|options| function::ToolFunction::read(&item, &options))
@@ -27,7 +27,7 @@ pub fn expand(options: TokenStream, item: ItemFn) -> TokenStream {
     quote! { #plain #generated }
 }
 
-/// The function without our attributes on its parameters, which no compiler knows.
+/// The function without the attributes on its parameters, which are unknown to the compiler.
 fn without_options(mut item: ItemFn) -> ItemFn {
     for input in &mut item.sig.inputs {
         if let FnArg::Typed(parameter) = input {
