@@ -1,7 +1,7 @@
-//! Serves the page: the files of a folder that `cargo xtask build` wrote, such as `dist/`.
+//! Serves the page: the files of a folder written by `cargo xtask build`, such as `dist/`.
 //!
-//! Every response carries the page's Content-Security-Policy and headers against sniffing and framing. Only files
-//! inside the folder are served: no hidden files, and nothing that a symbolic link leads to outside of it.
+//! Every response has the page's Content-Security-Policy, and headers against sniffing and framing. Only files
+//! inside the folder are served: no hidden files, and no targets of symbolic links outside of it.
 
 mod site;
 
@@ -21,16 +21,16 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 pub use site::Site;
 
-/// Added to the page's own policy. It has no effect in a `<meta>` element.
+/// Added to the page's own policy, since it has no effect in a `<meta>` element.
 const FRAMES: &str = "frame-ancestors 'self'";
 
-/// The document of the frame in which Python runs. It has a stricter policy of its own in a `<meta>` element, which the
-/// page's would contradict: the browser enforces both.
+/// The document of the frame in which Python runs. It has its own stricter policy in a `<meta>` element, which would
+/// conflict with the page's: the browser enforces both.
 const SANDBOX: &str = "/python/{kit}/python.html";
 
-/// Routes for the files of a folder. `not_found` answers all other paths, and methods other than GET and HEAD.
+/// Routes for the files of a folder. `not_found` handles all other paths, and methods other than GET and HEAD.
 ///
-/// The policy is read once: a page that was rebuilt with another one needs a new router.
+/// The policy is read once: a page rebuilt with another policy needs a new router.
 pub fn page(folder: &Path, not_found: MethodRouter) -> anyhow::Result<Router> {
     let index = folder.join("index.html");
     let html = std::fs::read_to_string(&index).with_context(|| {

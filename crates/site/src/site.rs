@@ -1,4 +1,4 @@
-//! The page on a port of this machine, under any path prefix.
+//! Serves the page on a port of this machine, under any path prefix.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -9,7 +9,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::any;
 
-/// How many files are read at the same time.
+/// The maximum number of files read concurrently.
 const BLOCKING_THREADS: usize = 4;
 
 /// A port on which the page will be served.
@@ -51,10 +51,10 @@ impl Site {
         Ok(())
     }
 
-    /// Serves a folder on a thread of its own, until the program ends. Returns the address.
+    /// Serves a folder on its own thread until the program ends. Returns the address.
     pub fn serve_in_background(self, folder: &Path) -> Result<String> {
         let url = self.url()?;
-        // A folder that is no page should fail here rather than on the thread.
+        // A folder without a page fails here rather than on the thread.
         let _ = self.routes(folder)?;
         let folder = folder.to_owned();
         thread::spawn(move || {
@@ -86,7 +86,7 @@ mod tests {
     const PAGE: &str =
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\"><p>home";
 
-    /// The address of a site with one page. A file beside its folder must not be served.
+    /// The address of a site with one page. A file next to its folder must not be served.
     fn site(name: &str) -> String {
         let folder = std::env::temp_dir().join(format!("volary-{name}-{}", std::process::id()));
         fs::create_dir_all(folder.join("site/deep er")).unwrap();
@@ -129,7 +129,7 @@ mod tests {
         for (name, kind) in [
             ("a.wasm", "application/wasm"),
             ("b.js", "text/javascript"),
-            // Browsers take this for JavaScript as well.
+            // Browsers accept this as JavaScript as well.
             ("c.mjs", "application/javascript"),
             ("d.json", "application/json"),
         ] {
