@@ -1,8 +1,8 @@
-//! Puts load on a TaskDatasetServer, any that serves dummy environments, and says how it bore it.
+//! Measures any TaskDatasetServer with dummy environments under load.
 //!
 //! `load --address 127.0.0.1:8041 --part step --environments 64 --seconds 10 --pid 1234`
-//! prints lines of a name and a number. Requests are made beforehand and replies are only counted,
-//! so that the generator takes little of the machine that it shares with the server.
+//! prints lines of a name and a number. Requests are made in advance and replies are only counted,
+//! so that the generator uses little of the machine that it shares with the server.
 
 mod wire;
 
@@ -45,10 +45,10 @@ struct Options {
     pid: Option<u32>,
 }
 
-/// Connections while environments are opened.
+/// The number of connections that open environments.
 const OPENERS: usize = 16;
 
-/// Steps between two resets. The dummy environment keeps all messages, so its episodes must not grow without bound.
+/// The number of steps between resets; a dummy environment stores all messages until then.
 const EPISODE: usize = 100;
 
 const STORY: &str = r#"{"role":"assistant","content":null,"content_is_json_str":false,"tool_calls":[{"id":"abcdefghi","type":"function","function":{"arguments":"{\"story\": \"Once upon a time done\"}","name":"print_story"}}]}"#;
@@ -102,7 +102,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs `work` on this many connections at once. Returns all latencies.
+/// Runs `work` on this many connections concurrently; returns all latencies.
 async fn spread<W>(
     options: &Options,
     connections: usize,
@@ -182,7 +182,7 @@ async fn episodes(mut connection: Connection, limit: Duration) -> anyhow::Result
     Ok(latencies)
 }
 
-/// Says how much memory the server has after the first quarter.
+/// Prints the server's memory after the first quarter.
 async fn look_early(options: Options) {
     tokio::time::sleep(Duration::from_secs_f64(options.seconds / 4.0)).await;
     if let Some(Ok(bytes)) = options.pid.map(resident_bytes) {
@@ -242,10 +242,10 @@ async fn open(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The processor time that a process has had, in user and kernel together.
+/// The CPU time of a process, user and kernel.
 fn processor_seconds(pid: u32) -> anyhow::Result<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // Behind the name, which may hold anything, in brackets; times are in hundredths.
+    // After the name in parentheses, which may contain anything; times are in hundredths of a second.
     let fields = stat.rsplit(')').next().context("no such process")?;
     let ticks: Result<Vec<f64>, _> = fields
         .split_whitespace()

@@ -1,10 +1,10 @@
-//! The least of HTTP that a load generator needs: one request at a time on a connection that stays open.
+//! A minimal HTTP client for a load generator: one request at a time on a persistent connection.
 
 use anyhow::{Context, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A request with a JSON body, ready to be sent.
+/// A serialized request with a JSON body.
 pub fn post(path: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
@@ -14,7 +14,7 @@ pub fn post(path: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A connection that stays open.
+/// A persistent connection.
 pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
