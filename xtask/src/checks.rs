@@ -1,4 +1,4 @@
-//! Checks of the repository that no compiler makes, as tests: `cargo xtask ci --only layers` and `--only sources`.
+//! Repository checks that no compiler does, as tests: `cargo xtask ci --only layers` and `--only sources`.
 
 mod layers;
 mod sources;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::project::Project;
 
-/// Fails with all problems that were found.
+/// Fails with all problems, if there are any.
 fn none(problems: &[String]) {
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
 }
@@ -18,7 +18,7 @@ fn read(file: &Path) -> Result<String> {
     std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// The files under a folder whose names have one of these endings, in order. Inputs of macro tests are no sources.
+/// The files under a folder with one of these suffixes, sorted. Inputs of macro tests are excluded.
 fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let unreadable = || format!("cannot read {}", folder.display());

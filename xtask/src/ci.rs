@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: what must hold before a change goes in.
+//! `cargo xtask ci`: all checks that must pass before a change is merged.
 
 use std::process::Command;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use crate::setup::{self, WASM, WasmStd};
 use crate::test_summary::Count;
 use crate::{run, test};
 
-/// Runs every stage, or those that are named, also after one has failed, and ends with a line that counts.
+/// Runs all stages, or the named ones, continuing after failures, and ends with a line that counts.
 pub fn ci(project: &Project, only: &[String]) -> Result<bool> {
     let names = STAGES.map(|(name, _)| name);
     if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
@@ -42,7 +42,7 @@ pub fn ci(project: &Project, only: &[String]) -> Result<bool> {
     Ok(total.failed == 0)
 }
 
-/// The crates that the page is made of, from the innermost outward. Each may reach those before it.
+/// The crates of the page, from the innermost outward. Each may depend on the ones before it.
 pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-macros",
     "volary-connectivity",
@@ -79,7 +79,7 @@ fn lint_native(project: &Project) -> Result<Count> {
     one(&mut clippy)
 }
 
-/// All that the page is made of, with a table of its own: what a browser's one thread must not do.
+/// Lints all code of the page for wasm, with additional rules: operations that a browser's single thread must not do.
 fn lint_wasm(project: &Project) -> Result<Count> {
     setup::ensure(project, &[&WASM])?;
     let mut clippy = WasmStd::here(project)?.clippy(project);

@@ -11,14 +11,14 @@ use crate::run;
 use crate::serve::Options;
 use crate::wasm::{self, Profile};
 
-/// The name under which Trunk calls us after each build.
+/// The name of the hook that Trunk calls after each build.
 pub const HOOK: &str = "open-policy";
 
 const FOLDER: &str = "target/xtask/dev";
 
-/// Hands over to Trunk.
+/// Runs Trunk.
 ///
-/// Its configuration is written here and not in Trunk.toml, because it names this very program: Trunk's
+/// Its configuration is generated here instead of in Trunk.toml, because it contains the path of this program: Trunk's
 /// reloading is an inline script, which the page's policy would forbid.
 pub fn serve(project: &Project, options: &Options) -> Result<()> {
     page::ensure_tools(project, Profile::Debug)?;
@@ -51,7 +51,7 @@ pub fn serve(project: &Project, options: &Options) -> Result<()> {
     run::run(&mut trunk)
 }
 
-/// Takes the Content-Security-Policy out of the page that Trunk has just built. Trunk calls this.
+/// Removes the Content-Security-Policy from the page that Trunk has just built. Called by Trunk.
 pub fn open_policy() -> Result<()> {
     let stage = std::env::var_os("TRUNK_STAGING_DIR").context("only Trunk calls this")?;
     let page = PathBuf::from(stage).join("index.html");
@@ -63,7 +63,7 @@ pub fn open_policy() -> Result<()> {
     Ok(())
 }
 
-/// A page without the `<meta>` element of its policy, whose attributes may come in any order.
+/// A page without the `<meta>` element of its policy, whose attributes may be in any order.
 fn without_policy(html: &str) -> Option<String> {
     let name = html.find("Content-Security-Policy")?;
     let start = html[..name].rfind("<meta")?;

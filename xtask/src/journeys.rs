@@ -1,4 +1,4 @@
-//! The journeys of tests/e2e in real browsers, run by Playwright and counted from its JSON report.
+//! Runs the journeys of tests/e2e in real browsers with Playwright, and counts the results in its JSON report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::{page, run};
 const PREFIX: &str = "/some/prefix/";
 /// The command `volary`, with the server that the journeys start.
 const VOLARY: &str = "target/debug/volary";
-/// Where tests/playwright.config.mjs puts the report.
+/// The path of the report, set in tests/playwright.config.mjs.
 const REPORT: &str = "target/e2e/report.json";
 const RUNNER: &str = "tests/node_modules/@playwright/test/cli.js";
-/// A test that passes only on retry is flaky. So many of them fail the run.
+/// A test that passes only on retry is flaky. This many of them fail the run.
 const TOO_MANY_FLAKY: u64 = 3;
 
 /// Builds the page and the server, and runs all journeys.
@@ -63,13 +63,13 @@ pub fn journeys(project: &Project) -> Result<Count> {
     println!("\njourneys: {outcome}");
     let mut count = outcome.count()?;
     if !succeeded && count.failed == 0 {
-        // Playwright failed beside its tests, for example in a hook.
+        // Playwright failed outside of its tests, for example in a hook.
         count.failed = 1;
     }
     Ok(count)
 }
 
-/// The browser that WebKit's driver starts: beside the library, in a folder named after the architecture.
+/// The browser that WebKit's driver starts: next to the library, in a folder named after the architecture.
 fn mini_browser() -> Option<PathBuf> {
     let folders = Path::new("/usr/lib").read_dir().ok()?.flatten();
     let places = folders.flat_map(|folder| {

@@ -1,6 +1,6 @@
-//! What a person types: `cargo xtask serve`, `test`, `build`, `ci` and the rest.
+//! The command line: `cargo xtask serve`, `test`, `build`, `ci` and others.
 //!
-//! Each command is one file. The tools that a command needs are in one table ([`setup`]): they are looked for first, and
+//! Each command is one file. The tools that a command needs are in one table ([`setup`]): they are looked up first, and
 //! installed if they are missing.
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ VOLARY_CHROMIUM names a browser for the tests other than the one that is found."
 fn main() -> ExitCode {
     match command() {
         Ok(true) => ExitCode::SUCCESS,
-        // The failures have been printed, and their count is to be the last line.
+        // The failures have been printed, and their count has to be the last line.
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("\nerror: {error:#}");
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the command, and returns whether all was well.
+/// Runs the command; returns whether it succeeded.
 fn command() -> Result<bool> {
     let mut line = lexopt::Parser::from_env();
     let name = match line.next()? {
@@ -110,7 +110,7 @@ fn command() -> Result<bool> {
     Ok(true)
 }
 
-/// Commands that are programs of their own and parse their own arguments.
+/// Runs a command that is a separate program and parses its own arguments.
 fn program(project: &Project, name: &str, arguments: &[OsString]) -> Result<bool> {
     let mut cargo = project.cargo("run");
     match name {
@@ -120,7 +120,7 @@ fn program(project: &Project, name: &str, arguments: &[OsString]) -> Result<bool
             }
             cargo.args(["--quiet", "-p", "volary-cli", "--", "publish", "--page"]);
             cargo.arg(project.path("dist"));
-            // The user's folders are relative to where the user is.
+            // Relative paths are relative to the user's working directory.
             cargo.current_dir(std::env::current_dir()?);
         }
         "bench" => {
@@ -134,7 +134,8 @@ fn program(project: &Project, name: &str, arguments: &[OsString]) -> Result<bool
             ]);
         }
         _ => {
-            // The checks of a debug build at the speed of a release build. Cases that break something go to target/fuzz.
+            // The assertions of a debug build at the speed of a release build. Failing cases are written to
+            // target/fuzz.
             cargo.args(["--quiet", "--profile", "fuzz", "-p", "volary-fuzz", "--"]);
             cargo.arg("--out").arg(project.path("target/fuzz"));
         }

@@ -1,4 +1,4 @@
-//! Building the page: cargo compiles it, Trunk makes a static site of it in `dist/`.
+//! Builds the page: cargo compiles it, Trunk assembles a static site in `dist/`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::run;
 use crate::setup::{self, BUILD_TOOLS, Job, PYODIDE, TRUNK, WASM, WHEELS};
 use crate::wasm::{self, Profile};
 
-/// The sources of the site. No other file changes it.
+/// The sources of the site. No other files affect it.
 pub const SOURCES: [&str; 13] = [
     ".cargo/config.toml",
     "Cargo.lock",
@@ -30,10 +30,10 @@ pub const SOURCES: [&str; 13] = [
     "xtask/wasm-parts",
 ];
 
-/// Where the fingerprint of the sources of `dist/` is kept.
+/// The file with the fingerprint of the sources of `dist/`.
 const BUILT: &str = "target/xtask/built";
 
-/// Locked by the command that installs tools or builds.
+/// The lock file of commands that install tools or build.
 const TURN: &str = "target/xtask/turn";
 
 /// Builds the site, unless it is up to date, and prints the time of each part.
@@ -60,14 +60,14 @@ pub fn build(project: &Project) -> Result<()> {
         "dist",
     ]);
     run::run(&mut offline)?;
-    // What the sources were before the build: whatever changed meanwhile is built next time.
+    // The fingerprint from before the build: sources that changed meanwhile cause another build.
     write(&built, &sources)?;
     eprintln!("  {:>6.1} s  dist/ in all", start.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Waits until nobody else builds the page here, as long as the file is held: Trunk puts each build together in the
-/// same folder, and two at once would take it away from each other.
+/// Waits until no other process builds the page here, and locks it while the file is held: Trunk assembles each build
+/// in the same folder, so two concurrent builds would remove each other's files.
 fn turn(project: &Project) -> Result<std::fs::File> {
     let path = project.path(TURN);
     write(&path, "")?;
@@ -79,7 +79,7 @@ fn turn(project: &Project) -> Result<std::fs::File> {
     Ok(file)
 }
 
-/// Installs what building needs. What takes longest of the build itself goes on meanwhile.
+/// Installs the tools for building. The slowest part of the build itself runs concurrently.
 pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
     setup::ensure(project, &[&WASM])?;
     let mut compile = wasm::ahead(project, profile)?;
@@ -99,11 +99,11 @@ pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
     setup::ensure_beside(project, &tools, Vec::from(head_start))
 }
 
-/// Trunk; it calls us for the wasm.
+/// The command for Trunk, which calls this program's hook for the wasm.
 pub fn trunk(project: &Project) -> Command {
     let mut trunk = project.command("trunk");
     if std::env::var_os("RUST_LOG").is_none() {
-        // It warns that it can't minify what wasm-bindgen writes, at every build.
+        // At every build it warns that it cannot minify the output of wasm-bindgen.
         trunk.env("RUST_LOG", "error");
     }
     trunk
@@ -113,13 +113,13 @@ pub fn trunk(project: &Project) -> Command {
     trunk
 }
 
-/// Changes when a source is written, added, removed or renamed.
+/// A hash that changes when a source is written, added, removed or renamed.
 fn fingerprint(project: &Project) -> Result<String> {
     let mut hasher = DefaultHasher::new();
     for source in SOURCES {
         add(&project.path(source), &mut hasher)?;
     }
-    // A setting that changes what is built without a trace in the sources.
+    // Affects the build without a change in the sources.
     std::env::var_os("RUSTFLAGS").hash(&mut hasher);
     Ok(format!("{:x}", hasher.finish()))
 }

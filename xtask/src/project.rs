@@ -1,4 +1,4 @@
-//! Where things are in the project, and what its lock file says.
+//! Paths in the project, and commands that run in it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// The project in whose folders a command was given.
+/// The project that contains the working directory.
 pub struct Project {
     root: PathBuf,
 }
 
 impl Project {
-    /// The project around the working directory. It need not be the one that this program was built in:
+    /// The project around the working directory. It may differ from the one in which this program was built:
     /// two clones may share a target folder.
     pub fn here() -> Result<Project> {
         let here = std::env::current_dir().context("there is no working directory")?;
@@ -32,7 +32,7 @@ impl Project {
         path
     }
 
-    /// A program, started at the root of the project with the project's own tools first in its path.
+    /// A command that runs in the root of the project, with the project's own tools first in its search path.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -41,12 +41,12 @@ impl Project {
         command
     }
 
-    /// A subcommand of the `cargo` that runs us. It leaves `Cargo.lock` as it is: starting xtask has brought the
-    /// file up to date or, in CI, has failed because it was not.
+    /// A subcommand of the `cargo` that runs this program. It does not change `Cargo.lock`: starting xtask has updated
+    /// the file or, in CI, has failed because it was outdated.
     pub fn cargo(&self, subcommand: &str) -> Command {
         let mut command = self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(subcommand.split(' '));
-        // `cargo fmt` reads no lock file and knows no such option.
+        // `cargo fmt` reads no lock file and has no such option.
         if subcommand != "fmt" {
             command.arg("--locked");
         }
@@ -61,7 +61,7 @@ impl Project {
         ];
         let given = std::env::var_os("PATH").unwrap_or_default();
         let all = own.into_iter().chain(std::env::split_paths(&given));
-        // Only a path with a separator in its own name cannot be joined; then ours cannot be offered.
+        // Only a path that contains a separator cannot be joined; then the project's tools are omitted.
         std::env::join_paths(all).unwrap_or(given)
     }
 }

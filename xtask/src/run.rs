@@ -1,4 +1,4 @@
-//! Child processes: run, judged by how they end, and named when they fail.
+//! Child processes: runs them, checks their exit status, and names them in errors.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-/// How many lines of a failed program's output are shown.
+/// The number of lines shown of a failed program's output.
 const LAST_LINES: usize = 25;
 
-/// Does something that takes a while, and prints how long it took.
+/// Runs a slow operation, and prints its duration.
 pub fn timed<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let start = Instant::now();
     let done = work()?;
@@ -17,7 +17,7 @@ pub fn timed<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     Ok(done)
 }
 
-/// Runs a program whose output the user sees.
+/// Runs a program with visible output.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
@@ -28,12 +28,12 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program whose output the user sees only if it fails.
+/// Runs a program whose output is shown only if it fails.
 pub fn quietly(command: &mut Command) -> Result<()> {
     output(command).map(drop)
 }
 
-/// What a program prints, without the end of the line; its errors are shown if it fails.
+/// The output of a program, without the final line break; standard error is shown if it fails.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
@@ -49,12 +49,12 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(stdout)
 }
 
-/// What a program prints, without the end of the line; the user sees its errors.
+/// The output of a program, without the final line break; standard error is visible.
 pub fn output_aloud(command: &mut Command) -> Result<String> {
     output(command.stderr(Stdio::inherit()))
 }
 
-/// Runs a program whose output the user sees, and hands over every line of it as well. Returns whether the program
+/// Runs a program with visible output, and passes every line of it to `each`. Returns whether the program
 /// succeeded.
 pub fn watch(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
     // nextest writes its summary to standard error, all others write to standard output.
@@ -63,7 +63,7 @@ pub fn watch(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> 
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot start `{}`", line(command)))?;
-    // The command holds the writing end, which has to be closed for the reader to end.
+    // The command holds the writing end, which must be closed for the reader to end.
     command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
     let reader: Box<dyn Read> = Box::new(reader);
     for text in BufReader::new(reader).split(b'\n') {
@@ -75,7 +75,7 @@ pub fn watch(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> 
     Ok(child.wait()?.success())
 }
 
-/// The command as one would type it.
+/// The command line, as typed in a shell.
 pub fn line(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let program = program.file_stem().unwrap_or(command.get_program());

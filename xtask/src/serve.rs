@@ -41,7 +41,7 @@ pub fn serve(project: &Project, options: &Options) -> Result<()> {
     site.serve(&project.path("dist"))
 }
 
-/// What opens an address in the user's browser.
+/// The command that opens an address in the user's browser.
 fn browser(url: &str) -> Command {
     let words: &[&str] = if cfg!(target_os = "macos") {
         &["open"]

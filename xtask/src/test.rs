@@ -1,4 +1,4 @@
-//! `cargo xtask test`: native tests, journeys in a real browser, and the original as the judge.
+//! `cargo xtask test`: native tests, journeys in a real browser, and comparisons with the original.
 
 use std::process::Command;
 
@@ -12,17 +12,17 @@ use crate::setup::{
 use crate::test_summary::Count;
 use crate::{journeys, page, run};
 
-/// The parts, in the order in which they fail soonest.
+/// The parts, those that fail soonest first.
 const PARTS: [&str; 4] = ["unit", "golden", "interop", "e2e"];
 
-/// Runs every part, or those that are named, and says whether all passed.
+/// Runs all parts, or the named ones; returns whether all passed.
 pub fn test(project: &Project, only: &[String]) -> Result<bool> {
     let count = parts(project, only)?;
     println!("\n{count}");
     Ok(count.failed == 0)
 }
 
-/// Runs the parts and counts; a part that can't be run at all counts as one that failed.
+/// Runs the parts and counts; a part that cannot be run counts as one failure.
 pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
     if let Some(unknown) = only.iter().find(|name| !PARTS.contains(&name.as_str())) {
         bail!(
@@ -30,14 +30,14 @@ pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
             PARTS.join(", ")
         );
     }
-    // The golden cases are among the native tests already, unless they are asked for alone.
+    // The native tests already include the golden cases, unless these are selected alone.
     let wanted =
         |part: &&str| only.iter().any(|name| name == part) || only.is_empty() && *part != "golden";
     let mut total = Count::default();
     std::thread::scope(|scope| {
         if only.is_empty() {
-            // Mostly on one core, so the other parts go on meanwhile. The journeys build again: they find the page
-            // up to date, or report what is wrong with it.
+            // Mostly on one core, so the other parts run concurrently. The journeys build again: they find the page
+            // up to date, or report the error.
             scope.spawn(|| page::build(project));
         }
         for part in PARTS.into_iter().filter(wanted) {
@@ -70,7 +70,7 @@ fn unit(project: &Project) -> Result<Count> {
         return tally(cargo.args(["--workspace", "--no-fail-fast"]));
     }
     let mut nextest = project.cargo("nextest run");
-    // Its summary is read, so it must be plain text.
+    // Its summary is parsed, so it must be plain text.
     nextest.args(["--workspace", "--color", "never"]);
     let mut count = tally(&mut nextest)?;
     // nextest runs neither the golden harness nor the examples in documentation.
@@ -80,11 +80,11 @@ fn unit(project: &Project) -> Result<Count> {
     Ok(count)
 }
 
-/// Where the harness looks for Qwen2.5's tokenizer.
+/// The variable with the path of Qwen2.5's tokenizer for the harness.
 const TOKENIZER_VARIABLE: &str = "VOLARY_QWEN25_TOKENIZER";
 
 fn golden(project: &Project) -> Result<Count> {
-    // The harness names the cases that it can't run without the file.
+    // The harness reports the cases that it skips without the file.
     if let Err(error) = setup::ensure(project, &[&TOKENIZER]) {
         eprintln!("Without {}: {error:#}", TOKENIZER.name);
     }
@@ -95,8 +95,8 @@ fn golden(project: &Project) -> Result<Count> {
     tally(cargo.args(["--workspace", "--test", "golden"]))
 }
 
-/// The original as the judge, then providers' SDKs and servers that speak their wire formats, then the tools that
-/// write and read formats of trajectories.
+/// Compares with the original, then with providers' SDKs and servers that use their wire formats, then with the tools
+/// that write and read formats of trajectories.
 fn interop(project: &Project) -> Result<Count> {
     if HAPROXY.can_be_had(project) {
         setup::ensure(project, &[&HAPROXY])?;
@@ -134,12 +134,12 @@ fn pytest(project: &Project, environment: &'static Tool, tests: &[&str]) -> Resu
     tally(&mut pytest)
 }
 
-/// Counts the tests of a command, whose output the user sees.
+/// Counts the tests of a command with visible output.
 pub fn tally(command: &mut Command) -> Result<Count> {
     let mut count = Count::default();
     let fine = run::watch(command, |line| count.read(line))?;
     if !fine && count.failed == 0 {
-        // It failed before or beside its tests: that is a failure as well.
+        // A failure before or outside of its tests counts as well.
         count.failed = 1;
     }
     if count == Count::default() {

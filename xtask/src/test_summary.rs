@@ -1,19 +1,19 @@
-//! Counting what passed and what failed, in the words of each test runner.
+//! Counts passed and failed tests, parsed from each test runner's summary.
 
 use std::fmt;
 use std::ops::AddAssign;
 
-/// How many passed, how many failed.
+/// Numbers of passed and failed tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Fine.
+    /// Passed.
     pub passed: u64,
-    /// Not fine.
+    /// Failed.
     pub failed: u64,
 }
 
 impl Count {
-    /// A single check.
+    /// The count of a single check.
     pub fn of(fine: bool) -> Count {
         Count {
             passed: u64::from(fine),
@@ -21,7 +21,7 @@ impl Count {
         }
     }
 
-    /// What a line adds: cargo's `test result: ok. 3 passed; 1 failed; …`, nextest's `Summary [ 1.2s] 4
+    /// Adds the counts in a line: cargo's `test result: ok. 3 passed; 1 failed; …`, nextest's `Summary [ 1.2s] 4
     /// tests run: 3 passed, 1 failed, …`, the golden harness's `golden cases: 3 passed, 1 failed, …`,
     /// pytest's `=== 1 failed, 3 passed in 0.1s ===`.
     pub fn read(&mut self, line: &str) {

@@ -1,5 +1,5 @@
-//! The hook of Trunk's builds: cargo links the page's wasm, and `xtask/wasm-parts` makes the files of it that Trunk puts
-//! into the site.
+//! The hook of Trunk's builds: cargo links the page's wasm, and `xtask/wasm-parts` splits it into the files that Trunk
+//! copies into the site.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::project::Project;
 use crate::run::{output_aloud, run, timed};
 use crate::setup::WasmStd;
 
-/// The name under which Trunk calls us before each build.
+/// The name of the hook that Trunk calls before each build.
 pub const HOOK: &str = "wasm";
 
 /// The kind of build.
@@ -23,7 +23,7 @@ pub enum Profile {
     Release,
 }
 
-/// Does what Trunk asks for.
+/// Runs the hook.
 pub fn hook(project: &Project) -> Result<()> {
     let release = std::env::var("TRUNK_PROFILE").is_ok_and(|profile| profile == "release");
     let profile = match release {
@@ -45,7 +45,7 @@ pub fn hook(project: &Project) -> Result<()> {
     run(&mut parts)
 }
 
-/// The compilation of the page by itself, ahead of Trunk's call.
+/// The command that compiles the page ahead of Trunk's call.
 pub fn ahead(project: &Project, profile: Profile) -> Result<Command> {
     let mut cargo = compile(project, profile)?;
     relocatable(&mut cargo);
@@ -69,12 +69,12 @@ fn compile(project: &Project, profile: Profile) -> Result<Command> {
     Ok(cargo)
 }
 
-/// Linked in the way that the splitter wants; this comes after all other arguments.
+/// Links relocatably, as the splitter requires; these arguments must be the last.
 fn relocatable(cargo: &mut Command) -> &mut Command {
     cargo.args(["--", "-Clink-arg=--emit-relocs"])
 }
 
-/// Folders of this machine, which are nobody's business, and what panics call them instead.
+/// Local folders, which should not leak, and the names that replace them in panic messages.
 fn renamed_paths(project: &Project) -> Result<Vec<(String, &'static str)>> {
     let mut rustc = project.command("rustc");
     WasmStd::here(project)?.apply(&mut rustc);
@@ -83,7 +83,7 @@ fn renamed_paths(project: &Project) -> Result<Vec<(String, &'static str)>> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
     let packages = home.map(|home| home.join("registry/src"));
-    // The registry has a folder of its own in there.
+    // The registry has its own subfolder.
     let registries = packages.iter().filter_map(|path| path.read_dir().ok());
     let registries = registries
         .flatten()
@@ -96,7 +96,7 @@ fn renamed_paths(project: &Project) -> Result<Vec<(String, &'static str)>> {
         .collect())
 }
 
-/// Where cargo says that the binary lies.
+/// The path of the binary in cargo's messages.
 fn linked(messages: &str) -> Result<PathBuf> {
     let start = "\"executable\":\"";
     let found = messages.lines().rev().find_map(|line| {

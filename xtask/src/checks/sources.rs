@@ -1,4 +1,4 @@
-//! What sources and documents have to look like, and that everything which is fetched is pinned.
+//! Rules for sources and documents, and the check that everything fetched is pinned.
 
 mod inert;
 mod links;

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::run::{output, quietly};
 
-/// The first release whose packages do all that they are used for here.
+/// The first release whose packages are recent enough.
 const FIRST: u32 = 12;
 
 /// Whether this is Debian 12 or later.
@@ -22,16 +22,16 @@ fn recent(os_release: &str) -> bool {
             .map(|value| value.trim_matches('"'))
     };
     let version = value("VERSION_ID").map(|version| version.parse::<u32>());
-    // What has no number yet is the next release.
+    // A release without a number is the next one.
     value("ID") == Some("debian") && !matches!(version, Some(Ok(..FIRST)))
 }
 
-/// Whether packages can be installed by this user.
+/// Whether this user can install packages.
 pub fn can_install() -> bool {
     is_recent() && output(Command::new("id").arg("-u")).is_ok_and(|user| user == "0")
 }
 
-/// Installs packages; never at the cost of removing others.
+/// Installs packages; fails if others would have to be removed.
 pub fn install(packages: &[&str]) -> Result<()> {
     let apt = || {
         let mut apt = Command::new("apt-get");

@@ -1,4 +1,4 @@
-//! Where tools come from: how each is found, installed, and installed by hand.
+//! Sources of tools: how each is found, installed, and installed by hand.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,10 +10,10 @@ use super::{NODE, PYTHON, Tool, WasmStd, debian};
 use crate::project::Project;
 use crate::run::{output, quietly};
 
-/// Copies of the lock file and of the requirements that were installed: others are another installation.
+/// Copies of the installed lock file and requirements: if they differ, the tools are installed again.
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 const INSTALLED_REQUIREMENTS: &str = "installed-requirements.txt";
-/// Packages are never built: that would fetch others, which no hash covers.
+/// Packages are never built from source: that would fetch others, which no hash covers.
 const PIP: [&str; 5] = [
     "--quiet",
     "--require-hashes",
@@ -21,28 +21,28 @@ const PIP: [&str; 5] = [
     "--only-binary",
     ":all:",
 ];
-/// What Pyodide 314 runs: CPython 3.14, and pure Python.
+/// The platform of Pyodide 314: CPython 3.14, and pure Python.
 const PYODIDE_PLATFORM: &str = "--platform pyemscripten_2026_0_wasm32 --platform any --python-version 314 \
                                 --implementation cp --abi cp314 --abi none";
 
-/// Where a tool comes from.
+/// The source of a tool.
 pub enum Source {
     /// See [`WasmStd`].
     WasmStd,
-    /// A program of the system, by any of these names or paths, and Debian's packages with it.
+    /// A program of the system, by any of these names or paths, and the Debian packages that contain it.
     Program(&'static [&'static str], &'static [&'static str]),
-    /// A crate and its version. Its own lock file fixes its dependencies.
+    /// A crate and its version. Its own lock file pins its dependencies.
     Crate(&'static str, &'static str),
-    /// Packages of npm: the folder of the lock file that fixes them, and the folder that they are installed in.
+    /// Packages of npm: the folder of the lock file that pins them, and the folder that they are installed in.
     Npm(&'static str, &'static str),
-    /// A virtual environment of Python: the requirements, fixed by hashes, and its folder.
+    /// A virtual environment of Python: the requirements, pinned by hashes, and its folder.
     Pip(&'static str, &'static str),
-    /// Wheels for Pyodide: the requirements, fixed by hashes, and the folder of the wheels.
+    /// Wheels for Pyodide: the requirements, pinned by hashes, and the folder of the wheels.
     Wheels(&'static str, &'static str),
 }
 
 impl Source {
-    /// Where the tool is, if it is here.
+    /// The path of the tool, if it is present.
     pub fn find(&self, project: &Project) -> Option<String> {
         match self {
             Source::WasmStd => WasmStd::find(project).map(|source| match source {
@@ -83,7 +83,7 @@ impl Source {
         }
     }
 
-    /// How it is installed.
+    /// A description of its installation.
     pub fn how(&self) -> String {
         match self {
             Source::WasmStd => WasmStd::HOW.to_owned(),
@@ -102,7 +102,7 @@ impl Source {
         }
     }
 
-    /// Whether we can install it, or the user has to.
+    /// Whether this program can install it; otherwise the user has to.
     pub fn can_be_installed(&self) -> bool {
         match self {
             Source::WasmStd => WasmStd::can_be_installed(),
@@ -111,12 +111,12 @@ impl Source {
         }
     }
 
-    /// Whether it is installed for the whole machine: then nothing else is installed at the same time.
+    /// Whether it is installed system-wide: then nothing else is installed at the same time.
     pub fn is_of_the_system(&self) -> bool {
         matches!(self, Source::WasmStd | Source::Program(..))
     }
 
-    /// What its installation needs.
+    /// The tool that its installation needs.
     pub fn installed_with(&self) -> Option<&'static Tool> {
         match self {
             Source::Npm(..) => Some(&NODE),
@@ -145,7 +145,7 @@ impl Source {
                 let (requirements, folder) = (project.path(requirements), project.path(folder));
                 // Debian's own Python has no pip.
                 let mut pip = pip_of(project, &project.path("target/tools/pip"))?;
-                // Wheels of earlier versions must not stay.
+                // Remove wheels of earlier versions.
                 if folder.exists() {
                     fs::remove_dir_all(&folder)?;
                 }
@@ -159,7 +159,7 @@ impl Source {
     }
 }
 
-/// Names without a separator are looked for on the search path, others are paths.
+/// Names without a separator are looked up in the search path, others are paths.
 fn find_program(project: &Project, names: &[&str]) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = std::env::split_paths(&project.search_path()).collect();
     let mut candidates = names
@@ -168,7 +168,7 @@ fn find_program(project: &Project, names: &[&str]) -> Option<PathBuf> {
     candidates.find(|path| path.is_file())
 }
 
-/// Two programs have to be of some age at most, and complete.
+/// Two programs must have a minimum version, and be complete.
 fn is_recent_enough(project: &Project, path: &Path) -> bool {
     let name = path.file_stem().unwrap_or_default();
     if name == "npm" {
@@ -186,7 +186,7 @@ fn has_binstall(project: &Project) -> bool {
     output(project.command("cargo-binstall").arg("-V")).is_ok()
 }
 
-/// Downloads the program with cargo-binstall if that is here, and builds it otherwise: unoptimised, because a user
+/// Downloads the program with cargo-binstall if available, and builds it otherwise: unoptimised, because a user
 /// waits for it and it runs for seconds only.
 fn install_crate(project: &Project, name: &str, version: &str) -> Result<()> {
     let root = project.path("target/tools");
@@ -208,10 +208,10 @@ fn install_crate(project: &Project, name: &str, version: &str) -> Result<()> {
         .arg(&workshop)
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env("CARGO_PROFILE_DEV_INCREMENTAL", "false")
-        // The flags of the user's own code are not meant for it.
+        // The flags are meant for the user's own code.
         .env_remove("RUSTFLAGS");
     quietly(&mut cargo)?;
-    // The build is large and not needed again. If it cannot be removed, no harm is done.
+    // The build is large and not needed again. A failure to remove it is harmless.
     let _ = fs::remove_dir_all(workshop);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The standard library for `wasm32-unknown-unknown`.
 //!
-//! It comes with rustup's target. Where rustup cannot download, it comes from Debian: a compiler of its own and the
+//! It is part of rustup's target. If rustup cannot download it, it comes from Debian: a separate compiler and the
 //! sources of its library, which cargo then builds along with the page.
 
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::run::{output, quietly};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 const PACKAGES: [&str; 4] = ["rustc-web", "rust-web-src", "rust-web-clippy", "lld-19"];
-/// Set to `debian` to build as if rustup had nothing to offer.
+/// Set to `debian` to build as if rustup were unavailable.
 const CHOICE: &str = "VOLARY_WASM_STD";
-/// Where the standard library comes from.
+/// The source of the standard library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WasmStd {
     /// The toolchain has it.
@@ -26,7 +26,7 @@ pub enum WasmStd {
 }
 
 impl WasmStd {
-    /// What is here, if any.
+    /// The available library, if there is one.
     pub fn find(project: &Project) -> Option<WasmStd> {
         let debian_wanted = std::env::var(CHOICE).is_ok_and(|choice| choice == "debian");
         if !debian_wanted && toolchain_has_it(project) {
@@ -38,12 +38,12 @@ impl WasmStd {
         }
     }
 
-    /// What is here; call it once it is ensured.
+    /// The available library; call it after it was ensured.
     pub fn here(project: &Project) -> Result<WasmStd> {
         WasmStd::find(project).with_context(|| format!("there is no library for {TARGET}"))
     }
 
-    /// The environment in which cargo builds for wasm with this library.
+    /// The environment variables for building wasm with this library.
     pub fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
             WasmStd::Toolchain => &[],
@@ -56,12 +56,12 @@ impl WasmStd {
         }
     }
 
-    /// Makes a command that runs cargo build for wasm with this library.
+    /// Configures a cargo command to build for wasm with this library.
     pub fn apply(self, command: &mut Command) {
         command.envs(self.environment().iter().copied());
     }
 
-    /// The linter that knows this library: a `cargo clippy` of the same release as the compiler.
+    /// The matching linter: a `cargo clippy` of the same release as the compiler.
     pub fn clippy(self, project: &Project) -> Command {
         let mut command = match self {
             WasmStd::Toolchain => project.cargo("clippy"),
@@ -74,16 +74,16 @@ impl WasmStd {
         command
     }
 
-    /// How it is installed.
+    /// A description of its installation.
     pub const HOW: &str =
         "with rustup target add wasm32-unknown-unknown, or from the packages of Debian";
 
-    /// Whether we can install it.
+    /// Whether this program can install it.
     pub fn can_be_installed() -> bool {
         output(Command::new("rustup").arg("--version")).is_ok() || debian::can_install()
     }
 
-    /// Installs it, by rustup if that works.
+    /// Installs it, preferably by rustup.
     pub fn install(project: &Project) -> Result<()> {
         match add_target(project) {
             Ok(()) if WasmStd::find(project).is_some() => Ok(()),

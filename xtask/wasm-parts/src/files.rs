@@ -1,8 +1,9 @@
-//! The page's files: what a first visit needs, and what is loaded when it is asked for.
+//! The page's files: those of the first load, and those loaded on demand.
 //!
-//! Cargo links one binary. The splitter cuts it at the functions that are marked as split points: what only these
-//! reach, code and data, becomes a part of its own. wasm-bindgen then writes the glue of the main part, wasm-opt makes
-//! that small and the others fast, and esbuild the scripts small. Trunk puts into the site what it finds in [`FOLDER`].
+//! Cargo links one binary. The splitter cuts it at the functions that are marked as split points: code and data that
+//! only these reach become separate parts. wasm-bindgen then writes the glue of the main part, wasm-opt optimizes
+//! that for size and the others for speed, and esbuild minifies the scripts. Trunk copies the files in [`FOLDER`] into
+//! the site.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -19,14 +20,14 @@ use hmac_sha256::Hash;
 
 use crate::{python_kit, styles};
 
-/// `index.html` names what lies in here: `site/`, which is copied, `head.html`, which is inlined, and the styles.
+/// `index.html` refers to its contents: `site/`, which is copied, `head.html`, which is inlined, and the styles.
 const FOLDER: &str = "target/xtask/wasm";
 
 const NAME: &str = "volary";
-/// What the splitter calls the script that loads the other parts.
+/// The splitter's name for the script that loads the other parts.
 const LOADER: &str = "__wasm_split.js";
 
-/// What Rust's compiler emits today, and every browser of the last years reads.
+/// The features that Rust's compiler emits today, and that every browser of the last years supports.
 const FEATURES: [&str; 7] = [
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",
@@ -37,7 +38,7 @@ const FEATURES: [&str; 7] = [
     "--enable-multivalue",
 ];
 
-/// Makes the files of a linked binary; small ones for a release.
+/// Writes the files of a linked binary, optimized for a release.
 pub fn write(linked: &Path, release: bool) -> Result<()> {
     let folder = Path::new(FOLDER);
     let site = folder.join("site");
@@ -54,8 +55,8 @@ pub fn write(linked: &Path, release: bool) -> Result<()> {
         timed("optimise the parts", || shrink(&parts))?;
         timed("minify the scripts", || minify(&parts))?;
     }
-    // All parts belong together: a folder that is named after what is in it holds them, so that a
-    // host's cache never pairs the parts of two builds, and none has to know another's hash.
+    // All parts belong together: they are in a folder named by a hash of its contents, so that a
+    // host's cache never mixes the parts of two builds, and no part has to know another's hash.
     let name = format!("{NAME}-{}", &HEXLOWER.encode(&fingerprint(&parts)?)[..16]);
     let named = site.join(&name);
     fs::rename(&parts, &named)?;
@@ -64,7 +65,7 @@ pub fn write(linked: &Path, release: bool) -> Result<()> {
     Ok(fs::write(folder.join("head.html"), links(&named, &name)?)?)
 }
 
-/// Cuts the binary, and leaves in `parts` the glue and whatever can be loaded.
+/// Splits the binary, and writes the glue and all loadable parts to `parts`.
 fn split(linked: &Path, pieces: &Path, parts: &Path) -> Result<()> {
     if pieces.exists() {
         fs::remove_dir_all(pieces)?;
@@ -80,8 +81,8 @@ fn split(linked: &Path, pieces: &Path, parts: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the first part small and the others fast, as many at a time as there are processors; the largest first,
-/// for it takes as long as all others.
+/// Optimizes the first part for size and the others for speed, on all processors; the largest first,
+/// because it takes as long as all others.
 fn shrink(parts: &Path) -> Result<()> {
     let mut wasm = files(parts)?;
     wasm.retain(|file| is_wasm(file));
@@ -91,9 +92,9 @@ fn shrink(parts: &Path) -> Result<()> {
     let work = || -> Result<()> {
         while let Some(file) = next() {
             let mut optimizer = npm_program("wasm-opt");
-            // The first part is fetched by everybody. The others run long loops, and are no larger for being fast.
+            // Everybody fetches the first part. The others run long loops, and are no larger when optimized for speed.
             let is_first = file.ends_with(format!("{NAME}_bg.wasm"));
-            // In the order of names, similar functions are neighbours, and gzip finds what they share: 2 % less to fetch.
+            // Sorted by name, similar functions are adjacent, which gzip compresses better: 2 % less to fetch.
             let passes: &[&str] = match is_first {
                 true => &["-Oz", "--reorder-functions-by-name"],
                 false => &["-O3"],
@@ -111,7 +112,7 @@ fn shrink(parts: &Path) -> Result<()> {
     })
 }
 
-/// A program from npm. On Windows it is a script, which has to be called by its full name.
+/// A program from npm. On Windows it is a script, which must be called by its full name.
 fn npm_program(name: &str) -> Command {
     match cfg!(windows) {
         true => Command::new(format!("{name}.cmd")),
@@ -119,7 +120,7 @@ fn npm_program(name: &str) -> Command {
     }
 }
 
-/// Runs a program, whose output is shown if it fails.
+/// Runs a program whose output is shown if it fails.
 fn run(command: &mut Command) -> Result<()> {
     let output = command
         .output()
@@ -131,7 +132,7 @@ fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Does something that takes a while, and prints how long it took.
+/// Runs a slow operation, and prints its duration.
 fn timed<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let start = Instant::now();
     let done = work()?;
@@ -139,7 +140,7 @@ fn timed<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     Ok(done)
 }
 
-/// Joins the editor of code and the modules that it is made of.
+/// Bundles the code editor with its modules.
 fn bundle_editor(parts: &Path) -> Result<()> {
     let mut esbuild = npm_program("esbuild");
     let mut file = OsString::from("--outfile=");
@@ -156,7 +157,7 @@ fn bundle_editor(parts: &Path) -> Result<()> {
     run(&mut esbuild)
 }
 
-/// Takes comments and long names out of the scripts.
+/// Minifies the scripts.
 fn minify(parts: &Path) -> Result<()> {
     let scripts = files(parts)?.into_iter().filter(|file| !is_wasm(file));
     let mut esbuild = npm_program("esbuild");
@@ -169,7 +170,7 @@ fn minify(parts: &Path) -> Result<()> {
     run(esbuild.args(scripts))
 }
 
-/// What the browser is to fetch at once, with digests. `src/start.js` takes the addresses from here as
+/// The preload links with digests. `src/start.js` takes the addresses from here as
 /// well, the glue's first. The loader, whose digest is here too, names the other parts; their own digests
 /// would be a hundredth of the first load.
 fn links(parts: &Path, folder: &str) -> Result<String> {
@@ -195,7 +196,7 @@ fn links(parts: &Path, folder: &str) -> Result<String> {
     Ok(links)
 }
 
-/// As `integrity` wants it.
+/// The digest in the format of the attribute `integrity`.
 pub(crate) fn digest(file: &Path) -> Result<String> {
     let bytes = fs::read(file)?;
     Ok(format!("sha256-{}", BASE64.encode(&Hash::hash(&bytes))))

@@ -1,7 +1,7 @@
 //! Makes the page's files of its linked wasm, or writes the JavaScript glue of any module.
 //!
-//! This is a program of the workspace rather than an installed tool, so that `Cargo.lock` fixes its
-//! dependencies like all others, and a crate of its own, so that only building the page waits for them. It runs in the
+//! This is a program of the workspace rather than an installed tool, so that `Cargo.lock` pins its
+//! dependencies like all others, and its own crate, so that only building the page waits for them. It runs in the
 //! folder of the project.
 
 mod files;
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Writes `<name>.wasm`, which is for [`bind`], the other parts, and the script that loads them.
+/// Writes `<name>.wasm`, the input of [`bind`], the other parts, and the script that loads them.
 fn split(module: &Path, folder: &Path, name: &str) -> Result<()> {
     let bytes =
         std::fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;

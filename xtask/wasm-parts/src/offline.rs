@@ -1,5 +1,5 @@
-//! Tells the service worker which files the page has (`src/service-worker.js`), each with its digest. Without this, as in
-//! development, the worker stores nothing.
+//! Writes the list of the page's files with their digests into the service worker (`src/service-worker.js`). Without
+//! it, as in development, the worker caches nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use serde_json::json;
 
 use crate::files::digest;
 
-/// The worker, in the folder of the site.
+/// The path of the worker in the site.
 const WORKER: &str = "service-worker.js";
 /// The line that is replaced.
 const PLACE: &str = "const BUILD = null;";
-/// Files that are not stored: the Python runtime is large, and its sandboxed frame is never served by a worker.
+/// Files that are not cached: the Python runtime is large, and a worker never serves its sandboxed frame.
 const LEFT_OUT: [&str; 2] = [WORKER, "python/"];
 
-/// Completes the service worker of a site.
+/// Writes the list into the service worker of a site.
 pub fn write(site: &Path) -> Result<()> {
     let worker = site.join(WORKER);
     let script = fs::read_to_string(&worker)?;
@@ -49,7 +49,7 @@ fn completed(script: &str, build: &str) -> Result<String> {
     Ok(script.replacen(PLACE, &format!("const BUILD = {build};"), 1))
 }
 
-/// The files of a site by their paths, with their digests.
+/// The files of a site by path, with their digests.
 fn listed(site: &Path) -> Result<BTreeMap<String, String>> {
     let mut listed = BTreeMap::new();
     let mut all = Vec::new();

@@ -1,9 +1,9 @@
-//! The files of `dist/python/`: Pyodide, fhaviary and our own sandbox, which the page fetches when a Python
+//! The files of `dist/python/`: Pyodide, fhaviary and this project's sandbox, which the page fetches when a Python
 //! environment is opened.
 //!
-//! All lie in a folder that is named after their content, so that they can be cached for ever; `kit.json`, which is
+//! All are in a folder named by a hash of their content, so that they can be cached forever; `kit.json`, which is
 //! small, names the folder and the files. The sandboxed frame is one document with one inline script, whose hash
-//! stands in the frame's policy: the policy names no address at all.
+//! is in the frame's policy: the policy contains no address.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +14,11 @@ use hmac_sha256::Hash;
 use serde_json::json;
 
 const SOURCES: &str = "public/python";
-/// Where xtask puts the wheels.
+/// The folder in which xtask puts the wheels.
 const WHEELS: &str = "target/tools/wheels";
 const PYODIDE: &str = "target/tools/pyodide/node_modules/pyodide";
 
-/// What the files are for, and what they are called. The page looks for these names.
+/// The keys and names of this project's files. The page looks up these keys.
 const OURS: [(&str, &str); 2] = [("boot", "boot.js"), ("host", "host.py")];
 const THEIRS: [(&str, &str); 4] = [
     ("core", "pyodide.mjs"),
@@ -76,7 +76,7 @@ pub fn write(site: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The wheels of a folder, in order of their names.
+/// The wheels of a folder, sorted by name.
 fn wheels(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let mut files = entries.collect::<Result<Vec<_>>>()?;

@@ -1,12 +1,12 @@
-//! The styles of a first visit: a file for each component, joined into one sheet, which is one request and packs
-//! better than many. What is shown later brings its own styles (`src/pages.rs`).
+//! The styles of the first load: one file per component, joined into one sheet, which is one request and compresses
+//! better than many. Pages loaded later have their own styles (`src/pages.rs`).
 
 use std::path::Path;
 
 use anyhow::Result;
 use fs_err as fs;
 
-/// The files, in `style/`. The first names the layers; within a layer what comes later wins.
+/// The files, in `style/`. The first declares the layers; within a layer later files override earlier ones.
 const FIRST_VISIT: [&str; 12] = [
     "base",
     "elements",
@@ -22,7 +22,7 @@ const FIRST_VISIT: [&str; 12] = [
     "print",
 ];
 
-/// Writes the sheet that `index.html` links.
+/// Writes the sheet to which `index.html` links.
 pub fn join(sheet: &Path) -> Result<()> {
     let mut joined = String::new();
     for name in FIRST_VISIT {

@@ -1,4 +1,4 @@
-//! What each crate below the page may depend on, against what cargo says it depends on.
+//! The allowed dependencies of each crate below the page, compared with cargo's metadata.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use crate::ci::BELOW_THE_PAGE;
 use crate::project::Project;
 use crate::run::output;
 
-/// What belongs to the page or to the server alone.
+/// Packages that only the page or the server may depend on.
 const OUTSIDE: [&str; 8] = [
     "axum",
     "gloo",

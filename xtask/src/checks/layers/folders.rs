@@ -1,11 +1,11 @@
-//! What each folder of `src/` may import, against the paths in its code.
+//! The allowed imports of each folder of `src/`, compared with the paths in its code.
 
 use anyhow::Result;
 
 use crate::checks::{files, none, read};
 use crate::project::Project;
 
-/// The folders (or single files) of `src/`, and what each may use: only what stands before it, so there is no cycle.
+/// The folders (or single files) of `src/`, and their allowed imports: only earlier entries, so there is no cycle.
 const MAY_USE: &[(&str, &str)] = &[
     ("later", ""),
     ("route", ""),
@@ -64,9 +64,9 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Arrows outward that are there all the same.
+/// Exceptions: imports in the wrong direction that still exist.
 const EXCEPTIONS: [(&str, &str); 2] = [
-    // Until the page is split by pages alone, `later::install` fills the places that the first load leaves empty.
+    // Until the page is split by pages alone, `later::install` fills the slots that the first load leaves empty.
     ("later", "components"),
     ("later", "projection"),
 ];
@@ -92,13 +92,13 @@ fn folders_of_the_page_import_downward() -> Result<()> {
     Ok(())
 }
 
-/// A module of the page: the names on the way to it.
+/// A module of the page, as its path.
 struct Module {
     names: Vec<String>,
 }
 
 impl Module {
-    /// The module of a file under `src/`. Those of the crate's root have no names.
+    /// The module of a file under `src/`. The crate's root has an empty path.
     fn of(file: &str) -> Module {
         let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
         let names = path
@@ -109,12 +109,12 @@ impl Module {
         }
     }
 
-    /// The folder of `src/` that it is in; none for the root, which uses them all.
+    /// The folder of `src/` that contains it; empty for the root, which may import all.
     fn folder(&self) -> &str {
         self.names.first().map_or("", |name| name)
     }
 
-    /// The folders that its text names by `crate::`, or by `super::` at the start of a line, with their lines.
+    /// The folders that its text imports by `crate::`, or by `super::` at the start of a line, with their lines.
     fn arrows(&self, text: &str) -> Vec<(usize, String)> {
         let mut arrows = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -132,14 +132,14 @@ impl Module {
         arrows
     }
 
-    /// The rest of a path that leads by `super::` out of its folder.
+    /// The rest of a path that leaves its folder by `super::`.
     fn above(&self, path: &str) -> Option<String> {
         let rest = path.trim_start_matches("super::");
         let supers = (path.len() - rest.len()) / "super::".len();
         (supers > 0 && supers == self.names.len()).then(|| rest.to_owned())
     }
 
-    /// What is wrong with an arrow, if anything.
+    /// The violation of an import, if it is not allowed.
     fn breach(&self, line: usize, target: &str) -> Option<String> {
         let folder = self.folder();
         let place = format!("src/{}, line {line}", self.names.join("/"));

@@ -1,26 +1,26 @@
 //! Finds the elements that leptos would build from an HTML string.
 //!
 //! `view!` sets a nested element whose attributes and children are all literals with `innerHTML`. The page's policy
-//! (`require-trusted-types-for 'script'`) forbids that, and the page breaks. An element with at least one `{block}`, with
-//! an attribute that is no string literal, or with a component in it is built node by node. So are the outermost elements
-//! of a `view!` and those directly in a component.
+//! (`require-trusted-types-for 'script'`) forbids that, and the page breaks. An element with at least one `{block}`,
+//! with an attribute that is no string literal, or with a component in it is built node by node. So are the outermost
+//! elements of a `view!` and those directly in a component.
 
 use std::iter::Peekable;
 
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree, token_stream};
 
-/// Elements without a closing tag.
+/// Void elements, which have no closing tag.
 const VOID: [&str; 14] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr",
 ];
-/// Attributes whose values are never written into HTML.
+/// Attributes that are never serialized to HTML.
 const NOT_IN_HTML: [&str; 5] = ["bind", "on", "prop", "style", "use"];
 
 /// The lines of inert elements in the `view!` macros of a Rust source.
 pub fn inert_elements(source: &str) -> Vec<usize> {
     let mut lines = Vec::new();
-    // What is no Rust is for the compiler to report.
+    // The compiler reports invalid Rust.
     if let Ok(tokens) = source.parse() {
         search(tokens, &mut lines);
     }
@@ -45,14 +45,14 @@ fn search(tokens: TokenStream, lines: &mut Vec<usize>) {
 
 type Tokens = Peekable<token_stream::IntoIter>;
 
-/// An element whose closing tag has not been read yet.
+/// An open element.
 struct Element {
     line: usize,
     is_component: bool,
-    /// Whether all of it is literal so far.
+    /// Whether its content is all literal so far.
     is_literal: bool,
     is_empty: bool,
-    /// The lines of the elements in it that are inert unless it is inert itself.
+    /// The lines of its inert children, reported unless it is inert itself.
     inert: Vec<usize>,
 }
 
@@ -81,7 +81,7 @@ fn markup(tokens: TokenStream, lines: &mut Vec<usize>) {
     }
 }
 
-/// Reads a start tag from its name on, and whether it closes its element. `None` for a fragment or a comment.
+/// Reads a start tag, beginning at its name, and whether it closes its element. `None` for a fragment or a comment.
 fn start_tag(at: Span, tokens: &mut Tokens) -> Option<(Element, bool)> {
     let name = match tokens.next_if(|token| matches!(token, TokenTree::Ident(_))) {
         Some(name) => name.to_string(),
@@ -126,7 +126,7 @@ fn start_tag(at: Span, tokens: &mut Tokens) -> Option<(Element, bool)> {
     Some((element, true))
 }
 
-/// Skips the rest of a start tag, and says whether it closes its element.
+/// Skips the rest of a start tag; returns whether it closes its element.
 fn end_of_tag(tokens: &mut Tokens) -> bool {
     let (mut before, mut generics) = (' ', 0_usize);
     for token in tokens.by_ref() {
@@ -147,7 +147,7 @@ fn end_of_tag(tokens: &mut Tokens) -> bool {
     true
 }
 
-/// Takes the innermost open element away, and passes on what is known about it.
+/// Closes the innermost open element, and passes its result to its parent.
 fn close(open: &mut Vec<Element>, lines: &mut Vec<usize>) {
     let Some(element) = open.pop() else {
         return;

@@ -1,6 +1,6 @@
-//! What the documents point to: links to other files and to headings within them, and paths in code spans.
+//! Checks the references in documents: links to other files and to headings within them, and paths in code spans.
 //!
-//! Nothing is asked of the network: addresses elsewhere are not looked at.
+//! It makes no network requests: external links are not checked.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use anyhow::Result;
 use crate::checks::{files, name, none, read};
 use crate::project::Project;
 
-/// Documents for people who do not know the project yet.
+/// Documents for newcomers to the project.
 const DOCUMENTS: [&str; 5] = [
     "README.md",
     "ARCHITECTURE.md",
@@ -17,7 +17,7 @@ const DOCUMENTS: [&str; 5] = [
     "docs",
     "tests/golden",
 ];
-/// A code span that begins so is a path of the project.
+/// The prefixes by which a code span is recognized as a path of the project.
 const FOLDERS: [&str; 9] = [
     "src/",
     "crates/",
@@ -58,7 +58,7 @@ fn links_and_paths_of_documents_lead_somewhere() -> Result<()> {
     Ok(())
 }
 
-/// What a document points to.
+/// A reference in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target<'t> {
     /// A link, relative to the document.
@@ -67,7 +67,7 @@ enum Target<'t> {
     Path(&'t str),
 }
 
-/// The targets of a text; what stands in blocks of code is left alone.
+/// The references in a text, except for those in code blocks.
 fn targets(text: &str) -> Vec<Target<'_>> {
     let mut found = Vec::new();
     let mut in_code = false;
@@ -119,7 +119,7 @@ fn leads_somewhere(root: &Path, folder: &Path, file: &Path, target: Target<'_>) 
     }
 }
 
-/// The name under which a heading is linked.
+/// The anchor of a heading.
 fn anchor(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = words

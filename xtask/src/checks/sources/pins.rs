@@ -1,4 +1,4 @@
-//! Everything that a build fetches is fixed by content: Rust's crates and npm's and Python's packages by lock files with
+//! Checks that everything that a build fetches is pinned: the packages of Rust, npm and Python by lock files with
 //! hashes, GitHub's actions by commit.
 
 use anyhow::Result;
@@ -43,7 +43,7 @@ fn everything_that_is_fetched_is_pinned() -> Result<()> {
     Ok(())
 }
 
-/// Packages from a registry have a checksum; those from git would have none.
+/// Packages from a registry have a checksum; those from git have none.
 fn in_cargo_lock(text: &str) -> Vec<String> {
     let packages = text.split("[[package]]").skip(1);
     packages
@@ -79,7 +79,7 @@ fn in_npm_lock(text: &str) -> Vec<String> {
 }
 
 fn in_requirements(text: &str) -> Vec<String> {
-    // A requirement goes on in the next line if its line ends with a backslash.
+    // A requirement continues on the next line after a backslash.
     let joined = text.replace("\\\n", "");
     joined
         .lines()
@@ -89,7 +89,7 @@ fn in_requirements(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// An action is named by its whole commit, with the version for people: `uses: owner/name@<commit> # v1.2.3`.
+/// An action is pinned to a full commit, with a comment that names the version: `uses: owner/name@<commit> # v1.2.3`.
 fn in_workflow(text: &str) -> Vec<String> {
     let uses = text.lines().filter_map(|line| {
         let line = line.trim().trim_start_matches("- ");

@@ -1,4 +1,4 @@
-//! Rules for source files that no compiler checks: a head that says what the file is for, browser effects in one place, and
+//! Rules for source files that no compiler checks: a module head, browser effects in one module, and
 //! no selectors that make every change of the page expensive.
 
 use anyhow::Result;
@@ -16,10 +16,10 @@ const FOLDERS: [&str; 5] = [
 ];
 /// The module of browser effects.
 const BROWSER: &str = "src/browser";
-/// What goes through it alone.
+/// Crates and functions that only this module may use.
 const EFFECTS: [&str; 4] = ["web_sys", "js_sys", "gloo_", "spawn_local"];
-/// Combinators after `*`: when an element is added or removed, browsers recompute the styles of its parent's whole subtree.
-/// `:not(:first-child)` says the same of the children of one element.
+/// Sibling selectors after any element: whenever an element is inserted or removed, browsers recompute the styles of
+/// everything in its parent. `:not(:first-child)` is equivalent for the children of one element.
 const AFTER_ANYTHING: [&str; 2] = ["* + ", "* ~ "];
 
 #[test]
