@@ -43,7 +43,7 @@ enum State {
 pub struct Opening {
     /// The first observations.
     pub messages: Vec<AnyMessage>,
-    /// The tools on offer.
+    /// The tools.
     pub tools: Vec<Arc<Tool>>,
     /// The frame after the reset.
     pub frame: Frame,

@@ -35,7 +35,7 @@ pub struct Step {
     pub truncated: bool,
 }
 
-/// The inputs of an environment besides its configuration: a seed, a clock, and access to the outside.
+/// The inputs of an environment in addition to its configuration: a seed, a clock, and access to the outside.
 #[derive(Clone)]
 pub struct Setting {
     /// The seed of all randomness in the environment.

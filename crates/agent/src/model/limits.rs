@@ -92,7 +92,7 @@ pub enum Exhausted {
     Cost {
         /// The limit.
         limit: f64,
-        /// What was spent.
+        /// The amount spent.
         spent: f64,
     },
     /// A cost limit with an unknown price.

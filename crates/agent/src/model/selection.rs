@@ -27,7 +27,6 @@ use super::{Answer, Finish, ModelError, RawCall, ToolChoice, sglang};
 ///
 /// A text without calls is an action whatever the tool choice was: a caller that leaves the choice to the model must
 /// accept it. (Aviary's own selector rejects it.)
-/// must take it. (Aviary's own selector refuses it then.)
 pub fn select(
     selector: &mut ToolSelector,
     answer: &Answer,

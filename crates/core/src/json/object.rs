@@ -96,7 +96,7 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// Whether the key is there.
+    /// Whether the key exists.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }

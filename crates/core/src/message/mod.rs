@@ -90,7 +90,7 @@ pub struct Message {
 /// An action: a message of role `assistant` that may call tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolRequestMessage {
-    /// The content besides the calls.
+    /// The content.
     pub body: Body,
     /// The calls, in order.
     pub tool_calls: Vec<ToolCall>,

@@ -60,7 +60,7 @@ fn read_members(schema: &Json, object: &mut Object, in_group: bool) {
     }
 }
 
-/// The schema behind a reference: follows `$ref` within `root`. `None` if the target does not exist.
+/// Resolves a schema: follows `$ref` within `root`. `None` if the target does not exist.
 pub fn resolve<'a>(root: &'a Json, schema: &'a Json) -> Option<&'a Json> {
     let mut schema = schema;
     // More steps than this are a cycle.

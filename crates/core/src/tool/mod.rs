@@ -42,7 +42,7 @@ pub struct Tool {
 pub struct FunctionInfo {
     /// The name of the function.
     pub name: Text,
-    /// What it does.
+    /// The description for a model.
     pub description: Text,
     /// Its parameters; `None` is null on the wire.
     pub parameters: Option<Parameters>,

@@ -13,7 +13,7 @@ use super::{Tool, ToolError, ToolResult};
 use crate::clock::Clock;
 use crate::json::{Object, Text};
 
-/// The input of a handler besides the arguments.
+/// The inputs of a handler in addition to the arguments.
 pub struct CallContext<'a, S> {
     /// The state of the environment. Borrowed during a synchronous tool; an async tool
     /// must not hold a borrow across an await.

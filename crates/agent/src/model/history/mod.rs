@@ -6,7 +6,6 @@
 //!
 //! Anything else that episodes contain (answers without a call, unanswered calls, shared ids, calls without a name,
 //! empty texts) is repaired here, so that no provider rejects a history that aviary made.
-//! texts) is mended here, so that no provider refuses a history that aviary made.
 
 mod echo;
 
