@@ -18,8 +18,8 @@ const FOLDERS: [&str; 5] = [
 const BROWSER: &str = "src/browser";
 /// Crates and functions that only this module may use.
 const EFFECTS: [&str; 4] = ["web_sys", "js_sys", "gloo_", "spawn_local"];
-/// Sibling selectors after any element: whenever an element is inserted or removed, browsers recompute the styles of
-/// everything in its parent. `:not(:first-child)` is equivalent for the children of one element.
+/// Combinators after `*`: when an element is added or removed, browsers recompute the styles of its parent's whole subtree.
+/// `:not(:first-child)` says the same of the children of one element.
 const AFTER_ANYTHING: [&str; 2] = ["* + ", "* ~ "];
 
 #[test]

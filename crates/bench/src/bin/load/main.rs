@@ -48,7 +48,7 @@ struct Options {
 /// The number of connections that open environments.
 const OPENERS: usize = 16;
 
-/// The number of steps between resets; a dummy environment stores all messages until then.
+/// Steps between two resets. The dummy environment keeps all messages, so its episodes must not grow without bound.
 const EPISODE: usize = 100;
 
 const STORY: &str = r#"{"role":"assistant","content":null,"content_is_json_str":false,"tool_calls":[{"id":"abcdefghi","type":"function","function":{"arguments":"{\"story\": \"Once upon a time done\"}","name":"print_story"}}]}"#;
@@ -102,7 +102,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs `work` on this many connections concurrently; returns all latencies.
+/// Runs `work` on this many connections at once. Returns all latencies.
 async fn spread<W>(
     options: &Options,
     connections: usize,
