@@ -1,7 +1,7 @@
 //! Policies, and the runner that plays an environment and records the episode.
 //!
-//! - [`policy`]: the trait of policies; [`scripted`], [`random`] (by [`draw`]), [`oracle`] need no model.
-//! - [`model`]: requests to models and their answers, for policies that ask one.
+//! - [`policy`]: what a policy is; [`scripted`], [`random`] (by [`draw`]), [`oracle`] need no model.
+//! - [`model`]: what models are sent and what they answer, for policies that ask one.
 //! - [`runner`]: opens a recipe, steps it, re-runs it up to any step.
 //! - [`mod@rollout`]: plays a whole episode of an environment under a policy, with limits.
 //! - [`evaluation`]: many tasks × policies × repeats: plan, schedule, results.

@@ -1,7 +1,7 @@
-//! Slow tools, to demonstrate timeouts, concurrency, and exclusive tools.
+//! Tools that take their time: to see timeouts, concurrency, and tools that must run alone.
 //!
-//! By default it is the environment of aviary's own tests: each tool takes far longer
-//! than its time limit, so every call fails.
+//! Without configuration it is the environment of aviary's own tests: each tool takes far longer
+//! than it may, so every call of one fails.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -150,7 +150,7 @@ impl ToolState for Pace {
     }
 }
 
-/// The start and the duration of each call, from the times in the replies.
+/// When each call began and how long it took, from the times in the replies.
 fn view(input: &ViewInput<'_>) -> View {
     let exchanges = exchanges(input.messages);
     let first = exchanges

@@ -75,8 +75,8 @@ pub async fn check_host(
     }
 }
 
-/// The first host of the request that is not allowed. A request line may contain a host
-/// too, and a client can send several `Host` headers.
+/// The first host that the request names and that is not allowed. A request line may name a host
+/// too, and nothing stops a client from sending several `Host` headers.
 fn foreign_host(allowed: &AllowedHosts, request: &Request) -> Option<String> {
     let in_line = request.uri().authority().map(Authority::as_str);
     let in_headers = request.headers().get_all(header::HOST).iter();
