@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use parts::{
-    codecs, environments, evaluate, first_load, library, long_episode, review, server,
+    codecs, environments, evaluate, first_load, library, long_episode, python, review, server,
     streaming, tau_bench, tokens,
 };
 use project::Project;
@@ -44,7 +44,7 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 11] = [
+const PARTS: [(&str, Part); 12] = [
     ("first-load", first_load::measure),
     ("long-episode", long_episode::measure),
     ("review", review::measure),
@@ -53,6 +53,7 @@ const PARTS: [(&str, Part); 11] = [
     ("tokens", tokens::measure),
     ("tau-bench", tau_bench::measure),
     ("evaluate", evaluate::measure),
+    ("python", python::measure),
     ("server", server::measure),
     ("codecs", codecs::measure),
     ("library", library::measure),

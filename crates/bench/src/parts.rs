@@ -6,6 +6,7 @@ pub mod evaluate;
 pub mod first_load;
 pub mod library;
 pub mod long_episode;
+pub mod python;
 pub mod review;
 pub mod server;
 pub mod streaming;
