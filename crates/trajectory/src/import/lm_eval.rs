@@ -7,56 +7,28 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
 
 use super::chat;
-use super::describe::counted;
 use super::members::{Members, keep_rest, number, reward};
-use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::reader::{Confidence, Sink};
+use super::records::Records;
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
-pub(super) struct LmEval;
-
-impl Reader for LmEval {
-    fn id(&self) -> &'static str {
-        "lm-eval"
-    }
-
-    fn name(&self) -> &'static str {
-        "lm-evaluation-harness samples (one per line)"
-    }
-
-    fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(is_sample) {
-            true => Confidence::Likely,
-            false => Confidence::No,
-        }
-    }
-
-    fn read(&self, document: Document, sink: &mut Sink<'_>) {
-        let before = sink.episodes();
-        for Line { number, value } in document.into_records() {
-            let is_sample = is_sample(&value);
-            match value {
-                Json::Object(object) if is_sample => {
-                    let episode = sample(object, number, sink);
-                    sink.episode(episode);
-                }
-                _ => sink.lost(format!("Line {number} is not a sample.")),
-            }
-        }
-        let count = sink.episodes() - before;
-        sink.understood(format!(
-            "lm-evaluation-harness samples: {}.",
-            counted(count, "episode")
-        ));
-    }
-}
+pub(super) const LM_EVAL: Records = Records {
+    id: "lm-eval",
+    name: "lm-evaluation-harness samples (one per line)",
+    title: "lm-evaluation-harness samples",
+    record: "a sample",
+    confidence: Confidence::Likely,
+    is: is_sample,
+    read: sample,
+};
 
 fn is_sample(value: &Json) -> bool {
     let has = |key| value.get(key).is_some();
     has("doc_id") && has("doc") && has("arguments") && has("resps") && has("filtered_resps")
 }
 
-fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) -> Episode {
+fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let document = rest.take_id("doc_id").unwrap_or_default();
     let filter = rest
         .take_text("filter")
@@ -124,7 +96,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) -> Episode {
     }
     transcript.finish(&mut episode);
     keep_rest(&mut episode, rest, sink);
-    episode
+    sink.episode(episode);
 }
 
 /// The task in the name of a file: `samples_gsm8k_2026-01-02T03-04-05.123456`.

@@ -8,7 +8,8 @@
 //!   (zip, tar, gzip, Zstandard), `decode` (encodings), `document` (one JSON value or JSON Lines), `json_repair`
 //!   (truncated, malformed or too deep). `describe`: what a file appears to be, for error messages.
 //! - `expansion`: bounds how much data is created from a file.
-//! - `reader`: the trait of a reader, its input and its output. `registry`: all readers.
+//! - `reader`: the trait of a reader, its input and its output. `records`: the reader of formats in which each record
+//!   is an episode. `registry`: all readers.
 //! - From documents to episodes: `chat` reads messages, `transcript` groups them into steps. `members` takes
 //!   objects apart and preserves the rest. `links`: relations between episodes.
 //! - [`index`]: large files piece by piece.
@@ -40,6 +41,7 @@ mod native;
 mod open_telemetry;
 mod openhands;
 mod reader;
+mod records;
 mod registry;
 mod renderer;
 mod slime;

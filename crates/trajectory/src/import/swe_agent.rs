@@ -9,9 +9,9 @@ use volary_core::{
 };
 
 use super::chat;
-use super::describe::counted;
 use super::members::{self, Members, keep_rest, text_at};
-use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::reader::{Confidence, Sink};
+use super::records::Records;
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, TaskReference, Usage};
 
@@ -24,43 +24,23 @@ const QUERIES: [&str; 2] = ["query", "messages"];
 /// The tool that runs an action where the file names none.
 const SHELL: &str = "bash";
 
-pub(super) struct SweAgent;
+pub(super) const SWE_AGENT: Records = Records {
+    id: "swe-agent",
+    name: "SWE-agent trajectory (.traj)",
+    title: "SWE-agent",
+    record: "a trajectory",
+    confidence: Confidence::Likely,
+    is: |value| is_trajectory(value) || has_attempts(value),
+    read: run,
+};
 
-impl Reader for SweAgent {
-    fn id(&self) -> &'static str {
-        "swe-agent"
+/// A run: one trajectory, or one for each attempt.
+fn run(mut object: Object, _number: usize, sink: &mut Sink<'_>) {
+    if let Some(all) = object.take_list("attempts") {
+        return attempts(object, all, sink);
     }
-
-    fn name(&self) -> &'static str {
-        "SWE-agent trajectory (.traj)"
-    }
-
-    fn recognise(&self, document: &Document) -> Confidence {
-        let is_run = |value: &Json| is_trajectory(value) || has_attempts(value);
-        match document.samples().any(is_run) {
-            true => Confidence::Likely,
-            false => Confidence::No,
-        }
-    }
-
-    fn read(&self, document: Document, sink: &mut Sink<'_>) {
-        let before = sink.episodes();
-        for Line { number, value } in document.into_records() {
-            match value {
-                Json::Object(mut object) if object.contains_key("attempts") => {
-                    let all = object.take_list("attempts").unwrap_or_default();
-                    attempts(object, all, sink);
-                }
-                Json::Object(object) if object.contains_key("trajectory") => {
-                    let episode = trajectory(object, sink);
-                    sink.episode(episode);
-                }
-                _ => sink.lost(format!("Line {number} is not a trajectory.")),
-            }
-        }
-        let count = sink.episodes() - before;
-        sink.understood(format!("SWE-agent: {}.", counted(count, "trajectory")));
-    }
+    let episode = trajectory(object, sink);
+    sink.episode(episode);
 }
 
 fn is_trajectory(value: &Json) -> bool {

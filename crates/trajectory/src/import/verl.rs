@@ -7,48 +7,23 @@
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
 
-use super::describe::counted;
 use super::members::{Members, keep_rest};
-use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::reader::{Confidence, Sink};
+use super::records::Records;
 use super::slime;
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 use crate::timeline::first_line;
 
-pub(super) struct Verl;
-
-impl Reader for Verl {
-    fn id(&self) -> &'static str {
-        "verl"
-    }
-
-    fn name(&self) -> &'static str {
-        "verl rollouts (one per line)"
-    }
-
-    fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(is_rollout) {
-            true => Confidence::Likely,
-            false => Confidence::No,
-        }
-    }
-
-    fn read(&self, document: Document, sink: &mut Sink<'_>) {
-        let before = sink.episodes();
-        for Line { number, value } in document.into_records() {
-            let is_rollout = is_rollout(&value);
-            match value {
-                Json::Object(object) if is_rollout => {
-                    let episode = rollout(object, number, sink);
-                    sink.episode(episode);
-                }
-                _ => sink.lost(format!("Line {number} is not a rollout.")),
-            }
-        }
-        let count = sink.episodes() - before;
-        sink.understood(format!("verl rollouts: {}.", counted(count, "episode")));
-    }
-}
+pub(super) const VERL: Records = Records {
+    id: "verl",
+    name: "verl rollouts (one per line)",
+    title: "verl rollouts",
+    record: "a rollout",
+    confidence: Confidence::Likely,
+    is: is_rollout,
+    read: rollout,
+};
 
 fn is_rollout(value: &Json) -> bool {
     let is_text = |key: &str| value.get(key).is_some_and(|text| text.as_text().is_some());
@@ -60,7 +35,7 @@ fn is_rollout(value: &Json) -> bool {
     is_text("input") && is_text("output") && is_number("score") && is_number("step")
 }
 
-fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
+fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     let step = rest.take_id("step").unwrap_or_default();
     let input = rest.take_text("input").unwrap_or_default();
     let output = rest.take_text("output").unwrap_or_default();
@@ -105,7 +80,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
     }
     transcript.finish(&mut episode);
     keep_rest(&mut episode, rest, sink);
-    episode
+    sink.episode(episode);
 }
 
 /// The most characters of a prompt that name its task.
