@@ -16,7 +16,7 @@ pub struct Format {
 }
 
 /// The files of each format, in the folder of fixtures.
-const FIXTURES: [(&str, &[&[&str]]); 15] = [
+const FIXTURES: &[(&str, &[&[&str]])] = &[
     (
         "inspect",
         &[
@@ -36,6 +36,7 @@ const FIXTURES: [(&str, &[&[&str]]); 15] = [
         &[&["claude-code.jsonl"], &["claude-code-printed.jsonl"]],
     ),
     ("codex", &[&["codex.jsonl"], &["codex-old.jsonl"]]),
+    ("gemini-cli", &[&["gemini-cli.jsonl"]]),
     ("tau2", &[&["tau2.json"]]),
     (
         "tau-bench",
@@ -60,6 +61,11 @@ const FIXTURES: [(&str, &[&[&str]]); 15] = [
         ],
     ),
     ("slime", &[&["slime.jsonl"]]),
+    ("verl", &[&["verl.jsonl"]]),
+    (
+        "lm-eval",
+        &[&["samples_birds_2026-01-02T03-04-05.123456.jsonl"]],
+    ),
     ("openai-chat", &[&["chat.jsonl"]]),
     (
         "open-telemetry",
@@ -76,7 +82,7 @@ const FIXTURES: [(&str, &[&[&str]]); 15] = [
 pub fn formats() -> io::Result<Vec<Format>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trajectory/tests/fixtures");
     let mut formats = Vec::new();
-    for (name, bundles) in FIXTURES {
+    for &(name, bundles) in FIXTURES {
         let mut seeds = Vec::new();
         for bundle in bundles {
             let files = bundle.iter().map(|file| read(&folder.join(file)));

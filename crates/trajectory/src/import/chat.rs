@@ -8,13 +8,15 @@
 mod parts;
 mod shapes;
 
-use volary_core::json::{Json, Key, Object};
+use volary_core::json::{Json, Key, Object, Text};
 use volary_core::message::Body;
-use volary_core::{AnyMessage, FunctionInfo, Message, Parameters, Role, Tool, ToolCall};
+use volary_core::{
+    AnyMessage, FunctionInfo, Message, Parameters, Role, Tool, ToolCall, ToolResponseMessage,
+};
 
 use super::members::{self, id};
 use super::transcript::ImportedMessage;
-use crate::episode::Usage;
+use crate::episode::{StepError, Usage};
 use parts::Parts;
 
 /// The key for arguments that are not a JSON object.
@@ -87,6 +89,30 @@ pub(crate) fn role_of(name: &str) -> Option<Role> {
 /// A plain message with this body.
 pub(crate) fn plain(role: Role, body: Body) -> ImportedMessage {
     Message { role, body }.into()
+}
+
+/// The answer of a tool to a call. One without an id answers the call that [`Transcript`] finds for it.
+///
+/// [`Transcript`]: super::transcript::Transcript
+pub(crate) fn answer(call: Text, name: Text, content: Json) -> ImportedMessage {
+    let mut body = body(content);
+    body.content.get_or_insert_with(Text::default);
+    AnyMessage::from(ToolResponseMessage {
+        body,
+        name,
+        tool_call_id: call,
+    })
+    .into()
+}
+
+/// The same answer as one that says why its call failed.
+pub(crate) fn failed(mut answer: ImportedMessage) -> ImportedMessage {
+    let body = answer.message.body();
+    answer.details.errors.push(StepError {
+        call: None,
+        message: body.content_or_empty().into(),
+    });
+    answer
 }
 
 /// A call in any of its shapes: `{id, function: {name, arguments}}` or flat; arguments as an object, or as

@@ -14,7 +14,7 @@
 //!   objects apart and preserves the rest. `links`: relations between episodes.
 //! - [`index`]: large files piece by piece.
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
-//!   `ldp`: trajectories of ldp. `claude_code`, `codex`: sessions of Claude Code and Codex.
+//!   `ldp`: trajectories of ldp. `claude_code`, `codex`, `gemini_cli`: sessions of these coding agents.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`: the formats of
 //!   these tools. `open_telemetry`: traces of models and tools. `chat_file`: OpenAI-style and ShareGPT messages.
 
@@ -29,6 +29,7 @@ mod describe;
 mod document;
 mod expansion;
 mod files;
+mod gemini_cli;
 pub mod index;
 mod inspect;
 mod json_repair;

@@ -4,7 +4,7 @@ use super::files::{FileError, Files};
 use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
-    atif, chat_file, claude_code, codex, inspect, ldp, lm_eval, mini_swe_agent, native,
+    atif, chat_file, claude_code, codex, gemini_cli, inspect, ldp, lm_eval, mini_swe_agent, native,
     open_telemetry, openhands, renderer, slime, swe_agent, tau_bench, tau2, verifiers, verl,
 };
 
@@ -16,6 +16,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &ldp::Ldp,
     &claude_code::ClaudeCode,
     &codex::Codex,
+    &gemini_cli::GeminiCli,
     &renderer::Renderer,
     &tau2::Tau2,
     &tau_bench::TauBench,

@@ -9,13 +9,14 @@ use volary_trajectory::{Episode, Relation};
 use crate::tools::shapes;
 use crate::{Shape, fixture};
 
-const FIXTURES: [&str; 28] = [
+const FIXTURES: &[&str] = &[
     "atif.json",
     "atif-continued.json",
     "chat.jsonl",
     "claude-code.jsonl",
     "codex.jsonl",
     "codex-old.jsonl",
+    "gemini-cli.jsonl",
     "inspect.json",
     "inspect-chunked.eval",
     "inspect-stored.eval",
@@ -60,7 +61,7 @@ fn unreadable(outcome: &ImportOutcome) -> String {
 /// Every fixture, cut at many places: it is read as far as it goes, and said to be cut, or refused in words.
 #[test]
 fn what_is_cut_off_is_read_as_far_as_it_goes() {
-    for name in FIXTURES {
+    for &name in FIXTURES {
         let whole = fixture(name);
         let all = import(std::slice::from_ref(&whole)).unwrap().episodes.len();
         for part in 1..12 {
@@ -83,7 +84,7 @@ fn what_is_cut_off_is_read_as_far_as_it_goes() {
 /// Every fixture with every member of every object taken away once, or made null, or something else.
 #[test]
 fn whatever_is_missing_the_rest_is_read() {
-    for name in FIXTURES {
+    for &name in FIXTURES {
         let Ok(text) = String::from_utf8(fixture(name).bytes) else {
             continue;
         };

@@ -15,6 +15,7 @@ mod packed;
 mod real;
 mod runs;
 mod samples;
+mod sessions;
 mod tools;
 mod variants;
 mod writers;

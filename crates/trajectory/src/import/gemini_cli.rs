@@ -1,0 +1,349 @@
+//! Sessions of Gemini CLI (`chats/session-….jsonl`): a header `{sessionId, projectHash, startTime, kind, …}`, then a message
+//! a line. A message that comes again under its id replaces the earlier one, `{$set}` changes the header (or all
+//! messages), `{$rewindTo}` takes back the message of that id and all after it. Older sessions are one object with the
+//! member `messages`. Also checkpoints: `{history, authType}` of `/chat save`, and `{clientHistory, toolCall}`, which is written
+//! before a tool changes a file.
+
+use std::collections::HashMap;
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::object;
+
+use super::chat;
+use super::describe::counted;
+use super::members::{Members, at, count, keep_rest, text_at};
+use super::reader::{Confidence, Document, Grouping, Reader, Sink};
+use super::transcript::{ImportedMessage, Transcript};
+use crate::episode::{Episode, Link, Relation, Rewards, StepDetails, StepError, Usage};
+
+pub(super) struct GeminiCli;
+
+impl Reader for GeminiCli {
+    fn id(&self) -> &'static str {
+        "gemini-cli"
+    }
+
+    fn name(&self) -> &'static str {
+        "sessions and checkpoints of Gemini CLI"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match document.samples().any(is_header) {
+            true => Confidence::Certain,
+            false if is_checkpoint(document.head()) => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::Whole
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let document = match document {
+            Document::Value(Json::Object(checkpoint)) if !checkpoint.contains_key("sessionId") => {
+                let episode = checkpoint_of(checkpoint, sink);
+                sink.episode(episode);
+                return sink.understood("A checkpoint of Gemini CLI.");
+            }
+            document => document,
+        };
+        let mut session = Session::default();
+        for line in document.into_records() {
+            match line.value {
+                Json::Object(record) => session.record(record),
+                _ => sink.lost(format!("Line {} is not an object.", line.number)),
+            }
+        }
+        let messages = session.messages.len();
+        if session.rewound > 0 {
+            sink.lost(format!(
+                "{} taken back in the session and omitted.",
+                match session.rewound {
+                    1 => "1 message was".to_owned(),
+                    count => format!("{count} messages were"),
+                }
+            ));
+        }
+        let episode = session.episode(sink);
+        sink.episode(episode);
+        let messages = counted(messages, "message");
+        sink.understood(format!("Gemini CLI session of {messages}."));
+    }
+}
+
+fn is_header(value: &Json) -> bool {
+    let is_text = |key| text_at(value, &[key]).is_some();
+    is_text("sessionId") && is_text("projectHash")
+}
+
+fn is_checkpoint(value: &Json) -> bool {
+    let is_list = |key: &str| value.get(key).is_some_and(|list| list.as_list().is_some());
+    is_list("history") && value.get("authType").is_some()
+        || is_list("clientHistory") && value.get("toolCall").is_some()
+}
+
+/// The history that was sent to the model, and the call that was about to be made.
+fn checkpoint_of(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
+    let mut transcript = Transcript::default();
+    let history = rest
+        .take_list("clientHistory")
+        .or_else(|| rest.take_list("history"));
+    chat::read_all(history.unwrap_or_default()).for_each(|said| transcript.push(said));
+    let mut episode = Episode {
+        policy: Some("Gemini CLI".into()),
+        rewards: Rewards::Unknown,
+        ..Episode::default()
+    };
+    transcript.finish(&mut episode);
+    for key in ["authType", "commitHash", "messageId"] {
+        if let Some(value) = rest.take_text(key) {
+            episode.metadata.insert(key, value);
+        }
+    }
+    keep_rest(&mut episode, rest, sink);
+    episode
+}
+
+/// A session while its records are read.
+#[derive(Default)]
+struct Session {
+    header: Object,
+    messages: Vec<Object>,
+    /// The places of the messages, by id.
+    places: HashMap<Text, usize>,
+    rewound: usize,
+}
+
+impl Session {
+    fn record(&mut self, mut record: Object) {
+        if let Some(id) = record.take_text("$rewindTo") {
+            let from = self.places.get(&id).copied().unwrap_or_default();
+            self.rewound += self.messages.len() - from;
+            for message in self.messages.drain(from..) {
+                if let Some(Json::Text(id)) = message.get("id") {
+                    self.places.remove(id);
+                }
+            }
+        } else if record.contains_key("id") {
+            self.message(record);
+        } else {
+            let header = record.take_object("$set").unwrap_or(record);
+            self.header(header);
+        }
+    }
+
+    fn header(&mut self, mut header: Object) {
+        if let Some(messages) = header.take_list("messages") {
+            self.messages.clear();
+            self.places.clear();
+            for message in messages {
+                if let Json::Object(message) = message {
+                    self.message(message);
+                }
+            }
+        }
+        self.header.extend(header);
+    }
+
+    fn message(&mut self, message: Object) {
+        let id = message.get("id").and_then(Json::as_text).cloned();
+        let known = id.as_ref().and_then(|id| self.places.get(id));
+        match known.and_then(|place| self.messages.get_mut(*place)) {
+            Some(known) => *known = message,
+            None => {
+                if let Some(id) = id {
+                    self.places.insert(id, self.messages.len());
+                }
+                self.messages.push(message);
+            }
+        }
+    }
+
+    fn episode(self, sink: &mut Sink<'_>) -> Episode {
+        let mut rest = self.header;
+        let mut episode = Episode {
+            id: rest.take_id("sessionId").unwrap_or_default(),
+            name: rest.take_text("summary").unwrap_or_default(),
+            policy: Some("Gemini CLI".into()),
+            rewards: Rewards::Unknown,
+            started: rest.take_time("startTime"),
+            ..Episode::default()
+        };
+        let mut transcript = Transcript::default();
+        let mut notices = Vec::new();
+        for message in self.messages {
+            match message
+                .get("type")
+                .and_then(Json::as_text)
+                .map(|kind| &**kind)
+            {
+                Some("gemini") => turn(message, &mut transcript, &mut episode),
+                Some("error") => {
+                    let message = chat::body(content(message.get("content")));
+                    let message = Text::from(message.content_or_empty());
+                    match transcript.last_mut() {
+                        Some(step) => step.details.errors.push(StepError {
+                            call: None,
+                            message,
+                        }),
+                        None => episode.errors.push(message),
+                    }
+                }
+                // What the program told its user, not the model.
+                Some("info" | "warning") => notices.push(Json::Object(message)),
+                _ => {
+                    let said = object!({
+                        "role": "user",
+                        "content": (content(message.get("content")))
+                    });
+                    let started = message.clone().take_time("timestamp");
+                    for mut said in chat::read(&said.into()) {
+                        said.details.started = started;
+                        transcript.push(said);
+                    }
+                }
+            }
+        }
+        transcript.finish(&mut episode);
+        for key in ["projectHash", "kind", "directories", "lastUpdated"] {
+            if let Some(value) = rest.take(key) {
+                episode.metadata.insert(key, value);
+            }
+        }
+        if !notices.is_empty() {
+            rest.insert("notices", notices);
+        }
+        keep_rest(&mut episode, rest, sink);
+        episode
+    }
+}
+
+/// A message of the model with its calls, each of which has its result.
+fn turn(mut message: Object, transcript: &mut Transcript, episode: &mut Episode) {
+    let model = message.take_text("model");
+    episode.model = model.clone().or_else(|| episode.model.take());
+    let details = StepDetails {
+        reasoning: thoughts(&message.take_list("thoughts").unwrap_or_default()),
+        model,
+        usage: message.take("tokens").and_then(|tokens| usage(&tokens)),
+        started: message.take_time("timestamp"),
+        errors: Vec::new(),
+    };
+    let calls = message.take_list("toolCalls").unwrap_or_default();
+    let said = object!({
+        "role": "assistant",
+        "content": (content(message.get("content"))),
+        "tool_calls": (calls.iter().map(asked).collect::<Vec<_>>())
+    });
+    for mut said in chat::read(&said.into()) {
+        let reasoning = said.details.reasoning.take();
+        said.details = details.clone();
+        said.details.reasoning = said.details.reasoning.or(reasoning);
+        transcript.push(said);
+    }
+    let step = transcript.len().saturating_sub(1);
+    for call in calls {
+        if let Some(agent) = text_at(&call, &["agentId"]) {
+            episode.links.push(Link {
+                relation: Relation::Subagent,
+                episode: agent,
+                step: Some(step),
+            });
+        }
+        if let Some(said) = answered(&call) {
+            transcript.push(said);
+        }
+    }
+}
+
+/// A content, which is a part, a text or a list of both.
+fn content(content: Option<&Json>) -> Json {
+    match content.cloned().unwrap_or_default() {
+        part @ Json::Object(_) => Json::List(vec![part]),
+        Json::Text(text) if text.is_empty() => Json::Null,
+        other => other,
+    }
+}
+
+fn asked(call: &Json) -> Json {
+    let part = |key| call.get(key).cloned().unwrap_or_default();
+    object!({ "id": (part("id")), "name": (part("name")), "arguments": (part("args")) }).into()
+}
+
+/// What came of a call; `None` if it was never run.
+fn answered(call: &Json) -> Option<ImportedMessage> {
+    let status = text_at(call, &["status"]);
+    let result = match content(call.get("result")) {
+        Json::Null => None,
+        Json::List(parts) => Some(parts),
+        other => Some(vec![other]),
+    };
+    let display = call
+        .get("resultDisplay")
+        .filter(|display| !display.is_null());
+    let is_over = matches!(status.as_deref(), Some("success" | "error" | "cancelled"));
+    if result.is_none() && display.is_none() && !is_over {
+        return None;
+    }
+    let output = |part: Json| {
+        let response = at(&part, &["functionResponse", "response"]).cloned();
+        let response = match response {
+            Some(response) => ["output", "error"]
+                .iter()
+                .find_map(|key| response.get(key).cloned())
+                .unwrap_or(response),
+            None => part,
+        };
+        match response {
+            Json::List(parts) => parts,
+            other => vec![other],
+        }
+    };
+    let mut outputs: Vec<Json> = result.into_iter().flatten().flat_map(output).collect();
+    let output = match outputs.len() {
+        0 => display.cloned().unwrap_or_default(),
+        1 => outputs.pop().unwrap_or_default(),
+        _ => Json::List(outputs),
+    };
+    let text = |key| text_at(call, &[key]).unwrap_or_default();
+    let mut said = chat::answer(text("id"), text("name"), output);
+    // A change of a file, with the text before and after it.
+    if let Some(change @ Json::Object(_)) = display {
+        let info = object!({ "resultDisplay": (change.clone()) });
+        said.message = chat::with_info(said.message, info);
+    }
+    said.details.started = text_at(call, &["timestamp"]).and_then(|time| crate::time::parse(&time));
+    Some(match status.as_deref() {
+        Some("error" | "cancelled") => chat::failed(said),
+        _ => said,
+    })
+}
+
+fn thoughts(thoughts: &[Json]) -> Option<Text> {
+    let thought = |thought: &Json| {
+        let parts = ["subject", "description"].map(|key| text_at(thought, &[key]));
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        let parts: Vec<Text> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join(": "))
+    };
+    let thoughts: Vec<String> = thoughts.iter().filter_map(thought).collect();
+    (!thoughts.is_empty()).then(|| thoughts.join("\n\n").into())
+}
+
+/// Tokens. What was thought, and what tools of the server put into the prompt, is counted apart.
+fn usage(tokens: &Json) -> Option<Usage> {
+    let number = |key| tokens.get(key).and_then(count);
+    let sum = |one: Option<u64>, other: Option<u64>| {
+        let other = other.unwrap_or_default();
+        one.map(|one| one.saturating_add(other))
+    };
+    let usage = Usage {
+        input: sum(number("input"), number("tool")),
+        output: sum(number("output"), number("thoughts")),
+        cached: number("cached"),
+        reasoning: number("thoughts"),
+        cost: None,
+    };
+    (!usage.is_empty()).then_some(usage)
+}

@@ -1,0 +1,102 @@
+//! Sessions of coding agents: what is in them is found, item by item.
+
+use volary_core::json::Json;
+use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
+use volary_trajectory::{Episode, Relation};
+
+use crate::Shape;
+use crate::tools::{assert_linked, format, read, shapes, told};
+
+fn file(name: &str, text: &str) -> InputFile {
+    InputFile {
+        name: Some(name.into()),
+        bytes: text.as_bytes().to_vec(),
+    }
+}
+
+fn notes(outcome: &ImportOutcome, level: NoteLevel) -> Vec<&str> {
+    let notes = outcome.notes.iter();
+    notes
+        .filter(|note| note.level == level)
+        .map(|note| &*note.text)
+        .collect()
+}
+
+/// The errors of each step.
+fn errors(episode: &Episode) -> Vec<(Option<&str>, &str)> {
+    let errors = episode.steps.iter().flat_map(|step| &step.details.errors);
+    errors
+        .map(|error| (error.call.as_deref(), &*error.message))
+        .collect()
+}
+
+#[test]
+fn gemini_cli() {
+    let outcome = read("gemini-cli.jsonl");
+    assert_eq!(shapes(&outcome), [Shape(2, 4, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "gemini-cli");
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        ">read_file{\"file_path\":\"shed.txt\"}+read_file{\"file_path\":\"attic.txt\"} | read_file<box\nbox | \
+         read_file<File not found. | user:Count again, and write it down. | \
+         Two boxes.>write_file{\"file_path\":\"count.txt\",\"content\":\"2\"}+delegate{} | write_file<Created."
+    );
+    assert_eq!((&*episode.id, &*episode.name), ("9a1c", "Count the boxes"));
+    assert_eq!(episode.model.as_deref(), Some("gemini-b"));
+    let [first, last] = episode.steps.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        first.details.reasoning.as_deref(),
+        Some("Look: The list is in a file.")
+    );
+    let usage = first.details.usage.unwrap();
+    assert_eq!(
+        (usage.input, usage.output, usage.cached, usage.reasoning),
+        (Some(100), Some(15), Some(40), Some(5))
+    );
+    assert_eq!((first.seconds, last.seconds), (Some(2.0), Some(1.0)));
+    assert_eq!(
+        errors(episode),
+        [
+            (Some("read_file-2"), "File not found."),
+            (None, "Quota exceeded.")
+        ]
+    );
+    let link = &episode.links[0];
+    assert_eq!(
+        (link.relation, &*link.episode, link.step),
+        (Relation::Subagent, "helper-7", Some(1))
+    );
+    let written = last.messages()[0].body().info.as_ref().unwrap();
+    assert!(written.contains_key("resultDisplay"));
+    assert_eq!(
+        notes(&outcome, NoteLevel::Unreadable),
+        ["1 message was taken back in the session and omitted."]
+    );
+    assert!(episode.raw.contains_key("notices"));
+}
+
+#[test]
+fn gemini_cli_as_one_object_and_as_a_checkpoint() {
+    let old = r#"{"sessionId": "s", "projectHash": "p", "startTime": "2025-09-01T00:00:00Z", "messages": [{"id": "1", "timestamp": "2025-09-01T00:00:00Z", "type": "user", "content": "Hi"}, {"id": "2", "timestamp": "2025-09-01T00:00:01Z", "type": "gemini", "content": "Hello."}]}"#;
+    let outcome = import(&[file("session-1.json", old)]).unwrap();
+    assert_eq!(told(&outcome.episodes[0]), "assistant:Hello.");
+    let saved = r#"{"history": [{"role": "user", "parts": [{"text": "Hi"}]}, {"role": "model", "parts": [{"text": "Hello."}, {"functionCall": {"name": "look", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"output": "a box"}}}]}], "authType": "oauth-personal"}"#;
+    let outcome = import(&[file("checkpoint-a.json", saved)]).unwrap();
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "gemini-cli");
+    assert_eq!(
+        told(episode),
+        "Hello.>look{} | look<{\"output\": \"a box\"}"
+    );
+    let restored = r#"{"history": [{"type": "user", "text": "Hi"}], "clientHistory": [{"role": "user", "parts": [{"text": "Hi"}]}], "toolCall": {"name": "write_file", "args": {"file_path": "a"}}, "commitHash": "c0ffee"}"#;
+    let outcome = import(&[file("a.json", restored)]).unwrap();
+    let episode = &outcome.episodes[0];
+    assert_eq!(
+        (episode.start.len(), episode.metadata.get("commitHash")),
+        (1, Some(&Json::from("c0ffee")))
+    );
+}
