@@ -37,6 +37,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
     ("codex", &[&["codex.jsonl"], &["codex-old.jsonl"]]),
     ("gemini-cli", &[&["gemini-cli.jsonl"]]),
+    ("opencode", &[&["opencode.json"]]),
     ("tau2", &[&["tau2.json"]]),
     (
         "tau-bench",

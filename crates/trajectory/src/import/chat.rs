@@ -11,7 +11,8 @@ mod shapes;
 use volary_core::json::{Json, Key, Object, Text};
 use volary_core::message::Body;
 use volary_core::{
-    AnyMessage, FunctionInfo, Message, Parameters, Role, Tool, ToolCall, ToolResponseMessage,
+    AnyMessage, FunctionInfo, Message, Parameters, Role, Tool, ToolCall, ToolRequestMessage,
+    ToolResponseMessage,
 };
 
 use super::members::{self, id};
@@ -89,6 +90,19 @@ pub(crate) fn role_of(name: &str) -> Option<Role> {
 /// A plain message with this body.
 pub(crate) fn plain(role: Role, body: Body) -> ImportedMessage {
     Message { role, body }.into()
+}
+
+/// A message of a model with this content and these calls.
+pub(crate) fn acted(content: Json, calls: Vec<ToolCall>) -> ImportedMessage {
+    let body = body(content);
+    match calls.is_empty() {
+        true => plain(Role::Assistant, body),
+        false => AnyMessage::from(ToolRequestMessage {
+            body,
+            tool_calls: calls,
+        })
+        .into(),
+    }
 }
 
 /// The answer of a tool to a call. One without an id answers the call that [`Transcript`] finds for it.

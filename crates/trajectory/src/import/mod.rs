@@ -14,7 +14,8 @@
 //!   objects apart and preserves the rest. `links`: relations between episodes.
 //! - [`index`]: large files piece by piece.
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
-//!   `ldp`: trajectories of ldp. `claude_code`, `codex`, `gemini_cli`: sessions of these coding agents.
+//!   `ldp`: trajectories of ldp. `claude_code`, `codex`, `gemini_cli`, `opencode`:
+//!   sessions of these coding agents.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`: the formats of
 //!   these tools. `open_telemetry`: traces of models and tools. `chat_file`: OpenAI-style and ShareGPT messages.
 
@@ -40,6 +41,7 @@ mod members;
 mod mini_swe_agent;
 mod native;
 mod open_telemetry;
+mod opencode;
 mod openhands;
 mod reader;
 mod records;

@@ -5,7 +5,8 @@ use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, chat_file, claude_code, codex, gemini_cli, inspect, ldp, lm_eval, mini_swe_agent, native,
-    open_telemetry, openhands, renderer, slime, swe_agent, tau_bench, tau2, verifiers, verl,
+    open_telemetry, opencode, openhands, renderer, slime, swe_agent, tau_bench, tau2, verifiers,
+    verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -17,6 +18,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &claude_code::ClaudeCode,
     &codex::Codex,
     &gemini_cli::GeminiCli,
+    &opencode::OpenCode,
     &renderer::Renderer,
     &tau2::Tau2,
     &tau_bench::TauBench,

@@ -26,6 +26,7 @@ const FIXTURES: &[&str] = &[
     "mini-swe-agent-text.json",
     "open-inference.json",
     "open-telemetry.json",
+    "opencode.json",
     "openhands.json",
     "openhands-output.jsonl",
     "openhands-sdk.jsonl",

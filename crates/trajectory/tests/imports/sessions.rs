@@ -100,3 +100,99 @@ fn gemini_cli_as_one_object_and_as_a_checkpoint() {
         (1, Some(&Json::from("c0ffee")))
     );
 }
+
+#[test]
+fn opencode() {
+    let outcome = read("opencode.json");
+    assert_eq!(shapes(&outcome), [Shape(3, 2, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "opencode");
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        ">read{\"filePath\":\"shed.txt\"}+task{\"prompt\":\"Count the attic.\"} | read<box\nbox | \
+         task<Tool execution aborted | assistant:Two. | user:And now? | assistant:"
+    );
+    assert_eq!(
+        (&*episode.id, &*episode.name, episode.start.len()),
+        ("ses_1", "Count the boxes", 2)
+    );
+    assert_eq!(
+        (episode.model.as_deref(), episode.usage().cost),
+        (Some("model-b"), Some(0.03))
+    );
+    let [first, second, _] = episode.steps.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        first.details.reasoning.as_deref(),
+        Some("The list is in a file.")
+    );
+    let usage = first.details.usage.unwrap();
+    assert_eq!(
+        (usage.input, usage.output, usage.cached, usage.reasoning),
+        (Some(200), Some(15), Some(80), Some(5))
+    );
+    let usage = second.details.usage.unwrap();
+    assert_eq!(
+        (usage.input, usage.output, usage.cost),
+        (Some(70), Some(20), Some(0.01))
+    );
+    assert_eq!(
+        (first.details.started, first.seconds),
+        (Some(1_770_000_003.0), Some(5.0))
+    );
+    assert_eq!(
+        errors(episode),
+        [
+            (Some("call_2"), "Tool execution aborted"),
+            (None, "APIError: Overloaded")
+        ]
+    );
+    let link = &episode.links[0];
+    assert_eq!(
+        (link.relation, &*link.episode, link.step),
+        (Relation::Subagent, "ses_2", Some(0))
+    );
+    assert!(!format!("{episode:?}").contains("not-to-be-kept"));
+}
+
+/// A file for each session, message and part, as older versions store them.
+#[test]
+fn opencode_in_its_storage() {
+    let part = |id: &str, rest: &str| {
+        file(
+            &format!("storage/part/msg_2/{id}.json"),
+            &format!(r#"{{"id": "{id}", "sessionID": "ses_1", "messageID": "msg_2", {rest}}}"#),
+        )
+    };
+    let message = |id: &str, role: &str| {
+        file(
+            &format!("storage/message/ses_1/{id}.json"),
+            &format!(
+                r#"{{"id": "{id}", "sessionID": "ses_1", "role": "{role}", "time": {{"created": 1770000001000}}}}"#
+            ),
+        )
+    };
+    let files = [
+        part("prt_3", r#""type": "text", "text": "world.""#),
+        part("prt_2", r#""type": "text", "text": "Hello ""#),
+        message("msg_2", "assistant"),
+        message("msg_1", "user"),
+        file(
+            "storage/part/msg_1/prt_1.json",
+            r#"{"id": "prt_1", "sessionID": "ses_1", "messageID": "msg_1", "type": "text", "text": "Greet."}"#,
+        ),
+        file(
+            "storage/session/p/ses_1.json",
+            r#"{"id": "ses_1", "projectID": "p", "directory": "/x", "parentID": "ses_0", "title": "Greeting", "version": "0.9", "time": {"created": 1770000000000}}"#,
+        ),
+    ];
+    let outcome = import(&files).unwrap();
+    let [episode] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!((&*episode.name, episode.start.len()), ("Greeting", 1));
+    assert!(told(episode).contains("Hello ") && told(episode).contains("world."));
+    assert_eq!(episode.links[0].relation, Relation::Parent);
+}
