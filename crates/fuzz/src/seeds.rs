@@ -36,6 +36,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
         &[&["claude-code.jsonl"], &["claude-code-printed.jsonl"]],
     ),
     ("codex", &[&["codex.jsonl"], &["codex-old.jsonl"]]),
+    ("copilot-cli", &[&["copilot-cli.jsonl"]]),
     ("gemini-cli", &[&["gemini-cli.jsonl"]]),
     ("opencode", &[&["opencode.json"]]),
     ("tau2", &[&["tau2.json"]]),

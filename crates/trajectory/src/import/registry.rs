@@ -4,9 +4,9 @@ use super::files::{FileError, Files};
 use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
-    atif, chat_file, claude_code, codex, gemini_cli, inspect, ldp, lm_eval, mini_swe_agent, native,
-    open_telemetry, opencode, openhands, renderer, slime, swe_agent, tau_bench, tau2, verifiers,
-    verl,
+    atif, chat_file, claude_code, codex, copilot_cli, gemini_cli, inspect, ldp, lm_eval,
+    mini_swe_agent, native, open_telemetry, opencode, openhands, renderer, slime, swe_agent,
+    tau_bench, tau2, verifiers, verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -18,6 +18,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &claude_code::ClaudeCode,
     &codex::Codex,
     &gemini_cli::GeminiCli,
+    &copilot_cli::CopilotCli,
     &opencode::OpenCode,
     &renderer::Renderer,
     &tau2::Tau2,

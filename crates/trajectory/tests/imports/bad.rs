@@ -16,6 +16,7 @@ const FIXTURES: &[&str] = &[
     "claude-code.jsonl",
     "codex.jsonl",
     "codex-old.jsonl",
+    "copilot-cli.jsonl",
     "gemini-cli.jsonl",
     "inspect.json",
     "inspect-chunked.eval",

@@ -196,3 +196,60 @@ fn opencode_in_its_storage() {
     assert!(told(episode).contains("Hello ") && told(episode).contains("world."));
     assert_eq!(episode.links[0].relation, Relation::Parent);
 }
+
+#[test]
+fn copilot_cli() {
+    let outcome = read("copilot-cli.jsonl");
+    assert_eq!(
+        shapes(&outcome),
+        [Shape(3, 3, 0, None), Shape(1, 0, 0, None)]
+    );
+    let [main, agent] = outcome.episodes.as_slice() else {
+        panic!()
+    };
+    assert_eq!(format(main), "copilot-cli");
+    assert_linked(main);
+    assert_eq!(
+        told(main),
+        ">view{\"path\":\"shed.txt\"}+task{\"prompt\":\"Count the attic.\"} | view<box\nbox | task<The attic is locked. | \
+         assistant:Two. | >bash{\"command\":\"ls\"} | bash<shed.txt"
+    );
+    assert_eq!((&*main.name, main.start.len()), ("Count the boxes", 2));
+    assert_eq!(
+        main.steps[0].details.reasoning.as_deref(),
+        Some("A helper may count.")
+    );
+    let models = main.steps.iter().map(|step| step.details.model.as_deref());
+    assert_eq!(
+        models.collect::<Vec<_>>(),
+        [Some("model-a"), Some("model-c"), None]
+    );
+    assert_eq!(main.steps[0].seconds, Some(3.0));
+    let usage = main.usage();
+    assert_eq!(
+        (usage.input, usage.output, usage.cached, usage.cost),
+        (Some(220), Some(17), Some(120), None)
+    );
+    assert_eq!(
+        errors(main),
+        [
+            (Some("t2"), "The attic is locked."),
+            (None, "No quota left.")
+        ]
+    );
+    assert_eq!(
+        (&*agent.name, agent.model.as_deref(), &*told(agent)),
+        ("Counter", Some("model-b"), "assistant:None.")
+    );
+    let link = &main.links[0];
+    assert_eq!(
+        (link.relation, &link.episode, link.step),
+        (Relation::Subagent, &agent.id, Some(0))
+    );
+    assert_eq!(agent.links[0].relation, Relation::Parent);
+    assert!(!format!("{outcome:?}").contains("not-to-be-kept"));
+    assert_eq!(
+        notes(&outcome, NoteLevel::Unreadable),
+        ["Events about signing in to servers are omitted: 1."]
+    );
+}
