@@ -39,6 +39,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ("copilot-cli", &[&["copilot-cli.jsonl"]]),
     ("gemini-cli", &[&["gemini-cli.jsonl"]]),
     ("opencode", &[&["opencode.json"]]),
+    ("session-trace", &[&["session-trace.jsonl"], &["pi.jsonl"]]),
     ("tau2", &[&["tau2.json"]]),
     (
         "tau-bench",

@@ -15,7 +15,7 @@
 //! - [`index`]: large files piece by piece.
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
 //!   `ldp`: trajectories of ldp. `claude_code`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
-//!   sessions of these coding agents.
+//!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`: the formats of
 //!   these tools. `open_telemetry`: traces of models and tools. `chat_file`: OpenAI-style and ShareGPT messages.
 
@@ -48,6 +48,7 @@ mod reader;
 mod records;
 mod registry;
 mod renderer;
+mod session_trace;
 mod slime;
 mod swe_agent;
 mod tau2;

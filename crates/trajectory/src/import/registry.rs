@@ -5,8 +5,8 @@ use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, chat_file, claude_code, codex, copilot_cli, gemini_cli, inspect, ldp, lm_eval,
-    mini_swe_agent, native, open_telemetry, opencode, openhands, renderer, slime, swe_agent,
-    tau_bench, tau2, verifiers, verl,
+    mini_swe_agent, native, open_telemetry, opencode, openhands, renderer, session_trace, slime,
+    swe_agent, tau_bench, tau2, verifiers, verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -20,6 +20,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &gemini_cli::GeminiCli,
     &copilot_cli::CopilotCli,
     &opencode::OpenCode,
+    &session_trace::SessionTrace,
     &renderer::Renderer,
     &tau2::Tau2,
     &tau_bench::TauBench,

@@ -31,6 +31,8 @@ const FIXTURES: &[&str] = &[
     "openhands.json",
     "openhands-output.jsonl",
     "openhands-sdk.jsonl",
+    "pi.jsonl",
+    "session-trace.jsonl",
     "slime.jsonl",
     "swe-agent.traj",
     "swe-agent-old.traj",

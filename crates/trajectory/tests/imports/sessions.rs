@@ -253,3 +253,63 @@ fn copilot_cli() {
         ["Events about signing in to servers are omitted: 1."]
     );
 }
+
+#[test]
+fn session_traces_of_the_hub() {
+    let outcome = read("session-trace.jsonl");
+    assert_eq!(shapes(&outcome), [Shape(2, 2, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "session-trace");
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        ">look{\"at\":\"shed\"}+look{\"at\":\"attic\"} | look<none | look<two | assistant:Two."
+    );
+    assert_eq!(
+        (&*episode.id, &*episode.name, episode.policy.as_deref()),
+        ("b0x", "Count the boxes", Some("box-agent"))
+    );
+    let step = &episode.steps[0];
+    assert_eq!(
+        (step.details.reasoning.as_deref(), step.seconds),
+        (Some("Two places to look."), Some(2.5))
+    );
+    assert_eq!(
+        (episode.model.as_deref(), episode.start.len()),
+        (Some("model-a"), 2)
+    );
+}
+
+#[test]
+fn pi() {
+    let outcome = read("pi.jsonl");
+    assert_eq!(shapes(&outcome), [Shape(2, 1, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        "I look.>bash{\"command\":\"cat shed.txt\"} | bash<cat: shed.txt: No such file | user:Try the attic. | \
+         user:$ ls attic\nbox | assistant:"
+    );
+    assert_eq!(
+        errors(episode),
+        [
+            (Some("c1"), "cat: shed.txt: No such file"),
+            (None, "Overloaded")
+        ]
+    );
+    let usage = episode.usage();
+    assert_eq!(
+        (usage.input, usage.cached, usage.cost),
+        (Some(100), Some(80), Some(0.02))
+    );
+    assert_eq!(
+        (&*episode.name, episode.policy.as_deref()),
+        ("Count the boxes", Some("pi"))
+    );
+    assert_eq!(
+        notes(&outcome, NoteLevel::Unreadable),
+        ["On other branches of the session, and omitted: 1 line."]
+    );
+    assert_eq!(episode.links[0].relation, Relation::Predecessor);
+}
