@@ -37,6 +37,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
     ("codex", &[&["codex.jsonl"], &["codex-old.jsonl"]]),
     ("copilot-cli", &[&["copilot-cli.jsonl"]]),
+    ("cline", &[&["cline.json"]]),
     ("gemini-cli", &[&["gemini-cli.jsonl"]]),
     ("opencode", &[&["opencode.json"]]),
     ("session-trace", &[&["session-trace.jsonl"], &["pi.jsonl"]]),

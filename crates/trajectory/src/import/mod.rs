@@ -14,7 +14,7 @@
 //!   objects apart and preserves the rest. `links`: relations between episodes.
 //! - [`index`]: large files piece by piece.
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
-//!   `ldp`: trajectories of ldp. `claude_code`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
+//!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`: the formats of
 //!   these tools. `open_telemetry`: traces of models and tools. `chat_file`: OpenAI-style and ShareGPT messages.
@@ -23,6 +23,7 @@ mod atif;
 mod chat;
 mod chat_file;
 mod claude_code;
+mod cline;
 mod codex;
 mod containers;
 mod copilot_cli;

@@ -4,7 +4,7 @@ use super::files::{FileError, Files};
 use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
-    atif, chat_file, claude_code, codex, copilot_cli, gemini_cli, inspect, ldp, lm_eval,
+    atif, chat_file, claude_code, cline, codex, copilot_cli, gemini_cli, inspect, ldp, lm_eval,
     mini_swe_agent, native, open_telemetry, opencode, openhands, renderer, session_trace, slime,
     swe_agent, tau_bench, tau2, verifiers, verl,
 };
@@ -20,6 +20,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &gemini_cli::GeminiCli,
     &copilot_cli::CopilotCli,
     &opencode::OpenCode,
+    &cline::Cline,
     &session_trace::SessionTrace,
     &renderer::Renderer,
     &tau2::Tau2,

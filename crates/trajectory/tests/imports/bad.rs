@@ -14,6 +14,7 @@ const FIXTURES: &[&str] = &[
     "atif-continued.json",
     "chat.jsonl",
     "claude-code.jsonl",
+    "cline.json",
     "codex.jsonl",
     "codex-old.jsonl",
     "copilot-cli.jsonl",

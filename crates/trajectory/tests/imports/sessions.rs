@@ -2,10 +2,10 @@
 
 use volary_core::json::Json;
 use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
-use volary_trajectory::{Episode, Relation};
+use volary_trajectory::{Ending, Episode, Relation};
 
-use crate::Shape;
 use crate::tools::{assert_linked, format, read, shapes, told};
+use crate::{Shape, fixture};
 
 fn file(name: &str, text: &str) -> InputFile {
     InputFile {
@@ -312,4 +312,98 @@ fn pi() {
         ["On other branches of the session, and omitted: 1 line."]
     );
     assert_eq!(episode.links[0].relation, Relation::Predecessor);
+}
+
+const SCREEN: &str = r#"[
+    {"ts": 1770000000000, "type": "say", "say": "task", "text": "How many boxes?"},
+    {"ts": 1770000000500, "type": "say", "say": "api_req_started", "text": "{\"request\": \"...\", \"tokensIn\": 30, \"tokensOut\": 10, \"cacheWrites\": 10, \"cacheReads\": 60, \"cost\": 0.02}"},
+    {"ts": 1770000000700, "type": "say", "say": "reasoning", "text": "The list is in a file."},
+    {"ts": 1770000000800, "type": "say", "say": "text", "text": "I look."},
+    {"ts": 1770000000900, "type": "ask", "ask": "tool", "text": "{\"tool\": \"readFile\", \"path\": \"shed.txt\"}"},
+    {"ts": 1770000003500, "type": "say", "say": "api_req_started", "text": "{\"tokensIn\": 5, \"tokensOut\": 5, \"cost\": 0.01}"},
+    {"ts": 1770000004000, "type": "ask", "ask": "command", "text": "ls attic"},
+    {"ts": 1770000004500, "type": "say", "say": "command_output", "text": "locked"},
+    {"ts": 1770000005500, "type": "say", "say": "api_req_started", "text": "{\"tokensIn\": 1, \"tokensOut\": 1, \"cost\": 0.01, \"streamingFailedMessage\": \"Overloaded\"}"},
+    {"ts": 1770000005600, "type": "say", "say": "checkpoint_created"},
+    {"ts": 1770000006000, "type": "say", "say": "completion_result", "text": "Two."}
+]"#;
+
+#[test]
+fn cline() {
+    let outcome = read("cline.json");
+    assert_eq!(shapes(&outcome), [Shape(3, 3, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "cline");
+    assert_linked(episode);
+    let surroundings = "user:<environment_details>\n# Visible Files\n</environment_details>";
+    assert_eq!(
+        told(episode),
+        format!(
+            "I look.>read_file{{\"path\":\"shed.txt\"}} | read_file<box\nbox | {surroundings} | \
+             >execute_command{{\"command\":\"ls attic\",\"requires_approval\":\"false\"}} | \
+             execute_command<The tool execution failed with the following error:\n<error>\nlocked\n</error> | \
+             Done.>attempt_completion{{\"result\":\"Two.\"}}"
+        )
+    );
+    let [first, second, _] = episode.steps.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        first.details.reasoning.as_deref(),
+        Some("The list is in a file.")
+    );
+    let usage = first.details.usage.unwrap();
+    assert_eq!(
+        (usage.input, usage.output, usage.cached, usage.cost),
+        (Some(100), Some(10), Some(60), Some(0.02))
+    );
+    assert_eq!((first.seconds, second.details.errors.len()), (Some(2.0), 1));
+    assert_eq!(
+        (episode.model.as_deref(), &episode.ending),
+        (Some("model-b"), &Ending::Done)
+    );
+}
+
+/// The folder of a task: what was said, and what each request cost.
+#[test]
+fn cline_in_its_folder() {
+    let history = fixture("cline.json");
+    let files = [
+        InputFile {
+            name: Some("tasks/1770/api_conversation_history.json".into()),
+            bytes: history.bytes,
+        },
+        file("tasks/1770/ui_messages.json", SCREEN),
+        file(
+            "tasks/1770/task_metadata.json",
+            r#"{"files_in_context": [], "model_usage": [{"ts": 1, "model_id": "model-c"}]}"#,
+        ),
+    ];
+    let outcome = import(&files).unwrap();
+    let [episode] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!(&*episode.id, "1770");
+    let costs = episode
+        .steps
+        .iter()
+        .map(|step| step.details.usage.unwrap().cost);
+    assert_eq!(
+        costs.collect::<Vec<_>>(),
+        [Some(0.02), Some(0.01), Some(0.01)]
+    );
+    assert_eq!(episode.usage().input, Some(106));
+    assert_eq!(errors(episode).last(), Some(&(None, "Overloaded")));
+    let outcome = import(&files[1..2]).unwrap();
+    let episode = &outcome.episodes[0];
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        "assistant:I look. | >readFile{\"path\":\"shed.txt\"} | >execute_command{\"command\":\"ls attic\"} | execute_command<locked | assistant:Two."
+    );
+    assert_eq!(
+        episode.steps[0].details.reasoning.as_deref(),
+        Some("The list is in a file.")
+    );
+    assert_eq!((episode.start.len(), episode.usage().output), (1, Some(16)));
 }
