@@ -66,6 +66,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
     ("slime", &[&["slime.jsonl"]]),
     ("verl", &[&["verl.jsonl"]]),
+    ("skyrl", &[&["skyrl.jsonl"]]),
     (
         "lm-eval",
         &[&["samples_birds_2026-01-02T03-04-05.123456.jsonl"]],

@@ -50,6 +50,7 @@ mod records;
 mod registry;
 mod renderer;
 mod session_trace;
+mod skyrl;
 mod slime;
 mod swe_agent;
 mod tau2;

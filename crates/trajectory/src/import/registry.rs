@@ -5,8 +5,8 @@ use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, chat_file, claude_code, cline, codex, copilot_cli, gemini_cli, inspect, ldp, lm_eval,
-    mini_swe_agent, native, open_telemetry, opencode, openhands, renderer, session_trace, slime,
-    swe_agent, tau_bench, tau2, verifiers, verl,
+    mini_swe_agent, native, open_telemetry, opencode, openhands, renderer, session_trace, skyrl,
+    slime, swe_agent, tau_bench, tau2, verifiers, verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -32,6 +32,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &openhands::OpenHands,
     &slime::Slime,
     &verl::VERL,
+    &skyrl::SKYRL,
     &lm_eval::LM_EVAL,
     &open_telemetry::OpenTelemetry,
     &chat_file::ChatFile,

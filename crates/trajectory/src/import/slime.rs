@@ -18,6 +18,7 @@ use super::members::{Members, keep_rest, reward};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
+use crate::timeline::first_line;
 
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
@@ -115,6 +116,29 @@ fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode 
     episode
 }
 
+/// Adds the messages of a prompt: those that the marks of ChatML tell apart, or one of the user. Gives what names its
+/// task: rollouts of one prompt are tries of one task.
+pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<Text> {
+    let messages = match chat_markup::is_marked(prompt) {
+        // Before the first mark is nothing.
+        true => chat_markup::messages(prompt).split_off(1),
+        false => vec![Message::user(prompt)],
+    };
+    let asked = messages.iter().rfind(|message| message.role == Role::User);
+    let task = asked.map(|message| task_of(message));
+    for message in messages {
+        transcript.observe(message.into());
+    }
+    task
+}
+
+/// The name of the task that a message of the user sets: its first line.
+pub(super) fn task_of(asked: &Message) -> Text {
+    /// The most characters of a prompt that name its task.
+    const LONGEST: usize = 80;
+    first_line(&asked.clone().into(), LONGEST).into()
+}
+
 /// Adds the messages of a response with the marks of ChatML. Calls in the assistant's text become calls.
 pub(super) fn push_response(transcript: &mut Transcript, response: &str) {
     for message in chat_markup::messages(response) {
@@ -176,7 +200,7 @@ fn ending(status: Option<&str>) -> Ending {
 }
 
 /// Reads the calls in an assistant's text. What cannot be read stays text.
-fn with_calls(mut said: ImportedMessage) -> ImportedMessage {
+pub(super) fn with_calls(mut said: ImportedMessage) -> ImportedMessage {
     let AnyMessage::Plain(Message {
         role: Role::Assistant,
         body,

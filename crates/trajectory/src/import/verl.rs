@@ -13,7 +13,6 @@ use super::records::Records;
 use super::slime;
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
-use crate::timeline::first_line;
 
 pub(super) const VERL: Records = Records {
     id: "verl",
@@ -43,7 +42,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     let (prompt, has_roles) = prompt(&input);
     // Rollouts of one prompt are tries of one task.
     let asked = prompt.iter().rfind(|message| message.role == Role::User);
-    let task = asked.map(|message| first_line(&message.clone().into(), LONGEST_TASK));
+    let task = asked.map(slime::task_of);
     prompt
         .into_iter()
         .for_each(|message| transcript.observe(message.into()));
@@ -56,7 +55,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         name: format!("Step {step}, sample {number}").into(),
         task: task.map(|task| TaskReference {
             dataset: "verl".into(),
-            id: task.into(),
+            id: task,
         }),
         rewards: rest
             .take_reward("score")
@@ -82,9 +81,6 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
 }
-
-/// The most characters of a prompt that name its task.
-const LONGEST_TASK: usize = 80;
 
 /// The roles of ChatML, as they are left without its marks.
 const ROLES: [(&str, Role); 4] = [

@@ -34,6 +34,7 @@ const FIXTURES: &[&str] = &[
     "openhands-sdk.jsonl",
     "pi.jsonl",
     "session-trace.jsonl",
+    "skyrl.jsonl",
     "slime.jsonl",
     "swe-agent.traj",
     "swe-agent-old.traj",

@@ -2,6 +2,7 @@
 
 use volary_trajectory::import::import;
 use volary_trajectory::result::EpisodeResult;
+use volary_trajectory::{Ending, Episode, Rewards};
 
 use crate::tools::{assert_linked, format, shapes, told};
 use crate::{Shape, fixture};
@@ -62,4 +63,37 @@ fn samples_of_lm_evaluation_harness() {
         ("assistant: yes".into(), 2)
     );
     assert_eq!((told(chat), chat.start.len()), ("assistant:4".into(), 2));
+}
+
+/// The rewards of all episodes.
+fn rewards(episodes: &[Episode]) -> Vec<Option<f64>> {
+    episodes.iter().map(Episode::reward).collect()
+}
+
+#[test]
+fn skyrl_evaluations() {
+    let outcome = import(&[fixture("skyrl.jsonl")]).unwrap();
+    let [whole, cut] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!(format(whole), "skyrl");
+    assert_linked(whole);
+    assert_eq!(
+        told(whole),
+        "I look.>look{\"at\":\"shed\"} | look<two | assistant:Two."
+    );
+    assert_eq!(rewards(&outcome.episodes), [Some(0.75), None]);
+    assert_eq!(
+        whole.task().map(|task| (&*task.dataset, &*task.id)),
+        Some(("shed", "How many boxes?"))
+    );
+    assert_eq!(
+        (whole.start.len(), whole.environment().map(|name| &**name)),
+        (2, Some("boxes"))
+    );
+    let result = EpisodeResult::of(whole);
+    let answer = "env_extras.reward_spec.ground_truth";
+    assert_eq!(result.expected, [(answer.to_owned(), "2".into())]);
+    assert_eq!(told(cut), "assistant:An answer that is");
+    assert!(matches!(cut.ending, Ending::Truncated { .. }));
 }

@@ -11,6 +11,11 @@ const END: &str = "<|im_end|>";
 const RESULT_OPEN: &str = "<tool_response>";
 const RESULT_CLOSE: &str = "</tool_response>";
 
+/// Whether a prompt begins with a mark.
+pub(super) fn is_marked(prompt: &str) -> bool {
+    prompt.trim_start().starts_with(START)
+}
+
 /// The messages of a response. A response without marks is one message of the assistant.
 ///
 /// Qwen's template writes results of tools as a user message with `<tool_response>` blocks; each block
