@@ -67,6 +67,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ("slime", &[&["slime.jsonl"]]),
     ("verl", &[&["verl.jsonl"]]),
     ("skyrl", &[&["skyrl.jsonl"]]),
+    ("tinker-cookbook", &[&["tinker.jsonl"]]),
     (
         "lm-eval",
         &[&["samples_birds_2026-01-02T03-04-05.123456.jsonl"]],

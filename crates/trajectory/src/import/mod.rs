@@ -55,6 +55,7 @@ mod slime;
 mod swe_agent;
 mod tau2;
 mod tau_bench;
+mod tinker;
 mod transcript;
 mod verifiers;
 mod verl;

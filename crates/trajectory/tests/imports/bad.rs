@@ -41,6 +41,7 @@ const FIXTURES: &[&str] = &[
     "tau-bench.json",
     "tau-bench-display.jsonl",
     "tau2.json",
+    "tinker.jsonl",
     "traceloop.jsonl",
     "verifiers-columns.json",
     "verifiers-results.jsonl",

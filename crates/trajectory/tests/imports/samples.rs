@@ -97,3 +97,31 @@ fn skyrl_evaluations() {
     assert_eq!(told(cut), "assistant:An answer that is");
     assert!(matches!(cut.ending, Ending::Truncated { .. }));
 }
+
+#[test]
+fn tinker_rollout_summaries() {
+    let outcome = import(&[fixture("tinker.jsonl")]).unwrap();
+    let [whole, bare] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!(format(whole), "tinker-cookbook");
+    assert_eq!(told(whole), ">look{} | assistant:Two.");
+    // The final reward is one of the last step, unless the total says otherwise.
+    assert_eq!(whole.rewards, Rewards::Steps);
+    let steps = whole.steps.iter().map(|step| step.reward());
+    assert_eq!(steps.collect::<Vec<_>>(), [Some(0.25), Some(1.0)]);
+    assert_eq!(rewards(&outcome.episodes), [Some(1.25), Some(2.0)]);
+    let usage = whole.usage();
+    assert_eq!((usage.input, usage.output), (Some(55), Some(10)));
+    assert_eq!(whole.task(), bare.task());
+    assert_eq!(
+        (&*whole.name, &*whole.scores[0].name),
+        ("Iteration 3, group 0, try 1", "solved")
+    );
+    assert!(
+        outcome
+            .notes
+            .iter()
+            .any(|note| note.text.contains("no texts"))
+    );
+}
