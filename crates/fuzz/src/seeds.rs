@@ -68,6 +68,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ("verl", &[&["verl.jsonl"]]),
     ("skyrl", &[&["skyrl.jsonl"]]),
     ("tinker-cookbook", &[&["tinker.jsonl"]]),
+    ("trl", &[&["trl.jsonl"]]),
     (
         "lm-eval",
         &[&["samples_birds_2026-01-02T03-04-05.123456.jsonl"]],

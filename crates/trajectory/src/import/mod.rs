@@ -57,6 +57,7 @@ mod tau2;
 mod tau_bench;
 mod tinker;
 mod transcript;
+mod trl;
 mod verifiers;
 mod verl;
 

@@ -6,7 +6,7 @@ use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, chat_file, claude_code, cline, codex, copilot_cli, gemini_cli, inspect, ldp, lm_eval,
     mini_swe_agent, native, open_telemetry, opencode, openhands, renderer, session_trace, skyrl,
-    slime, swe_agent, tau_bench, tau2, tinker, verifiers, verl,
+    slime, swe_agent, tau_bench, tau2, tinker, trl, verifiers, verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -34,6 +34,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &verl::VERL,
     &skyrl::SKYRL,
     &tinker::TINKER,
+    &trl::TRL,
     &lm_eval::LM_EVAL,
     &open_telemetry::OpenTelemetry,
     &chat_file::ChatFile,

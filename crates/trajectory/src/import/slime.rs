@@ -125,7 +125,7 @@ pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<T
         false => vec![Message::user(prompt)],
     };
     let asked = messages.iter().rfind(|message| message.role == Role::User);
-    let task = asked.map(|message| task_of(message));
+    let task = asked.map(task_of);
     for message in messages {
         transcript.observe(message.into());
     }

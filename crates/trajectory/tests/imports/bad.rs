@@ -43,6 +43,7 @@ const FIXTURES: &[&str] = &[
     "tau2.json",
     "tinker.jsonl",
     "traceloop.jsonl",
+    "trl.jsonl",
     "verifiers-columns.json",
     "verifiers-results.jsonl",
     "verifiers-traces.jsonl",

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use volary_core::json::Json;
 use volary_trajectory::import::import;
 
 use crate::{Shape, file, shape};
@@ -74,4 +75,57 @@ fn every_real_file_is_read() {
         let outcome = import(&[file(&path)]);
         assert!(outcome.is_ok(), "{}: {:?}", path.display(), outcome.err());
     }
+}
+
+/// Dumps of trainers have as many episodes, and the mean reward, that the file of expected figures says.
+#[test]
+fn dumps_of_trainers_have_what_is_expected() {
+    let Some(folder) = folder().map(|folder| folder.join("training")) else {
+        return;
+    };
+    let Ok(text) = std::fs::read_to_string(folder.join("expected.json")) else {
+        return println!("There are no dumps of trainers.");
+    };
+    let expected = Json::parse(&text).unwrap();
+    let mut seen = 0;
+    for (name, about) in expected.as_object().unwrap().iter() {
+        let text = |key: &str| about.get(key).and_then(Json::as_text).cloned();
+        let number = |key: &str| about.get(key).and_then(Json::as_f64);
+        let known = [
+            ("skyrl", "skyrl"),
+            ("tinker", "tinker-cookbook"),
+            ("verl", "verl"),
+        ];
+        let format = text("format").unwrap_or_default();
+        let Some((_, reader)) = known.iter().find(|(known, _)| **known == *format) else {
+            continue;
+        };
+        let outcome = import(&[file(&folder.join(&**name))]).unwrap();
+        let episodes = &outcome.episodes;
+        let source = episodes[0].source.as_ref().unwrap();
+        assert_eq!(&*source.format, *reader, "{name}");
+        assert_eq!(Some(episodes.len() as f64), number("samples"), "{name}");
+        let sum: f64 = episodes
+            .iter()
+            .map(volary_trajectory::Episode::total_reward)
+            .sum();
+        let mean = sum / episodes.len() as f64;
+        assert!(
+            (mean - number("reward_mean").unwrap()).abs() < 1e-5,
+            "{name}: {mean}"
+        );
+        if let Some(trained) = number("trained") {
+            let output = episodes.iter().filter_map(|episode| episode.usage().output);
+            assert_eq!(output.sum::<u64>() as f64, trained, "{name}");
+        }
+        let groups: std::collections::BTreeSet<_> = episodes
+            .iter()
+            .filter_map(|episode| Some(episode.task()?.id.clone()))
+            .collect();
+        if let Some(expected) = number("groups") {
+            assert_eq!(groups.len() as f64, expected, "{name}");
+        }
+        seen += 1;
+    }
+    assert!(seen > 5, "{seen} dumps");
 }

@@ -125,3 +125,25 @@ fn tinker_rollout_summaries() {
             .any(|note| note.text.contains("no texts"))
     );
 }
+
+#[test]
+fn trl_completions() {
+    let outcome = import(&[fixture("trl.jsonl")]).unwrap();
+    let [chat, text] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!(format(chat), "trl");
+    assert_linked(chat);
+    assert_eq!(
+        told(chat),
+        ">look{\"at\":\"shed\"} | look<two | assistant:Two."
+    );
+    assert_eq!(told(text), ">look{}");
+    // Of two rewards the weights are not known.
+    assert_eq!(rewards(&outcome.episodes), [None, Some(0.0)]);
+    let names = chat.scores.iter().map(|score| &*score.name);
+    assert_eq!(names.collect::<Vec<_>>(), ["count_reward", "style_reward"]);
+    assert_eq!(chat.task(), text.task());
+    let result = EpisodeResult::of(chat);
+    assert_eq!(result.expected, [("target".to_owned(), "2".into())]);
+}
