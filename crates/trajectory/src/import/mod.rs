@@ -45,6 +45,7 @@ mod native;
 mod open_telemetry;
 mod opencode;
 mod openhands;
+mod pydantic_ai;
 mod reader;
 mod records;
 mod registry;

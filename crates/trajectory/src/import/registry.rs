@@ -5,8 +5,8 @@ use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, chat_file, claude_code, cline, codex, copilot_cli, gemini_cli, inspect, ldp, lm_eval,
-    mini_swe_agent, native, open_telemetry, opencode, openhands, renderer, session_trace, skyrl,
-    slime, swe_agent, tau_bench, tau2, tinker, trl, verifiers, verl,
+    mini_swe_agent, native, open_telemetry, opencode, openhands, pydantic_ai, renderer,
+    session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, trl, verifiers, verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -36,6 +36,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &tinker::TINKER,
     &trl::TRL,
     &lm_eval::LM_EVAL,
+    &pydantic_ai::PydanticAi,
     &open_telemetry::OpenTelemetry,
     &chat_file::ChatFile,
 ];

@@ -33,6 +33,7 @@ const FIXTURES: &[&str] = &[
     "openhands-output.jsonl",
     "openhands-sdk.jsonl",
     "pi.jsonl",
+    "pydantic-ai.json",
     "session-trace.jsonl",
     "skyrl.jsonl",
     "slime.jsonl",

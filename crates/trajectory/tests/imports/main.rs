@@ -9,6 +9,7 @@ mod coding;
 mod conventions;
 mod exports;
 mod fixtures;
+mod frameworks;
 mod hostile;
 mod indexes;
 mod packed;

@@ -1,0 +1,71 @@
+//! What libraries and services for agents write: histories, results, batches, traces.
+
+use volary_core::json::Json;
+use volary_trajectory::Episode;
+use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
+
+use crate::tools::{assert_linked, format, read, shapes, told};
+use crate::{Shape, fixture};
+
+fn unreadable(outcome: &ImportOutcome) -> Vec<&str> {
+    let notes = outcome.notes.iter();
+    notes
+        .filter(|note| note.level == NoteLevel::Unreadable)
+        .map(|note| &*note.text)
+        .collect()
+}
+
+/// The errors of all steps, with the calls that failed.
+fn errors(episode: &Episode) -> Vec<(Option<&str>, &str)> {
+    let errors = episode.steps.iter().flat_map(|step| &step.details.errors);
+    errors
+        .map(|error| (error.call.as_deref(), &*error.message))
+        .collect()
+}
+
+/// The file is one that Pydantic AI wrote.
+#[test]
+fn pydantic_ai() {
+    let outcome = read("pydantic-ai.json");
+    assert_eq!(shapes(&outcome), [Shape(2, 2, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "pydantic-ai");
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        "I look.>look{\"at\":\"shed\"}+look{\"at\":\"attic\"} | look<{\"boxes\": 2} | look<The attic is locked. | assistant:Two."
+    );
+    let start: Vec<String> = episode
+        .start
+        .iter()
+        .map(|message| message.body().content_or_empty().to_owned())
+        .collect();
+    assert_eq!(start.len(), 3);
+    assert!(start.contains(&"Count well.".to_owned()) && start.contains(&"Be brief.".to_owned()));
+    assert!(start[2].contains("data:image/png;base64,YWJj"), "{start:?}");
+    let step = &episode.steps[0];
+    assert_eq!(step.details.reasoning.as_deref(), Some("Two places."));
+    let usage = step.details.usage.unwrap();
+    assert_eq!(
+        (usage.input, usage.cached, usage.output),
+        (Some(100), Some(40), Some(10))
+    );
+    assert_eq!(errors(episode), [(Some("c2"), "The attic is locked.")]);
+    assert!(episode.started.is_some() && episode.model.is_some());
+    assert_eq!(unreadable(&outcome), [""; 0]);
+}
+
+#[test]
+fn pydantic_ai_one_history_per_line() {
+    let whole = String::from_utf8(fixture("pydantic-ai.json").bytes).unwrap();
+    let line = Json::parse(&whole).unwrap().to_compact_text();
+    let lines = format!("{line}\n{{\"id\": \"x\", \"messages\": {line}, \"score\": 1}}\n");
+    let file = volary_trajectory::import::InputFile {
+        name: Some("runs.jsonl".into()),
+        bytes: lines.into_bytes(),
+    };
+    let outcome = import(&[file]).unwrap();
+    let ids = outcome.episodes.iter().map(|episode| &*episode.id);
+    assert_eq!(ids.collect::<Vec<_>>(), ["runs-1", "x"]);
+    assert_eq!(outcome.episodes[1].raw.get("score"), Some(&Json::from(1)));
+}
