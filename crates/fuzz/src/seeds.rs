@@ -76,6 +76,10 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ("openai-chat", &[&["chat.jsonl"]]),
     ("pydantic-ai", &[&["pydantic-ai.json"]]),
     (
+        "autogen",
+        &[&["autogen.json"], &["autogen-team.json"]],
+    ),
+    (
         "open-telemetry",
         &[
             &["open-telemetry.json"],

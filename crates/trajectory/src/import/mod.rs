@@ -20,6 +20,7 @@
 //!   these tools. `open_telemetry`: traces of models and tools. `chat_file`: OpenAI-style and ShareGPT messages.
 
 mod atif;
+mod autogen;
 mod chat;
 mod chat_file;
 mod claude_code;

@@ -4,8 +4,8 @@ use super::files::{FileError, Files};
 use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
-    atif, chat_file, claude_code, cline, codex, copilot_cli, gemini_cli, inspect, ldp, lm_eval,
-    mini_swe_agent, native, open_telemetry, opencode, openhands, pydantic_ai, renderer,
+    atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, gemini_cli, inspect, ldp,
+    lm_eval, mini_swe_agent, native, open_telemetry, opencode, openhands, pydantic_ai, renderer,
     session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, trl, verifiers, verl,
 };
 
@@ -37,6 +37,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &trl::TRL,
     &lm_eval::LM_EVAL,
     &pydantic_ai::PydanticAi,
+    &autogen::AutoGen,
     &open_telemetry::OpenTelemetry,
     &chat_file::ChatFile,
 ];

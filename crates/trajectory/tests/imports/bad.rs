@@ -12,6 +12,8 @@ use crate::{Shape, fixture};
 const FIXTURES: &[&str] = &[
     "atif.json",
     "atif-continued.json",
+    "autogen.json",
+    "autogen-team.json",
     "chat.jsonl",
     "claude-code.jsonl",
     "cline.json",

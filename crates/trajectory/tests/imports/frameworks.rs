@@ -1,8 +1,8 @@
 //! What libraries and services for agents write: histories, results, batches, traces.
 
 use volary_core::json::Json;
-use volary_trajectory::Episode;
 use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
+use volary_trajectory::{Ending, Episode, Relation};
 
 use crate::tools::{assert_linked, format, read, shapes, told};
 use crate::{Shape, fixture};
@@ -68,4 +68,51 @@ fn pydantic_ai_one_history_per_line() {
     let ids = outcome.episodes.iter().map(|episode| &*episode.id);
     assert_eq!(ids.collect::<Vec<_>>(), ["runs-1", "x"]);
     assert_eq!(outcome.episodes[1].raw.get("score"), Some(&Json::from(1)));
+}
+
+/// The file is one that AutoGen wrote.
+#[test]
+fn autogen() {
+    let outcome = read("autogen.json");
+    assert_eq!(shapes(&outcome), [Shape(5, 2, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "autogen");
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        ">look{\"at\":\"shed\"}+look{\"at\":\"attic\"} | look<two | look<locked | assistant:two\nlocked | \
+         assistant:Over to you. | assistant:Two. TERMINATE | assistant:done"
+    );
+    assert_eq!(
+        (episode.outcome.as_deref(), &episode.ending),
+        (Some("Text 'TERMINATE' mentioned"), &Ending::Done)
+    );
+    let step = &episode.steps[0];
+    assert_eq!(step.details.reasoning.as_deref(), Some("Look first."));
+    assert_eq!(step.details.usage.unwrap().output, Some(10));
+    assert_eq!(step.extras.get("source"), Some(&Json::from("counter")));
+    assert_eq!(errors(episode), [(Some("c2"), "locked")]);
+}
+
+#[test]
+fn autogen_teams() {
+    let outcome = read("autogen-team.json");
+    assert_eq!(
+        shapes(&outcome),
+        [Shape(1, 0, 0, None), Shape(2, 1, 0, None)]
+    );
+    let [team, agent] = outcome.episodes.as_slice() else {
+        panic!()
+    };
+    assert_eq!(told(team), "assistant:Two.");
+    assert_eq!(
+        told(agent),
+        ">look{\"at\":\"shed\"} | look<two | assistant:Two."
+    );
+    assert_eq!(&*agent.name, "counter");
+    assert_eq!(
+        (agent.links[0].relation, &agent.links[0].episode),
+        (Relation::Parent, &team.id)
+    );
+    assert_eq!(team.links[0].relation, Relation::Subagent);
 }
