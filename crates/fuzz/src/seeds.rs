@@ -75,6 +75,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
     ("openai-chat", &[&["chat.jsonl"]]),
     ("pydantic-ai", &[&["pydantic-ai.json"]]),
+    ("docent", &[&["docent.jsonl"]]),
     (
         "autogen",
         &[&["autogen.json"], &["autogen-team.json"]],

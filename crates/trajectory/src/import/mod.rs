@@ -30,6 +30,7 @@ mod containers;
 mod copilot_cli;
 mod decode;
 mod describe;
+mod docent;
 mod document;
 mod expansion;
 mod files;

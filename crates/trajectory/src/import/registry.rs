@@ -4,9 +4,10 @@ use super::files::{FileError, Files};
 use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
-    atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, gemini_cli, inspect, ldp,
-    lm_eval, mini_swe_agent, native, open_telemetry, opencode, openhands, pydantic_ai, renderer,
-    session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, trl, verifiers, verl,
+    atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, docent, gemini_cli, inspect,
+    ldp, lm_eval, mini_swe_agent, native, open_telemetry, opencode, openhands, pydantic_ai,
+    renderer, session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, trl, verifiers,
+    verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -38,6 +39,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &lm_eval::LM_EVAL,
     &pydantic_ai::PydanticAi,
     &autogen::AutoGen,
+    &docent::DOCENT,
     &open_telemetry::OpenTelemetry,
     &chat_file::ChatFile,
 ];

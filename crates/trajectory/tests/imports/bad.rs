@@ -20,6 +20,7 @@ const FIXTURES: &[&str] = &[
     "codex.jsonl",
     "codex-old.jsonl",
     "copilot-cli.jsonl",
+    "docent.jsonl",
     "gemini-cli.jsonl",
     "inspect.json",
     "inspect-chunked.eval",

@@ -116,3 +116,30 @@ fn autogen_teams() {
     );
     assert_eq!(team.links[0].relation, Relation::Subagent);
 }
+
+/// The first line is one that Docent wrote.
+#[test]
+fn docent() {
+    let outcome = read("docent.jsonl");
+    let [run, first, second] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!(format(run), "docent");
+    assert_linked(run);
+    assert_eq!(
+        told(run),
+        "I look.>look{\"at\":\"shed\"}+look{\"at\":\"attic\"} | look<two | look< | assistant:Two."
+    );
+    assert_eq!(errors(run), [(Some("c2"), "locked")]);
+    assert_eq!(
+        (&*run.name, run.model.as_deref(), run.scores.len()),
+        ("run 1", Some("model-a"), 2)
+    );
+    assert_eq!(run.task().map(|task| &*task.id), Some("boxes"));
+    assert_eq!(run.metadata.get("k"), Some(&Json::from(1)));
+    assert_eq!(
+        (&*first.id, &*first.name, &*second.id),
+        ("old/1", "first", "old/2")
+    );
+    assert_eq!((second.start.len(), second.steps.len()), (1, 0));
+}
