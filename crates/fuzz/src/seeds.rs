@@ -74,12 +74,17 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
         &[&["samples_birds_2026-01-02T03-04-05.123456.jsonl"]],
     ),
     ("openai-chat", &[&["chat.jsonl"]]),
+    (
+        "openai-batch",
+        &[
+            &["openai-batch-input.jsonl"],
+            &["openai-batch-output.jsonl"],
+            &["openai-batch-input.jsonl", "openai-batch-output.jsonl"],
+        ],
+    ),
     ("pydantic-ai", &[&["pydantic-ai.json"]]),
     ("docent", &[&["docent.jsonl"]]),
-    (
-        "autogen",
-        &[&["autogen.json"], &["autogen-team.json"]],
-    ),
+    ("autogen", &[&["autogen.json"], &["autogen-team.json"]]),
     (
         "open-telemetry",
         &[

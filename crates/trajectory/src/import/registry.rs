@@ -5,9 +5,9 @@ use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, docent, gemini_cli, inspect,
-    ldp, lm_eval, mini_swe_agent, native, open_telemetry, opencode, openhands, pydantic_ai,
-    renderer, session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, trl, verifiers,
-    verl,
+    ldp, lm_eval, mini_swe_agent, native, open_telemetry, openai_batch, opencode, openhands,
+    pydantic_ai, renderer, session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, trl,
+    verifiers, verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -37,6 +37,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &tinker::TINKER,
     &trl::TRL,
     &lm_eval::LM_EVAL,
+    &openai_batch::OpenAiBatch,
     &pydantic_ai::PydanticAi,
     &autogen::AutoGen,
     &docent::DOCENT,

@@ -32,6 +32,8 @@ const FIXTURES: &[&str] = &[
     "open-inference.json",
     "open-telemetry.json",
     "opencode.json",
+    "openai-batch-input.jsonl",
+    "openai-batch-output.jsonl",
     "openhands.json",
     "openhands-output.jsonl",
     "openhands-sdk.jsonl",

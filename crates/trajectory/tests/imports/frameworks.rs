@@ -2,7 +2,7 @@
 
 use volary_core::json::Json;
 use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
-use volary_trajectory::{Ending, Episode, Relation};
+use volary_trajectory::{Ending, Episode, Relation, Rewards};
 
 use crate::tools::{assert_linked, format, read, shapes, told};
 use crate::{Shape, fixture};
@@ -142,4 +142,53 @@ fn docent() {
         ("old/1", "first", "old/2")
     );
     assert_eq!((second.start.len(), second.steps.len()), (1, 0));
+}
+
+#[test]
+fn openai_batches() {
+    let requests = fixture("openai-batch-input.jsonl");
+    let results = fixture("openai-batch-output.jsonl");
+    let outcome = import(&[requests.clone(), results.clone()]).unwrap();
+    let [responses, chat, refused] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!(format(chat), "openai-batch");
+    assert_eq!(
+        (&*chat.id, chat.start.len(), chat.tools.len()),
+        ("q-1", 4, 1)
+    );
+    assert_eq!(told(chat), ">look{\"at\":\"shed\"}");
+    assert_eq!(chat.model.as_deref(), Some("model-a-2026"));
+    assert_eq!(chat.usage().output, Some(8));
+    assert_eq!(
+        (told(responses), responses.start.len()),
+        ("assistant:None.".into(), 2)
+    );
+    assert_eq!(
+        responses.steps[0].details.reasoning.as_deref(),
+        Some("It is locked.")
+    );
+    let usage = responses.usage();
+    assert_eq!(
+        (usage.input, usage.cached, usage.reasoning),
+        (Some(20), Some(5), Some(6))
+    );
+    assert!(matches!(responses.ending, Ending::Truncated { .. }));
+    assert_eq!(
+        refused.ending,
+        Ending::Crashed {
+            message: "Rate limit reached.".into()
+        }
+    );
+    assert_eq!(
+        unreadable(&outcome),
+        ["Without a result, and omitted: 1 request."]
+    );
+    // Alone, either has what it has.
+    let asked = import(&[requests]).unwrap();
+    assert_eq!(asked.episodes.len(), 4);
+    assert!(asked.episodes.iter().all(|one| one.ending == Ending::Open));
+    let answered = import(&[results]).unwrap();
+    assert_eq!(told(&answered.episodes[1]), ">look{\"at\":\"shed\"}");
+    assert_eq!(answered.episodes[1].rewards, Rewards::Unknown);
 }
