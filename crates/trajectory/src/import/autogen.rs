@@ -7,7 +7,7 @@ use volary_core::{Role, object};
 
 use super::chat;
 use super::describe::counted;
-use super::members::{Members, at, keep_rest, text_at};
+use super::members::{Members, keep_rest, text_at};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Link, Relation, Rewards};
@@ -149,17 +149,17 @@ fn team(mut state: Object, id: Text, above: Option<Text>, depth: usize, sink: &m
             short.into()
         };
         let own: Text = format!("{id}/{short}").into();
-        let inner = agent.take_object("agent_state").unwrap_or(agent);
-        let whole = Json::Object(inner);
-        if let Some(Json::Object(inner)) = whole.get("inner_team_state") {
+        let mut inner = agent.take_object("agent_state").unwrap_or(agent);
+        if let Some(inner) = inner.take_object("inner_team_state") {
             match depth {
                 0 => sink.lost("A team within too many teams is omitted."),
-                depth => team(inner.clone(), own, Some(id.clone()), depth - 1, sink),
+                depth => team(inner, own, Some(id.clone()), depth - 1, sink),
             }
             continue;
         }
-        let Some(messages) = at(&whole, &["llm_context", "messages"]).and_then(Json::as_list)
-        else {
+        let context = inner.take_object("llm_context");
+        let messages = context.and_then(|mut context| context.take_list("messages"));
+        let Some(messages) = messages else {
             continue;
         };
         if messages.is_empty() {
@@ -172,7 +172,7 @@ fn team(mut state: Object, id: Text, above: Option<Text>, depth: usize, sink: &m
             links: vec![parent(&id)],
             ..Episode::default()
         };
-        thread(Object::new(), messages.to_vec(), episode, sink);
+        thread(Object::new(), messages, episode, sink);
     }
 }
 

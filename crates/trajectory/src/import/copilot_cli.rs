@@ -150,7 +150,7 @@ impl Session {
             }
             "assistant.message" => self.message(data, when),
             "assistant.usage" => {
-                let usage = usage(&data.clone().into());
+                let usage = usage(&data);
                 if let Some(step) = self.thread(&mut data).transcript.last_mut() {
                     step.details.usage = usage.or(step.details.usage);
                 }
@@ -204,7 +204,7 @@ impl Session {
         let models = data.take_object("modelMetrics").unwrap_or_default();
         let used = models
             .values()
-            .filter_map(|model| usage(model.get("usage")?));
+            .filter_map(|model| usage(model.get("usage")?.as_object()?));
         let used = used.reduce(Usage::plus);
         self.usage = match (self.usage, used) {
             (Some(before), Some(used)) => Some(before.plus(used)),
@@ -379,7 +379,7 @@ impl Session {
 }
 
 /// Tokens. Costs are multiples of a request there, not money.
-fn usage(value: &Json) -> Option<Usage> {
+fn usage(value: &Object) -> Option<Usage> {
     let number = |key| value.get(key).and_then(count);
     let usage = Usage {
         input: number("inputTokens"),

@@ -11,7 +11,7 @@ use volary_core::object;
 
 use super::chat;
 use super::describe::counted;
-use super::members::{Members, at, count, keep_rest, text_at};
+use super::members::{Members, count, keep_rest, text_at};
 use super::reader::{Confidence, Document, Grouping, Reader, Sink};
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Episode, Link, Relation, Rewards, StepDetails, StepError, Usage};
@@ -172,7 +172,7 @@ impl Session {
         };
         let mut transcript = Transcript::default();
         let mut notices = Vec::new();
-        for message in self.messages {
+        for mut message in self.messages {
             match message
                 .get("type")
                 .and_then(Json::as_text)
@@ -180,7 +180,7 @@ impl Session {
             {
                 Some("gemini") => turn(message, &mut transcript, &mut episode),
                 Some("error") => {
-                    let message = chat::body(content(message.get("content")));
+                    let message = chat::body(content(message.take("content")));
                     let message = Text::from(message.content_or_empty());
                     match transcript.last_mut() {
                         Some(step) => step.details.errors.push(StepError {
@@ -193,11 +193,9 @@ impl Session {
                 // What the program told its user, not the model.
                 Some("info" | "warning") => notices.push(Json::Object(message)),
                 _ => {
-                    let said = object!({
-                        "role": "user",
-                        "content": (content(message.get("content")))
-                    });
-                    let started = message.clone().take_time("timestamp");
+                    let content = content(message.take("content"));
+                    let said = object!({ "role": "user", "content": content });
+                    let started = message.take_time("timestamp");
                     for mut said in chat::read(&said.into()) {
                         said.details.started = started;
                         transcript.push(said);
@@ -231,10 +229,18 @@ fn turn(mut message: Object, transcript: &mut Transcript, episode: &mut Episode)
         errors: Vec::new(),
     };
     let calls = message.take_list("toolCalls").unwrap_or_default();
+    let mut calls: Vec<Object> = calls
+        .into_iter()
+        .filter_map(|call| match call {
+            Json::Object(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    let asked: Vec<Json> = calls.iter_mut().map(asked).collect();
     let said = object!({
         "role": "assistant",
-        "content": (content(message.get("content"))),
-        "tool_calls": (calls.iter().map(asked).collect::<Vec<_>>())
+        "content": (content(message.take("content"))),
+        "tool_calls": asked
     });
     for mut said in chat::read(&said.into()) {
         let reasoning = said.details.reasoning.take();
@@ -243,81 +249,89 @@ fn turn(mut message: Object, transcript: &mut Transcript, episode: &mut Episode)
         transcript.push(said);
     }
     let step = transcript.len().saturating_sub(1);
-    for call in calls {
-        if let Some(agent) = text_at(&call, &["agentId"]) {
+    for mut call in calls {
+        if let Some(agent) = call.take_text("agentId") {
             episode.links.push(Link {
                 relation: Relation::Subagent,
                 episode: agent,
                 step: Some(step),
             });
         }
-        if let Some(said) = answered(&call) {
+        if let Some(said) = answered(call) {
             transcript.push(said);
         }
     }
 }
 
 /// A content, which is a part, a text or a list of both.
-fn content(content: Option<&Json>) -> Json {
-    match content.cloned().unwrap_or_default() {
+fn content(content: Option<Json>) -> Json {
+    match content.unwrap_or_default() {
         part @ Json::Object(_) => Json::List(vec![part]),
         Json::Text(text) if text.is_empty() => Json::Null,
         other => other,
     }
 }
 
-fn asked(call: &Json) -> Json {
-    let part = |key| call.get(key).cloned().unwrap_or_default();
-    object!({ "id": (part("id")), "name": (part("name")), "arguments": (part("args")) }).into()
+/// The call itself, without what came of it.
+fn asked(call: &mut Object) -> Json {
+    let arguments = call.take("args").unwrap_or_default();
+    let part = |key: &str| call.get(key).cloned().unwrap_or_default();
+    object!({ "id": (part("id")), "name": (part("name")), "arguments": arguments }).into()
 }
 
 /// What came of a call; `None` if it was never run.
-fn answered(call: &Json) -> Option<ImportedMessage> {
-    let status = text_at(call, &["status"]);
-    let result = match content(call.get("result")) {
+fn answered(mut call: Object) -> Option<ImportedMessage> {
+    let status = call.take_text("status");
+    let result = match content(call.take("result")) {
         Json::Null => None,
         Json::List(parts) => Some(parts),
         other => Some(vec![other]),
     };
-    let display = call
-        .get("resultDisplay")
-        .filter(|display| !display.is_null());
+    let display = call.take("resultDisplay");
     let is_over = matches!(status.as_deref(), Some("success" | "error" | "cancelled"));
     if result.is_none() && display.is_none() && !is_over {
         return None;
     }
-    let output = |part: Json| {
-        let response = at(&part, &["functionResponse", "response"]).cloned();
-        let response = match response {
-            Some(response) => ["output", "error"]
-                .iter()
-                .find_map(|key| response.get(key).cloned())
-                .unwrap_or(response),
-            None => part,
-        };
-        match response {
-            Json::List(parts) => parts,
-            other => vec![other],
-        }
-    };
     let mut outputs: Vec<Json> = result.into_iter().flatten().flat_map(output).collect();
-    let output = match outputs.len() {
-        0 => display.cloned().unwrap_or_default(),
-        1 => outputs.pop().unwrap_or_default(),
-        _ => Json::List(outputs),
+    let (output, change) = match (outputs.len(), display) {
+        (0, display) => (display.unwrap_or_default(), None),
+        (1, display) => (outputs.pop().unwrap_or_default(), display),
+        (_, display) => (Json::List(outputs), display),
     };
-    let text = |key| text_at(call, &[key]).unwrap_or_default();
-    let mut said = chat::answer(text("id"), text("name"), output);
+    let id = call.take_text("id").unwrap_or_default();
+    let name = call.take_text("name").unwrap_or_default();
+    let mut said = chat::answer(id, name, output);
     // A change of a file, with the text before and after it.
-    if let Some(change @ Json::Object(_)) = display {
-        let info = object!({ "resultDisplay": (change.clone()) });
+    if let Some(change @ Json::Object(_)) = change {
+        let info = object!({ "resultDisplay": change });
         said.message = chat::with_info(said.message, info);
     }
-    said.details.started = text_at(call, &["timestamp"]).and_then(|time| crate::time::parse(&time));
+    said.details.started = call.take_time("timestamp");
     Some(match status.as_deref() {
         Some("error" | "cancelled") => chat::failed(said),
         _ => said,
     })
+}
+
+/// What a part of a result says: the response of a function, or the part itself.
+fn output(part: Json) -> Vec<Json> {
+    let Json::Object(mut object) = part else {
+        return vec![part];
+    };
+    let response = match object.take_object("functionResponse") {
+        Some(mut function) => match function.take("response") {
+            Some(Json::Object(mut response)) => {
+                let output = response.take("output").or_else(|| response.take("error"));
+                output.unwrap_or_else(|| response.into())
+            }
+            response => response.unwrap_or_default(),
+        },
+        None => object.into(),
+    };
+    match response {
+        Json::List(parts) => parts,
+        other => vec![other],
+    }
 }
 
 fn thoughts(thoughts: &[Json]) -> Option<Text> {

@@ -12,7 +12,7 @@ use super::chat;
 use super::describe::counted;
 use super::expansion;
 use super::files::Files;
-use super::members::{Members, at, keep_rest, text_at};
+use super::members::{Members, keep_rest, text_at};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards};
@@ -216,7 +216,7 @@ fn answer(mut body: Object, transcript: &mut Transcript, episode: &mut Episode) 
     episode.started = ["created_at", "created"]
         .iter()
         .find_map(|key| body.take_time(key));
-    let mut stop = None;
+    let stop;
     let messages = match body.take_list("choices") {
         Some(mut choices) if !choices.is_empty() => {
             let first = choices.remove(0);
@@ -233,8 +233,8 @@ fn answer(mut body: Object, transcript: &mut Transcript, episode: &mut Episode) 
             }
         }
         _ => {
-            let reason = at(&body.clone().into(), &["incomplete_details", "reason"]).cloned();
-            stop = reason.and_then(|reason| reason.as_text().cloned()).or(stop);
+            let details = body.get("incomplete_details");
+            stop = details.and_then(|details| text_at(details, &["reason"]));
             let output = body.take_list("output").unwrap_or_default();
             vec![object!({ "role": "assistant", "content": output }).into()]
         }

@@ -213,8 +213,8 @@ fn session(mut rest: Object, messages: Vec<Json>, sink: &mut Sink<'_>) {
             .map(|role| &**role)
         {
             Some("assistant") => {
-                let model = text_at(&about.clone().into(), &["modelID"]);
-                episode.model = model.or(episode.model);
+                let model = about.get("modelID").and_then(Json::as_text);
+                episode.model = model.cloned().or(episode.model);
                 talk.turns(about, parts);
             }
             _ => talk.asked(about, parts),
@@ -332,12 +332,19 @@ impl Talk {
     }
 
     fn turn(&mut self, turn: Turn, model: &Option<Text>, created: Option<f64>) {
-        let calls = turn.tools.iter().map(|tool| {
-            let text = |path: &[&str]| text_at(tool, path).unwrap_or_default();
-            let input = at(tool, &["state", "input"]).cloned().unwrap_or_default();
-            ToolCall::new(text(&["callID"]), text(&["tool"]), chat::arguments(input))
+        let mut tools = turn.tools;
+        let calls = tools.iter_mut().map(|tool| {
+            let input = match tool.get_mut("state") {
+                Some(Json::Object(state)) => state.take("input"),
+                _ => None,
+            };
+            let text = |key: &str| tool.get(key).and_then(Json::as_text).cloned();
+            let id = text("callID").unwrap_or_default();
+            let name = text("tool").unwrap_or_default();
+            ToolCall::new(id, name, chat::arguments(input.unwrap_or_default()))
         });
-        let mut said = chat::acted(Json::List(turn.content), calls.collect());
+        let calls: Vec<ToolCall> = calls.collect();
+        let mut said = chat::acted(Json::List(turn.content), calls);
         let reasoning = turn.reasoning.join("\n\n");
         said.details = StepDetails {
             reasoning: (!reasoning.is_empty()).then(|| reasoning.into()),
@@ -348,15 +355,14 @@ impl Talk {
         };
         let step = self.transcript.len();
         self.transcript.push(said);
-        for tool in turn.tools {
-            if let Some(session) = text_at(&tool, &["state", "metadata", "sessionId"]) {
-                self.links.push(Link {
-                    relation: Relation::Subagent,
-                    episode: session,
-                    step: Some(step),
-                });
-            }
-            if let Some(said) = answered(&tool) {
+        for tool in tools {
+            let (said, session) = answered(tool);
+            self.links.extend(session.map(|session| Link {
+                relation: Relation::Subagent,
+                episode: session,
+                step: Some(step),
+            }));
+            if let Some(said) = said {
                 self.transcript.push(said);
             }
         }
@@ -368,7 +374,7 @@ impl Talk {
 struct Turn {
     content: Vec<Json>,
     reasoning: Vec<Text>,
-    tools: Vec<Json>,
+    tools: Vec<Object>,
     usage: Option<Usage>,
     started: Option<f64>,
     errors: Vec<StepError>,
@@ -394,7 +400,11 @@ impl Turn {
                     .push(object!({ "type": "text", "text": text }).into());
             }
             Some("reasoning") => self.reasoning.extend(text.filter(|text| !text.is_empty())),
-            Some("tool") => self.tools.push(part),
+            Some("tool") => {
+                if let Json::Object(tool) = part {
+                    self.tools.push(tool);
+                }
+            }
             Some("file") => self.content.push(attached(part)),
             Some("retry") => self.errors.push(StepError {
                 call: None,
@@ -405,34 +415,34 @@ impl Turn {
     }
 }
 
-/// What came of a call; `None` while it runs.
-fn answered(tool: &Json) -> Option<ImportedMessage> {
-    let state = tool.get("state")?;
-    let status = text_at(state, &["status"]);
-    let text = |key| text_at(tool, &[key]).unwrap_or_default();
-    let value = |key: &str| state.get(key).filter(|value| !value.is_null()).cloned();
-    let output = value("output").or_else(|| value("error"));
+/// What came of a call, `None` while it runs; and the session of the subagent that it started.
+fn answered(mut tool: Object) -> (Option<ImportedMessage>, Option<Text>) {
+    let mut state = tool.take_object("state").unwrap_or_default();
+    let status = state.take_text("status");
+    let metadata = state.take_object("metadata");
+    let session = metadata.and_then(|mut metadata| metadata.take_text("sessionId"));
+    let output = state.take("output").or_else(|| state.take("error"));
     let is_over = matches!(status.as_deref(), Some("completed" | "error"));
     if output.is_none() && !is_over {
-        return None;
+        return (None, session);
     }
     let mut output = output.unwrap_or_default();
-    if let Some(Json::List(files)) = value("attachments")
-        && !files.is_empty()
-    {
+    let files = state.take_list("attachments").unwrap_or_default();
+    if !files.is_empty() {
         let text = object!({ "type": "text", "text": output });
-        let files = files.into_iter().map(attached);
-        output = std::iter::once(text.into())
-            .chain(files)
-            .collect::<Vec<Json>>()
-            .into();
+        let blocks = std::iter::once(text.into()).chain(files.into_iter().map(attached));
+        output = blocks.collect::<Vec<Json>>().into();
     }
-    let mut said = chat::answer(text("callID"), text("tool"), output);
-    said.details.started = at(state, &["time", "end"]).and_then(moment);
-    Some(match status.as_deref() {
+    let id = tool.take_text("callID").unwrap_or_default();
+    let name = tool.take_text("tool").unwrap_or_default();
+    let mut said = chat::answer(id, name, output);
+    let time = state.take("time").unwrap_or_default();
+    said.details.started = time.get("end").and_then(moment);
+    let said = match status.as_deref() {
         Some("error") => chat::failed(said),
         _ => said,
-    })
+    };
+    (Some(said), session)
 }
 
 /// A file as a block: an image that lies in the part itself is shown.

@@ -170,26 +170,30 @@ fn response(
     let (mut thoughts, mut content, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     let mut answered = Vec::new();
     for part in parts {
-        let text = text_at(&part, &["content"]);
-        let value = |key: &str| part.get(key).cloned().unwrap_or_default();
-        match text_at(&part, &["part_kind"]).as_deref() {
-            Some("thinking") => thoughts.extend(text.filter(|text| !text.is_empty())),
+        let Json::Object(mut part) = part else {
+            content.push(part);
+            continue;
+        };
+        let kind = part.get("part_kind").and_then(Json::as_text).cloned();
+        match kind.as_deref() {
+            Some("thinking") => {
+                let text = part.take_text("content");
+                thoughts.extend(text.filter(|text| !text.is_empty()));
+            }
             Some("text") => {
-                let text = text.unwrap_or_default();
-                content.push(Json::from(object!({ "type": "text", "text": text })));
+                let text = part.take_text("content").unwrap_or_default();
+                content.push(object!({ "type": "text", "text": text }).into());
             }
             Some("tool-call" | "builtin-tool-call") => {
-                let named = |key| text_at(&part, &[key]).unwrap_or_default();
-                calls.push(ToolCall::new(
-                    named("tool_call_id"),
-                    named("tool_name"),
-                    chat::arguments(value("args")),
-                ));
+                let id = part.take_text("tool_call_id").unwrap_or_default();
+                let name = part.take_text("tool_name").unwrap_or_default();
+                let arguments = part.take("args").unwrap_or_default();
+                calls.push(ToolCall::new(id, name, chat::arguments(arguments)));
             }
             // The provider ran this tool itself.
-            Some("builtin-tool-return") => answered.push(part),
-            Some("file") => content.push(block(value("content"))),
-            _ => content.push(part),
+            Some("builtin-tool-return") => answered.push(Json::Object(part)),
+            Some("file") => content.push(block(part.take("content").unwrap_or_default())),
+            _ => content.push(part.into()),
         }
     }
     let when = message.take_time("timestamp");

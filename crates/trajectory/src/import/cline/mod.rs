@@ -233,9 +233,14 @@ fn message_of(message: Json, request: Option<Request>, transcript: &mut Transcri
         }
         return;
     }
-    let blocks = match message.get("content") {
-        Some(Json::List(blocks)) if transcript.expects_answer() => blocks,
-        _ => return push_all(message.into(), when, transcript),
+    let blocks = match message.take_list("content") {
+        Some(blocks) if transcript.expects_answer() => blocks,
+        blocks => {
+            if let Some(blocks) = blocks {
+                message.insert("content", blocks);
+            }
+            return push_all(message.into(), when, transcript);
+        }
     };
     let (answers, rest) = answers(blocks);
     for (text, blocks) in answers {
@@ -262,12 +267,12 @@ fn push_all(message: Json, when: Option<f64>, transcript: &mut Transcript) {
 
 /// The answers of tools among the blocks of a user, `[read_file for 'a'] Result:` and what follows, by the name of the tool;
 /// and the other blocks.
-fn answers(blocks: &[Json]) -> (Vec<(Text, Vec<Json>)>, Vec<Json>) {
+fn answers(blocks: Vec<Json>) -> (Vec<(Text, Vec<Json>)>, Vec<Json>) {
     const MARK: &str = "] Result:";
     let (mut answers, mut rest): (Vec<(Text, Vec<Json>)>, Vec<Json>) = (Vec::new(), Vec::new());
     let mut is_open = false;
     for block in blocks {
-        let text = text_at(block, &["text"]);
+        let text = text_at(&block, &["text"]);
         let head = text.as_deref().and_then(|text| {
             let line = text.lines().next()?;
             let end = line.find(MARK)?;
@@ -292,8 +297,8 @@ fn answers(blocks: &[Json]) -> (Vec<(Text, Vec<Json>)>, Vec<Json>) {
                     .map(|kind| &**kind);
                 is_open &= !is_added && matches!(is_block, Some("text" | "image"));
                 match (is_open, answers.last_mut()) {
-                    (true, Some((_, blocks))) => blocks.push(block.clone()),
-                    _ => rest.push(block.clone()),
+                    (true, Some((_, blocks))) => blocks.push(block),
+                    _ => rest.push(block),
                 }
             }
         }
