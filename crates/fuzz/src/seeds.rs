@@ -74,6 +74,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
         &[&["samples_birds_2026-01-02T03-04-05.123456.jsonl"]],
     ),
     ("openai-chat", &[&["chat.jsonl"]]),
+    ("langfuse", &[&["langfuse.json"]]),
     (
         "openai-batch",
         &[

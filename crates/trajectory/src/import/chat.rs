@@ -28,6 +28,11 @@ pub(crate) fn is_message(value: &Json) -> bool {
     shapes::is_message(value)
 }
 
+/// Messages in order, in which items of OpenAI's Responses that make one answer are one.
+pub(crate) fn joined(messages: Vec<Json>) -> Vec<Json> {
+    shapes::joined(messages)
+}
+
 /// Reads messages in order. Items of OpenAI's Responses that make one answer are put together.
 pub(crate) fn read_all(messages: Vec<Json>) -> impl Iterator<Item = ImportedMessage> {
     shapes::joined(messages)

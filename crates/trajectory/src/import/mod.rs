@@ -17,7 +17,8 @@
 //!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`,
-//!   `lm_eval`, `skyrl`, `tinker`, `trl`, `pydantic_ai`, `autogen`, `docent`, `openai_batch`: the formats of these tools. `open_telemetry`: traces of models and tools. `chat_file`: OpenAI-style and ShareGPT messages.
+//!   `lm_eval`, `skyrl`, `tinker`, `trl`, `pydantic_ai`, `autogen`, `docent`, `openai_batch`: the formats of these tools. `open_telemetry`: traces of models and tools. `traces`: those of other
+//!   services. `chat_file`: OpenAI-style and ShareGPT messages.
 
 mod atif;
 mod autogen;
@@ -60,6 +61,7 @@ mod swe_agent;
 mod tau2;
 mod tau_bench;
 mod tinker;
+mod traces;
 mod transcript;
 mod trl;
 mod verifiers;

@@ -6,8 +6,8 @@ use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, docent, gemini_cli, inspect,
     ldp, lm_eval, mini_swe_agent, native, open_telemetry, openai_batch, opencode, openhands,
-    pydantic_ai, renderer, session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, trl,
-    verifiers, verl,
+    pydantic_ai, renderer, session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, traces,
+    trl, verifiers, verl,
 };
 
 /// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
@@ -41,6 +41,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &pydantic_ai::PydanticAi,
     &autogen::AutoGen,
     &docent::DOCENT,
+    &traces::langfuse::Langfuse,
     &open_telemetry::OpenTelemetry,
     &chat_file::ChatFile,
 ];

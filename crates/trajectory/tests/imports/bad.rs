@@ -26,6 +26,7 @@ const FIXTURES: &[&str] = &[
     "inspect-chunked.eval",
     "inspect-stored.eval",
     "inspect-zstd.eval",
+    "langfuse.json",
     "ldp.jsonl",
     "mini-swe-agent.json",
     "mini-swe-agent-text.json",

@@ -192,3 +192,66 @@ fn openai_batches() {
     assert_eq!(told(&answered.episodes[1]), ">look{\"at\":\"shed\"}");
     assert_eq!(answered.episodes[1].rewards, Rewards::Unknown);
 }
+
+#[test]
+fn langfuse() {
+    let outcome = read("langfuse.json");
+    assert_eq!(shapes(&outcome), [Shape(2, 2, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "langfuse");
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        ">look{\"at\":\"shed\"}+look{\"at\":\"attic\"} | look<two | look<It is locked. | assistant:Two."
+    );
+    assert_eq!((&*episode.id, &*episode.name), ("t1", "count"));
+    assert_eq!(
+        (episode.start.len(), episode.tools.len(), episode.seconds),
+        (2, 1, Some(6.0))
+    );
+    let usage = episode.steps[0].details.usage.unwrap();
+    assert_eq!(
+        (usage.input, usage.cached, usage.output, usage.cost),
+        (Some(100), Some(40), Some(10), Some(0.02))
+    );
+    assert_eq!(errors(episode), [(Some("c2"), "locked")]);
+    assert_eq!(episode.task().map(|task| &*task.id), Some("s1"));
+    let scores: Vec<(&str, &Json, Option<&str>)> = episode
+        .scores
+        .iter()
+        .map(|score| (&*score.name, &score.value, score.explanation.as_deref()))
+        .collect();
+    assert_eq!(
+        scores,
+        [
+            (
+                "right",
+                &Json::from(0.5),
+                Some("It did not look in the attic.")
+            ),
+            ("tone", &Json::from("dry"), None)
+        ]
+    );
+}
+
+/// Observations one a line, in snake case, without their trace.
+#[test]
+fn langfuse_observations() {
+    let lines = [
+        r#"{"id": "o1", "trace_id": "t", "type": "GENERATION", "name": "ask", "start_time": "2026-02-01 10:00:01.000", "end_time": "2026-02-01 10:00:02.000", "parent_observation_id": "", "input": "[{\"role\": \"user\", \"content\": \"Hi\"}]", "output": "\"Hello.\"", "provided_model_name": "model-a", "usage_details": {"input": 3, "output": 1}}"#,
+        r#"{"id": "o2", "trace_id": "u", "type": "GENERATION", "name": "ask", "start_time": "2026-02-01 10:00:03.000", "parent_observation_id": null, "input": "Bye", "output": "Good-bye."}"#,
+    ];
+    let file = volary_trajectory::import::InputFile {
+        name: Some("observations.jsonl".into()),
+        bytes: lines.join("\n").into_bytes(),
+    };
+    let outcome = import(&[file]).unwrap();
+    let [first, second] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!(
+        (first.usage().input, first.model.as_deref()),
+        (Some(3), Some("model-a"))
+    );
+    assert_eq!(told(second), "assistant:Good-bye.");
+}

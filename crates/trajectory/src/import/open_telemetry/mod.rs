@@ -25,7 +25,8 @@ use volary_core::json::Text;
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use crate::episode::{Link, Relation};
 use kinds::{Kind, are_agents, kind};
-use spans::{Span, holds_spans, spans};
+pub(super) use spans::Span;
+use spans::{holds_spans, spans};
 
 /// An agent within an agent, and so on; more is a circle.
 const DEEPEST: usize = 100;
@@ -61,17 +62,7 @@ impl Reader for OpenTelemetry {
             }
         }
         let count = all.len();
-        for (root, spans, parent) in agents(all) {
-            let mut episode = conversation::episode(&root, spans);
-            if let Some(parent) = parent {
-                episode.links.push(Link {
-                    relation: Relation::Parent,
-                    episode: parent,
-                    step: None,
-                });
-            }
-            sink.episode(episode);
-        }
+        read_spans(all, sink);
         match sink.episodes() {
             0 => sink.lost(format!(
                 "None of the {count} spans describes a model or tool call (attributes gen_ai, \
@@ -81,6 +72,21 @@ impl Reader for OpenTelemetry {
                 "OpenTelemetry: {episodes} agents or traces with {count} spans."
             )),
         }
+    }
+}
+
+/// Reads the episodes of spans, whichever tool recorded them.
+pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
+    for (root, spans, parent) in agents(all) {
+        let mut episode = conversation::episode(&root, spans);
+        if let Some(parent) = parent {
+            episode.links.push(Link {
+                relation: Relation::Parent,
+                episode: parent,
+                step: None,
+            });
+        }
+        sink.episode(episode);
     }
 }
 

@@ -26,7 +26,7 @@ const KINDS: [&str; 11] = [
 
 /// A span.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Span {
+pub(in crate::import) struct Span {
     pub trace: Text,
     pub id: Text,
     pub parent: Option<Text>,

@@ -1,0 +1,68 @@
+//! Messages as LangChain serialises them: `{lc: 1, type: "constructor", id: [… "AIMessage"], kwargs: {content, tool_calls, …}}`.
+
+use volary_core::json::{Json, Object, Text};
+
+use crate::import::members::Members;
+
+/// The message that was serialised; another value stays as it is.
+pub(super) fn plain(value: Json) -> Json {
+    let Json::Object(mut object) = value else {
+        return value;
+    };
+    let class = object.get("id").and_then(Json::as_list);
+    let class: Option<Text> = class.and_then(|path| path.last()?.as_text().cloned());
+    let role = class.as_deref().and_then(role);
+    match (role, object.take_object("kwargs")) {
+        (Some(role), Some(message)) => shaped(role, message),
+        (_, Some(kwargs)) => {
+            object.insert("kwargs", kwargs);
+            object.into()
+        }
+        (_, None) => match object
+            .get("type")
+            .and_then(Json::as_text)
+            .and_then(|kind| named(kind))
+        {
+            Some(role) if object.contains_key("content") && !object.contains_key("role") => {
+                object.remove("type");
+                shaped(role, object)
+            }
+            _ => object.into(),
+        },
+    }
+}
+
+fn role(class: &str) -> Option<&'static str> {
+    let class = class.strip_suffix("Chunk").unwrap_or(class);
+    named(&class.strip_suffix("Message")?.to_ascii_lowercase())
+}
+
+fn named(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "human" => "user",
+        "ai" => "assistant",
+        "system" => "system",
+        "tool" | "function" => "tool",
+        _ => return None,
+    })
+}
+
+/// A message in OpenAI's shape. What says the same once more, or how it was sent, is left out.
+fn shaped(role: &'static str, mut message: Object) -> Json {
+    const AGAIN: [&str; 8] = [
+        "additional_kwargs",
+        "response_metadata",
+        "usage_metadata",
+        "tool_call_chunks",
+        "invalid_tool_calls",
+        "example",
+        "type",
+        "id",
+    ];
+    message.retain(|key, value| {
+        let is_empty = value.as_list().is_some_and(<[Json]>::is_empty);
+        !AGAIN.contains(&key.as_ref()) && !value.is_null() && !is_empty
+    });
+    message.insert("role", role);
+    message.into()
+}

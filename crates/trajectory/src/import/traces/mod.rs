@@ -1,0 +1,158 @@
+//! Traces of services that are not OpenTelemetry's: their records become its spans, with the attributes of the conventions
+//! for generative AI, and the episodes are made of those.
+//!
+//! - `openai_agents`: OpenAI Agents SDK. `langfuse`, `langsmith`: exports of these services. Messages of LangChain are
+//!   those of `langchain`.
+
+mod langchain;
+pub(super) mod langfuse;
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::object;
+
+use super::chat;
+use super::members::{Members, text_at, unpacked};
+use super::open_telemetry::Span;
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Model,
+    Tool,
+    Agent,
+    Other,
+}
+
+/// Says in a span what it is about.
+fn tell_kind(span: &mut Span, kind: Kind) {
+    let operation = match kind {
+        Kind::Model => "chat",
+        Kind::Tool => "execute_tool",
+        Kind::Agent => "invoke_agent",
+        Kind::Other => return,
+    };
+    let name = span.name.clone();
+    match kind {
+        Kind::Tool => drop(span.attributes.insert("gen_ai.tool.name", name)),
+        Kind::Agent => drop(span.attributes.insert("gen_ai.agent.name", name)),
+        _ => {}
+    }
+    span.attributes.insert("gen_ai.operation.name", operation);
+}
+
+/// Says in the span of a model what it was sent and what it gave.
+fn tell_messages(span: &mut Span, sent: Vec<Json>, given: Vec<Json>) {
+    span.attributes.insert("gen_ai.input.messages", sent);
+    span.attributes.insert("gen_ai.output.messages", given);
+}
+
+/// Says in the span of a tool what it was given and what it gave.
+fn tell_tool(span: &mut Span, given: Json, result: Json) {
+    let arguments = unpacked(given);
+    span.attributes
+        .insert("gen_ai.tool.call.arguments", arguments);
+    span.attributes.insert("gen_ai.tool.call.result", result);
+}
+
+/// Says in a span what it used. `None` is not known.
+fn tell_usage(span: &mut Span, name: &'static str, value: Option<f64>) {
+    if let Some(value) = value.filter(|value| *value >= 0.0) {
+        let value = match value.fract() == 0.0 && value < 1e15 {
+            true => Json::from(value as i64),
+            false => Json::from(value),
+        };
+        span.attributes.insert(name, value);
+    }
+}
+
+const INPUT: &str = "gen_ai.usage.input_tokens";
+const OUTPUT: &str = "gen_ai.usage.output_tokens";
+const CACHED: &str = "gen_ai.usage.cache_read.input_tokens";
+const REASONING: &str = "gen_ai.usage.reasoning.output_tokens";
+const COST: &str = "gen_ai.usage.cost";
+
+/// Says in a span how it was judged.
+fn tell_score(span: &mut Span, name: Text, value: Json, comment: Option<Text>) {
+    let mut attributes = object!({
+        "gen_ai.evaluation.name": name,
+        "gen_ai.evaluation.score.value": value
+    });
+    if let Some(comment) = comment {
+        attributes.insert("gen_ai.evaluation.explanation", comment);
+    }
+    span.events
+        .push(("gen_ai.evaluation.result".into(), attributes));
+}
+
+/// The messages of a value, however it holds them: a list, a member `messages` (whose other members are given back), an
+/// answer with choices, a text, or something else, which is a message of its own.
+fn messages(value: Json, role: &'static str) -> (Vec<Json>, Object) {
+    let one = |content: Json| -> Json { object!({ "role": role, "content": content }).into() };
+    match unpacked(value) {
+        Json::Null => (Vec::new(), Object::new()),
+        // LangChain sends several conversations at once; there is one mostly.
+        Json::List(mut lists) if lists.len() == 1 && lists[0].as_list().is_some() => {
+            messages(lists.remove(0), role)
+        }
+        Json::List(list) => {
+            let list: Vec<Json> = list.into_iter().map(langchain::plain).collect();
+            match list.iter().all(chat::is_message) {
+                true => (joined(list), Object::new()),
+                false => (vec![one(list.into())], Object::new()),
+            }
+        }
+        Json::Object(mut object) => {
+            for key in ["messages", "input"] {
+                let is_list = |value: &Json| {
+                    matches!(value, Json::List(_))
+                        || matches!(value, Json::Text(text) if text.starts_with("[{"))
+                };
+                if let Some(list) = object.take_if(key, is_list) {
+                    return (messages(list, role).0, object);
+                }
+            }
+            if let Some(Json::Object(mut choice)) = object
+                .take_list("choices")
+                .unwrap_or_default()
+                .into_iter()
+                .next()
+                && let Some(message) = choice.take("message")
+            {
+                return (vec![message], object);
+            }
+            let message = langchain::plain(object.into());
+            match chat::is_message(&message) {
+                true => (joined(vec![message]), Object::new()),
+                false => (vec![one(message)], Object::new()),
+            }
+        }
+        text => (vec![one(text)], Object::new()),
+    }
+}
+
+/// Items of OpenAI's Responses as messages; items that make one answer are one message.
+fn joined(messages: Vec<Json>) -> Vec<Json> {
+    let shaped = |value: Json| match value {
+        Json::Object(mut item) if !item.contains_key("role") && item.contains_key("output") => {
+            let id = item.take("call_id").unwrap_or_default();
+            let content = item.take("output").unwrap_or_default();
+            object!({ "role": "tool", "tool_call_id": id, "content": content }).into()
+        }
+        other => other,
+    };
+    chat::joined(messages).into_iter().map(shaped).collect()
+}
+
+/// The text of a member.
+fn text(record: &Object, keys: &[&str]) -> Option<Text> {
+    let found = keys
+        .iter()
+        .find_map(|key| super::members::id(record.get(key)?));
+    found.filter(|text| !text.is_empty())
+}
+
+/// The model among the settings of a call.
+fn model_of(settings: &Json) -> Option<Text> {
+    const NAMES: [&str; 4] = ["ls_model_name", "model", "model_name", "deployment"];
+    NAMES.iter().find_map(|key| text_at(settings, &[key]))
+}
