@@ -75,6 +75,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
     ("openai-chat", &[&["chat.jsonl"]]),
     ("langfuse", &[&["langfuse.json"]]),
+    ("langsmith", &[&["langsmith.jsonl"]]),
     (
         "openai-batch",
         &[

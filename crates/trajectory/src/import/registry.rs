@@ -42,6 +42,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &autogen::AutoGen,
     &docent::DOCENT,
     &traces::langfuse::Langfuse,
+    &traces::langsmith::LangSmith,
     &open_telemetry::OpenTelemetry,
     &chat_file::ChatFile,
 ];

@@ -27,6 +27,7 @@ const FIXTURES: &[&str] = &[
     "inspect-stored.eval",
     "inspect-zstd.eval",
     "langfuse.json",
+    "langsmith.jsonl",
     "ldp.jsonl",
     "mini-swe-agent.json",
     "mini-swe-agent-text.json",

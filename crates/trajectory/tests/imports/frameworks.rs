@@ -255,3 +255,38 @@ fn langfuse_observations() {
     );
     assert_eq!(told(second), "assistant:Good-bye.");
 }
+
+#[test]
+fn langsmith() {
+    let outcome = read("langsmith.jsonl");
+    assert_eq!(shapes(&outcome), [Shape(2, 1, 0, None)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(format(episode), "langsmith");
+    assert_linked(episode);
+    assert_eq!(
+        told(episode),
+        ">look{\"at\":\"shed\"} | look<two | assistant:Two."
+    );
+    assert_eq!((&*episode.id, &*episode.name), ("r0", "counter"));
+    assert_eq!((episode.start.len(), episode.tools.len()), (2, 1));
+    let usage = episode.usage();
+    assert_eq!(
+        (usage.input, usage.cached, usage.output),
+        (Some(220), Some(40), Some(12))
+    );
+    assert!((usage.cost.unwrap() - 0.03).abs() < 1e-9);
+    let models = episode
+        .steps
+        .iter()
+        .map(|step| step.details.model.as_deref());
+    assert_eq!(
+        models.collect::<Vec<_>>(),
+        [Some("model-a"), Some("model-b")]
+    );
+    assert_eq!(
+        (&*episode.scores[0].name, &episode.scores[0].value),
+        ("right", &Json::from(0.5))
+    );
+    assert_eq!(episode.task().map(|task| &*task.id), Some("th1"));
+    assert!(!format!("{outcome:?}").contains("not-to-be-kept"));
+}

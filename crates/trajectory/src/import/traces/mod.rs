@@ -6,6 +6,7 @@
 
 mod langchain;
 pub(super) mod langfuse;
+pub(super) mod langsmith;
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
