@@ -75,6 +75,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
     ("openai-chat", &[&["chat.jsonl"]]),
     ("langfuse", &[&["langfuse.json"]]),
+    ("openai-agents", &[&["openai-agents.jsonl"]]),
     ("langsmith", &[&["langsmith.jsonl"]]),
     (
         "openai-batch",

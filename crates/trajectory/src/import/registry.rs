@@ -41,6 +41,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &pydantic_ai::PydanticAi,
     &autogen::AutoGen,
     &docent::DOCENT,
+    &traces::openai_agents::OpenAiAgents,
     &traces::langfuse::Langfuse,
     &traces::langsmith::LangSmith,
     &open_telemetry::OpenTelemetry,

@@ -34,6 +34,7 @@ const FIXTURES: &[&str] = &[
     "open-inference.json",
     "open-telemetry.json",
     "opencode.json",
+    "openai-agents.jsonl",
     "openai-batch-input.jsonl",
     "openai-batch-output.jsonl",
     "openhands.json",

@@ -193,6 +193,39 @@ fn openai_batches() {
     assert_eq!(answered.episodes[1].rewards, Rewards::Unknown);
 }
 
+/// The file is one that the SDK's own classes wrote.
+#[test]
+fn openai_agents() {
+    let outcome = read("openai-agents.jsonl");
+    let [counter, speaker] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!(format(counter), "openai-agents");
+    assert_linked(counter);
+    let failed = "An error occurred while running the tool. Please try again.";
+    assert_eq!(
+        told(counter),
+        format!(
+            ">look{{\"at\":\"shed\"}}+look{{\"at\":\"attic\"}} | look<two | look<{failed} | >transfer_to_speaker{{}}"
+        )
+    );
+    assert_eq!((&*counter.name, counter.start.len()), ("counter", 2));
+    assert_eq!(counter.model.as_deref(), Some("model-a"));
+    assert_eq!(
+        (counter.usage().input, counter.usage().output),
+        (Some(200), Some(10))
+    );
+    assert_eq!(
+        errors(counter),
+        [(
+            Some("c2"),
+            "Error running tool (non-fatal): Tool execution failed. Error details are redacted."
+        )]
+    );
+    assert_eq!(told(speaker), "assistant:Two.");
+    assert_eq!(unreadable(&outcome), [""; 0]);
+}
+
 #[test]
 fn langfuse() {
     let outcome = read("langfuse.json");

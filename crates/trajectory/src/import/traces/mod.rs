@@ -7,6 +7,7 @@
 mod langchain;
 pub(super) mod langfuse;
 pub(super) mod langsmith;
+pub(super) mod openai_agents;
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
