@@ -16,9 +16,10 @@
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
 //!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
-//! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`,
-//!   `lm_eval`, `skyrl`, `tinker`, `trl`, `pydantic_ai`, `autogen`, `docent`, `openai_batch`: the formats of these tools. `open_telemetry`: traces of models and tools. `traces`: those of other
-//!   services. `chat_file`: OpenAI-style and ShareGPT messages.
+//! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`, `lm_eval`, `skyrl`,
+//!   `tinker`, `trl`, `pydantic_ai`, `autogen`, `docent`, `openai_batch`: the formats of these tools.
+//! - `open_telemetry`: traces of models and tools. `traces`: those of other services. `chat_file`: OpenAI-style and
+//!   ShareGPT messages.
 
 mod atif;
 mod autogen;
