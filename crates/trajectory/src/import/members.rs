@@ -154,6 +154,28 @@ pub(crate) fn text_at(value: &Json, path: &[&str]) -> Option<Text> {
     at(value, path)?.as_text().cloned()
 }
 
+/// Removes the members of settings that have secrets, by their names: keys, and headers of requests.
+pub(crate) fn remove_secrets(settings: &mut Object) {
+    const NAMES: [&str; 7] = [
+        "api_key",
+        "apikey",
+        "access_token",
+        "authorization",
+        "headers",
+        "password",
+        "secret",
+    ];
+    settings.retain(|key, _| {
+        let name = key.to_ascii_lowercase().replace('-', "_");
+        !NAMES.iter().any(|secret| name.contains(secret))
+    });
+    for value in settings.values_mut() {
+        if let Json::Object(inner) = value {
+            remove_secrets(inner);
+        }
+    }
+}
+
 /// Preserves the members of an episode that were not understood, and reports them.
 pub(crate) fn keep_rest(episode: &mut Episode, mut rest: Object, sink: &mut Sink<'_>) {
     rest.retain(|_, value| !value.is_null());

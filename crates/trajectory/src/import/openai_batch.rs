@@ -12,7 +12,7 @@ use super::chat;
 use super::describe::counted;
 use super::expansion;
 use super::files::Files;
-use super::members::{Members, keep_rest, text_at};
+use super::members::{Members, keep_rest, remove_secrets, text_at};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards};
@@ -204,6 +204,7 @@ fn request(mut body: Object, transcript: &mut Transcript, episode: &mut Episode)
         }
     }
     body.retain(|_, value| !value.is_null());
+    remove_secrets(&mut body);
     if !body.is_empty() {
         episode.metadata.insert("parameters", body);
     }

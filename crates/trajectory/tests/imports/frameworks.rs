@@ -323,3 +323,21 @@ fn langsmith() {
     assert_eq!(episode.task().map(|task| &*task.id), Some("th1"));
     assert!(!format!("{outcome:?}").contains("not-to-be-kept"));
 }
+
+/// Settings of a request may have keys; they are not imported.
+#[test]
+fn keys_among_settings_are_left_out() {
+    let batch = r#"{"custom_id": "q", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "temperature": 0, "extra_headers": {"x": "not-to-be-kept"}, "extra_body": {"Api-Key": "not-to-be-kept", "top_k": 1}}}"#;
+    let trace = r#"{"object": "trace.span", "id": "s", "trace_id": "t", "span_data": {"type": "generation", "input": [{"role": "user", "content": "Hi"}], "output": [{"role": "assistant", "content": "Hello."}], "model": "m", "model_config": {"temperature": 0, "extra_headers": {"Authorization": "not-to-be-kept"}}}}"#;
+    let observation = r#"{"id": "o", "traceId": "t", "type": "GENERATION", "startTime": "2026-02-01T10:00:01Z", "input": "Hi", "output": "Hello.", "modelParameters": {"temperature": 0, "api_key": "not-to-be-kept"}}"#;
+    for text in [batch, trace, observation] {
+        let file = volary_trajectory::import::InputFile {
+            name: Some("x.json".into()),
+            bytes: text.as_bytes().to_vec(),
+        };
+        let outcome = import(&[file]).unwrap();
+        let all = format!("{outcome:?}");
+        assert!(all.contains("temperature"), "{all}");
+        assert!(!all.contains("not-to-be-kept"), "{all}");
+    }
+}

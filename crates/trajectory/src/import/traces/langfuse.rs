@@ -11,7 +11,7 @@ use super::{
 };
 use crate::import::chat;
 use crate::import::describe::counted;
-use crate::import::members::{Members, moment, number, unpacked};
+use crate::import::members::{Members, moment, number, remove_secrets, unpacked};
 use crate::import::open_telemetry::{Span, read_spans};
 use crate::import::reader::{Confidence, Document, Grouping, Reader, Sink};
 
@@ -184,10 +184,8 @@ fn observation(mut record: Object) -> Span {
             {
                 span.attributes.insert("gen_ai.response.model", model);
             }
-            if settings
-                .as_object()
-                .is_some_and(|settings| !settings.is_empty())
-            {
+            if let Json::Object(mut settings) = settings {
+                remove_secrets(&mut settings);
                 span.attributes.insert("modelParameters", settings);
             }
         }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::import::chat;
 use crate::import::describe::counted;
-use crate::import::members::{Members, at, count, number, text_at};
+use crate::import::members::{Members, at, count, number, remove_secrets, text_at};
 use crate::import::open_telemetry::{Span, read_spans};
 use crate::import::reader::{Confidence, Document, Grouping, Reader, Sink};
 
@@ -157,7 +157,8 @@ fn span(mut record: Object, above: Option<(&Text, &Text)>) -> Span {
         if let Some(thread) = thread.iter().find_map(|key| text_at(&metadata, &[key])) {
             span.attributes.insert("gen_ai.conversation.id", thread);
         }
-        if let Json::Object(metadata) = metadata {
+        if let Json::Object(mut metadata) = metadata {
+            remove_secrets(&mut metadata);
             span.attributes.insert("metadata", metadata);
         }
         for key in ["tags", "reference_example_id"] {

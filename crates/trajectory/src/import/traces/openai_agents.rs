@@ -13,7 +13,7 @@ use super::{
 };
 use crate::import::chat;
 use crate::import::describe::counted;
-use crate::import::members::{Members, text_at};
+use crate::import::members::{Members, remove_secrets, text_at};
 use crate::import::open_telemetry::{Span, read_spans};
 use crate::import::reader::{Confidence, Document, Grouping, Reader, Sink};
 
@@ -188,10 +188,12 @@ fn span(mut record: Object) -> Span {
                 tell_usage(&mut span, CACHED, number(usage.cached));
                 tell_usage(&mut span, REASONING, number(usage.reasoning));
             }
-            for key in ["model_config", "response_id"] {
-                if let Some(value) = data.take(key) {
-                    span.attributes.insert(key, value);
-                }
+            if let Some(mut settings) = data.take_object("model_config") {
+                remove_secrets(&mut settings);
+                span.attributes.insert("model_config", settings);
+            }
+            if let Some(id) = data.take("response_id") {
+                span.attributes.insert("response_id", id);
             }
         }
         "function" => {
