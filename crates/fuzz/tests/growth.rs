@@ -5,7 +5,7 @@ use volary_fuzz::growth::{LARGEST, attacks, case, cost};
 use volary_fuzz::seeds::formats;
 
 /// The number of cases of each format; `cargo xtask fuzz` runs more.
-const CASES: u64 = 2;
+const CASES: u64 = 1;
 
 #[test]
 fn no_small_file_takes_much_memory_or_work() {

@@ -9,7 +9,7 @@ use volary_fuzz::seeds::formats;
 use volary_trajectory::import::InputFile;
 
 /// The number of cases of each format; `cargo xtask fuzz` runs more.
-const CASES: u64 = 150;
+const CASES: u64 = 75;
 
 #[test]
 fn damaged_files_of_every_format_break_nothing() {

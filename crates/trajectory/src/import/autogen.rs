@@ -100,7 +100,7 @@ fn is_message(value: &Json) -> bool {
 
 fn is_result(value: &Json) -> bool {
     let messages = value.get("messages").and_then(Json::as_list);
-    messages.is_some_and(|list| !list.is_empty() && list.iter().take(8).all(is_message))
+    messages.is_some_and(|list| list.iter().take(8).any(is_message))
 }
 
 fn is_state(value: &Json) -> bool {

@@ -23,11 +23,11 @@ pub(super) const DOCENT: Records = Records {
 fn is_run(value: &Json) -> bool {
     let is_transcript = |value: &Json| {
         let messages = value.get("messages").and_then(Json::as_list);
-        messages.is_some_and(|messages| messages.iter().take(8).all(chat::is_message))
+        messages.is_some_and(|messages| messages.iter().take(8).any(chat::is_message))
     };
     match value.get("transcripts") {
-        Some(Json::List(all)) => !all.is_empty() && all.iter().take(4).all(is_transcript),
-        Some(Json::Object(all)) => !all.is_empty() && all.values().take(4).all(is_transcript),
+        Some(Json::List(all)) => all.iter().take(4).any(is_transcript),
+        Some(Json::Object(all)) => all.values().take(4).any(is_transcript),
         _ => false,
     }
 }

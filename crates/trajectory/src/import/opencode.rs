@@ -42,7 +42,7 @@ impl Reader for OpenCode {
         let is_session = |value: &Json| {
             let messages = value.get("messages").and_then(Json::as_list);
             text_at(value, &["info", "id"]).is_some()
-                && messages.is_some_and(|messages| messages.iter().take(8).all(is_message))
+                && messages.is_some_and(|messages| messages.iter().take(8).any(is_message))
         };
         match document.samples().any(is_session) || document.samples().any(is_message) {
             true => Confidence::Certain,

@@ -76,7 +76,7 @@ fn is_message(value: &Json) -> bool {
 fn holds_history(value: &Json) -> bool {
     let is_history = |list: &Json| {
         let list = list.as_list().unwrap_or_default();
-        !list.is_empty() && list.iter().take(8).all(is_message)
+        list.iter().take(8).any(is_message)
     };
     is_history(value)
         || LISTS
