@@ -36,6 +36,10 @@ pub struct Convert {
     #[arg(required = true, value_name = "IN")]
     paths: Vec<PathBuf>,
 
+    /// A JSON file that says which members of unknown records hold what, such as {"prompt": "q.text", "reward": "score"}
+    #[arg(long, value_name = "FILE")]
+    fields: Option<PathBuf>,
+
     /// The format to write
     #[arg(long, value_name = "FORMAT")]
     to: Format,
@@ -160,10 +164,14 @@ impl Convert {
     /// Reads and writes.
     pub fn run(&self) -> Result<Verdict> {
         let mut episodes = Vec::new();
-        let mut report = inputs::read(&self.paths, |_, episode| {
-            episodes.push(episode);
-            Ok(())
-        })?;
+        let mut report = inputs::read_mapped(
+            &self.paths,
+            &inputs::mappings(self.fields.as_deref())?,
+            |_, episode| {
+                episodes.push(episode);
+                Ok(())
+            },
+        )?;
         let mut lost = BTreeMap::new();
         let written = match self.to.holds_many() {
             true => self.write_together(&episodes, &mut lost)?,

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use volary_trajectory::import::{ImportError, InputFile, Note, NoteLevel, import};
+use volary_trajectory::archive::Limits;
+use volary_trajectory::import::fields::{FieldMapping, Mappings};
+use volary_trajectory::import::{ImportError, InputFile, Note, NoteLevel, import_mapped};
 use volary_trajectory::{Episode, native};
 
 /// The files of a folder are read together up to this many bytes; in larger folders each file by itself.
@@ -93,9 +95,30 @@ impl Group {
     }
 }
 
+/// How records of unknown shapes are read, from a file with a mapping.
+pub fn mappings(file: Option<&Path>) -> Result<Mappings> {
+    let Some(file) = file else {
+        return Ok(Mappings::default());
+    };
+    let shown = file.display();
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+    let fields: FieldMapping = serde_json::from_str(&text)
+        .with_context(|| format!("{shown} is not a mapping of fields"))?;
+    if !fields.is_usable() {
+        bail!("{shown} must map messages, prompt or answer");
+    }
+    Ok(Mappings::for_all(fields))
+}
+
 /// Reads all trajectories and hands over each, with the file that it was read from.
-pub fn read(
+pub fn read(paths: &[PathBuf], each: impl FnMut(&str, Episode) -> Result<()>) -> Result<Report> {
+    read_mapped(paths, &Mappings::default(), each)
+}
+
+/// The same, with mappings for records that no reader knows.
+pub fn read_mapped(
     paths: &[PathBuf],
+    mappings: &Mappings,
     mut each: impl FnMut(&str, Episode) -> Result<()>,
 ) -> Result<Report> {
     let groups = groups(paths)?;
@@ -124,7 +147,7 @@ pub fn read(
         inputs.push(together);
         for files in inputs.into_iter().filter(|files| !files.is_empty()) {
             report.files += files.len();
-            match import(&files) {
+            match import_mapped(&files, Limits::default(), mappings) {
                 Ok(outcome) => {
                     report.add(&group, &outcome.notes);
                     let only = match files.as_slice() {
@@ -139,7 +162,7 @@ pub fn read(
                         each(&file, episode)?;
                     }
                 }
-                Err(ImportError::NoEpisode { notes }) => report.add(&group, &notes),
+                Err(ImportError::NoEpisode { notes, .. }) => report.add(&group, &notes),
                 Err(_) => {}
             }
         }

@@ -36,6 +36,10 @@ pub struct Stats {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
+    /// A JSON file that says which members of unknown records hold what, such as {"prompt": "q.text", "reward": "score"}
+    #[arg(long, value_name = "FILE")]
+    fields: Option<PathBuf>,
+
     /// Group the episodes
     #[arg(long, value_name = "COLUMN")]
     by: Option<By>,
@@ -139,10 +143,14 @@ impl Stats {
     /// Reads all episodes and prints.
     pub fn run(&self) -> Result<Verdict> {
         let mut rows = Vec::new();
-        let report = inputs::read(&self.paths, |_, episode| {
-            rows.push(Row::of(&episode, Vec::new()));
-            Ok(())
-        })?;
+        let report = inputs::read_mapped(
+            &self.paths,
+            &inputs::mappings(self.fields.as_deref())?,
+            |_, episode| {
+                rows.push(Row::of(&episode, Vec::new()));
+                Ok(())
+            },
+        )?;
         report.print();
         if self.csv {
             output::write(csv::to_text(&rows, &csv::COLUMNS).as_bytes())?;

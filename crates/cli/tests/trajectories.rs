@@ -327,3 +327,25 @@ fn there_are_completions_and_a_man_page() {
     assert!(help.stdout.contains("Exit status:"), "{}", help.stdout);
     assert_eq!(volary(&["stats"]).status, Some(2));
 }
+
+#[test]
+fn records_of_unknown_shapes_are_read_by_a_mapping() {
+    let folder = Folder::new("fields");
+    let (records, fields) = (folder.0.join("made.jsonl"), folder.0.join("fields.json"));
+    let line = r#"{"q": {"text": "2 + 2?"}, "out": "4", "verdict": 0.5, "key": "sum"}"#;
+    fs::write(&records, format!("{line}\n{line}\n")).unwrap();
+    let (records, path) = (records.to_string_lossy(), fields.to_string_lossy());
+    assert_eq!(volary(&["stats", &records, "--json"]).status, Some(2));
+    let mapping = r#"{"prompt": "q.text", "answer": "out", "reward": "verdict", "task": "key"}"#;
+    fs::write(&fields, mapping).unwrap();
+    let found = volary(&["stats", &records, "--fields", &path, "--json"]);
+    assert_eq!(found.status, Some(0), "{}", found.stderr);
+    let summary = &found.json()[0];
+    assert_eq!(summary["mean_reward"]["mean"], 0.5);
+    assert_eq!(summary["rows"][0]["task"], "sum");
+    for wrong in [r#"{"promt": "q"}"#, r#"{"reward": "verdict"}"#] {
+        fs::write(&fields, wrong).unwrap();
+        let found = volary(&["convert", &records, "--to", "messages", "--fields", &path]);
+        assert_eq!(found.status, Some(2), "{wrong}");
+    }
+}

@@ -299,7 +299,7 @@ fn metadata(episode: &mut Episode, rest: &mut Object) {
 }
 
 /// A turn of ShareGPT as a message; other messages as they are.
-fn turn(value: Json) -> Json {
+pub(super) fn turn(value: Json) -> Json {
     let mut turn = match value {
         Json::Object(turn) if turn.contains_key("from") && !turn.contains_key("role") => turn,
         other => return other,

@@ -20,6 +20,7 @@
 //!   `tinker`, `trl`, `pydantic_ai`, `autogen`, `docent`, `openai_batch`: the formats of these tools.
 //! - `open_telemetry`: traces of models and tools. `traces`: those of other services. `chat_file`: OpenAI-style and
 //!   ShareGPT messages.
+//! - [`fields`]: which members of other JSON hold what. `mapped`: reads such records.
 
 mod atif;
 mod autogen;
@@ -35,6 +36,7 @@ mod describe;
 mod docent;
 mod document;
 mod expansion;
+pub mod fields;
 mod files;
 mod gemini_cli;
 pub mod index;
@@ -43,6 +45,7 @@ mod json_repair;
 mod ldp;
 mod links;
 mod lm_eval;
+mod mapped;
 mod members;
 mod mini_swe_agent;
 mod native;
@@ -77,8 +80,10 @@ use volary_core::json::{Json, Key, Object, Text};
 use crate::archive::Limits;
 use crate::episode::Episode;
 use containers::{Container, container, inner_name, unpack_single, untar};
+use fields::{Mappings, Unmapped};
 use files::Files;
 pub(crate) use inspect::worth;
+pub use mapped::preview;
 
 /// A file as it was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,6 +101,8 @@ pub struct ImportOutcome {
     pub episodes: Vec<Episode>,
     /// What there is to say about the files.
     pub notes: Vec<Note>,
+    /// The files whose members can be mapped.
+    pub unmapped: Vec<Unmapped>,
 }
 
 /// A line of the report.
@@ -121,7 +128,7 @@ pub enum NoteLevel {
 }
 
 /// Why nothing was imported.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
     /// There were no files.
@@ -132,6 +139,8 @@ pub enum ImportError {
     NoEpisode {
         /// What was seen instead.
         notes: Vec<Note>,
+        /// The files whose members can be mapped.
+        unmapped: Vec<Unmapped>,
     },
 }
 
@@ -142,6 +151,15 @@ pub fn import(inputs: &[InputFile]) -> Result<ImportOutcome, ImportError> {
 
 /// Imports files, with limits for those in archives.
 pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutcome, ImportError> {
+    import_mapped(inputs, limits, &Mappings::default())
+}
+
+/// Imports files, with mappings for records that no reader knows.
+pub fn import_mapped(
+    inputs: &[InputFile],
+    limits: Limits,
+    mappings: &Mappings,
+) -> Result<ImportOutcome, ImportError> {
     if inputs.is_empty() {
         return Err(ImportError::NoFiles);
     }
@@ -153,6 +171,7 @@ pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutco
         limits,
         left: Rc::new(Cell::new(limits.total)),
         layers: LAYERS,
+        mappings,
     };
     read_files(files, &budget, &mut outcome);
     outcome.make_ids_differ();
@@ -160,6 +179,7 @@ pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutco
     if outcome.episodes.is_empty() {
         return Err(ImportError::NoEpisode {
             notes: outcome.notes,
+            unmapped: outcome.unmapped,
         });
     }
     Ok(outcome)
@@ -168,15 +188,16 @@ pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutco
 /// How deeply containers may be nested.
 const LAYERS: usize = 4;
 
-/// What may still be unpacked.
-struct Budget {
+/// What may still be unpacked, and how unknown records are read.
+struct Budget<'a> {
     limits: Limits,
     left: Rc<Cell<usize>>,
     layers: usize,
+    mappings: &'a Mappings,
 }
 
 /// Reads files: first what containers among them hold, then the others together.
-fn read_files(mut files: Files<'_>, budget: &Budget, outcome: &mut ImportOutcome) {
+fn read_files(mut files: Files<'_>, budget: &Budget<'_>, outcome: &mut ImportOutcome) {
     let before = outcome.episodes.len();
     for index in files.open() {
         let Some(kind) = container(&files.start(index)) else {
@@ -203,10 +224,14 @@ fn read_files(mut files: Files<'_>, budget: &Budget, outcome: &mut ImportOutcome
             }
         }
     }
-    registry::read_all(&mut files, outcome);
+    let unmapped = registry::read_all(&mut files, budget.mappings, outcome);
     if outcome.episodes.len() == before + 1 {
         keep_others(&mut files, outcome);
     }
+    let open = files.open();
+    let unmapped = unmapped.into_iter();
+    let unmapped = unmapped.filter(|(index, _)| open.contains(index));
+    outcome.add_unmapped(unmapped.map(|(_, unmapped)| unmapped));
     leftovers(&files, outcome);
 }
 
@@ -214,13 +239,14 @@ fn read_container(
     kind: Container,
     name: &str,
     bytes: &[u8],
-    budget: &Budget,
+    budget: &Budget<'_>,
     outcome: &mut ImportOutcome,
 ) {
     let inside = Budget {
         limits: budget.limits,
         left: budget.left.clone(),
         layers: budget.layers - 1,
+        mappings: budget.mappings,
     };
     let (files, problem) = match kind {
         Container::Zip => {
@@ -310,6 +336,17 @@ impl ImportOutcome {
             }
             taken.insert(first, number);
             taken.entry(episode.id.clone()).or_default();
+        }
+    }
+
+    /// Adds files whose members can be mapped, one of each shape.
+    fn add_unmapped(&mut self, found: impl Iterator<Item = Unmapped>) {
+        const MOST: usize = 8;
+        for unmapped in found {
+            let known = &mut self.unmapped;
+            if known.len() < MOST && known.iter().all(|known| known.shape != unmapped.shape) {
+                known.push(unmapped);
+            }
         }
     }
 

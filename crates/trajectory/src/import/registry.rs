@@ -1,6 +1,8 @@
 //! The readers of all formats, and the choice among them.
 
+use super::fields::{Mappings, Unmapped};
 use super::files::{FileError, Files};
+use super::mapped::Mapped;
 use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
@@ -48,8 +50,13 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &chat_file::ChatFile,
 ];
 
-/// Reads all files that can be read.
-pub(super) fn read_all(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+/// Reads all files that can be read. Returns those whose members can be mapped, with their places.
+pub(super) fn read_all(
+    files: &mut Files<'_>,
+    mappings: &Mappings,
+    outcome: &mut ImportOutcome,
+) -> Vec<(usize, Unmapped)> {
+    let mut unmapped = Vec::new();
     for reader in READERS {
         reader.gather(files, outcome);
     }
@@ -64,7 +71,9 @@ pub(super) fn read_all(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
             }
             Err(FileError::NotText | FileError::NotJson { .. }) => continue,
         };
-        let Some(reader) = reader_of(&read.document) else {
+        let Some(reader) = choose(&read.document, mappings) else {
+            let found = Unmapped::of(&name, &read.document);
+            unmapped.extend(found.map(|found| (index, found)));
             continue;
         };
         files.take(index);
@@ -74,12 +83,42 @@ pub(super) fn read_all(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         for loss in read.losses {
             outcome.note(NoteLevel::Unreadable, &name, loss);
         }
-        read_with(reader, read.document, &name, outcome);
+        read_with(reader.get(), read.document, &name, outcome);
+    }
+    unmapped
+}
+
+/// A reader of a known format, or of a mapping.
+pub(super) enum Chosen {
+    Known(&'static dyn Reader),
+    Mapped(Mapped),
+}
+
+impl Chosen {
+    /// The reader.
+    pub fn get(&self) -> &dyn Reader {
+        match self {
+            Chosen::Known(reader) => *reader,
+            Chosen::Mapped(mapped) => mapped,
+        }
+    }
+}
+
+/// The reader of a document. A mapping that a person made precedes readers that are not sure.
+pub(super) fn choose(document: &Document, mappings: &Mappings) -> Option<Chosen> {
+    let (confidence, reader) = surest(document);
+    let fields = match confidence <= Confidence::Possible {
+        true => mappings.of(document).cloned(),
+        false => None,
+    };
+    match fields {
+        Some(fields) => Some(Chosen::Mapped(Mapped { fields })),
+        None => reader.map(Chosen::Known),
     }
 }
 
 /// The reader that is surest.
-pub(super) fn reader_of(document: &Document) -> Option<&'static dyn Reader> {
+fn surest(document: &Document) -> (Confidence, Option<&'static dyn Reader>) {
     let mut best = (Confidence::No, None);
     for reader in READERS {
         let confidence = reader.recognise(document);
@@ -87,7 +126,7 @@ pub(super) fn reader_of(document: &Document) -> Option<&'static dyn Reader> {
             best = (confidence, Some(*reader));
         }
     }
-    best.1
+    best
 }
 
 /// The reader of a format.

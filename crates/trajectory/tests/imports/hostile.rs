@@ -22,7 +22,7 @@ fn lost(outcome: &ImportOutcome, words: &str) -> bool {
 
 fn refused(name: &str, content: impl Into<Vec<u8>>) -> String {
     match import(&[named(name, content)]).unwrap_err() {
-        ImportError::NoEpisode { notes } => notes[0].text.to_string(),
+        ImportError::NoEpisode { notes, .. } => notes[0].text.to_string(),
         other => other.to_string(),
     }
 }

@@ -12,6 +12,7 @@ mod fixtures;
 mod frameworks;
 mod hostile;
 mod indexes;
+mod mapped;
 mod packed;
 mod real;
 mod runs;

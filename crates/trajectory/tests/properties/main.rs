@@ -5,6 +5,7 @@ mod align;
 mod annotations;
 mod details;
 mod diffs;
+mod fields;
 mod frames;
 mod history;
 mod imports;

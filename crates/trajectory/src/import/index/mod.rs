@@ -17,14 +17,15 @@ use std::ops::Range;
 
 use volary_core::json::Text;
 
+use super::fields::{FieldMapping, Mappings, Unmapped};
 use super::{ImportOutcome, Note};
 use crate::episode::Episode;
 use crate::search::Document;
 use crate::table::Row;
 use elements::Elements;
 use growing::Growing;
-pub use reading::open;
 use reading::{Kind, Pieces};
+pub use reading::{open, open_mapped};
 
 /// An episode in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +113,21 @@ impl Indexer {
     /// Whether the texts of the episodes that follow are wanted, for a search.
     pub fn keep_texts(&mut self, wanted: bool) {
         self.pieces.keeps_texts = wanted;
+    }
+
+    /// Reads records that no reader knows by these mappings. To be called before anything is read.
+    pub fn map_fields(&mut self, mappings: Mappings) {
+        self.pieces.map_fields(mappings);
+    }
+
+    /// The mapping by which the file is read; to open its episodes, pass it to [`open_mapped`].
+    pub fn fields(&self) -> Option<&FieldMapping> {
+        self.pieces.fields()
+    }
+
+    /// The first record of a file of lines, if no reader knows it and its members can be mapped.
+    pub fn unmapped(&self) -> Option<&Unmapped> {
+        self.pieces.unmapped()
     }
 
     /// Takes the next bytes.

@@ -10,7 +10,10 @@ use super::growing::Growing;
 use super::{Entry, Place, episodes, packed};
 use crate::episode::Episode;
 use crate::import::decode::decode;
+use crate::import::fields::{FieldMapping, Mappings, Unmapped};
+use crate::import::mapped::Mapped;
 use crate::import::reader::{Document, Grouping, Line, Reader, Sink};
+use crate::import::registry::Chosen;
 use crate::import::{ImportOutcome, InputFile, Note, NoteLevel, document, import, registry};
 use crate::import::{inspect, verifiers};
 use crate::search;
@@ -27,7 +30,9 @@ pub(super) enum Kind {
 /// The pieces of a file.
 pub(super) struct Pieces {
     file: Text,
-    reader: Option<&'static dyn Reader>,
+    reader: Option<Chosen>,
+    mappings: Mappings,
+    unmapped: Option<Unmapped>,
     grouping: Grouping,
     outcome: ImportOutcome,
     entries: Vec<Entry>,
@@ -50,6 +55,8 @@ impl Pieces {
         Pieces {
             file,
             reader: None,
+            mappings: Mappings::default(),
+            unmapped: None,
             grouping: Grouping::EachLine,
             outcome: ImportOutcome::default(),
             entries: Vec::new(),
@@ -62,6 +69,24 @@ impl Pieces {
             found: 0,
             keeps_texts: false,
         }
+    }
+
+    /// Reads records that no reader knows by these mappings.
+    pub fn map_fields(&mut self, mappings: Mappings) {
+        self.mappings = mappings;
+    }
+
+    /// The mapping by which the file is read, if it is.
+    pub fn fields(&self) -> Option<&FieldMapping> {
+        match &self.reader {
+            Some(Chosen::Mapped(mapped)) => Some(&mapped.fields),
+            _ => None,
+        }
+    }
+
+    /// What no reader knows, and could be mapped.
+    pub fn unmapped(&self) -> Option<&Unmapped> {
+        self.unmapped.as_ref()
     }
 
     pub fn take_entries(&mut self) -> Vec<Entry> {
@@ -92,7 +117,7 @@ impl Pieces {
     pub fn recognise(&mut self, begun: &[u8], at_end: bool) -> Option<Kind> {
         const LINES: usize = 8;
         if inspect::begins_as_log(begun) {
-            self.reader = registry::reader("inspect");
+            self.reader = registry::reader("inspect").map(Chosen::Known);
             return Some(Kind::List(&["samples"]));
         }
         let lines: Vec<&[u8]> = begun.split(|byte| *byte == b'\n').take(LINES + 1).collect();
@@ -127,8 +152,11 @@ impl Pieces {
             return Some(Kind::Whole);
         }
         let document = Document::Lines(lines);
-        let reader = registry::reader_of(&document)?;
-        self.grouping = reader.grouping(&document);
+        let Some(reader) = registry::choose(&document, &self.mappings) else {
+            self.unmapped = Unmapped::of(&self.file, &document);
+            return None;
+        };
+        self.grouping = reader.get().grouping(&document);
         self.reader = Some(reader);
         Some(match self.grouping {
             Grouping::Whole => Kind::Whole,
@@ -180,7 +208,7 @@ impl Pieces {
     }
 
     fn read(&mut self, document: Document, place: Range<u64>) {
-        let Some(reader) = self.reader else {
+        let Some(reader) = self.reader.as_ref().map(Chosen::get) else {
             return;
         };
         let notes = self.outcome.notes.len();
@@ -244,7 +272,7 @@ impl Pieces {
 
     /// What the header of a packed log says of its samples.
     pub fn packed_head(&mut self, header: &[u8]) {
-        self.reader = registry::reader("inspect");
+        self.reader = registry::reader("inspect").map(Chosen::Known);
         self.log = Some(inspect::Log::of_start(header));
     }
 
@@ -324,11 +352,15 @@ impl Pieces {
     }
 
     pub fn finish(&mut self) {
-        if let Some(reader) = self.reader
+        if let Some(reader) = &self.reader
             && self.found > 0
             && self.whole.is_empty()
         {
-            let text = format!("{}: {}.", counted(self.found, "episode"), reader.name());
+            let text = format!(
+                "{}: {}.",
+                counted(self.found, "episode"),
+                reader.get().name()
+            );
             self.outcome.note(NoteLevel::Read, &self.file.clone(), text);
         }
     }
@@ -337,9 +369,21 @@ impl Pieces {
 /// Opens an episode: `parts` are the bytes at its place, `file` is the path of the file. The episode has the id
 /// of its row.
 pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &Place, row: &Row) -> Option<Episode> {
-    let outcome = match place.packed {
-        true => packed::import_sample(file, &parts),
-        false => {
+    open_mapped(file, parts, place, row, None)
+}
+
+/// Opens an episode of a file that was read by this mapping.
+pub fn open_mapped(
+    file: &str,
+    parts: Vec<Vec<u8>>,
+    place: &Place,
+    row: &Row,
+    fields: Option<&FieldMapping>,
+) -> Option<Episode> {
+    let outcome = match (place.packed, fields) {
+        (true, _) => packed::import_sample(file, &parts),
+        (false, Some(fields)) => import_record(file, parts.first()?, fields)?,
+        (false, None) => {
             let file = InputFile {
                 name: Some(file.to_owned()),
                 bytes: parts.into_iter().next()?,
@@ -363,4 +407,17 @@ pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &Place, row: &Row) -> Option
         }
     }
     Some(episode)
+}
+
+/// Reads a record by a mapping.
+fn import_record(file: &str, bytes: &[u8], fields: &FieldMapping) -> Option<ImportOutcome> {
+    let mut outcome = ImportOutcome::default();
+    let read = document::read(decode(bytes)?.text.trim()).ok()?;
+    let reader = Mapped {
+        fields: fields.clone(),
+    };
+    let size = read.document.size();
+    let mut sink = Sink::new(&mut outcome, reader.id(), file).within(size);
+    reader.read(read.document, &mut sink);
+    Some(outcome)
 }
