@@ -55,6 +55,7 @@ fn review() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/compare.css"));
     appearance::adopt(include_str!("../style/tokens.css"));
     appearance::adopt(include_str!("../style/result.css"));
+    appearance::adopt(include_str!("../style/mapping.css"));
     crate::components::prose::install();
     Ok(crate::review::page::page)
 }

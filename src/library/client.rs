@@ -14,13 +14,17 @@ use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_protocol::episode::EpisodeAssembler;
-use volary_protocol::library::{Event, Finding, Match, Origin, RemoteFile, Request, Unfetched};
+use volary_protocol::library::{
+    Event, Finding, Match, Origin, RemoteFile, Request, Unfetched, UnmappedFile,
+};
 use volary_trajectory::Episode;
+use volary_trajectory::import::fields::FieldMapping;
 
 use crate::browser::files::{self, GivenFile};
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_client::{Replies, Reply, WorkerClient};
 use crate::browser::{location, spawn, timers};
+use crate::library::mappings;
 use crate::projection::notice::Notice;
 use crate::storage::episodes;
 use crate::storage::origin::PUBLISHED;
@@ -61,7 +65,9 @@ pub struct Signals {
     pub site: RwSignal<Option<Text>>,
     /// The ids of partial trajectories.
     pub begun: RwSignal<BTreeSet<Text>>,
-    /// The last trajectory that grew or was completed: its provisional id, and its own.
+    /// The files of the last reading whose members can be mapped.
+    pub unmapped: RwSignal<Vec<UnmappedFile>>,
+    /// The last of which there is more, or all: the id that its beginning had, and its own.
     pub grown: RwSignal<Option<(Text, Text)>>,
     state: StoredValue<State, LocalStorage>,
 }
@@ -78,6 +84,15 @@ struct State {
     find: u32,
     /// Callbacks that wait for a trajectory of a reading.
     waiters: Vec<(ReadingNumber, Arrived)>,
+    /// What was given last, to be read again once its members are mapped.
+    given: Option<(Origin, Given)>,
+}
+
+/// Files that are read.
+#[derive(Clone)]
+enum Given {
+    Files(Vec<GivenFile>),
+    Remote(Vec<RemoteFile>),
 }
 
 impl std::ops::Deref for LibraryClient {
@@ -104,6 +119,7 @@ impl LibraryClient {
             notice: RwSignal::new(None),
             site: RwSignal::new(None),
             begun: RwSignal::default(),
+            unmapped: RwSignal::default(),
             grown: RwSignal::new(None),
             state: StoredValue::new_local(State::default()),
         })))
@@ -131,7 +147,7 @@ impl LibraryClient {
     }
 
     fn read_as(self, number: Option<ReadingNumber>, origin: Origin, files: Vec<GivenFile>) {
-        self.report.set(Vec::new());
+        self.expect(origin, Given::Files(files.clone()));
         let files = files.into_iter().map(Attachment::File).collect();
         let replies = self.call(&Request::Read { origin }, files);
         self.follow_reading(number, replies);
@@ -169,12 +185,58 @@ impl LibraryClient {
     }
 
     fn fetch_as(self, number: ReadingNumber, origin: Origin, files: Vec<RemoteFile>) {
-        self.report.set(Vec::new());
+        self.expect(origin, Given::Remote(files.clone()));
         let replies = self.call(&Request::Fetch { origin, files }, Vec::new());
         self.follow_reading(Some(number), replies);
     }
 
-    /// Imports the library that is published with the site, if there is one.
+    /// Prepares for a reading: tells the worker the mappings, which may come from another tab.
+    fn expect(self, origin: Origin, given: Given) {
+        self.report.set(Vec::new());
+        self.unmapped.set(Vec::new());
+        self.state
+            .update_value(|state| state.given = Some((origin, given)));
+        let mappings = mappings::stored();
+        self.call(&Request::Map { mappings }, Vec::new());
+    }
+
+    /// Reads the file of this path again, which was among those that were given last.
+    pub fn read_again(self, file: &str) {
+        let Some((origin, given)) = self.state.with_value(|state| state.given.clone()) else {
+            return;
+        };
+        let number = self.begin("Reading");
+        match given {
+            Given::Files(files) => {
+                let mut files = files;
+                if files.iter().any(|given| given.name == file) {
+                    files.retain(|given| given.name == file);
+                }
+                self.read_as(Some(number), origin, files);
+            }
+            Given::Remote(files) => {
+                let mut files = files;
+                if files.iter().any(|given| *given.name == *file) {
+                    files.retain(|given| *given.name == *file);
+                }
+                self.fetch_as(number, origin, files);
+            }
+        }
+    }
+
+    /// Makes an episode of the first record of a file, for a preview.
+    pub fn preview(
+        self,
+        head: &Text,
+        fields: FieldMapping,
+        made: impl FnOnce(Result<Episode, String>) + 'static,
+    ) {
+        let head = head.clone();
+        let replies = self.call(&Request::Preview { head, fields }, Vec::new());
+        spawn(async move { made(assemble(replies).await) });
+    }
+
+    /// Reads the library that came with the site, if one did.
     pub fn read_site(self) {
         let Some(manifest) = location::linked("volary-library") else {
             return;
@@ -442,6 +504,7 @@ impl LibraryClient {
                 Effect::Grown(id, into) => self.grown.set(Some((id, into))),
                 Effect::Arrived(number, id) => self.tell_waiter(number, id),
                 Effect::Notify(notice) => self.notice.set(Some(notice)),
+                Effect::OfferMapping(files) => self.unmapped.set(files),
                 Effect::Explain(unfetched) => self.explain(unfetched),
                 Effect::Save(name) => {
                     for attachment in attachments.drain(..) {

@@ -171,6 +171,7 @@ impl EpisodeStore for IndexedDbStore {
                 size: file.size,
                 whole: file.whole,
                 end: file.end.clone(),
+                fields: file.fields.clone(),
             };
             let again = |why: String| {
                 format!(
@@ -224,6 +225,7 @@ impl EpisodeStore for IndexedDbStore {
                 size: about.size,
                 whole: about.whole,
                 end: about.end,
+                fields: about.fields,
                 source: file.map(|file| Rc::new(file) as Rc<dyn Source>),
             })
         }

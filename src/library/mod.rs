@@ -2,11 +2,13 @@
 //!
 //! - [`findings`]: full-text search in one episode. Pure.
 //! - [`client`]: the signals of the page, and its requests to the worker (`crate::workers::library`).
-//! - [`repository`]: the interface of stores, and a store in memory; [`indexed_db_store`]: in the browser's database.
-//!   [`source`]: files that are read in ranges.
+//! - [`repository`]: where episodes are stored; [`indexed_db_store`]: in the browser's database. [`source`]: files that are never
+//!   held as a whole.
+//! - [`mappings`]: which members of records hold what, as the user said.
 
 pub mod client;
 pub mod findings;
 pub mod indexed_db_store;
+pub mod mappings;
 pub mod repository;
 pub mod source;

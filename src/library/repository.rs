@@ -8,6 +8,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
+use volary_trajectory::import::fields::FieldMapping;
 use volary_trajectory::import::index::Place;
 use volary_trajectory::table::Row;
 
@@ -45,7 +46,9 @@ pub struct KnownFile {
     pub whole: bool,
     /// Distinguishes files with the same beginning; `None` until the end was read.
     pub end: Option<Text>,
-    /// The bytes; `None` if the file must be provided again.
+    /// The mapping by which it was read, if no reader knows it.
+    pub fields: Option<FieldMapping>,
+    /// Its bytes; `None` where it must be given again.
     pub source: Option<Rc<dyn Source>>,
 }
 

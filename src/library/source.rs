@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
+use volary_trajectory::import::fields::FieldMapping;
 
 /// A file that can be read in ranges.
 pub trait Source {
@@ -56,6 +57,8 @@ pub struct Window {
     held: RefCell<(u64, Vec<u8>)>,
     /// The size of the last piece.
     piece: Cell<u64>,
+    /// The mapping by which the file is read, if no reader knows it.
+    fields: Option<FieldMapping>,
 }
 
 /// The largest piece in bytes…
@@ -71,7 +74,19 @@ impl Window {
             source,
             held: RefCell::default(),
             piece: Cell::new(0),
+            fields: None,
         }
+    }
+
+    /// The same, on a file that is read by a mapping.
+    pub fn read_by(mut self, fields: Option<FieldMapping>) -> Window {
+        self.fields = fields;
+        self
+    }
+
+    /// The mapping by which the file is read, if it is.
+    pub fn fields(&self) -> Option<&FieldMapping> {
+        self.fields.as_ref()
     }
 
     /// The file.

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::chosen::ChosenBar;
+use super::field_mapping::{FieldMappings, Mapping, Remembered};
 use super::filters::FilterBar;
 use super::groups::Groups;
 use super::progress::Progress;
@@ -21,6 +22,7 @@ const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
 #[component]
 pub(super) fn LibraryPage(look: Look) -> impl IntoView {
     let client = look.client;
+    let mapping = Mapping::new(client);
     let is_empty = move || {
         client.is_listed.get()
             && client.rows.with(|rows| rows.is_empty())
@@ -32,6 +34,7 @@ pub(super) fn LibraryPage(look: Look) -> impl IntoView {
             <Progress client/>
             <Searching client/>
             <Report client/>
+            <FieldMappings mapping/>
             <Show when=is_empty>
                 <Empty/>
             </Show>
@@ -41,6 +44,7 @@ pub(super) fn LibraryPage(look: Look) -> impl IntoView {
             <ChosenBar look/>
             <Groups look/>
             <Table look/>
+            <Remembered mapping/>
             <RoomLine look/>
         </section>
     }

@@ -2,7 +2,7 @@
 //!
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is
 //!   in [`selection`]; [`filters`], [`groups`] and [`cross_table`], actions on [`chosen`] rows, and storage in [`room_dialog`].
-//!   [`progress`]: running imports.
+//!   [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file is fetched because of it. [`gradually`]: computation in slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid.
 //! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats,
@@ -22,6 +22,7 @@ pub mod episode_page;
 pub mod evaluation_bar;
 mod export;
 pub mod fetch_question;
+pub mod field_mapping;
 pub mod filters;
 pub mod gradually;
 pub mod grid_page;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use volary_app::evaluation::summary::PolicySummary;
 use volary_core::json;
 use volary_core::json::{Json, from_json, to_json};
+use volary_trajectory::import::fields::FieldMapping;
 
 use crate::browser::database::{Damage, KeptText};
 
@@ -71,6 +72,9 @@ pub(super) struct SourceRecord {
     /// Distinguishes files with the same beginning; known once the end was read.
     #[serde(default)]
     pub(super) end: Option<String>,
+    /// The mapping by which it was read, if no reader knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) fields: Option<FieldMapping>,
 }
 
 /// The row of an episode in lists.
@@ -225,6 +229,7 @@ mod tests {
             size: 5_000_000_000,
             whole: true,
             end: Some("e1".into()),
+            fields: None,
         };
         let former =
             r#"{"name": "runs/large.jsonl", "size": 5000000000, "whole": true, "end": "e1"}"#;

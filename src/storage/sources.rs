@@ -1,6 +1,7 @@
 //! Large files that hold episodes. They are stored unchanged, so that an episode can be opened in place.
 
 use volary_core::json::Text;
+use volary_trajectory::import::fields::FieldMapping;
 
 use super::record::{self, FORMAT, SourceRecord};
 use super::{database, get, unreadable, write};
@@ -18,6 +19,8 @@ pub struct About {
     pub whole: bool,
     /// Distinguishes files with the same beginning; `None` until the end was read.
     pub end: Option<Text>,
+    /// The mapping by which it was read, if no reader knows it.
+    pub fields: Option<FieldMapping>,
 }
 
 /// Stores the metadata of a file.
@@ -28,6 +31,7 @@ pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
         size: about.size,
         whole: about.whole,
         end: about.end.as_ref().map(Text::to_string),
+        fields: about.fields.clone(),
     });
     write(vec![Change::Put(Store::Sources, id.to_owned(), text)]).await
 }
@@ -42,6 +46,7 @@ pub async fn about(id: &str) -> Result<Option<About>, DatabaseError> {
         size: known.size,
         whole: known.whole,
         end: known.end.map(Text::from),
+        fields: known.fields,
     }))
 }
 

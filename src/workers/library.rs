@@ -27,14 +27,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use volary_core::Clock;
-use volary_core::json::Text;
+use volary_core::json::{Json, Text};
 use volary_core::registry::Registry;
 use volary_protocol::RequestId;
 use volary_protocol::episode::chunks;
 use volary_protocol::library::{Event, Request};
 
-use volary_trajectory::native;
+use volary_trajectory::import::fields::Mappings;
 use volary_trajectory::table::Row;
+use volary_trajectory::{import, native};
 
 use self::cancelled::Cancelled;
 use self::finding::Search;
@@ -76,6 +77,8 @@ pub struct LibraryService {
     known: RefCell<Known>,
     /// The read windows of files from which episodes were opened.
     windows: RefCell<BTreeMap<Text, Rc<Window>>>,
+    /// How records of unknown shapes are read.
+    mappings: RefCell<Mappings>,
     search: Search,
     /// The cancelled readings.
     cancelled: Cancelled,
@@ -126,6 +129,7 @@ impl LibraryService {
             today,
             known: RefCell::default(),
             windows: RefCell::default(),
+            mappings: RefCell::default(),
             search: Search::default(),
             cancelled: Cancelled::default(),
             in_flight: InFlight::default(),
@@ -167,6 +171,19 @@ impl LibraryService {
             Request::Export { ids } => self.export(&ids, send).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle => finding::settle(self).await,
+            Request::Map { mappings } => drop(self.mappings.replace(mappings)),
+            Request::Preview { head, fields } => {
+                let head = Json::parse(&head).unwrap_or_default();
+                match import::preview(&head, &fields).map(|episodes| episodes.into_iter().next()) {
+                    Ok(Some(episode)) => {
+                        for chunk in chunks(episode, Vec::new()) {
+                            send(Output::Event(Event::Episode(chunk)));
+                        }
+                    }
+                    Ok(None) => refuse(String::new()),
+                    Err(reason) => refuse(reason),
+                }
+            }
             // The host passes files to `reading`, and changes to `listing`.
             Request::Read { .. } | Request::Fetch { .. } | Request::Watch => {}
         }

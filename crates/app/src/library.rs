@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use volary_core::json::Text;
 use volary_protocol::RequestId;
-use volary_protocol::library::{Event, Unfetched};
+use volary_protocol::library::{Event, Unfetched, UnmappedFile};
 use volary_trajectory::table::Row;
 
 use self::readings::{Reading, ReadingNumber, Readings};
@@ -41,6 +41,8 @@ pub enum Effect {
     Arrived(ReadingNumber, Option<Text>),
     /// Show an error.
     Notify(Notice),
+    /// Offer to map the members of these files.
+    OfferMapping(Vec<UnmappedFile>),
     /// Find out why a file did not arrive, and show that.
     Explain(Unfetched),
     /// Save the attached files under this name.
@@ -65,6 +67,8 @@ pub struct Library {
     is_shown: bool,
     /// Whether the worker holds what the browser did not store.
     has_unstored: bool,
+    /// Whether the last reading found a file whose members can be mapped.
+    offers_mapping: bool,
 }
 
 impl Library {
@@ -139,19 +143,27 @@ impl Library {
                     .collect()
             }
             Event::Read { notes } => {
+                self.offers_mapping = false;
                 let mut effects = self.flush(now);
                 effects.extend(self.end(number));
                 effects.extend([Effect::Report(notes), Effect::SearchAgain]);
                 effects.extend(self.index());
                 effects
             }
+            Event::Unmapped { files } => {
+                self.offers_mapping = true;
+                vec![Effect::OfferMapping(files)]
+            }
             Event::Refused { reason } => {
                 let mut effects = self.end(number);
-                effects.push(Effect::Notify(Notice::new(
-                    "Nothing could be imported.",
-                    reason.to_string(),
-                    "Choose a file from a supported tool. The library is unchanged.",
-                )));
+                // The offer says what the file is and what to do.
+                if !std::mem::take(&mut self.offers_mapping) {
+                    effects.push(Effect::Notify(Notice::new(
+                        "Nothing could be imported.",
+                        reason.to_string(),
+                        "Choose a file from a supported tool. The library is unchanged.",
+                    )));
+                }
                 effects
             }
             event => self.handle(event, now),
@@ -201,6 +213,7 @@ impl Library {
             Event::Progress { .. }
             | Event::Begun { .. }
             | Event::Unfetched(_)
+            | Event::Unmapped { .. }
             | Event::Read { .. }
             | Event::Found { .. }
             | Event::Places { .. }

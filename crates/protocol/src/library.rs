@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
+use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
 use volary_trajectory::passages::{Part, Place};
 use volary_trajectory::table::Row;
 
@@ -79,6 +80,18 @@ pub enum Request {
     },
     /// Index all texts for later searches.
     Settle,
+    /// Read records of unknown shapes by these mappings from now on.
+    Map {
+        /// All that the user made.
+        mappings: Mappings,
+    },
+    /// Send the episode that a mapping makes of the first record of a file, in chunks.
+    Preview {
+        /// The first value of the file, as JSON.
+        head: Text,
+        /// The mapping.
+        fields: FieldMapping,
+    },
 }
 
 impl envelope::Request for Request {
@@ -95,7 +108,18 @@ pub struct RemoteFile {
     pub url: Text,
 }
 
-/// The origin of episodes in the library.
+/// A file whose records no reader knows, but whose members can be mapped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnmappedFile {
+    /// Its path.
+    pub file: Text,
+    /// The shape of its records.
+    pub shape: Shape,
+    /// Its first value, as JSON; long texts are shortened.
+    pub head: Text,
+}
+
+/// How episodes come into the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// Imported from the user's files.
@@ -149,6 +173,11 @@ pub enum Event {
     Gone {
         /// Their ids.
         ids: Vec<Text>,
+    },
+    /// Files of a reading that is about to end could be read if their members were mapped.
+    Unmapped {
+        /// The files, one of each shape.
+        files: Vec<UnmappedFile>,
     },
     /// A reading is complete.
     Read {

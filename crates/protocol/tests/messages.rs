@@ -20,9 +20,10 @@ use volary_protocol::envelope::{
 };
 use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
-use volary_protocol::library::{self, Finding, Match, Origin, RemoteFile, Unfetched};
+use volary_protocol::library::{self, Finding, Match, Origin, RemoteFile, Unfetched, UnmappedFile};
 use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
+use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
 use volary_trajectory::passages::{Part, Place};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, Outcome, Recipe, StepRecord};
@@ -177,6 +178,16 @@ fn library_requests() -> Vec<library::Request> {
         },
         Request::Cancel { reading: 9 },
         Request::Settle,
+        Request::Map {
+            mappings: Mappings::for_all(FieldMapping {
+                prompt: Some("q.text".to_owned()),
+                ..FieldMapping::default()
+            }),
+        },
+        Request::Preview {
+            head: r#"{"q": 1}"#.into(),
+            fields: FieldMapping::default(),
+        },
     ]
 }
 
@@ -222,6 +233,13 @@ fn library_events() -> Vec<library::Event> {
         Event::Listed,
         Event::Gone {
             ids: vec!["a".into()],
+        },
+        Event::Unmapped {
+            files: vec![UnmappedFile {
+                file: "a.jsonl".into(),
+                shape: Shape::of(&Json::parse(r#"{"q": 1}"#).unwrap()).unwrap(),
+                head: r#"{"q": 1}"#.into(),
+            }],
         },
         Event::Read {
             notes: vec!["Two episodes.".into()],

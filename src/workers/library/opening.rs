@@ -100,7 +100,7 @@ pub(super) async fn open_at(
         parts.push(window.read(part.clone()).await?);
     }
     let name = window.source().name();
-    index::open(&name, parts, &at.place, row)
+    index::open_mapped(&name, parts, &at.place, row, window.fields())
         .ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
 }
 
@@ -123,7 +123,7 @@ async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, Strin
             size_text(file.size as usize)
         ));
     };
-    let window = Rc::new(Window::on(source));
+    let window = Rc::new(Window::on(source).read_by(file.fields));
     let mut windows = library.windows.borrow_mut();
     windows.insert(id.clone(), Rc::clone(&window));
     Ok(window)

@@ -4,11 +4,12 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use volary_protocol::RequestId;
-use volary_protocol::library::Event;
+use volary_protocol::library::{Event, UnmappedFile};
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
+use volary_trajectory::import::fields::Unmapped;
 use volary_trajectory::import::{Note, NoteLevel};
 use volary_trajectory::table::Row;
 
@@ -57,7 +58,9 @@ pub(super) struct Reading<'a> {
     pub(super) done: Cell<u64>,
     pub(super) found: Cell<usize>,
     pub(super) notes: RefCell<Vec<Note>>,
-    /// Whether some episodes were not stored, and will be missing at the next visit.
+    /// Files whose members can be mapped.
+    pub(super) unmapped: RefCell<Vec<Unmapped>>,
+    /// Whether some were not stored, and will be missing at the next visit.
     pub(super) is_unkept: Cell<bool>,
     /// A batch of episodes that is being stored while the next ones are read.
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
@@ -130,6 +133,7 @@ pub(in crate::workers) async fn read<'a>(
         done: Cell::new(0),
         found: Cell::new(0),
         notes: RefCell::default(),
+        unmapped: RefCell::default(),
         is_unkept: Cell::new(false),
         keeping: RefCell::default(),
         first: RefCell::default(),
@@ -162,6 +166,16 @@ pub(in crate::workers) async fn read<'a>(
 fn end(library: &LibraryService, reading: &Reading<'_>, is_nothing: bool) {
     let number = reading.number;
     let was_cancelled = library.cancelled.remove(number);
+    let unmapped = reading.unmapped.take().into_iter();
+    let unmapped = unmapped.map(|found| UnmappedFile {
+        file: found.file,
+        shape: found.shape,
+        head: found.head.to_compact_text().into(),
+    });
+    let files: Vec<UnmappedFile> = unmapped.collect();
+    if !files.is_empty() {
+        (reading.send)(Output::Event(Event::Unmapped { files }));
+    }
     let mut notes = reading.notes.take();
     if was_cancelled {
         let found = plural(reading.found.get(), "trajectory");

@@ -8,12 +8,14 @@ use futures_util::future::{join, maybe_done};
 use volary_core::json::Text;
 use volary_trajectory::archive::is_archive;
 use volary_trajectory::import::NoteLevel;
+use volary_trajectory::import::fields::FieldMapping;
 use volary_trajectory::import::index::packed::PackedLog;
 use volary_trajectory::import::index::{Entry, Indexer};
 
 use super::finding::SETTLED;
 use super::partial_preview::Begun;
 use super::reading::{Outcome, Reading, kept};
+use super::whole_file_import::LARGEST_WHOLE;
 use super::{BATCH, LibraryService, Output, listing, naming, packed, partial_preview, reading};
 use crate::library::repository::{Held, InFile, Item, KnownFile};
 use crate::library::source::{Source, Window, end_of, start_of};
@@ -42,6 +44,14 @@ enum Beginning {
 }
 
 impl Beginning {
+    /// The mapping by which the file is read, if it is.
+    fn fields(&self) -> Option<FieldMapping> {
+        match self {
+            Beginning::Slices(first) => first.indexer.fields().cloned(),
+            Beginning::Packed(_) => None,
+        }
+    }
+
     fn take_begun(&mut self) -> Option<Begun> {
         match self {
             Beginning::Slices(first) => first.begun.take(),
@@ -97,13 +107,24 @@ pub(super) async fn read_in_place<'a>(
         }
     };
     let name = file.name();
-    let is_known = end.is_some();
+    let fields = beginning.fields();
+    let window = match fields {
+        Some(_) => Rc::new(Window::on(Rc::clone(file)).read_by(fields.clone())),
+        None => window,
+    };
+    // With another mapping it is another reading.
+    let is_known = end.is_some() && {
+        let store = reading::stock_for(library, reading.origin);
+        let known = store.file(&id).await;
+        known.is_some_and(|known| known.fields == fields)
+    };
     let mut known = KnownFile {
         id: id.clone(),
         name: name.clone(),
         size,
         whole: true,
         end,
+        fields,
         source: Some(Rc::clone(file)),
     };
     library
@@ -231,6 +252,7 @@ async fn read_beginning(
 ) -> Result<Beginning, String> {
     let mut indexer = Indexer::new(file.name());
     indexer.keep_texts(true);
+    indexer.map_fields(library.mappings.borrow().clone());
     let mut first = FirstSlice {
         at: 0,
         entries: Vec::new(),
@@ -270,6 +292,11 @@ async fn read_slices<'a>(
     let mut coming = file.read(at..slice_end(at, size));
     loop {
         if indexer.is_held() {
+            if size > LARGEST_WHOLE {
+                // It will not be read, but it can be once its members are mapped.
+                let unmapped = indexer.unmapped().cloned();
+                reading.unmapped.borrow_mut().extend(unmapped);
+            }
             return Ok(Outcome::Whole);
         }
         if !entries.is_empty() {
@@ -291,6 +318,7 @@ async fn read_slices<'a>(
                 size,
                 whole: false,
                 end: None,
+                fields: indexer.fields().cloned(),
                 source: Some(Rc::clone(file)),
             };
             let copy =

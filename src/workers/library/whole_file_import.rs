@@ -6,7 +6,8 @@ use volary_protocol::library::Event;
 
 use volary_core::json::{Json, Text};
 use volary_trajectory::Episode;
-use volary_trajectory::import::{InputFile, NoteLevel, import};
+use volary_trajectory::archive::Limits;
+use volary_trajectory::import::{ImportError, InputFile, NoteLevel, import_mapped};
 use volary_trajectory::table::Row;
 
 use super::naming::Named;
@@ -17,9 +18,9 @@ use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
 use crate::projection::text::size_text;
 
-/// The maximum total size of such files, in bytes.
-const LARGEST_WHOLE: u64 = 512 << 20;
-/// Imports files that must be read as a whole, and files that belong together.
+/// The maximum size of all such files together.
+pub(super) const LARGEST_WHOLE: u64 = 512 << 20;
+/// Reads files that must be read as a whole, and files that belong together.
 pub(super) async fn read_together<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -59,9 +60,13 @@ pub(super) async fn read_together<'a>(
     if inputs.is_empty() {
         return;
     }
-    let outcome = match import(&inputs) {
+    let mappings = library.mappings.borrow().clone();
+    let outcome = match import_mapped(&inputs, Limits::default(), &mappings) {
         Ok(outcome) => outcome,
         Err(error) => {
+            if let ImportError::NoEpisode { unmapped, .. } = &error {
+                reading.unmapped.borrow_mut().extend_from_slice(unmapped);
+            }
             return reading.note(NoteLevel::Unreadable, &"".into(), error.to_string());
         }
     };
@@ -69,6 +74,7 @@ pub(super) async fn read_together<'a>(
     // From here on ids are compared, so the stored ones must be known. They were listed meanwhile.
     listing::ready(library).await;
     reading.notes.borrow_mut().extend(outcome.notes);
+    reading.unmapped.borrow_mut().extend(outcome.unmapped);
     let count = outcome.episodes.len();
     let mut batch: Vec<Item> = Vec::new();
     for (place, mut episode) in outcome.episodes.into_iter().enumerate() {

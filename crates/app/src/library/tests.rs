@@ -1,6 +1,7 @@
 //! The library: what each event makes of the state, and which effects it has.
 
-use volary_protocol::library::Event;
+use volary_protocol::library::{Event, UnmappedFile};
+use volary_trajectory::import::fields::Shape;
 
 use super::*;
 
@@ -86,6 +87,30 @@ fn a_reading_ends_with_its_report() {
         Effect::Index,
     ];
     assert_eq!(effects, expected);
+}
+
+#[test]
+fn a_file_whose_members_can_be_mapped_is_offered() {
+    let mut library = Library::default();
+    let (number, _) = library.begin("Reading");
+    let files = vec![UnmappedFile {
+        file: "a.jsonl".into(),
+        shape: Shape::default(),
+        head: "{}".into(),
+    }];
+    let unmapped = Event::Unmapped {
+        files: files.clone(),
+    };
+    let effects = library.handle_reading(number, unmapped, 1.0);
+    assert_eq!(effects, [Effect::OfferMapping(files)]);
+    let refused = |library: &mut Library| {
+        let reason = "Nothing was found.".into();
+        let effects = library.handle_reading(number, Event::Refused { reason }, 1.0);
+        let mut effects = effects.iter();
+        effects.any(|effect| matches!(effect, Effect::Notify(_)))
+    };
+    assert!(!refused(&mut library), "the offer says it");
+    assert!(refused(&mut library), "only once");
 }
 
 #[test]

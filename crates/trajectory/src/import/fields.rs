@@ -262,7 +262,7 @@ impl Shape {
         Some(Shape(names))
     }
 
-    /// The names.
+    /// The names of the members, sorted.
     pub fn names(&self) -> &[String] {
         &self.0
     }
@@ -271,9 +271,9 @@ impl Shape {
 /// The mapping of a shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeMapping {
-    /// The shape.
+    /// The names of the members.
     pub shape: Shape,
-    /// The mapping.
+    /// What they hold.
     pub fields: FieldMapping,
 }
 

@@ -1,0 +1,450 @@
+//! Map fields: which members of records of an unknown shape hold the prompt, the answer, the reward and so on.
+//!
+//! A file that no reader knows is offered after its import. What the user maps is remembered for the shape of its
+//! records, so that later files of the same shape are read at once.
+
+use leptos::prelude::*;
+use volary_core::json::{Json, Object, Text};
+use volary_protocol::library::UnmappedFile;
+use volary_trajectory::Episode;
+use volary_trajectory::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
+use volary_trajectory::timeline::first_line;
+
+use crate::components::Dialog;
+use crate::components::text::inert;
+use crate::library::client::LibraryClient;
+use crate::library::mappings;
+use crate::projection::summary::reward_text;
+use crate::projection::text::plural;
+
+/// The number of member names listed of a shape.
+const MOST_NAMES: usize = 6;
+/// The number of messages shown of a preview.
+const MOST_MESSAGES: usize = 6;
+/// The number of characters shown of each.
+const LONGEST_MESSAGE: usize = 240;
+
+/// Offers to map what the last import could not read.
+#[component]
+pub(super) fn FieldMappings(mapping: Mapping) -> impl IntoView {
+    let offers = move || {
+        let files = mapping.client.unmapped.get();
+        files
+            .into_iter()
+            .map(|file| view! { <Offer mapping file/> })
+            .collect_view()
+    };
+    view! {
+        {offers}
+        <Dialog open=mapping.open title="Map fields">
+            <Show when=move || mapping.open.get()>
+                <Form mapping/>
+            </Show>
+        </Dialog>
+    }
+}
+
+/// The state of the dialog.
+#[derive(Clone, Copy)]
+pub(super) struct Mapping {
+    client: LibraryClient,
+    open: RwSignal<bool>,
+    /// The file that is read once its members are mapped; `None` while a remembered mapping is changed.
+    file: RwSignal<Option<Text>>,
+    shape: RwSignal<Shape>,
+    /// The first value of the file, as JSON.
+    head: RwSignal<Option<Text>>,
+    fields: RwSignal<FieldMapping>,
+    /// The shapes with a mapping, and how many members each maps.
+    remembered: RwSignal<Vec<(Shape, FieldMapping)>>,
+    /// Whether the browser refused to store the mapping.
+    is_unkept: RwSignal<bool>,
+}
+
+impl Mapping {
+    /// A closed one.
+    pub(super) fn new(client: LibraryClient) -> Mapping {
+        let mapping = Mapping {
+            client,
+            open: RwSignal::new(false),
+            file: RwSignal::new(None),
+            shape: RwSignal::default(),
+            head: RwSignal::new(None),
+            fields: RwSignal::default(),
+            remembered: RwSignal::default(),
+            is_unkept: RwSignal::new(false),
+        };
+        mapping.renew();
+        mapping
+    }
+
+    fn renew(self) {
+        let stored = mappings::stored();
+        let list = stored.list().iter().rev();
+        let list = list.map(|known| (known.shape.clone(), known.fields.clone()));
+        self.remembered.set(list.collect());
+    }
+
+    /// Opens the dialog for a file, with what its names and values suggest.
+    fn begin(self, file: &UnmappedFile) {
+        let head = Json::parse(&file.head).unwrap_or_default();
+        self.fields.set(FieldMapping::suggested(&head));
+        self.shape.set(file.shape.clone());
+        self.head.set(Some(file.head.clone()));
+        self.file.set(Some(file.file.clone()));
+        self.open.set(true);
+    }
+
+    /// Opens the dialog for a remembered mapping.
+    fn change(self, shape: Shape, fields: FieldMapping) {
+        self.fields.set(fields);
+        self.shape.set(shape);
+        self.head.set(None);
+        self.file.set(None);
+        self.open.set(true);
+    }
+
+    /// Remembers the mapping, and reads the file by it.
+    fn apply(self) {
+        let (shape, fields) = (self.shape.get_untracked(), self.fields.get_untracked());
+        let is_kept = mappings::remember(shape, fields);
+        self.is_unkept.set(!is_kept);
+        self.renew();
+        self.open.set(false);
+        if let Some(file) = self.file.get_untracked().filter(|_| is_kept) {
+            self.client.read_again(&file);
+        }
+    }
+
+    /// The first value of the file; one with the names of the shape if there is none.
+    fn sample(self) -> Json {
+        match self.head.get() {
+            Some(head) => Json::parse(&head).unwrap_or_default(),
+            None => self.shape.with(|shape| {
+                let names = shape.names().iter();
+                let pairs = names.map(|name| (name.clone().into(), Json::Null));
+                Json::Object(Object::from_distinct(pairs.collect()))
+            }),
+        }
+    }
+}
+
+/// The members of a shape, in words.
+fn names_text(shape: &Shape) -> String {
+    let names = shape.names();
+    let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>();
+    let more = if names.len() > MOST_NAMES {
+        ", …"
+    } else {
+        ""
+    };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// A file that no reader knows.
+#[component]
+fn Offer(mapping: Mapping, file: UnmappedFile) -> impl IntoView {
+    let text = format!(
+        "{} holds records of an unknown shape: {}.",
+        file.file,
+        names_text(&file.shape)
+    );
+    view! {
+        <div class="reading mapping-offer">
+            <span dir="auto">{inert(&text)}</span>
+            <button type="button" class="primary small" on:click=move |_| mapping.begin(&file)>
+                {"Map fields"}
+            </button>
+        </div>
+    }
+}
+
+/// The mappings that are used for files to come.
+#[component]
+pub(super) fn Remembered(mapping: Mapping) -> impl IntoView {
+    let list = move || {
+        let known = mapping.remembered.get().into_iter();
+        let items = known.map(|(shape, fields)| {
+            let names = names_text(&shape);
+            let (change, forget) = (format!("Change {names}"), format!("Forget {names}"));
+            let (forgotten, changed) = (shape.clone(), (shape, fields));
+            view! {
+                <li>
+                    <span dir="auto">{inert(&names)}</span>
+                    <span class="button-row">
+                        <button
+                            type="button"
+                            class="quiet small"
+                            aria-label=change
+                            on:click=move |_| mapping.change(changed.0.clone(), changed.1.clone())
+                        >
+                            {"Change"}
+                        </button>
+                        <button
+                            type="button"
+                            class="quiet small"
+                            aria-label=forget
+                            on:click=move |_| {
+                                mapping.is_unkept.set(!mappings::forget(&forgotten));
+                                mapping.renew();
+                            }
+                        >
+                            {"Forget"}
+                        </button>
+                    </span>
+                </li>
+            }
+        });
+        items.collect_view()
+    };
+    let title = move || {
+        let count = mapping.remembered.with(Vec::len);
+        format!("Mapped fields: {}", plural(count, "shape"))
+    };
+    view! {
+        <Show when=move || mapping.is_unkept.get()>
+            <p class="reading" role="alert">
+                {"The mapping cannot be stored: the browser's storage is full or disabled."}
+            </p>
+        </Show>
+        <Show when=move || mapping.remembered.with(|known| !known.is_empty())>
+            <details class="import-report mapped-shapes">
+                <summary>{title}</summary>
+                <ul aria-label="Mapped shapes">{list}</ul>
+            </details>
+        </Show>
+    }
+}
+
+#[component]
+fn Form(mapping: Mapping) -> impl IntoView {
+    let sample = Memo::new(move |_| mapping.sample());
+    let options = Memo::new(move |_| {
+        sample.with(|sample| {
+            mapping
+                .fields
+                .with(|fields| paths(fields.first_record(sample)))
+        })
+    });
+    let lists = Memo::new(move |_| {
+        let is_list = |found: &PathSample| found.sample.starts_with("list of ");
+        sample.with(|sample| {
+            paths(sample)
+                .into_iter()
+                .filter(is_list)
+                .collect::<Vec<_>>()
+        })
+    });
+    let has_lists = lists.with_untracked(|lists| !lists.is_empty())
+        || mapping
+            .fields
+            .with_untracked(|fields| fields.records.is_some());
+    let records = has_lists.then(|| {
+        let path = Signal::derive(move || mapping.fields.with(|fields| fields.records.clone()));
+        let choose = Callback::new(move |path: Option<String>| {
+            mapping.fields.update(|fields| fields.records = path);
+        });
+        view! { <Choice name="Records" none="the file itself" options=lists path choose/> }
+    });
+    let choices = Field::ALL.map(|field| {
+        let path = Signal::derive(move || {
+            mapping
+                .fields
+                .with(|fields| fields.get(field).map(str::to_owned))
+        });
+        let choose =
+            Callback::new(move |path| mapping.fields.update(|fields| fields.set(field, path)));
+        view! { <Choice name=label(field) none="not mapped" options path choose/> }
+    });
+    let about = move || match mapping.file.get() {
+        Some(file) => format!("Choose what the members of {file} hold."),
+        None => format!("Records with {}.", mapping.shape.with(names_text)),
+    };
+    let action = move || match mapping.file.with(Option::is_some) {
+        true => "Read the file",
+        false => "Save",
+    };
+    let is_unusable = move || mapping.fields.with(|fields| !fields.is_usable());
+    view! {
+        <p dir="auto">{move || inert(&about())}</p>
+        <div class="mapping-form">
+            <div class="mapping-choices" role="group" aria-label="Fields">
+                {records}
+                {choices.into_iter().collect_view()}
+            </div>
+            <Preview mapping/>
+        </div>
+        <p class="help">
+            {"Later files with the same members are read the same way. Trajectories that were \
+              read before stay as they are."}
+        </p>
+        <div class="button-row">
+            <button type="button" on:click=move |_| mapping.open.set(false)>
+                {"Cancel"}
+            </button>
+            <button
+                type="button"
+                class="primary"
+                disabled=is_unusable
+                on:click=move |_| mapping.apply()
+            >
+                {action}
+            </button>
+        </div>
+    }
+}
+
+/// What a field is called.
+fn label(field: Field) -> &'static str {
+    match field {
+        Field::Prompt => "Prompt",
+        Field::Messages => "Messages",
+        Field::Answer => "Answer",
+        Field::Reward => "Reward",
+        Field::Task => "Task",
+        Field::Group => "Group",
+        Field::Step => "Step",
+        Field::Model => "Model",
+    }
+}
+
+/// Chooses the member of a field.
+#[component]
+fn Choice(
+    name: &'static str,
+    /// The option without a member.
+    none: &'static str,
+    #[prop(into)] options: Signal<Vec<PathSample>>,
+    path: Signal<Option<String>>,
+    choose: Callback<Option<String>>,
+) -> impl IntoView {
+    let list = move || {
+        let mut options = options.get();
+        // One that was chosen for another record.
+        if let Some(path) = path.get()
+            && options.iter().all(|option| option.path != path)
+        {
+            options.push(PathSample {
+                path,
+                sample: String::new(),
+            });
+        }
+        let options = options.into_iter().map(|PathSample { path: of, sample }| {
+            let text = match sample.is_empty() {
+                true => of.clone(),
+                false => format!("{of}: {sample}"),
+            };
+            let is_chosen = path.with(|path| path.as_deref() == Some(of.as_str()));
+            view! {
+                <option value=of selected=is_chosen>
+                    {inert(&text)}
+                </option>
+            }
+        });
+        options.collect_view()
+    };
+    let is_none = move || path.with(Option::is_none);
+    let change = move |event| {
+        let path = event_target_value(&event);
+        choose.run((!path.is_empty()).then_some(path));
+    };
+    view! {
+        <label class="mapping-choice">
+            <span>{name}</span>
+            <select on:change=change>
+                <option value="" selected=is_none>
+                    {none}
+                </option>
+                {list}
+            </select>
+        </label>
+    }
+}
+
+/// The first record, as it would be read.
+#[component]
+fn Preview(mapping: Mapping) -> impl IntoView {
+    let shown = RwSignal::new(None::<Result<Episode, String>>);
+    Effect::new(move |_| {
+        let fields = mapping.fields.get();
+        let Some(head) = mapping.head.get().filter(|_| fields.is_usable()) else {
+            return shown.set(None);
+        };
+        mapping.client.preview(&head, fields.clone(), move |made| {
+            // A later choice may be shown already, or the dialog closed.
+            if mapping
+                .fields
+                .try_with_untracked(|now| *now == fields)
+                .unwrap_or_default()
+            {
+                let _ = shown.try_set(Some(made));
+            }
+        });
+    });
+    let content = move || match shown.get() {
+        None => {
+            let text = match mapping.head.with(Option::is_some) {
+                true => "Map the messages, the prompt or the answer to see the first record.",
+                false => "Import a file with these members to see how it is read.",
+            };
+            view! { <p class="help">{text}</p> }.into_any()
+        }
+        Some(Err(reason)) => {
+            let reason = match reason.is_empty() {
+                true => "The first record cannot be read this way.".to_owned(),
+                false => reason,
+            };
+            view! { <p class="help">{inert(&reason)}</p> }.into_any()
+        }
+        Some(Ok(episode)) => preview_of(&episode),
+    };
+    view! {
+        <section class="mapping-preview" aria-label="Preview of the first record" aria-live="polite">
+            <h3>{"First record"}</h3>
+            {content}
+        </section>
+    }
+}
+
+fn preview_of(episode: &Episode) -> AnyView {
+    let count = episode.messages().count();
+    let messages = episode.messages().take(MOST_MESSAGES).map(|message| {
+        let text = first_line(message, LONGEST_MESSAGE);
+        view! {
+            <li>
+                <span class="badge">{message.role().as_str()}</span>
+                <span dir="auto">{inert(&text)}</span>
+            </li>
+        }
+    });
+    let more = count.saturating_sub(MOST_MESSAGES);
+    let more = (more > 0)
+        .then(|| view! { <p class="help">{format!("{} more", plural(more, "message"))}</p> });
+    let kept = |key: &str| {
+        let value = episode.metadata.get(key)?;
+        let text = value.as_text().map(Text::to_string);
+        Some(text.unwrap_or_else(|| value.to_compact_text()))
+    };
+    let facts = [
+        ("Reward", episode.reward().map(reward_text)),
+        ("Task", episode.task().map(|task| task.id.to_string())),
+        ("Group", kept("group")),
+        ("Step", kept("step")),
+        ("Model", episode.model.as_ref().map(Text::to_string)),
+    ];
+    let facts = facts.into_iter().filter_map(|(name, value)| {
+        let value = value?;
+        Some(view! {
+            <div>
+                <dt>{name}</dt>
+                <dd dir="auto">{inert(&value)}</dd>
+            </div>
+        })
+    });
+    view! {
+        <ol class="mapping-messages">{messages.collect_view()}</ol>
+        {more}
+        <dl class="mapping-facts">{facts.collect_view()}</dl>
+    }
+    .into_any()
+}
