@@ -25,7 +25,7 @@ pub const FIRST_COLUMNS: [Column; 12] = [
 ];
 
 /// All columns that every table can show.
-pub const COLUMNS: [Column; 24] = [
+pub const COLUMNS: [Column; 25] = [
     Column::Name,
     Column::Environment,
     Column::Task,
@@ -46,6 +46,7 @@ pub const COLUMNS: [Column; 24] = [
     Column::Run,
     Column::Tags,
     Column::Notes,
+    Column::Labels,
     Column::Verdict,
     Column::Origin,
     Column::Added,
@@ -67,6 +68,7 @@ pub fn heading(column: &Column) -> String {
         Column::Errors => "Errors",
         Column::RepeatedCalls => "Repeated calls",
         Column::Notes => "Notes",
+        Column::Labels => "Labels",
         Column::Verdict => "Verdict",
         Column::Tokens => "Tokens",
         Column::RecordedTokens => "Sequence tokens",
@@ -96,6 +98,7 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Run
         | Column::Tags
         | Column::Notes
+        | Column::Labels
         | Column::Verdict
         | Column::Started
         | Column::Origin

@@ -10,6 +10,7 @@ use super::actions::{LinkNote, can_go_on, check_python, fork};
 use super::library_page::BackLink;
 use super::marks::keep_marks;
 use super::notes::Notes;
+use super::notes_panel::LabelLine;
 use super::panels::Panels;
 use super::progress::Progress;
 use super::reading_bar::ReadingBar;
@@ -62,7 +63,9 @@ pub(super) fn EpisodePage(
                     {outline(episode, edition.into(), selected, badges(viewer, notes))}
                 </section>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
-                    <ReadingBar reading=viewer.reading/>
+                    <ReadingBar reading=viewer.reading>
+                        <LabelLine viewer notes/>
+                    </ReadingBar>
                     <TokenBar tokens reading=viewer.reading/>
                     <Transcript
                         episode

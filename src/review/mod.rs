@@ -67,6 +67,7 @@ pub const KEYS: crate::navigation::Keys = &[
     ("J", "Go to the next message"),
     ("K", "Go to the previous message"),
     ("a", "Add a note on the selected text or the step"),
+    ("1 to 9", "Put a label on the step, or take it away"),
     ("p", "Play or pause"),
     ("Arrow keys on the timeline", "Move from step to step"),
     ("Escape", "Close the open dialog or menu"),

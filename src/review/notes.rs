@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trajectory::annotations::agreement::{Agreement, Judgement, agreement};
+use volary_trajectory::annotations::labels::{self, Labels, target_of};
 use volary_trajectory::annotations::{Annotation, Annotations, Target, Verdict, sidecar};
 
 use crate::browser::files::{self, GivenFile};
@@ -15,6 +16,8 @@ use crate::projection::text::plural;
 const KEPT: &str = "notes";
 /// The storage key of the annotator's name.
 const AUTHOR: &str = "annotator";
+/// The storage key of the labels.
+const LABELS: &str = "labels";
 /// The file name of an export.
 const FILE: &str = "annotations.json";
 /// The maximum number of annotator pairs shown.
@@ -27,8 +30,12 @@ pub struct Notes {
     pub all: RwSignal<Annotations>,
     /// The annotator's name.
     pub author: RwSignal<String>,
+    /// The labels on the keys 1 to 9.
+    pub labels: RwSignal<Labels>,
     /// The note that is being edited.
     pub draft: Draft,
+    /// What the last label key did.
+    pub said: RwSignal<Option<String>>,
     /// The last error.
     pub notice: RwSignal<Option<Notice>>,
 }
@@ -55,6 +62,11 @@ impl Notes {
         Notes {
             all: RwSignal::new(kept.map(|kept| kept.annotations).unwrap_or_default()),
             author: RwSignal::new(storage::get(Keep::Always, AUTHOR).unwrap_or_default()),
+            labels: RwSignal::new(
+                storage::get(Keep::Always, LABELS)
+                    .and_then(|text| serde_json::from_str(&text).ok())
+                    .unwrap_or_default(),
+            ),
             draft: Draft {
                 changes: RwSignal::new(None),
                 target: RwSignal::default(),
@@ -62,8 +74,43 @@ impl Notes {
                 label: RwSignal::default(),
                 verdict: RwSignal::new(None),
             },
+            said: RwSignal::new(None),
             notice: RwSignal::new(None),
         }
+    }
+
+    /// Changes the labels on the keys.
+    pub fn set_labels(self, labels: Labels) {
+        let text = serde_json::to_string(&labels).unwrap_or_default();
+        self.labels.set(labels);
+        if !storage::set(Keep::Always, LABELS, &text) {
+            self.notice.set(Some(Notice::new(
+                "The labels cannot be stored for the next visit.",
+                "The browser's storage is full or disabled.",
+                "They work until you leave the page.",
+            )));
+        }
+    }
+
+    /// Puts the label of a key on a step of an episode, or takes it away. Returns what was done, in words; `None` if the
+    /// key has no label.
+    pub fn toggle_label(self, episode: &Text, step: usize, key: &str) -> Option<String> {
+        let label = self
+            .labels
+            .with_untracked(|labels| labels.of_key(key).map(Text::from))?;
+        let target = target_of(step);
+        let note = Annotation {
+            id: new_id(),
+            episode: episode.clone(),
+            target: target.clone(),
+            label: Some(label.clone()),
+            author: self.author.get_untracked().trim().into(),
+            ..Annotation::default()
+        };
+        let mut is_on = false;
+        self.change(|all| is_on = labels::toggle(all, note, timers::wall_clock()));
+        let done = if is_on { "on" } else { "off" };
+        Some(format!("{}: label {label} {done}", target_text(&target)))
     }
 
     /// Saves the draft, unless it is empty.
@@ -79,7 +126,7 @@ impl Notes {
         let author = self.author.get_untracked().trim().to_owned();
         storage::set(Keep::Always, AUTHOR, &author);
         let note = Annotation {
-            id: id.unwrap_or_else(|| format!("{:013x}", browser::random_number()).into()),
+            id: id.unwrap_or_else(new_id),
             episode: episode.clone(),
             target: draft.target.get_untracked(),
             text: text.into(),
@@ -203,6 +250,11 @@ impl Notes {
             )));
         }
     }
+}
+
+/// The id of a new note.
+fn new_id() -> Text {
+    format!("{:013x}", browser::random_number()).into()
 }
 
 fn agreement_text(one: &str, other: &str, did: &str, found: &Agreement) -> Option<String> {

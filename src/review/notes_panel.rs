@@ -2,6 +2,7 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_trajectory::annotations::labels::{Labels, labels_on, target_of};
 use volary_trajectory::annotations::{Annotation, Target, Verdict};
 
 use super::notes::{Draft, Notes, target_text};
@@ -43,6 +44,7 @@ pub(super) fn NotesPanel(viewer: Viewer, notes: Notes) -> impl IntoView {
         });
     };
     view! {
+        <LabelKeys viewer notes/>
         <NewNote viewer notes/>
         {list}
         {agreement}
@@ -121,6 +123,124 @@ fn item(viewer: Viewer, notes: Notes, note: &Annotation) -> impl IntoView + use<
                 </div>
             </div>
         </li>
+    }
+}
+
+/// The labels on the selected step, as buttons and on the keys 1 to 9.
+#[component]
+fn LabelKeys(viewer: Viewer, notes: Notes) -> impl IntoView {
+    let target = Memo::new(move |_| target_of(viewer.shown.selected.get()));
+    let on = Memo::new(move |_| {
+        let id = viewer.shown.episode.with(|episode| episode.id.clone());
+        let labels = notes.all.with(|all| {
+            target.with(|target| {
+                let labels = labels_on(all, &id, target).into_iter();
+                labels.cloned().collect::<Vec<_>>()
+            })
+        });
+        labels
+    });
+    let buttons =
+        move || {
+            let labels = notes.labels.get();
+            let buttons = labels.list().iter().enumerate().map(|(place, label)| {
+            let key = (place + 1).to_string();
+            let pressed = label.clone();
+            let pressed = move || on.with(|on| on.iter().any(|one| **one == *pressed)).to_string();
+            let toggle = {
+                let key = key.clone();
+                move |_| {
+                    toggle(viewer, notes, &key);
+                }
+            };
+            view! {
+                <button type="button" class="small label-key" aria-pressed=pressed on:click=toggle>
+                    <kbd>{key}</kbd>
+                    <span dir="auto">{inert(label)}</span>
+                </button>
+            }
+        });
+            buttons.collect_view()
+        };
+    let fields = (0..Labels::MOST).map(|place| {
+        let number = place + 1;
+        let value = move || {
+            notes
+                .labels
+                .with(|labels| labels.list().get(place).cloned().unwrap_or_default())
+        };
+        let change = move |event| {
+            let labels = notes.labels.get_untracked();
+            notes.set_labels(labels.with(place, &event_target_value(&event)));
+        };
+        // The next one that is free, so that there are no gaps.
+        let is_hidden = move || notes.labels.with(|labels| labels.list().len() < place);
+        view! {
+            <label class="label-field" hidden=is_hidden>
+                <kbd>{number.to_string()}</kbd>
+                <input
+                    type="text"
+                    id=format!("label-{number}")
+                    aria-label=format!("Label on key {number}")
+                    prop:value=value
+                    on:change=change
+                />
+            </label>
+        }
+    });
+    let is_none = move || notes.labels.with(|labels| labels.list().is_empty());
+    view! {
+        <section class="label-keys" aria-label="Labels">
+            <p class="help">
+                {move || format!("Labels on {}", target.with(target_text).to_lowercase())}
+            </p>
+            <div class="button-row">{buttons}</div>
+            <details prop:open=is_none>
+                <summary>{"Labels on keys 1–9"}</summary>
+                <div class="label-fields">{fields.collect_view()}</div>
+            </details>
+        </section>
+    }
+}
+
+/// Puts the label of a key on the selected step, or takes it away. False if the key has no label.
+pub(super) fn toggle(viewer: Viewer, notes: Notes, key: &str) -> bool {
+    let id = viewer
+        .shown
+        .episode
+        .with_untracked(|episode| episode.id.clone());
+    let step = viewer.shown.selected.get_untracked();
+    let done = notes.toggle_label(&id, step, key);
+    let is_done = done.is_some();
+    if is_done {
+        notes.said.set(done);
+    }
+    is_done
+}
+
+/// The labels on the selected step, and what the last key did.
+#[component]
+pub(super) fn LabelLine(viewer: Viewer, notes: Notes) -> impl IntoView {
+    let labels = move || {
+        let id = viewer.shown.episode.with(|episode| episode.id.clone());
+        let target = target_of(viewer.shown.selected.get());
+        notes.all.with(|all| {
+            let labels = labels_on(all, &id, &target).into_iter();
+            let tags = labels.map(|label| {
+                view! {
+                    <span class="tag" dir="auto">
+                        {inert(label)}
+                    </span>
+                }
+            });
+            tags.collect_view()
+        })
+    };
+    view! {
+        <span class="label-line">{labels}</span>
+        <span class="visually-hidden" role="status" aria-label="Label">
+            {move || notes.said.get()}
+        </span>
     }
 }
 

@@ -15,6 +15,7 @@ use super::fetch_question::FetchQuestion;
 use super::grid_page::{Grid, GridPage};
 use super::library_page::LibraryPage;
 use super::notes::Notes;
+use super::notes_panel;
 use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;
 use super::progress::Progress;
@@ -441,9 +442,29 @@ impl Review {
                 self.begin_note();
                 true
             }
+            (key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"), Part::Episode) => {
+                self.toggle_label(key);
+                true
+            }
             (key, Part::Episode) => self.sequence.press(key) || self.viewer.press(key),
             _ => false,
         }
+    }
+
+    /// Puts the label of a key on the selected step; without one, asks for it.
+    fn toggle_label(self, key: &str) {
+        if notes_panel::toggle(self.viewer, self.notes, key) {
+            return;
+        }
+        self.viewer.panel.set(NOTES);
+        let free = self
+            .notes
+            .labels
+            .with_untracked(|labels| labels.list().len())
+            + 1;
+        timers::next_frame(move || {
+            element::focus_id(&format!("label-{free}"));
+        });
     }
 
     /// Starts a note on the selected text, or else on the selected step.

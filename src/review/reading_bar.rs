@@ -6,7 +6,11 @@ use crate::components::transcript::reading::{Kind, Reading};
 
 /// The bar above the transcript.
 #[component]
-pub(super) fn ReadingBar(reading: Reading) -> impl IntoView {
+pub(super) fn ReadingBar(
+    reading: Reading,
+    /// What is between the switches of messages and that of Markdown.
+    children: Children,
+) -> impl IntoView {
     let switch = move |label: &'static str, title: &'static str, kind: Kind| {
         let is_open = move || (!reading.folded.get().has(kind)).to_string();
         let toggle = move |_| {
@@ -42,6 +46,7 @@ pub(super) fn ReadingBar(reading: Reading) -> impl IntoView {
                 Kind::Tools,
             )}
             {switch("Reasoning", "Show or hide the model's reasoning", Kind::Reasoning)}
+            {children()}
             <button
                 type="button"
                 class="quiet small switch formatted"

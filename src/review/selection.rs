@@ -119,9 +119,12 @@ impl Look {
             })
         });
         let shown = gradually(rows.get_untracked(), move || {
-            let only = found
-                .get()
-                .map(|found| -> Only { Arc::new(move |row: &Row| found.contains_key(&row.id)) });
+            let only = found.get().map(|found| -> Only {
+                let words = client.wanted.get_untracked();
+                Arc::new(move |row: &Row| {
+                    found.contains_key(&row.id) || has_notes_with(row, &words)
+                })
+            });
             let wanted = Wanted {
                 filters: filters.get(),
                 only,
@@ -270,13 +273,20 @@ fn may_hide(column: &Column) -> bool {
 
 /// The rows with the notes on them. Rows without notes are shared.
 fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
-    let mut known: BTreeMap<&str, (Vec<Text>, Option<Text>)> = BTreeMap::new();
+    let mut known: BTreeMap<&str, (Vec<Text>, Vec<Text>, Option<Text>)> = BTreeMap::new();
     let mut notes: Vec<_> = notes.iter().collect();
     notes.sort_by(|one, other| one.changed.total_cmp(&other.changed));
     for note in notes {
-        let (texts, verdict) = known.entry(&note.episode).or_default();
+        let (texts, labels, verdict) = known.entry(&note.episode).or_default();
         let words = note.label.iter().chain([&note.text]);
         texts.extend(words.filter(|text| !text.is_empty()).cloned());
+        let label = note.label.iter().filter(|label| !label.is_empty());
+        labels.extend(
+            label
+                .filter(|label| !labels.contains(label))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
         if let Some(given) = note.verdict {
             *verdict = Some(given.as_str().into());
         }
@@ -286,13 +296,25 @@ fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
     }
     let with_notes = rows.iter().map(|row| match known.remove(&*row.id) {
         None => Arc::clone(row),
-        Some((notes, verdict)) => Arc::new(Row {
+        Some((notes, labels, verdict)) => Arc::new(Row {
             notes,
+            labels,
             verdict,
             ..Row::clone(row)
         }),
     });
     Arc::new(with_notes.collect())
+}
+
+/// Whether the notes on an episode have all words of a search.
+fn has_notes_with(row: &Row, words: &str) -> bool {
+    if row.notes.is_empty() {
+        return false;
+    }
+    let notes = row.notes.join("\n").to_lowercase();
+    let words = words.to_lowercase();
+    let mut words = words.split_whitespace().map(|word| word.trim_matches('"'));
+    words.all(|word| notes.contains(word))
 }
 
 fn in_order(chosen: &BTreeSet<Text>, shown: &[Arc<Row>], all: &[Arc<Row>]) -> Vec<Arc<Row>> {
@@ -342,6 +364,10 @@ mod tests {
             with_notes[1].notes,
             ["loop".into(), "asks twice".into()] as [Text; 2]
         );
+        assert!(has_notes_with(&with_notes[1], "Asks LOOP"));
+        assert!(!has_notes_with(&with_notes[1], "asks thrice"));
+        assert!(!has_notes_with(&with_notes[0], ""));
+        assert_eq!(with_notes[1].labels, ["loop".into()] as [Text; 1]);
         assert_eq!(with_notes[1].verdict.as_deref(), Some("bad"));
     }
 

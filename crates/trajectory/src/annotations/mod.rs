@@ -1,12 +1,13 @@
 //! Notes about episodes: a text, a label or a verdict, attached to a step, a passage or a part of the state.
 //! They are stored next to the episodes, never in them.
 //!
-//! - [`sidecar`]: the file format. [`agreement`]: the agreement of two annotators.
+//! - [`sidecar`]: the file format. [`agreement`]: the agreement of two annotators. [`labels`]: labels on keys.
 //!
 //! Invariants: merging is commutative and idempotent; of two versions of an annotation the later one wins, and
 //! a deleted annotation stays deleted.
 
 pub mod agreement;
+pub mod labels;
 pub mod sidecar;
 
 use std::collections::BTreeMap;

@@ -63,6 +63,7 @@ fn title(column: &Column) -> String {
         Column::Errors => "errors",
         Column::RepeatedCalls => "repeated_calls",
         Column::Notes => "notes",
+        Column::Labels => "labels",
         Column::Verdict => "verdict",
         Column::Tokens => "tokens",
         Column::RecordedTokens => "sequence_tokens",

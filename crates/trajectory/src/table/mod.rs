@@ -72,6 +72,8 @@ pub struct Row {
     /// Texts and labels of the notes on it. Notes are stored elsewhere, so this and the verdict are filled for display
     /// and never stored.
     pub notes: Vec<Text>,
+    /// The labels among them, each once.
+    pub labels: Vec<Text>,
     /// The verdict of the last of these notes that has one.
     pub verdict: Option<Text>,
     /// How it was judged.
@@ -129,6 +131,8 @@ pub enum Column {
     Tags,
     /// The texts and labels of the notes on it.
     Notes,
+    /// The labels of the notes on it.
+    Labels,
     /// The verdict of the notes on it.
     Verdict,
     /// How it came into the library.
@@ -233,6 +237,8 @@ impl Row {
             Column::Tags => Cell::Texts(&self.tags),
             Column::Notes if self.notes.is_empty() => Cell::Empty,
             Column::Notes => Cell::Texts(&self.notes),
+            Column::Labels if self.labels.is_empty() => Cell::Empty,
+            Column::Labels => Cell::Texts(&self.labels),
             Column::Verdict => known(self.verdict.as_ref()),
             Column::Origin => known(self.origin.as_ref()),
             Column::Added => number(self.added),

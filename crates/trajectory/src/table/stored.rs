@@ -86,6 +86,7 @@ impl Row {
             started: number("started"),
             outcome: text("outcome").unwrap_or_default(),
             notes: Vec::new(),
+            labels: Vec::new(),
             verdict: None,
             tags: list("tags")
                 .iter()
@@ -154,6 +155,7 @@ mod tests {
             errors: Some(2),
             repeated_calls: Some(1),
             notes: Vec::new(),
+            labels: Vec::new(),
             verdict: None,
             tokens: Some(120),
             recorded_tokens: Some(90),

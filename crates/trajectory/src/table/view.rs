@@ -98,7 +98,7 @@ impl View {
 }
 
 /// The names of the columns that every table has.
-const NAMES: [(&str, Column); 24] = [
+const NAMES: [(&str, Column); 25] = [
     ("name", Column::Name),
     ("environment", Column::Environment),
     ("model", Column::Model),
@@ -122,6 +122,7 @@ const NAMES: [(&str, Column); 24] = [
     ("errors", Column::Errors),
     ("repeated-calls", Column::RepeatedCalls),
     ("notes", Column::Notes),
+    ("labels", Column::Labels),
     ("verdict", Column::Verdict),
 ];
 

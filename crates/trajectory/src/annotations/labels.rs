@@ -1,0 +1,191 @@
+//! Labels on keys: words of the annotator's own, each on one of the keys 1 to 9, that are put on a step or an episode
+//! with one key and taken away with the same.
+//!
+//! Invariants: there are at most nine, none is empty, and no two are the same. A label that is put on is a note without
+//! a text; taking it away never deletes a text or a verdict.
+
+use serde::{Deserialize, Serialize};
+use volary_core::json::Text;
+
+use super::{Annotation, Annotations, Target};
+
+/// The labels on the keys 1 to 9.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<String>")]
+pub struct Labels(Vec<String>);
+
+impl From<Vec<String>> for Labels {
+    /// Labels that are empty or there already are left out, and those after the ninth.
+    fn from(words: Vec<String>) -> Labels {
+        let mut labels: Vec<String> = Vec::new();
+        for word in words {
+            let word = word.trim();
+            if !word.is_empty()
+                && labels.len() < Labels::MOST
+                && labels.iter().all(|one| one != word)
+            {
+                labels.push(word.to_owned());
+            }
+        }
+        Labels(labels)
+    }
+}
+
+impl Labels {
+    /// As many as there are keys.
+    pub const MOST: usize = 9;
+
+    /// All of them, that of key 1 first.
+    pub fn list(&self) -> &[String] {
+        &self.0
+    }
+
+    /// The label of a key.
+    pub fn of_key(&self, key: &str) -> Option<&str> {
+        let number: usize = key.parse().ok().filter(|_| key.len() == 1)?;
+        self.0.get(number.checked_sub(1)?).map(String::as_str)
+    }
+
+    /// The same with another label at a place, from 0; an empty one removes it.
+    pub fn with(&self, place: usize, label: &str) -> Labels {
+        let mut words = self.0.clone();
+        match words.get_mut(place) {
+            Some(word) => label.clone_into(word),
+            None => words.push(label.to_owned()),
+        }
+        Labels::from(words)
+    }
+}
+
+/// What a label is put on: the selected step, or the whole episode at its start.
+pub fn target_of(step: usize) -> Target {
+    match step {
+        0 => Target::Episode,
+        step => Target::Step { step },
+    }
+}
+
+/// The labels on a target, in the order in which they were put on it.
+pub fn labels_on<'a>(notes: &'a Annotations, episode: &str, target: &Target) -> Vec<&'a Text> {
+    let on = notes
+        .iter()
+        .filter(|note| &*note.episode == episode && note.target == *target);
+    let mut on: Vec<_> = on.filter(|note| note.label.is_some()).collect();
+    on.sort_by(|one, other| one.changed.total_cmp(&other.changed));
+    let mut labels: Vec<&Text> = Vec::new();
+    for label in on.into_iter().filter_map(|note| note.label.as_ref()) {
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    labels
+}
+
+/// Puts a label on the target of a note, or takes it away if this author put it there. `note` has the new note's id,
+/// episode, target, author and label. Returns whether the label is on the target now.
+pub fn toggle(notes: &mut Annotations, note: Annotation, now: f64) -> bool {
+    let known = notes.iter().filter(|known| {
+        known.episode == note.episode
+            && known.target == note.target
+            && known.author == note.author
+            && known.label == note.label
+    });
+    let known: Vec<Annotation> = known.cloned().collect();
+    if known.is_empty() {
+        notes.write(note, now);
+        return true;
+    }
+    for known in known {
+        match known.text.is_empty() && known.verdict.is_none() {
+            true => drop(notes.delete(&known.id, now)),
+            false => notes.write(
+                Annotation {
+                    label: None,
+                    ..known
+                },
+                now,
+            ),
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::annotations::{Verdict, sidecar};
+
+    fn note(id: &str, label: &str, step: usize) -> Annotation {
+        Annotation {
+            id: id.into(),
+            episode: "e".into(),
+            target: target_of(step),
+            label: Some(label.into()),
+            author: "a".into(),
+            ..Annotation::default()
+        }
+    }
+
+    #[test]
+    fn keys_have_labels() {
+        let words = ["loop", " asks twice ", "", "loop"].map(str::to_owned);
+        let labels = Labels::from(words.to_vec());
+        assert_eq!(labels.list(), ["loop", "asks twice"]);
+        let of = |key| labels.of_key(key);
+        assert_eq!((of("1"), of("2")), (Some("loop"), Some("asks twice")));
+        for none in ["0", "3", "10", "a", "", "+1"] {
+            assert_eq!(of(none), None, "{none}");
+        }
+        assert_eq!(labels.with(0, "").list(), ["asks twice"]);
+        assert_eq!(labels.with(5, "new").list(), ["loop", "asks twice", "new"]);
+        let many: Vec<String> = (0..20).map(|number| number.to_string()).collect();
+        let text = serde_json::to_string(&many).unwrap();
+        let read: Labels = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.list().len(), Labels::MOST);
+        assert_eq!(
+            serde_json::from_str::<Labels>(&serde_json::to_string(&read).unwrap()).unwrap(),
+            read
+        );
+    }
+
+    #[test]
+    fn a_label_is_put_on_and_taken_away() {
+        let mut notes = Annotations::default();
+        assert!(toggle(&mut notes, note("1", "loop", 3), 1.0));
+        assert!(toggle(&mut notes, note("2", "slow", 3), 2.0));
+        assert!(toggle(&mut notes, note("3", "loop", 0), 3.0));
+        let on = |notes: &Annotations, step| {
+            let labels = labels_on(notes, "e", &target_of(step));
+            labels
+                .iter()
+                .map(|label| label.to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(on(&notes, 3), ["loop", "slow"]);
+        assert_eq!(on(&notes, 0), ["loop"], "of the whole episode");
+        assert!(!toggle(&mut notes, note("4", "loop", 3), 4.0));
+        assert_eq!(on(&notes, 3), ["slow"]);
+        // It is exported with the notes, and comes back with them.
+        let file = sidecar::read(&sidecar::to_text(&notes))
+            .unwrap()
+            .annotations;
+        assert_eq!(on(&file, 3), ["slow"]);
+        // A text stays, and so does the label of another author.
+        let written = Annotation {
+            text: "look here".into(),
+            verdict: Some(Verdict::Bad),
+            ..note("5", "cheats", 2)
+        };
+        notes.write(written, 5.0);
+        notes.write(
+            Annotation {
+                author: "b".into(),
+                ..note("6", "cheats", 2)
+            },
+            5.0,
+        );
+        assert!(!toggle(&mut notes, note("7", "cheats", 2), 6.0));
+        assert_eq!(on(&notes, 2), ["cheats"]);
+        assert_eq!(notes.get("5").map(|note| &*note.text), Some("look here"));
+    }
+}
