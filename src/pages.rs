@@ -56,6 +56,7 @@ fn review() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/tokens.css"));
     appearance::adopt(include_str!("../style/result.css"));
     appearance::adopt(include_str!("../style/mapping.css"));
+    appearance::adopt(include_str!("../style/lanes.css"));
     crate::components::prose::install();
     Ok(crate::review::page::page)
 }

@@ -281,7 +281,14 @@ pub fn click_place(click: &MouseEvent) -> Option<f64> {
     (box_.width() > 0.0).then(|| (f64::from(click.client_x()) - box_.left()) / box_.width())
 }
 
-/// Submits the form of an event's target, as its submit button would. Returns false without a form.
+/// The vertical position of a click within its element, from 0 (top) to 1 (bottom).
+pub fn click_height(click: &MouseEvent) -> Option<f64> {
+    let element = click.current_target()?.dyn_into::<Element>().ok()?;
+    let box_ = element.get_bounding_client_rect();
+    (box_.height() > 0.0).then(|| (f64::from(click.client_y()) - box_.top()) / box_.height())
+}
+
+/// Submits the form of an event's target, as its button would. False without a form.
 pub fn submit_form(event: &Event) -> bool {
     let form = event
         .target()

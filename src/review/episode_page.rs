@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 
 use super::actions::{LinkNote, can_go_on, check_python, fork};
+use super::lanes::{Related, StepLanes};
 use super::library_page::BackLink;
 use super::marks::keep_marks;
 use super::notes::Notes;
@@ -50,7 +51,7 @@ pub(super) fn EpisodePage(
     let tokens = Tokens::new(episode, viewer.reading);
     view! {
         <div class="review-episode">
-            <Bar viewer sequence>
+            <Bar client viewer sequence>
                 {children()}
             </Bar>
             <Rest client viewer/>
@@ -154,6 +155,7 @@ fn badges(viewer: Viewer, notes: Notes) -> Signal<Badges> {
 
 #[component]
 fn Bar(
+    client: LibraryClient,
     viewer: Viewer,
     /// The way to the next trajectory.
     sequence: ViewFn,
@@ -215,12 +217,16 @@ fn Bar(
                     speed=viewer.player.speed
                 />
                 <div class="step-bar-row">
-                    <StepBar episode selected=viewer.shown.selected/>
+                    <div class="step-bars">
+                        <StepBar episode selected=viewer.shown.selected/>
+                        <StepLanes viewer/>
+                    </div>
                     <div class="button-row">
                         {jump("Previous mark", false)}
                         {jump("Next mark", true)}
                     </div>
                 </div>
+                <Related client viewer/>
             </div>
         </section>
     }

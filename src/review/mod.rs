@@ -10,6 +10,7 @@
 //! - [`sequence`]: from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]
 //!   and [`state_panel`], and notes in [`notes`] and [`notes_panel`].
+//! - [`lanes`]: subagents and parallel calls below the bar of steps, and related trajectories.
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected
 //!   text. [`tokens`]: the recorded tokens below messages.
 
@@ -27,6 +28,7 @@ pub mod filters;
 pub mod gradually;
 pub mod grid_page;
 pub mod groups;
+pub mod lanes;
 pub mod library_page;
 pub mod link_reach;
 pub mod marks;

@@ -30,6 +30,7 @@ pub mod export;
 pub mod frames;
 pub mod history;
 pub mod import;
+pub mod lanes;
 pub mod markdown;
 pub mod messages_jsonl;
 pub mod native;

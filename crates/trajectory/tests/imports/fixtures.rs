@@ -2,7 +2,7 @@
 
 use volary_core::AnyMessage;
 use volary_core::json::Json;
-use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
+use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
 use volary_trajectory::{Ending, Episode, Relation, Rewards};
 
 use crate::{Shape, fixture, shape};
@@ -226,4 +226,39 @@ fn a_claude_code_session_has_its_subagent_and_its_branch() {
     assert_eq!(links(branch)[0].0, Relation::Branch);
     let said = |episode: &Episode| episode.steps[2].action.body().content.clone().unwrap();
     assert_eq!((&*said(main), &*said(branch)), ("Welcome.", "Oh."));
+}
+
+#[test]
+fn subagents_within_an_inspect_sample_are_lanes() {
+    use volary_trajectory::lanes::{LaneKind, Lanes};
+
+    let log = r#"{"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "samples": [
+        {"id": "1", "epoch": 1, "input": "go", "target": "", "output": {}, "scores": {},
+         "messages": [{"role": "user", "content": "go"},
+            {"id": "a1", "role": "assistant", "content": "one"},
+            {"id": "a2", "role": "assistant", "content": "two"},
+            {"id": "a3", "role": "assistant", "content": "three"}],
+         "events": [
+            {"event": "span_begin", "id": "main", "type": "agent", "name": "main"},
+            {"event": "model", "output": {"choices": [{"message": {"id": "a1", "role": "assistant", "content": "one"}}]}},
+            {"event": "span_begin", "id": "s", "type": "agent", "name": "searcher"},
+            {"event": "model", "output": {"choices": [{"message": {"id": "a2", "role": "assistant", "content": "two"}}]}},
+            {"event": "span_end", "id": "s"},
+            {"event": "model", "output": {"choices": [{"message": {"id": "a3", "role": "assistant", "content": "three"}}]}},
+            {"event": "span_end", "id": "main"}]}]}"#;
+    let file = InputFile {
+        name: Some("log.json".to_owned()),
+        bytes: log.as_bytes().to_vec(),
+    };
+    let episode = import(&[file]).unwrap().episodes.remove(0);
+    let lanes = Lanes::of(&episode);
+    let [lane] = lanes.lanes.as_slice() else {
+        panic!("{lanes:?}");
+    };
+    let segment = &lane[0];
+    assert_eq!(segment.kind, LaneKind::Subagent);
+    assert_eq!(
+        (&*segment.name, segment.from, segment.to),
+        ("searcher", 1, 2)
+    );
 }

@@ -11,6 +11,7 @@ use crate::episode::{Episode, StepError, Usage};
 use crate::frames::{FrameHistory, FramePatch};
 use crate::import::chat;
 use crate::import::expansion::{Expansion, size};
+use crate::lanes::SPANS;
 use crate::time;
 
 /// The members of a model's call that say what it was given, which the messages say as well.
@@ -41,6 +42,7 @@ pub(super) fn read(events: Vec<Json>, ids: &[Option<Text>], episode: &mut Episod
         calls,
         current: None,
         stores: Stores::new(&events),
+        spans: Spans::default(),
         others: vec![Vec::new(); episode.steps.len() + 1],
     };
     for event in events {
@@ -60,6 +62,7 @@ struct Walk {
     calls: HashMap<Text, usize>,
     current: Option<usize>,
     stores: Stores,
+    spans: Spans,
     /// Other events that are preserved: before the first step, then by step.
     others: Vec<Vec<Json>>,
 }
@@ -82,7 +85,9 @@ impl Walk {
                 self.stores.change(&event, "/store");
                 return;
             }
-            Some("state" | "span_begin" | "span_end" | "sample_init" | "step") => return,
+            Some("span_begin") => return self.spans.begin(&event, self.current),
+            Some("span_end") => return self.spans.end(&event, self.current),
+            Some("state" | "sample_init" | "step") => return,
             Some("error") => {
                 let message = event.get("error").and_then(|error| error.get("message"));
                 if let Some(message) = message.and_then(Json::as_text)
@@ -192,7 +197,45 @@ impl Walk {
                 step.extras.insert("events", events);
             }
         }
+        if !self.spans.ended.is_empty() {
+            episode.raw.insert(SPANS, self.spans.ended);
+        }
         self.stores.finish(episode);
+    }
+}
+
+/// The spans of agents that others started: those that begin after the first step.
+#[derive(Default)]
+struct Spans {
+    /// Those that have not ended: id, name, and the step from which they go.
+    open: Vec<(Text, Text, usize)>,
+    ended: Vec<Json>,
+}
+
+impl Spans {
+    fn begin(&mut self, event: &Object, current: Option<usize>) {
+        const MOST: usize = 1000;
+        let kind = text(event, "type");
+        let is_agent = matches!(kind.as_deref(), Some("agent" | "subtask"));
+        if let (true, Some(id), Some(name), Some(step)) =
+            (is_agent, text(event, "id"), text(event, "name"), current)
+            && self.open.len() + self.ended.len() < MOST
+        {
+            self.open.push((id, name, step + 1));
+        }
+    }
+
+    fn end(&mut self, event: &Object, current: Option<usize>) {
+        let id = text(event, "id").unwrap_or_default();
+        let place = self.open.iter().rposition(|(known, ..)| *known == id);
+        if let (Some(place), Some(step)) = (place, current) {
+            let (_, name, from) = self.open.remove(place);
+            let mut span = Object::new();
+            span.insert("name", name);
+            span.insert("from", from as i64);
+            span.insert("to", step as i64 + 1);
+            self.ended.push(span.into());
+        }
     }
 }
 
