@@ -57,6 +57,7 @@ fn review() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/result.css"));
     appearance::adopt(include_str!("../style/mapping.css"));
     appearance::adopt(include_str!("../style/lanes.css"));
+    appearance::adopt(include_str!("../style/chart.css"));
     crate::components::prose::install();
     Ok(crate::review::page::page)
 }

@@ -25,6 +25,7 @@ pub(super) fn FilterBar(look: Look) -> impl IntoView {
             {move || filter_chips(look)}
             <NewFilter look/>
             <GroupChoice look/>
+            <ChartButton look/>
             <ColumnChoice look/>
         </div>
         <HiddenColumns look/>
@@ -222,6 +223,25 @@ fn GroupChoice(look: Look) -> impl IntoView {
                 />
             </label>
         </Show>
+    }
+}
+
+/// Shows the chart, or hides it.
+#[component]
+fn ChartButton(look: Look) -> impl IntoView {
+    let is_shown = Memo::new(move |_| look.chart.with(Option::is_some));
+    let toggle = move |_| {
+        look.chart.update(|chart| {
+            *chart = match chart.take() {
+                Some(_) => None,
+                None => Some((Column::Steps, Column::Reward)),
+            };
+        });
+    };
+    view! {
+        <button type="button" aria-pressed=move || is_shown.get().to_string() on:click=toggle>
+            {"Chart"}
+        </button>
     }
 }
 

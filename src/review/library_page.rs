@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::chart::Charts;
 use super::chosen::ChosenBar;
 use super::field_mapping::{FieldMappings, Mapping, Remembered};
 use super::filters::FilterBar;
@@ -42,6 +43,7 @@ pub(super) fn LibraryPage(look: Look) -> impl IntoView {
                 <FilterBar look/>
             </Show>
             <ChosenBar look/>
+            <Charts look/>
             <Groups look/>
             <Table look/>
             <Remembered mapping/>

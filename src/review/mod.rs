@@ -1,7 +1,7 @@
 //! Review: reading episodes of any origin.
 //!
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is
-//!   in [`selection`]; [`filters`], [`groups`] and [`cross_table`], actions on [`chosen`] rows, and storage in [`room_dialog`].
+//!   in [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`], actions on [`chosen`] rows, and storage in [`room_dialog`].
 //!   [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file is fetched because of it. [`gradually`]: computation in slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid.
@@ -15,6 +15,7 @@
 //!   text. [`tokens`]: the recorded tokens below messages.
 
 pub mod actions;
+pub mod chart;
 pub mod chosen;
 pub mod compare_page;
 pub mod comparison;

@@ -48,6 +48,8 @@ pub struct Look {
     pub groups: RwSignal<Vec<Column>>,
     /// The order of the groups.
     pub group_sort: RwSignal<Option<(GroupOrder, Direction)>>,
+    /// The two columns of the chart, if it is shown.
+    pub chart: RwSignal<Option<(Column, Column)>>,
     /// The first row in sight.
     pub first: RwSignal<usize>,
     /// The row to scroll to once it exists.
@@ -152,6 +154,7 @@ impl Look {
             sort,
             groups: RwSignal::default(),
             group_sort: RwSignal::new(None),
+            chart: RwSignal::new(None),
             first: RwSignal::new(0),
             wanted_first: RwSignal::new(None),
             opened: RwSignal::new(None),
@@ -170,6 +173,7 @@ impl Look {
             sort: self.sort.get(),
             groups: self.groups.get(),
             group_sort: self.group_sort.get(),
+            chart: self.chart.get(),
             columns: columns.map(|columns| columns.to_vec()),
             first: self.first.get(),
         };
@@ -187,6 +191,7 @@ impl Look {
         self.sort.set(view.sort);
         self.groups.set(view.groups);
         self.group_sort.set(view.group_sort);
+        self.chart.set(view.chart);
         self.chosen_columns.set(view.columns.map(Arc::new));
         self.first.set(view.first);
         self.wanted_first

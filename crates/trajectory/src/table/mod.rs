@@ -2,12 +2,13 @@
 //!
 //! - [`filter`]: which rows are shown. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by
 //!   task, by run, by any column. [`view`]: all of that as a part of an address. [`variation`]: columns that
-//!   do not tell rows apart. [`cross`]: groups by two columns, crossed.
+//!   do not tell rows apart. [`cross`]: groups by two columns, crossed. [`chart`]: one column against another.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
 
 pub mod arrange;
+pub mod chart;
 pub mod cross;
 pub mod filter;
 pub mod groups;

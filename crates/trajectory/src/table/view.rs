@@ -32,6 +32,8 @@ pub struct View {
     pub groups: Vec<Column>,
     /// By what the groups are sorted; in the order in which they come first if `None`.
     pub group_sort: Option<(GroupOrder, Direction)>,
+    /// The two columns of the chart, if it is shown.
+    pub chart: Option<(Column, Column)>,
     /// The columns; `None` for those that are shown by default.
     pub columns: Option<Vec<Column>>,
     /// The first row in sight.
@@ -50,6 +52,10 @@ impl View {
                 "group" => {
                     let columns = value.split('~').filter_map(read_column);
                     view.groups = columns.take(MOST_GROUPS).collect();
+                }
+                "chart" => {
+                    let mut columns = value.split('~').filter_map(read_column);
+                    view.chart = columns.next().zip(columns.next());
                 }
                 "group-sort" => view.group_sort = read_group_sort(value),
                 "columns" => {
@@ -86,6 +92,9 @@ impl View {
                 "group-sort",
                 format!("{}~{}", order.name(), sign(*direction)),
             );
+        }
+        if let Some((first, second)) = &self.chart {
+            put("chart", columns_text(&[first.clone(), second.clone()]));
         }
         if let Some(columns) = &self.columns {
             put("columns", columns_text(columns));
@@ -296,6 +305,7 @@ mod tests {
             sort: Some((Column::Steps, Direction::Descending)),
             groups: vec![Column::Task, Column::Model],
             group_sort: Some((GroupOrder::Reward, Direction::Descending)),
+            chart: Some((Column::Steps, Column::Reward)),
             columns: Some(vec![
                 Column::Name,
                 Column::Metadata(vec!["a".into(), "b".into()]),
@@ -303,7 +313,8 @@ mod tests {
             first: 12,
         };
         let query = "q=red%20marble&filter=reward~between~~0.5&filter=score/f%2F1~known\
-            &sort=steps~down&group=task~model&group-sort=reward~down&columns=name~metadata/a/b&row=12";
+            &sort=steps~down&group=task~model&group-sort=reward~down&chart=steps~reward\
+            &columns=name~metadata/a/b&row=12";
         assert_eq!(view.to_query(), query);
         assert_eq!(View::read(query), view);
     }
@@ -333,11 +344,12 @@ mod tests {
             sort in prop::option::of((column(), any::<bool>().prop_map(direction))),
             groups in prop::collection::vec(column(), 0..=MOST_GROUPS),
             group_sort in prop::option::of((0..GroupOrder::ALL.len(), any::<bool>())),
+            chart in prop::option::of((column(), column())),
             columns in prop::option::of(prop::collection::vec(column(), 1..5)),
             first in 0usize..100_000,
         ) {
             let group_sort = group_sort.map(|(place, is_up)| (GroupOrder::ALL[place], direction(is_up)));
-            let view = View { search, filters, sort, groups, group_sort, columns, first };
+            let view = View { search, filters, sort, groups, group_sort, chart, columns, first };
             prop_assert_eq!(View::read(&view.to_query()), view);
         }
 
