@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trajectory::statistics::{HalfWidths, Paired};
 use volary_trajectory::table::Column;
-use volary_trajectory::table::cross::Cross;
+use volary_trajectory::table::cross::{Cross, CrossTotal};
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::{Group, GroupOrder};
 use volary_trajectory::table::order::{Direction, natural};
@@ -77,8 +77,14 @@ fn cross_table(look: Look, cross: &Cross, first: &str, range: (f64, f64)) -> Any
     });
     let mut order: Vec<usize> = (0..cross.rows.len()).collect();
     let sort = look.group_sort.get();
-    if let Some((_, direction)) = sort {
-        order.sort_by(|one, other| natural(&cross.rows[*one], &cross.rows[*other]));
+    if let Some((by, direction)) = sort {
+        match by {
+            GroupOrder::Reward => order.sort_by(|one, other| {
+                let mean = |row: usize| cross.row_total(row).mean.unwrap_or(f64::INFINITY);
+                mean(*one).total_cmp(&mean(*other))
+            }),
+            _ => order.sort_by(|one, other| natural(&cross.rows[*one], &cross.rows[*other])),
+        }
         if direction == Direction::Descending {
             order.reverse();
         }
@@ -97,10 +103,13 @@ fn cross_table(look: Look, cross: &Cross, first: &str, range: (f64, f64)) -> Any
                     <span dir="auto">{inert(value_name(&name))}</span>
                 </th>
                 {cells}
+                {total_cell(cross.row_total(*row), range)}
             </tr>
         }
     });
     let rows = rows.collect_view();
+    let sums = (0..cross.columns.len().min(MOST_COLUMNS)).map(|column| cross.column_total(column));
+    let sums = sums.map(|total| total_cell(total, range)).collect_view();
     let more = cross
         .rows
         .len()
@@ -119,35 +128,62 @@ fn cross_table(look: Look, cross: &Cross, first: &str, range: (f64, f64)) -> Any
         let words = format!("{} more columns. Filter to see them.", count_text(more));
         view! { <p class="faint">{words}</p> }
     });
-    let next = move |_| {
-        look.group_sort.set(match sort {
-            None => Some((GroupOrder::Name, Direction::Ascending)),
-            Some((_, Direction::Ascending)) => Some((GroupOrder::Name, Direction::Descending)),
-            Some((_, Direction::Descending)) => None,
-        });
-    };
-    let (sorted, mark) = match sort {
-        None => (None, ""),
-        Some((_, Direction::Ascending)) => (Some("ascending"), " ↑"),
-        Some((_, Direction::Descending)) => (Some("descending"), " ↓"),
+    let heading = move |name: String, by: GroupOrder| {
+        let now = sort.filter(|(known, _)| *known == by);
+        let next = move |_| {
+            look.group_sort.set(match now {
+                None => Some((by, Direction::Ascending)),
+                Some((_, Direction::Ascending)) => Some((by, Direction::Descending)),
+                Some((_, Direction::Descending)) => None,
+            });
+        };
+        let (sorted, mark) = match now {
+            None => (None, ""),
+            Some((_, Direction::Ascending)) => (Some("ascending"), " ↑"),
+            Some((_, Direction::Descending)) => (Some("descending"), " ↓"),
+        };
+        view! {
+            <th scope="col" aria-sort=sorted>
+                <button type="button" class="quiet column-sort" on:click=next>
+                    {name}
+                    <span aria-hidden="true">{mark}</span>
+                </button>
+            </th>
+        }
     };
     view! {
         <table aria-label="Groups" class="cross-table">
             <thead>
                 <tr>
-                    <th scope="col" aria-sort=sorted>
-                        <button type="button" class="quiet column-sort" on:click=next>
-                            {first.to_owned()}
-                            <span aria-hidden="true">{mark}</span>
-                        </button>
-                    </th>
+                    {heading(first.to_owned(), GroupOrder::Name)}
                     {heads.collect_view()}
+                    {heading("All".to_owned(), GroupOrder::Reward)}
                 </tr>
             </thead>
             <tbody>{rows}</tbody>
+            <tfoot>
+                <tr>
+                    <th scope="row">{"All"}</th>
+                    {sums}
+                    {total_cell(cross.total(), range)}
+                </tr>
+            </tfoot>
         </table>
         {columns}
         {more}
+    }
+    .into_any()
+}
+
+/// All trajectories of a row or a column.
+fn total_cell(total: CrossTotal, range: (f64, f64)) -> AnyView {
+    let mean = total.mean.map_or_else(|| "–".to_owned(), rounded);
+    view! {
+        <td class="column-number cross-total">
+            {mean}
+            <span class="faint">{format!(" n={}", count_text(total.count))}</span>
+            {total.mean.map(|mean| bar(mean, range))}
+        </td>
     }
     .into_any()
 }

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::align::common_steps;
+use volary_trajectory::align::grid::{EpisodeTotal, GridOrder, StepTotal, step_totals};
+use volary_trajectory::table::order::Direction;
 
 use super::library_page::BackLink;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::projection::outline::{class_and_name, line};
-use crate::projection::summary::reward_text;
+use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::{count_text, plural};
 use crate::route::{ReviewPlace, Route};
 
@@ -27,14 +29,30 @@ pub struct Grid {
     pub episodes: RwSignal<Arc<Vec<Arc<Episode>>>>,
     /// The number of initial steps with the same actions.
     common: Memo<usize>,
+    /// The order of the columns.
+    order: RwSignal<(GridOrder, Direction)>,
+    /// The episodes in that order.
+    sorted: Memo<Arc<Vec<Arc<Episode>>>>,
+    /// What the episodes have in common at each step.
+    totals: Memo<Arc<Vec<StepTotal>>>,
 }
 
 impl Grid {
     /// An empty grid.
     pub fn new() -> Grid {
         let episodes = RwSignal::new(Arc::<Vec<Arc<Episode>>>::default());
+        let order = RwSignal::new((GridOrder::Chosen, Direction::Ascending));
         Grid {
             episodes,
+            order,
+            sorted: Memo::new(move |_| {
+                let (order, direction) = order.get();
+                episodes.with(|episodes| {
+                    let places = order.places(episodes, direction).into_iter();
+                    Arc::new(places.map(|place| Arc::clone(&episodes[place])).collect())
+                })
+            }),
+            totals: Memo::new(move |_| episodes.with(|episodes| Arc::new(step_totals(episodes)))),
             common: Memo::new(move |_| {
                 episodes.with(|episodes| {
                     let episodes: Vec<&Episode> =
@@ -62,7 +80,7 @@ pub(super) fn GridPage(grid: Grid) -> impl IntoView {
         })
     });
     let edition = Memo::new(move |edition: Option<&u32>| {
-        grid.episodes.track();
+        grid.sorted.track();
         edition.map_or(0, |edition| edition.wrapping_add(1))
     });
     let rows = Rows {
@@ -76,15 +94,18 @@ pub(super) fn GridPage(grid: Grid) -> impl IntoView {
     };
     let body = rows.view(move |step| {
         let common = grid.common.get_untracked();
-        grid.episodes
-            .with_untracked(|episodes| row(episodes, step, common))
+        let total = grid
+            .totals
+            .with_untracked(|totals| totals.get(step.checked_sub(1)?).copied());
+        grid.sorted
+            .with_untracked(|episodes| row(episodes, step, common, total))
     });
     let said = move || {
         grid.episodes
             .with(|episodes| summary(episodes, grid.common.get()))
     };
     let columns = move || {
-        grid.episodes.with(|episodes| {
+        grid.sorted.with(|episodes| {
             let first = episodes.first().map(|first| first.id.to_string());
             let columns = episodes.iter();
             columns
@@ -101,6 +122,7 @@ pub(super) fn GridPage(grid: Grid) -> impl IntoView {
                 <p class="faint" role="status">
                     {said}
                 </p>
+                <OrderChoice grid/>
             </header>
             <div class="grid-scroll" tabindex="0" role="region" aria-label="Grid">
                 <div class="grid-table" role="table" aria-label="Steps side by side">
@@ -110,12 +132,136 @@ pub(super) fn GridPage(grid: Grid) -> impl IntoView {
                                 {"Step"}
                             </div>
                             {columns}
+                            <div role="columnheader" class="grid-total">
+                                {"All"}
+                            </div>
                         </div>
+                        {move || grid.sorted.with(|episodes| totals_row(episodes))}
                     </div>
                     {body}
                 </div>
             </div>
         </div>
+    }
+}
+
+/// By what the columns are sorted.
+#[component]
+fn OrderChoice(grid: Grid) -> impl IntoView {
+    let name = |order: GridOrder| match order {
+        GridOrder::Chosen => "as chosen",
+        GridOrder::Name => "name",
+        GridOrder::Reward => "reward",
+        GridOrder::Steps => "steps",
+        GridOrder::Errors => "errors",
+    };
+    let change = move |event| {
+        let value = event_target_value(&event);
+        let order = GridOrder::ALL
+            .into_iter()
+            .find(|order| name(*order) == value);
+        grid.order
+            .update(|known| known.0 = order.unwrap_or_default());
+    };
+    let options =
+        GridOrder::ALL.map(|order| view! { <option value=name(order)>{name(order)}</option> });
+    let is_down = move || {
+        grid.order
+            .with(|(_, direction)| *direction == Direction::Descending)
+    };
+    let turn = move |_| {
+        grid.order.update(|(_, direction)| {
+            *direction = match direction {
+                Direction::Ascending => Direction::Descending,
+                Direction::Descending => Direction::Ascending,
+            };
+        });
+    };
+    view! {
+        <span class="grid-order">
+            <label class="group-choice">
+                <span>{"Sort by"}</span>
+                <select prop:value=move || name(grid.order.get().0) on:change=change>
+                    {options.into_iter().collect_view()}
+                </select>
+            </label>
+            <button
+                type="button"
+                class="quiet small"
+                aria-pressed=move || is_down().to_string()
+                on:click=turn
+            >
+                {"Descending"}
+            </button>
+        </span>
+    }
+}
+
+/// The totals of each episode, and over all.
+fn totals_row(episodes: &[Arc<Episode>]) -> AnyView {
+    let totals: Vec<EpisodeTotal> = episodes
+        .iter()
+        .map(|episode| EpisodeTotal::of(episode))
+        .collect();
+    let cells = totals.iter().map(|total| {
+        view! {
+            <div role="cell" class="grid-cell">
+                {total_text(total)}
+            </div>
+        }
+    });
+    let sum = EpisodeTotal {
+        reward: None,
+        steps: totals.iter().map(|total| total.steps).sum(),
+        calls: totals.iter().map(|total| total.calls).sum(),
+        errors: totals.iter().map(|total| total.errors).sum(),
+        seconds: None,
+    };
+    view! {
+        <div class="grid-row grid-totals" role="row">
+            <div role="rowheader" class="grid-number">
+                {"Total"}
+            </div>
+            {cells.collect_view()}
+            <div role="cell" class="grid-total">
+                {total_text(&sum)}
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn total_text(total: &EpisodeTotal) -> String {
+    let mut parts = Vec::new();
+    parts.extend(
+        total
+            .reward
+            .map(|reward| format!("reward {}", reward_text(reward))),
+    );
+    parts.push(plural(total.calls, "call"));
+    if total.errors > 0 {
+        parts.push(plural(total.errors, "error"));
+    }
+    parts.extend(
+        total
+            .seconds
+            .filter(|seconds| *seconds > 0.0)
+            .map(seconds_text),
+    );
+    parts.join(" · ")
+}
+
+/// What the episodes have in common at a step.
+fn step_text(total: &StepTotal) -> String {
+    let alike = match total.present {
+        0 | 1 => plural(total.present, "episode"),
+        present if total.alike == present => "all alike".to_owned(),
+        _ if total.alike == 1 => "all differ".to_owned(),
+        present => format!("{} of {present} alike", total.alike),
+    };
+    match total.reward.filter(|reward| *reward != 0.0) {
+        Some(reward) => format!("{alike} · {}", reward_text(reward)),
+        None => alike,
     }
 }
 
@@ -190,7 +336,7 @@ fn address(episode: &Episode, step: Option<usize>) -> String {
     Route::Review(place).to_hash()
 }
 
-fn row(episodes: &[Arc<Episode>], step: usize, common: usize) -> AnyView {
+fn row(episodes: &[Arc<Episode>], step: usize, common: usize, total: Option<StepTotal>) -> AnyView {
     let is_alike = step <= common;
     let number = match step {
         0 => "Start".to_owned(),
@@ -207,6 +353,9 @@ fn row(episodes: &[Arc<Episode>], step: usize, common: usize) -> AnyView {
                 {number}
             </div>
             {cells}
+            <div role="cell" class="grid-total">
+                {total.as_ref().map(step_text)}
+            </div>
         </div>
     }
     .into_any()

@@ -190,7 +190,8 @@ test("tasks by models in three inputs, and where the models differ", () =>
     await page.getByRole("combobox", { name: "and", exact: true }).selectOption("model");
     const groups = page.getByRole("table", { name: "Groups" });
     await groups.getByRole("columnheader", { name: "wren" }).waitFor();
-    assert.equal(await groups.getByRole("row").count(), 31);
+    assert.equal(await groups.getByRole("row").count(), 32, "with the totals");
+    await groups.getByRole("row", { name: /^All .* n=60/ }).waitFor();
     const told = page.getByRole("status", { name: "Comparison" });
     // Both fail at 0 and 15; finch alone at 8 others, wren alone at 4 others.
     await told.getByText(/^4 wins, 18 ties, 8 losses · mean difference -0.13/).waitFor();

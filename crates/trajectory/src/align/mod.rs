@@ -2,10 +2,12 @@
 //!
 //! Steps are paired by what was done, best reasons first: the same action and outcome, the same
 //! action, the same tools, and at last by place. Each reason only works within the gaps that better ones
-//! left, so rows never cross. See [`sequence`] for the method, and [`lines`] for two texts.
+//! left, so rows never cross. See [`sequence`] for the method, and [`lines`] for two texts. [`grid`]: more than two
+//! episodes.
 //!
 //! Times, ids of calls and usage are not compared: they differ from run to run.
 
+pub mod grid;
 pub mod lines;
 pub mod sequence;
 

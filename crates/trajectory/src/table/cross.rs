@@ -19,6 +19,32 @@ pub struct Cross {
     cells: Vec<Vec<Option<Group>>>,
 }
 
+/// All trajectories of a row, or of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CrossTotal {
+    /// How many there are.
+    pub count: usize,
+    /// Their mean reward; `None` if none has one.
+    pub mean: Option<f64>,
+}
+
+impl CrossTotal {
+    fn of<'a>(groups: impl Iterator<Item = &'a Group>) -> CrossTotal {
+        let (mut count, mut tries, mut sum) = (0, 0, 0.0);
+        for group in groups {
+            count += group.rows.len();
+            if let Some(mean) = group.mean_reward {
+                tries += group.tries;
+                sum += mean * group.tries as f64;
+            }
+        }
+        CrossTotal {
+            count,
+            mean: (tries > 0).then(|| sum / tries as f64),
+        }
+    }
+}
+
 /// Where two columns differ in one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differing {
@@ -68,6 +94,23 @@ impl Cross {
     /// The group of a row and a column.
     pub fn cell(&self, row: usize, column: usize) -> Option<&Group> {
         self.cells.get(row)?.get(column)?.as_ref()
+    }
+
+    /// All trajectories of a row.
+    pub fn row_total(&self, row: usize) -> CrossTotal {
+        let cells = self.cells.get(row).into_iter().flatten();
+        CrossTotal::of(cells.flatten())
+    }
+
+    /// All trajectories of a column.
+    pub fn column_total(&self, column: usize) -> CrossTotal {
+        let cells = self.cells.iter().filter_map(|cells| cells.get(column));
+        CrossTotal::of(cells.flatten())
+    }
+
+    /// All trajectories.
+    pub fn total(&self) -> CrossTotal {
+        CrossTotal::of(self.cells.iter().flatten().flatten())
     }
 
     /// The mean reward of a row and a column.
@@ -147,6 +190,12 @@ mod tests {
         // Of 0 and 1 the standard deviation is sqrt(1/2), and of two the error is that over sqrt(2).
         assert!((cell.standard_error.unwrap() - 0.5).abs() < 1e-12);
         assert_eq!(cross.cell(0, 2), None);
+        let total = |count, mean| CrossTotal { count, mean };
+        assert_eq!(cross.row_total(1), total(3, Some(0.5)));
+        assert_eq!(cross.row_total(2), total(2, Some(1.0)));
+        assert_eq!(cross.column_total(0), total(4, Some(1.0 / 3.0)));
+        assert_eq!(cross.total().count, 7);
+        assert_eq!(cross.row_total(9), CrossTotal::default());
         let paired = cross.compare(1, 0, 0.95).unwrap();
         assert_eq!((paired.wins, paired.ties, paired.losses), (1, 1, 0));
         assert_eq!(
