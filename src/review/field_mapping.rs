@@ -46,7 +46,7 @@ pub(super) fn FieldMappings(mapping: Mapping) -> impl IntoView {
 
 /// The state of the dialog.
 #[derive(Clone, Copy)]
-pub(super) struct Mapping {
+pub struct Mapping {
     client: LibraryClient,
     open: RwSignal<bool>,
     /// The file that is read once its members are mapped; `None` while a remembered mapping is changed.
