@@ -18,6 +18,8 @@ use crate::components::text::inert;
 use crate::projection::library::heading;
 use crate::projection::text::{count_text, plural};
 
+/// The number of rows shown at first: thousands of cells take a browser longer than the grouping.
+const FIRST_ROWS: usize = 100;
 /// The maximum number of rows shown.
 const MOST_ROWS: usize = 500;
 /// The maximum number of columns shown.
@@ -34,6 +36,7 @@ pub(super) fn CrossTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> i
             (name(0), name(1))
         })
     };
+    let is_whole = RwSignal::new(false);
     let table = move || {
         let found = found.get()?;
         let cross = found.cross.as_ref()?;
@@ -46,7 +49,9 @@ pub(super) fn CrossTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> i
                     count_text(cross.columns.len()),
                 )}
             </p>
-            <div class="group-table">{cross_table(look, cross, &first, found.range())}</div>
+            <div class="group-table">
+                {cross_table(look, cross, &first, found.range(), is_whole)}
+            </div>
         })
     };
     view! {
@@ -65,7 +70,13 @@ fn value_name(value: &str) -> &str {
     }
 }
 
-fn cross_table(look: Look, cross: &Cross, first: &str, range: (f64, f64)) -> AnyView {
+fn cross_table(
+    look: Look,
+    cross: &Cross,
+    first: &str,
+    range: (f64, f64),
+    is_whole: RwSignal<bool>,
+) -> AnyView {
     let mut widths = HalfWidths::new(CONFIDENCE);
     let columns = cross.columns.iter().take(MOST_COLUMNS);
     let heads = columns.map(|name| {
@@ -89,7 +100,11 @@ fn cross_table(look: Look, cross: &Cross, first: &str, range: (f64, f64)) -> Any
             order.reverse();
         }
     }
-    let rows = order.iter().take(MOST_ROWS).map(|row| {
+    let shown = match is_whole.get() {
+        true => MOST_ROWS,
+        false => FIRST_ROWS,
+    };
+    let rows = order.iter().take(shown).map(|row| {
         let name = cross.rows[*row].clone();
         let cells = (0..cross.columns.len().min(MOST_COLUMNS)).map(|column| {
             let other = cross.columns[column].clone();
@@ -110,14 +125,24 @@ fn cross_table(look: Look, cross: &Cross, first: &str, range: (f64, f64)) -> Any
     let rows = rows.collect_view();
     let sums = (0..cross.columns.len().min(MOST_COLUMNS)).map(|column| cross.column_total(column));
     let sums = sums.map(|total| total_cell(total, range)).collect_view();
-    let more = cross
-        .rows
-        .len()
-        .checked_sub(MOST_ROWS)
-        .filter(|more| *more > 0);
-    let more = more.map(|more| {
-        let words = format!("{} more rows. Filter to see them.", count_text(more));
-        view! { <p class="faint">{words}</p> }
+    let more = cross.rows.len().checked_sub(shown).filter(|more| *more > 0);
+    let more = more.map(|more| match is_whole.get() {
+        true => {
+            let words = format!("{} more rows. Filter to see them.", count_text(more));
+            view! { <p class="faint">{words}</p> }.into_any()
+        }
+        false => {
+            let words = format!(
+                "Show {}",
+                plural(more.min(MOST_ROWS - FIRST_ROWS), "more row")
+            );
+            view! {
+                <button type="button" class="small" on:click=move |_| is_whole.set(true)>
+                    {words}
+                </button>
+            }
+            .into_any()
+        }
     });
     let columns = cross
         .columns
