@@ -84,12 +84,17 @@ test("hands: a broken hand fails its step, and the episode continues", () =>
     await playground.frame.getByRole("img").first().waitFor();
   }));
 
-test("slow: a timeout fails its step", () =>
+test("slow: the first task succeeds, and a timeout fails its step", () =>
   visit({ hash: "#/run/slow" }, async (page) => {
     const playground = new Playground(page);
     await playground.tools.getByRole("button").first().waitFor();
     await playground.act("slow_tool");
-    await playground.transcript.getByText(/time/i).first().waitFor();
+    await playground.says("1 step");
+    await playground.frame.getByText(/0\.00 s to 0\.\d\d s/).waitFor();
+    await page.getByRole("combobox", { name: "Task", exact: true }).selectOption({ label: "Calls over their limit: the step fails" });
+    await playground.says("0 steps");
+    await playground.act("slow_tool");
+    await playground.transcript.getByText(/TimeoutError/).first().waitFor();
     await playground.says("1 step");
   }));
 

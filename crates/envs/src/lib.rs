@@ -50,6 +50,7 @@ pub fn registry() -> Registry {
             library_desk::DATASET,
             hotpotqa::dataset::TWO_HOP,
             hotpotqa::dataset::HOTPOTQA,
+            slow::DATASET,
         ],
     }
 }

@@ -1,21 +1,24 @@
 //! Tools that take their time: to see timeouts, concurrency, and tools that must run alone.
 //!
 //! Without configuration it is the environment of aviary's own tests: each tool takes far longer
-//! than it may, so every call of one fails.
+//! than it may, so every call of one fails. The tasks of [`DATASET`] show calls that are in time first.
 
 use std::cell::RefCell;
 use std::time::Duration;
 
+use volary_core::dataset::{DatasetError, Task, TaskDataset};
+use volary_core::environment::{Environment, Setting};
 use volary_core::exec::ExecOptions;
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::{ToolRequestMessage, ToolResponseMessage};
-use volary_core::registry::{EnvironmentEntry, RegistryError};
+use volary_core::registry::{DatasetEntry, EnvironmentEntry, RegistryError};
 use volary_core::view::{Tone, View, ViewInput};
-use volary_core::{AnyMessage, Clock, Step, ToolSet, json};
+use volary_core::{AnyMessage, Clock, Step, ToolSet, json, object};
 use volary_macros::tool;
 
 use crate::blocks::{Row, results};
 use crate::calls::{Exchange, exchanges};
+use crate::datasets::out_of_range;
 use crate::settings::Settings;
 use crate::tool_environment::{ToolEnvironment, ToolState, answered};
 
@@ -38,6 +41,17 @@ pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     from_task: None,
     view: Some(view),
     oracle: None,
+};
+
+/// Tasks that show what the environment is for: calls in time first, then calls over their limit.
+pub const DATASET: DatasetEntry = DatasetEntry {
+    name: "slow_calls",
+    summary: "Slow calls: in time, concurrent, and over their limit.",
+    configuration: || json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
+    make: |arguments, setting| {
+        Settings::new(arguments, &[])?;
+        Ok(Box::new(SlowCalls(setting.clone())))
+    },
 };
 
 /// The longest time that can be configured.
@@ -147,6 +161,59 @@ impl ToolState for Pace {
 
     fn step(&mut self, _: &ToolRequestMessage, replies: Vec<ToolResponseMessage>) -> Step {
         answered(replies, 0.0, false)
+    }
+}
+
+/// The id and the title of each task of [`SlowCalls`], in order.
+const TASKS: [(&str, &str); 4] = [
+    ("in_time", "Calls that are in time"),
+    ("alone", "A tool that runs alone"),
+    ("over_limit", "Calls over their limit: the step fails"),
+    ("answered", "Calls over their limit: the tool answers"),
+];
+
+struct SlowCalls(Setting);
+
+impl SlowCalls {
+    fn configuration(id: &str) -> Object {
+        let limit = match id {
+            "over_limit" | "answered" => 0.1,
+            _ => 2.0,
+        };
+        let mut configuration = object!({"tool_seconds": 0.4, "limit_seconds": limit});
+        match id {
+            "alone" => drop(configuration.insert("with_writer", true)),
+            "answered" => drop(configuration.insert("answer_timeouts", true)),
+            _ => {}
+        }
+        configuration
+    }
+}
+
+impl TaskDataset for SlowCalls {
+    fn kind(&self) -> &'static str {
+        "SlowCallsDataset"
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(TASKS.len())
+    }
+
+    fn task(&self, index: usize) -> Option<Task> {
+        let (id, title) = *TASKS.get(index)?;
+        Some(Task {
+            id: id.into(),
+            title: title.into(),
+            environment: ENTRY.name,
+            configuration: SlowCalls::configuration(id),
+        })
+    }
+
+    fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
+        let (id, _) = TASKS
+            .get(index)
+            .ok_or_else(|| out_of_range(index, TASKS.len()))?;
+        Ok(ENTRY.make(&SlowCalls::configuration(id), &self.0)?)
     }
 }
 

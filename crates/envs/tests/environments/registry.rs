@@ -44,7 +44,8 @@ fn every_name_is_there_once() {
             "dummy",
             "library_desk",
             "two_hop_questions",
-            "hotpotqa"
+            "hotpotqa",
+            "slow_calls"
         ]
     );
 }

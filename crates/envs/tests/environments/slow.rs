@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use volary_core::environment::Setting;
 use volary_core::view::Block;
 use volary_core::{Frame, json, object};
 
@@ -18,6 +19,35 @@ fn by_default_every_call_fails_at_its_limit() {
     }
     assert_eq!(player.elapsed(), Duration::from_micros(200));
     assert_eq!(player.frame(), Frame::default());
+}
+
+#[test]
+fn the_first_task_succeeds_and_timeouts_come_later() {
+    let registry = volary_envs::registry();
+    let setting = Setting {
+        seed: 0,
+        clock: std::rc::Rc::new(volary_core::virtual_clock::VirtualClock::new()),
+        outside: std::rc::Rc::new(volary_core::outside::Closed),
+    };
+    let dataset = registry
+        .dataset_from_name("slow_calls", &object!({}), &setting)
+        .unwrap();
+    let outcome = |index: usize| {
+        let task = dataset.task(index).unwrap();
+        assert!(dataset.environment_at(index).is_ok());
+        let mut player = Player::new(task.environment, task.configuration);
+        let step = player.step(&[("1", "slow_tool", json!({}))]);
+        step.map(|step| step.contents)
+    };
+    assert!(outcome(0).is_ok());
+    assert!(outcome(1).is_ok());
+    assert_eq!(outcome(2), Err("TimeoutError".into()));
+    let answered = outcome(3).unwrap();
+    assert!(
+        answered[0].starts_with("Encountered exception"),
+        "{answered:?}"
+    );
+    assert!(dataset.task(4).is_none() && dataset.environment_at(4).is_err());
 }
 
 fn seconds(configuration: volary_core::Object, tools: [&str; 3]) -> f64 {
