@@ -169,16 +169,30 @@ pub fn reset(playground: Playground) {
 /// The recipe of a configuration: the chosen task's, as long as nothing in it was changed.
 fn recipe(playground: Playground, configuration: Object, seed: u64) -> Recipe {
     let setup = playground.setup;
-    let chosen = setup.task.get_untracked().and_then(|place| {
-        setup
-            .sources
-            .with_untracked(|sources| tasks::unchanged(sources, place, &configuration, seed))
+    let place = setup.task.get_untracked();
+    let (chosen, id) = setup.sources.with_untracked(|sources| {
+        let chosen = place.and_then(|place| tasks::unchanged(sources, place, &configuration, seed));
+        let task = place.and_then(|place| tasks::at(sources, place));
+        (chosen, task.map(|task| task.id.clone()))
     });
-    chosen.unwrap_or_else(|| Recipe {
-        environment: setup.environment.get_untracked(),
-        configuration,
-        seed,
-        task: None,
+    chosen.unwrap_or_else(|| {
+        // It is no longer the task that it was edited from.
+        let own = tasks::custom(id.as_deref(), &configuration);
+        if own != configuration
+            && let Some(entry) = untrack(|| self::chosen(playground))
+        {
+            let schema = (entry.configuration)();
+            setup
+                .form
+                .set(Form::with_value(schema, &own.clone().into()));
+        }
+        setup.task.set(None);
+        Recipe {
+            environment: setup.environment.get_untracked(),
+            configuration: own,
+            seed,
+            task: None,
+        }
     })
 }
 

@@ -8,6 +8,7 @@ use volary_core::dataset::Task;
 use volary_core::environment::Setting;
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
+use volary_core::random::Random;
 use volary_core::registry::{DatasetEntry, Registry};
 use volary_trajectory::{Recipe, TaskReference};
 
@@ -173,6 +174,57 @@ pub fn unchanged(
     (task.configuration == *configuration).then(|| recipe(source, task, seed))
 }
 
+/// A configuration that a person edited, with an id of its own: members whose names end in `_id` and that hold the id of
+/// the task that it was edited from, or that this function gave them. The new id follows from the rest of the
+/// configuration, so the same problem has the same id everywhere.
+pub fn custom(task: Option<&str>, configuration: &Object) -> Object {
+    let borrowed = |name: &str, value: &Json| {
+        let value = value.as_text().filter(|_| name.ends_with("_id"))?;
+        let given = value
+            .rsplit_once(CUSTOM)
+            .filter(|(_, number)| is_hex(number));
+        match given {
+            Some((id, _)) => Some(Text::from(id)),
+            None => (task == Some(&**value)).then(|| value.clone()),
+        }
+    };
+    let mut rest = configuration.clone();
+    for (name, value) in configuration.iter() {
+        if borrowed(name, value).is_some() {
+            rest.insert(name.clone(), Json::Null);
+        }
+    }
+    let mut random = Random::new(0).fork(&Json::from(rest).to_python_text());
+    let mut custom = configuration.clone();
+    for (name, value) in configuration.iter() {
+        if let Some(id) = borrowed(name, value) {
+            custom.insert(name.clone(), own_id(&id, &mut random));
+        }
+    }
+    custom
+}
+
+/// What ids of custom problems have before their number.
+const CUSTOM: &str = "-custom-";
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// An id in the form of another one: a UUID, or the other id with an ending.
+fn own_id(id: &str, random: &mut Random) -> Text {
+    let groups: Vec<usize> = id.split('-').map(str::len).collect();
+    if groups == [8, 4, 4, 4, 12] && id.split('-').all(is_hex) {
+        let (high, low) = (random.next_u64(), random.next_u64());
+        // Version 8 and the variant of RFC 9562: an id that follows from a text.
+        let (high, low) = (high & !0xf000 | 0x8000, low >> 2 | 1 << 63);
+        let digits = format!("{high:016x}{low:016x}");
+        let (a, b, c) = (&digits[..8], &digits[8..12], &digits[12..16]);
+        return format!("{a}-{b}-{c}-{}-{}", &digits[16..20], &digits[20..]).into();
+    }
+    format!("{id}{CUSTOM}{:06x}", random.below(1 << 24)).into()
+}
+
 /// Adds the list of a file and returns its first task. It replaces the list of an earlier file.
 pub fn add_file(sources: &mut Vec<TaskSource>, list: TaskSource) -> TaskPlace {
     sources.retain(|list| list.file.is_none());
@@ -278,6 +330,37 @@ pub(super) mod tests {
         };
         assert_eq!(of_recipe(&lists, &changed), None);
         assert_eq!(of_recipe(&lists, &Recipe::default()), None);
+    }
+
+    #[test]
+    fn a_custom_problem_has_its_own_id() {
+        let id = |configuration: &Object| {
+            let id = configuration.get("problem_id").and_then(Json::as_text);
+            id.expect("an id").to_string()
+        };
+        let edited = |problem: &str, id: &str| {
+            custom(
+                Some("easy-01"),
+                &object!({"problem_id": id, "user_id": "u", "problem": problem}),
+            )
+        };
+        let one = edited("2?", "easy-01");
+        assert!(id(&one).starts_with("easy-01-custom-"), "{one:?}");
+        assert_eq!(one.get("problem"), Some(&"2?".into()));
+        assert_eq!(one.get("user_id"), Some(&"u".into()));
+        assert_eq!(edited("2?", "easy-01"), one);
+        assert_ne!(id(&edited("3?", "easy-01")), id(&one));
+        // Edited again without its task.
+        assert_eq!(custom(None, &one), one);
+        let again = object!({"problem_id": (id(&one)), "user_id": "u", "problem": "3?"});
+        assert_eq!(custom(None, &again), edited("3?", "easy-01"));
+        // An id that the user chose stays.
+        assert_eq!(id(&edited("2?", "mine")), "mine");
+        let uuid = "00000000-5a8d-7341-5542-99441c6b9fe5";
+        let other = id(&custom(Some(uuid), &object!({"problem_id": uuid})));
+        let lengths: Vec<usize> = other.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12]);
+        assert_ne!(other, uuid);
     }
 
     #[test]
