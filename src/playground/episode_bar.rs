@@ -1,13 +1,13 @@
 //! The bar above the panes: Run and Step, the state of the episode, the timeline, import and export.
 
 use leptos::prelude::*;
-use volary_trajectory::{Episode, Relation};
 
+use super::forks::COMPARE_FORK;
 use super::intents::Intent;
+use super::page::once_whole;
 use super::run_controls::RunControls;
 use super::state::use_playground;
 use crate::components::{EpisodeStatus, Timeline};
-use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 use volary_app::playground::address::last_step;
 use volary_app::playground::session::Phase;
 
@@ -21,16 +21,6 @@ pub(super) fn EpisodeBar() -> impl IntoView {
         let session = playground.session.read();
         matches!(session.phase(), Phase::Empty)
     });
-    let origin = move || {
-        let place = playground
-            .episode
-            .with(|episode| fork_beside_origin(episode))?;
-        Some(view! {
-            <a class="button quiet" href=Route::Review(place).to_hash()>
-                "Compare with the original"
-            </a>
-        })
-    };
     let import = move || match transfer.reading.get() {
         true => "Importing…",
         false => "Import",
@@ -40,7 +30,7 @@ pub(super) fn EpisodeBar() -> impl IntoView {
             <RunControls/>
             <EpisodeStatus episode=playground.episode edition=playground.edition/>
             <div class="episode-actions button-row">
-                {origin}
+                {once_whole(playground, &COMPARE_FORK)}
                 <Show when=move || playground.former.with(Option::is_some)>
                     <button
                         type="button"
@@ -85,15 +75,4 @@ pub(super) fn EpisodeBar() -> impl IntoView {
             />
         </section>
     }
-}
-
-/// The comparison of a fork with its original.
-fn fork_beside_origin(episode: &Episode) -> Option<ReviewPlace> {
-    let mut links = episode.links.iter();
-    let origin = links.find(|link| link.relation == Relation::Branch)?;
-    Some(ReviewPlace {
-        episode: Some(origin.episode.to_string()),
-        beside: vec![IN_PLAYGROUND.to_owned()],
-        ..ReviewPlace::default()
-    })
 }

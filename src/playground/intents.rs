@@ -13,6 +13,7 @@ use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 
+use super::forks;
 use super::hidden_members;
 use super::linked_code::{self, FetchCodeDialog};
 use super::manual_action;
@@ -200,6 +201,7 @@ fn rest() -> Loaded<Rest> {
     styles::adopt_later();
     later::install();
     outside::costs::install();
+    forks::install();
     next_task::install();
     hidden_members::install();
     let registry = volary_envs::registry_with_tau_bench();

@@ -14,6 +14,7 @@
 //!   environments ask the page for; `tau_bench`: the tasks of the checkout of tau-bench.
 //! - `planned`: episodes that wait for consent, in the [`plan_dialog`]; [`code_consent`]: Python code before it runs;
 //!   [`linked_code`]: Python files at an address.
+//! - `forks`: the comparison of an episode with what it was forked from.
 //! - [`second_run`]: whether a Python episode is deterministic.
 //! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: played episodes go into the library.
 //! - [`page`] and the panes draw it.
@@ -21,6 +22,7 @@
 pub mod code_consent;
 pub mod episode_bar;
 pub mod frame_pane;
+mod forks;
 mod hidden_members;
 pub mod hint;
 pub mod intents;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, native};
+use volary_trajectory::{Episode, Link, Relation, native};
 
 use super::state::Playground;
 use super::url_sync;
@@ -25,6 +25,17 @@ pub(super) fn played(playground: Playground) {
     }
 }
 
+/// The episode went back to a step.
+pub(super) fn went_back(playground: Playground, step: usize) {
+    playground.saver.update_value(|saver| saver.went_back(step));
+}
+
+/// The stored branch of the shown episode from which it goes on in another way, if any.
+pub(super) fn fork_of(playground: Playground, episode: &Episode) -> Option<Link> {
+    let branch = (episode.id.clone(), playground.edition.get());
+    playground.saver.with_value(|saver| saver.fork_of(&branch))
+}
+
 /// The id under which the shown episode is stored.
 pub(super) fn stored_id(playground: Playground, episode: &Episode) -> Option<String> {
     let branch = (episode.id.clone(), playground.edition.get_untracked());
@@ -39,12 +50,20 @@ pub(super) fn keep_played(playground: Playground) {
     let edition = playground.edition.get_untracked();
     let copy = playground.episode.with_untracked(|episode| {
         let branch = (episode.id.clone(), edition);
-        let id = playground
-            .saver
-            .try_update_value(|saver| saver.take(branch));
-        id.flatten().map(|id| Episode {
-            id,
-            ..Episode::clone(episode)
+        let taken = playground.saver.try_update_value(|saver| {
+            let id = saver.take(branch.clone())?;
+            Some((id, saver.fork_of(&branch)))
+        });
+        taken.flatten().map(|(id, origin)| {
+            let mut copy = Episode {
+                id,
+                ..Episode::clone(episode)
+            };
+            if let Some(origin) = origin {
+                copy.links.retain(|link| link.relation != Relation::Branch);
+                copy.links.push(origin);
+            }
+            copy
         })
     });
     let Some(copy) = copy.filter(|copy| !copy.steps.is_empty()) else {

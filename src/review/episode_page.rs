@@ -8,6 +8,7 @@ use volary_trajectory::Episode;
 
 use super::actions::{LinkNote, can_go_on, check_python, fork};
 use super::lanes::{Related, StepLanes};
+use super::forks::Forks;
 use super::library_page::BackLink;
 use super::marks::keep_marks;
 use super::notes::Notes;
@@ -56,6 +57,7 @@ pub(super) fn EpisodePage(
             </Bar>
             <Rest client viewer/>
             <CheckVerdict viewer playground/>
+            <Forks client viewer/>
             <LinkNote viewer playground/>
             <CopyNote viewer/>
             <div class="review-panes">

@@ -4,8 +4,9 @@
 //!   in [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`], actions on [`chosen`] rows, and storage in [`room_dialog`].
 //!   [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file is fetched because of it. [`gradually`]: computation in slices.
-//! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid.
-//! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats,
+//! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]: those
+//!   that were continued from one episode in other ways.
+//! - [`actions`]: actions on an episode; [`link_reach`]: for whom a link works; [`export`]: export formats,
 //!   with [`sharing_check`] before.
 //! - [`sequence`]: from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]
@@ -26,6 +27,7 @@ mod export;
 pub mod fetch_question;
 pub mod field_mapping;
 pub mod filters;
+pub mod forks;
 pub mod gradually;
 pub mod grid_page;
 pub mod groups;

@@ -56,6 +56,15 @@ test("counter: undo to any step and continue differently", () =>
     await playground.act("decr");
     await playground.says("2 steps");
     await playground.messages().filter({ hasText: "counter=0" }).last().waitFor();
+    // Both ways are kept, and compared in one click.
+    await page.getByRole("link", { name: "Compare with before" }).click();
+    await page.getByRole("status").filter({ hasText: "First difference: step 2" }).waitFor();
+    await page.getByRole("link", { name: "counter" }).first().click();
+    await page.getByText("1 fork", { exact: true }).click();
+    const forks = page.getByRole("list", { name: "Forks" });
+    await forks.getByText("forked after step 1, 2 steps").waitFor();
+    await forks.getByRole("link", { name: /^Compare with/ }).click();
+    await page.getByRole("status").filter({ hasText: "First difference: step 2" }).waitFor();
   }));
 
 test("hands: a broken hand fails its step, and the episode continues", () =>

@@ -2,9 +2,10 @@
 //!
 //! An episode in which a step was taken is stored when it ends and when it is left: for another episode, for another
 //! branch from an earlier step, for another page or tab. Further steps are stored under the same id; another branch gets
-//! an id of its own.
+//! an id of its own, and a link to the branch before it.
 
 use volary_core::json::Text;
+use volary_trajectory::{Link, Relation};
 
 /// What of the shown episode is stored.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,10 @@ pub struct Saver {
     stored: Option<(Branch, Text)>,
     /// How many branches of the episode were stored.
     branches: u32,
+    /// The link of the stored branch to the one before it, if it is a fork.
+    origin: Option<Link>,
+    /// The last step that what is played now shares with the stored branch, if it went back since.
+    shared: Option<usize>,
 }
 
 /// The id of an episode, and how often steps of it were replaced.
@@ -24,6 +29,24 @@ impl Saver {
     /// A step was taken.
     pub fn step_taken(&mut self) {
         self.is_unsaved = true;
+    }
+
+    /// The episode went back to a step, and may go on in another way.
+    pub fn went_back(&mut self, step: usize) {
+        self.shared = Some(self.shared.map_or(step, |shared| shared.min(step)));
+    }
+
+    /// The branch from which this one was forked, if it was stored, and the last step that both share.
+    pub fn fork_of(&self, branch: &Branch) -> Option<Link> {
+        match self.stored.as_ref()? {
+            (known, _) if known == branch => self.origin.clone(),
+            (known, id) if known.0 == branch.0 => Some(Link {
+                relation: Relation::Branch,
+                episode: id.clone(),
+                step: self.shared,
+            }),
+            _ => None,
+        }
     }
 
     /// The id under which a branch is stored with all its steps.
@@ -39,10 +62,12 @@ impl Saver {
         if !std::mem::take(&mut self.is_unsaved) {
             return None;
         }
+        let origin = self.fork_of(&branch);
         let id = match self.stored.take() {
             Some((known, id)) if known == branch => id,
             known => {
                 let is_other = known.is_some_and(|((id, _), _)| id == branch.0);
+                self.shared = None;
                 self.branches = if is_other { self.branches + 1 } else { 1 };
                 match self.branches {
                     1 => format!("played-{}", branch.0).into(),
@@ -50,6 +75,7 @@ impl Saver {
                 }
             }
         };
+        self.origin = origin;
         self.stored = Some((branch, id.clone()));
         Some(id)
     }
@@ -74,6 +100,27 @@ mod tests {
         assert_eq!(saver.take(("a".into(), 0)), None);
         assert_eq!(take(&mut saver, "a", 1).as_deref(), Some("played-a-2"));
         assert_eq!(take(&mut saver, "b", 2).as_deref(), Some("played-b"));
+    }
+
+    #[test]
+    fn a_branch_links_to_the_one_before_it() {
+        let mut saver = Saver::default();
+        let branch = |edition| (Text::from("a"), edition);
+        take(&mut saver, "a", 0);
+        assert_eq!(saver.fork_of(&branch(0)), None);
+        saver.went_back(3);
+        saver.went_back(1);
+        saver.went_back(2);
+        let link = saver.fork_of(&branch(1)).expect("a link");
+        assert_eq!((&*link.episode, link.step), ("played-a", Some(1)));
+        // It stays when the branch is stored itself.
+        take(&mut saver, "a", 1);
+        assert_eq!(saver.fork_of(&branch(1)), Some(link));
+        saver.went_back(2);
+        let link = saver.fork_of(&branch(2)).expect("a link");
+        assert_eq!((&*link.episode, link.step), ("played-a-2", Some(2)));
+        take(&mut saver, "b", 3);
+        assert_eq!(saver.fork_of(&("b".into(), 3)), None);
     }
 
     #[test]

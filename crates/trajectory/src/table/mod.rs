@@ -2,7 +2,7 @@
 //!
 //! - [`filter`]: which rows are shown. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by
 //!   task, by run, by any column. [`view`]: all of that as a part of an address. [`variation`]: columns that
-//!   do not tell rows apart. [`cross`]: groups by two columns, crossed. [`chart`]: one column against another.
+//!   do not tell rows apart. [`cross`]: groups by two columns, crossed. [`forks`]: the rows that share a beginning.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
@@ -11,6 +11,7 @@ pub mod arrange;
 pub mod chart;
 pub mod cross;
 pub mod filter;
+pub mod forks;
 pub mod groups;
 pub mod order;
 mod stored;
@@ -87,6 +88,8 @@ pub struct Row {
     pub added: Option<f64>,
     /// How much room it takes there, in bytes.
     pub bytes: Option<u64>,
+    /// The episode from which it was continued in another way, and the last step that both share, if known.
+    pub fork_of: Option<(Text, Option<u64>)>,
 }
 
 /// A column.
@@ -201,6 +204,7 @@ impl Row {
             tags,
             scores: episode.scores.clone(),
             metadata: short(&episode.metadata),
+            fork_of: forks::origin(episode),
             ..Row::default()
         }
     }

@@ -54,6 +54,10 @@ impl Row {
         put("origin", self.origin.clone().map(Json::from));
         put("added", self.added.map(Json::from));
         put("bytes", self.bytes.map(count));
+        if let Some((origin, step)) = &self.fork_of {
+            put("fork_of", Some(origin.clone().into()));
+            put("fork_step", step.map(count));
+        }
         object.into()
     }
 
@@ -102,6 +106,7 @@ impl Row {
             origin: text("origin"),
             added: number("added"),
             bytes: whole("bytes"),
+            fork_of: text("fork_of").map(|origin| (origin, whole("fork_step"))),
         })
     }
 }
@@ -175,6 +180,7 @@ mod tests {
             origin: Some("imported".into()),
             added: Some(1.8e9),
             bytes: Some(4096),
+            fork_of: Some(("e1".into(), Some(2))),
         };
         for row in [bare, full] {
             let text = row.to_json().to_python_text();

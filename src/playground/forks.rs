@@ -1,0 +1,52 @@
+//! The way from an episode that goes on in another way to a comparison with what it was forked from.
+
+use leptos::prelude::*;
+use volary_trajectory::{Episode, Link, Relation};
+
+use super::saving;
+use super::state::use_playground;
+use crate::later::LaterView;
+use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
+
+/// [`CompareFork`]: nothing is a fork before this code is here.
+pub(super) static COMPARE_FORK: LaterView = LaterView::new();
+
+pub(super) fn install() {
+    COMPARE_FORK.set(|| view! { <CompareFork/> }.into_any());
+}
+
+/// Compares the shown episode with the one that it was forked from: a trajectory of Review, or the steps that were
+/// played here before.
+#[component]
+fn CompareFork() -> impl IntoView {
+    let playground = use_playground();
+    let fork = Memo::new(move |_| {
+        playground.episode.with(|episode| {
+            if let Some(origin) = origin(episode) {
+                return Some((origin.episode.clone(), "Compare with the original"));
+            }
+            // Without a step of its own, it is the beginning of the other one.
+            let before = saving::fork_of(playground, episode)?;
+            let differs = before.step.is_none_or(|step| episode.steps.len() > step);
+            differs.then_some((before.episode, "Compare with before"))
+        })
+    });
+    move || {
+        let (origin, name) = fork.get()?;
+        let place = ReviewPlace {
+            episode: Some(origin.to_string()),
+            beside: vec![IN_PLAYGROUND.to_owned()],
+            ..ReviewPlace::default()
+        };
+        Some(view! {
+            <a class="button quiet" href=Route::Review(place).to_hash()>
+                {name}
+            </a>
+        })
+    }
+}
+
+fn origin(episode: &Episode) -> Option<&Link> {
+    let mut links = episode.links.iter();
+    links.find(|link| link.relation == Relation::Branch)
+}

@@ -1,0 +1,92 @@
+//! The forks of the open episode: what it was continued from, how it was continued in other ways, and the comparison
+//! with each.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_trajectory::table::forks::{Kinship, Relative, family, origin};
+
+use super::viewer::Viewer;
+use crate::components::text::inert;
+use crate::library::client::LibraryClient;
+use crate::projection::summary::reward_text;
+use crate::projection::text::plural;
+use crate::route::{ReviewPlace, Route};
+
+/// The list; nothing for an episode that has no family.
+#[component]
+pub(super) fn Forks(client: LibraryClient, viewer: Viewer) -> impl IntoView {
+    let episode = viewer.shown.episode;
+    let relatives = Memo::new(move |_| {
+        episode.with(|episode| {
+            let own = origin(episode);
+            client
+                .rows
+                .with(|rows| Arc::new(family(rows, &episode.id, own.as_ref())))
+        })
+    });
+    let count = move || relatives.with(|relatives| relatives.len());
+    let list = move || {
+        let id = episode.with(|episode| episode.id.to_string());
+        relatives.with(|relatives| {
+            let items = relatives.iter().map(|relative| item(&id, relative));
+            items.collect_view()
+        })
+    };
+    view! {
+        <Show when=move || relatives.with(|relatives| !relatives.is_empty())>
+            <details class="forks">
+                <summary>{move || plural(count(), "fork")}</summary>
+                <ul aria-label="Forks">{list}</ul>
+            </details>
+        </Show>
+    }
+}
+
+fn item(id: &str, relative: &Relative) -> AnyView {
+    let Relative { row, kinship } = relative;
+    let address = |beside: Option<&str>| {
+        let place = ReviewPlace {
+            episode: Some(beside.map_or_else(|| row.id.to_string(), str::to_owned)),
+            beside: beside.iter().map(|_| row.id.to_string()).collect(),
+            ..ReviewPlace::default()
+        };
+        Route::Review(place).to_hash()
+    };
+    let name = match row.name.trim() {
+        "" => &*row.id,
+        name => name,
+    };
+    let reward = row
+        .reward
+        .map(|reward| format!(", reward {}", reward_text(reward)));
+    let facts = format!(
+        "{}, {}{}",
+        kinship_words(*kinship),
+        plural(row.steps, "step"),
+        reward.unwrap_or_default()
+    );
+    let label = format!("Compare with {name}");
+    view! {
+        <li>
+            <a href=address(None) dir="auto">
+                {inert(name)}
+            </a>
+            <span class="faint">{facts}</span>
+            <a class="button small" href=address(Some(id)) aria-label=label>
+                {"Compare"}
+            </a>
+        </li>
+    }
+    .into_any()
+}
+
+fn kinship_words(kinship: Kinship) -> String {
+    match kinship {
+        Kinship::Origin(Some(step)) => format!("forked from it after step {step}"),
+        Kinship::Origin(None) => "forked from it".to_owned(),
+        Kinship::Fork(Some(step)) => format!("forked after step {step}"),
+        Kinship::Fork(None) => "forked".to_owned(),
+        Kinship::Sibling => "of the same origin".to_owned(),
+    }
+}
