@@ -10,11 +10,14 @@ use serde::Serialize;
 use volary_trajectory::export::{atif, csv, html, inspect, ldp};
 use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, Rewards, markdown, messages_jsonl, native, renderer_files};
+use volary_trajectory::{
+    Episode, Rewards, markdown, messages_jsonl, native, renderer_files, sensitive,
+};
 
 use crate::Verdict;
 use crate::inputs::{self, Report};
 use crate::output::{self, plain};
+use crate::sharing::{self, Check};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +26,8 @@ Examples:
 Exit status:
   0  all files were read and written
   1  a part of a file could not be read, or an episode could not be written; the rest was written
-  2  nothing was written";
+  2  nothing was written
+  3  as 0 or 1, but keys, tokens or passwords were found in what was written. E-mail addresses are only listed";
 
 /// Reads trajectories of any format and writes them in another one.
 ///
@@ -47,6 +51,10 @@ pub struct Convert {
     /// Where to write: a file for formats of many episodes, a folder for the others. By default standard output
     #[arg(long, short, value_name = "PATH")]
     out: Option<PathBuf>,
+
+    /// Mask API keys, tokens, passwords, private keys and e-mail addresses. Without it they are listed with their places
+    #[arg(long)]
+    mask: bool,
 
     /// Print the report as one JSON object
     #[arg(long, requires = "out")]
@@ -158,20 +166,25 @@ struct Summary<'a> {
     written: Vec<String>,
     /// What the output does not hold, with the number of episodes that lost it.
     lost: BTreeMap<&'static str, usize>,
+    /// What should perhaps not be shared; masked with `--mask`.
+    sensitive: &'a [sharing::Sensitive],
 }
 
 impl Convert {
     /// Reads and writes.
     pub fn run(&self) -> Result<Verdict> {
         let mut episodes = Vec::new();
-        let mut report = inputs::read_mapped(
-            &self.paths,
-            &inputs::mappings(self.fields.as_deref())?,
-            |_, episode| {
-                episodes.push(episode);
-                Ok(())
-            },
-        )?;
+        let mappings = inputs::mappings(self.fields.as_deref())?;
+        let mut check = Check::new(self.mask);
+        let mut report = inputs::read_mapped(&self.paths, &mappings, |file, episode| {
+            let found = sensitive::check(&episode);
+            check.add(file, &found);
+            episodes.push(match self.mask && !found.is_empty() {
+                true => sensitive::masked(&episode)?,
+                false => episode,
+            });
+            Ok(())
+        })?;
         let mut lost = BTreeMap::new();
         let written = match self.to.holds_many() {
             true => self.write_together(&episodes, &mut lost)?,
@@ -182,18 +195,21 @@ impl Convert {
                 read: &report,
                 written,
                 lost,
+                sensitive: check.found(),
             })?;
         } else {
             report.print();
+            check.print();
             self.print_losses(&lost);
             if self.out.is_some() {
                 let (episodes, files) = (episodes.len(), written.len());
                 eprintln!("Read {episodes} episodes, wrote {files} files.");
             }
         }
-        Ok(match report.has_losses() {
-            true => Verdict::Bad,
-            false => Verdict::Good,
+        Ok(match (check.has_secrets(), report.has_losses()) {
+            (true, _) => Verdict::Sensitive,
+            (false, true) => Verdict::Bad,
+            (false, false) => Verdict::Good,
         })
     }
 

@@ -10,6 +10,7 @@ mod output;
 mod publish;
 mod search;
 mod serve;
+mod sharing;
 mod stats;
 
 use std::process::ExitCode;
@@ -24,7 +25,12 @@ enum Verdict {
     Good,
     /// The answer is no, or a part is missing: status 1.
     Bad,
+    /// All was written, and holds keys, tokens or passwords: status 3.
+    Sensitive,
 }
+
+/// The status of [`Verdict::Sensitive`].
+const SENSITIVE: u8 = 3;
 
 /// The command could not do its work. clap uses the same status for a wrong command line.
 const ERROR: u8 = 2;
@@ -34,6 +40,7 @@ Exit status:
   0  success
   1  the answer is no: an episode differs, nothing was found, or a file could be read only in part
   2  the command line is wrong, or the command could not do its work
+  3  everything was written, but keys, tokens or passwords were found in it and not masked
 
 Colors are switched off by NO_COLOR and for output that is not a terminal.";
 
@@ -67,7 +74,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(serve) => serve.run().map(|()| Verdict::Good),
-        Command::Publish(publish) => publish.run().map(|()| Verdict::Good),
+        Command::Publish(publish) => publish.run(),
         Command::Convert(convert) => convert.run(),
         Command::Check(check) => check.run(),
         Command::Search(search) => search.run(),
@@ -78,6 +85,7 @@ fn main() -> ExitCode {
     match result {
         Ok(Verdict::Good) => ExitCode::SUCCESS,
         Ok(Verdict::Bad) => ExitCode::FAILURE,
+        Ok(Verdict::Sensitive) => ExitCode::from(SENSITIVE),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // With its causes and without a backtrace: it is the user's to fix.

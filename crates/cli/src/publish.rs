@@ -9,6 +9,7 @@
 
 mod collect;
 mod destination;
+mod masking;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,20 @@ use serde_json::json;
 
 use collect::Collected;
 use destination::Place;
+use masking::Masking;
+
+use crate::Verdict;
 
 const EXAMPLES: &str = "\
 Examples:
   volary publish runs/ --out site --title \"Our runs\"
       then copy site/ to any static host
-Everything that is published is public. Look at the folder first.";
+Everything that is published is public. Look at the folder first.
+Exit status:
+  0  the site was written
+  1  the site was written without the files that --mask could not mask
+  2  nothing was written
+  3  the site was written, but keys, tokens or passwords were found in it. E-mail addresses are only listed";
 
 /// Writes a static site that shows the trajectories of a folder.
 ///
@@ -48,6 +57,11 @@ pub struct Publish {
     #[arg(long)]
     all: bool,
 
+    /// Mask API keys, tokens, passwords, private keys and e-mail addresses in the copies. Files that cannot be masked, such
+    /// as archives, are left out. Without it what is found is listed with its places
+    #[arg(long)]
+    mask: bool,
+
     /// The page, which `cargo xtask build` writes
     #[arg(long, value_name = "FOLDER", default_value = "dist")]
     page: PathBuf,
@@ -65,7 +79,7 @@ const SCRIPT: (&str, &str) = (
 
 impl Publish {
     /// Writes the site.
-    pub fn run(&self) -> Result<()> {
+    pub fn run(&self) -> Result<Verdict> {
         let folder = existing(&self.folder)?;
         let page = existing(&self.page)
             .and_then(|page| existing(&page.join("index.html")).map(|_| page))
@@ -73,21 +87,30 @@ impl Publish {
         let place = Place::find(&self.out, &[&folder, &page])?;
         let collected = Collected::of(&folder, self.all)?;
         eprint!("{}", collected.report(self.all));
-        if collected.files.is_empty() {
-            bail!("there is no trajectory in {}", folder.display());
+        let masking = Masking::of(&folder, &collected.files, self.mask)?;
+        eprint!("{}", masking.report());
+        let (left_out, secrets) = (masking.leaves_out(), masking.has_secrets());
+        let files = masking.files(collected.files);
+        if files.is_empty() {
+            bail!("there is no trajectory to publish in {}", folder.display());
         }
+        let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
         let title = match &self.title {
             Some(title) => title.clone(),
             None => name_of(&folder),
         };
-        place.fill(|site| write_site(&page, site, &folder, &collected.files, &title))?;
+        place.fill(|site| write_site(&page, site, &folder, &files, &title, &masking))?;
         eprintln!(
             "Published {} files ({:.1} MB) in {}/. Copy that folder to any static host.",
-            collected.files.len(),
-            collected.bytes() as f64 / 1e6,
+            files.len(),
+            bytes as f64 / 1e6,
             self.out.display()
         );
-        Ok(())
+        Ok(match (secrets, left_out) {
+            (true, _) => Verdict::Sensitive,
+            (false, true) => Verdict::Bad,
+            (false, false) => Verdict::Good,
+        })
     }
 }
 
@@ -107,11 +130,15 @@ fn write_site(
     folder: &Path,
     files: &[(String, u64)],
     title: &str,
+    masking: &Masking,
 ) -> Result<()> {
     copy_folder(page, site)?;
     let target = site.join(FOLDER);
     for (name, _) in files {
-        copy(&folder.join(name), &target.join(name))?;
+        match masking.text_of(name) {
+            Some(text) => write_new(&target.join(name), text)?,
+            None => copy(&folder.join(name), &target.join(name))?,
+        }
     }
     let listed: Vec<_> = files
         .iter()
@@ -152,10 +179,21 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Writes a file in a folder that may not be there yet.
+fn write_new(path: &Path, text: &str) -> Result<()> {
+    make_folder_of(path)?;
+    write(path, text)
+}
+
+fn make_folder_of(path: &Path) -> Result<()> {
+    let Some(folder) = path.parent() else {
+        return Ok(());
+    };
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+}
+
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    }
+    make_folder_of(to)?;
     fs::copy(from, to)
         .map(drop)
         .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
@@ -218,6 +256,7 @@ mod tests {
             &all.path("runs"),
             &files,
             title,
+            &Masking::of(&all.path("runs"), &files, false).unwrap(),
         )
         .unwrap();
         let read = |name: &str| fs::read_to_string(all.path("out").join(name)).unwrap();

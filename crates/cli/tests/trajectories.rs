@@ -136,6 +136,33 @@ fn losses_are_reported_and_nothing_else_is_on_standard_output() {
 }
 
 #[test]
+fn what_should_not_be_shared_is_listed_and_can_be_masked() {
+    let folder = Folder::new("sensitive");
+    let key = "sk-ant-0123456789abcdef0123";
+    let write = |name: &str, content: &str| {
+        let line = format!(r#"{{"messages": [{{"role": "user", "content": "{content}"}}]}}"#);
+        fs::write(folder.0.join(name), line).unwrap();
+        folder.0.join(name).to_string_lossy().into_owned()
+    };
+    let (secret, mail) = (write("a.jsonl", key), write("b.jsonl", "ada@example.org"));
+    let found = volary(&["convert", &secret, "--to", "messages"]);
+    assert_eq!(found.status, Some(3), "{}", found.stderr);
+    let line = format!("{secret}: start[0].content: API key sk-a… (27 characters)");
+    assert!(found.stderr.contains(&line), "{}", found.stderr);
+    assert!(!found.stderr.contains(key) && found.stdout.contains(key));
+    let masked = volary(&["convert", &secret, "--to", "messages", "--mask"]);
+    assert_eq!(masked.status, Some(0), "{}", masked.stderr);
+    assert!(!masked.stdout.contains(key) && masked.stdout.contains("[API key]"));
+    let listed = volary(&["convert", &mail, "--to", "messages"]);
+    assert_eq!(listed.status, Some(0), "{}", listed.stderr);
+    assert!(
+        listed.stderr.contains("1 e-mail address"),
+        "{}",
+        listed.stderr
+    );
+}
+
+#[test]
 fn what_cannot_be_written_or_read_is_an_error() {
     let many = volary(&["convert", &fixture("tau-bench.json"), "--to", "html"]);
     assert_eq!(many.status, Some(2));

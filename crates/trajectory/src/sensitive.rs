@@ -8,16 +8,18 @@
 //! be secret: a person decides. A masked text has no finding. Only values are masked, never names of members.
 
 mod detect;
+mod document;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use volary_core::Frame;
 use volary_core::json::{Json, Object, Text};
+use volary_core::{AnyMessage, Frame};
 
 pub use detect::{Kind, Sensitive, find};
+pub use document::{check_document, masked_document};
 
-use crate::episode::Episode;
+use crate::episode::{Episode, Outcome, StepRecord};
 use crate::frames::FrameHistory;
 use crate::native::{self, NativeError};
 
@@ -38,25 +40,9 @@ pub struct Finding {
 
 /// What is found in an episode, in the order of the places.
 pub fn check(episode: &Episode) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
-    let mut known: BTreeMap<(Kind, String), usize> = BTreeMap::new();
+    let mut findings = Findings::default();
     let mut add = |text: &str, found: &[Sensitive], place: &str| {
-        for one in found {
-            let value = &text[one.range.clone()];
-            let index = *known
-                .entry((one.kind, value.to_owned()))
-                .or_insert_with(|| {
-                    findings.push(Finding {
-                        kind: one.kind,
-                        preview: preview(value),
-                        step: step_of(place),
-                        place: place.to_owned(),
-                        places: 0,
-                    });
-                    findings.len() - 1
-                });
-            findings[index].places += 1;
-        }
+        findings.add(text, found, step_of(place), place);
     };
     visit(&without_frames(episode), None, &mut String::new(), &mut add);
     for index in 0..episode.frames.len() {
@@ -67,7 +53,79 @@ pub fn check(episode: &Episode) -> Vec<Finding> {
             visit(&frame.info, None, &mut path, &mut add);
         }
     }
-    findings
+    findings.list
+}
+
+/// What is found in a recipe and its actions: all that a link holds.
+pub fn check_actions(episode: &Episode) -> Vec<Finding> {
+    check(&actions_only(episode))
+}
+
+/// The recipe and the actions of an episode with everything masked that [`check_actions`] finds.
+pub fn masked_actions(episode: &Episode) -> Result<Episode, NativeError> {
+    masked(&actions_only(episode))
+}
+
+fn actions_only(episode: &Episode) -> Episode {
+    let actions = episode.steps.iter().map(|step| {
+        let mut action = step.action.clone();
+        // What a model thought is in no link.
+        if let AnyMessage::Request(request) = &mut action {
+            request.body.info = None;
+        }
+        StepRecord::new(action, Outcome::Failed { message: "".into() })
+    });
+    Episode {
+        recipe: episode.recipe.clone(),
+        steps: actions.collect(),
+        ..Episode::default()
+    }
+}
+
+/// How many findings there are of each kind, in words: `2 API keys, 1 e-mail address`.
+pub fn summary(found: impl IntoIterator<Item = Kind>) -> String {
+    let mut counts = BTreeMap::<Kind, usize>::new();
+    for kind in found {
+        *counts.entry(kind).or_default() += 1;
+    }
+    let kinds = Kind::ALL.iter().filter_map(|kind| {
+        let count = *counts.get(kind)?;
+        let name = match count {
+            1 => kind.name(),
+            _ => kind.plural(),
+        };
+        Some(format!("{count} {name}"))
+    });
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
+/// Findings on their way, each value once.
+#[derive(Default)]
+struct Findings {
+    list: Vec<Finding>,
+    known: BTreeMap<(Kind, String), usize>,
+}
+
+impl Findings {
+    fn add(&mut self, text: &str, found: &[Sensitive], step: Option<usize>, place: &str) {
+        for one in found {
+            let value = &text[one.range.clone()];
+            let index = *self
+                .known
+                .entry((one.kind, value.to_owned()))
+                .or_insert_with(|| {
+                    self.list.push(Finding {
+                        kind: one.kind,
+                        preview: preview(value),
+                        step,
+                        place: place.to_owned(),
+                        places: 0,
+                    });
+                    self.list.len() - 1
+                });
+            self.list[index].places += 1;
+        }
+    }
 }
 
 /// The episode with everything masked that [`check`] finds.
@@ -213,10 +271,9 @@ fn step_of(place: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use volary_core::{AnyMessage, Message, Role, object};
+    use volary_core::{Message, Role, object};
 
     use super::*;
-    use crate::episode::{Outcome, StepRecord};
 
     fn episode() -> Episode {
         let failed = Outcome::Failed {
@@ -287,5 +344,28 @@ mod tests {
             ..Episode::default()
         };
         assert_eq!(super::masked(&plain).unwrap(), plain);
+    }
+    #[test]
+    fn a_link_is_checked_for_what_it_holds() {
+        let mut episode = episode();
+        assert_eq!(check_actions(&episode), []);
+        let said = Message::new(Role::Assistant, "Mail bob@example.org");
+        episode.steps[0].action = said.into();
+        let found = check_actions(&episode);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].step, &*found[0].place),
+            (Some(1), "steps[0].action.content")
+        );
+        let masked = masked_actions(&episode).unwrap();
+        assert_eq!(check_actions(&masked), []);
+        assert_eq!(masked.steps.len(), episode.steps.len());
+    }
+
+    #[test]
+    fn findings_are_counted_by_kind() {
+        let found = [Kind::Email, Kind::ApiKey, Kind::Email];
+        assert_eq!(summary(found), "1 API key, 2 e-mail addresses");
+        assert_eq!(summary([]), "");
     }
 }

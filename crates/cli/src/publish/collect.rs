@@ -59,11 +59,6 @@ impl Collected {
         Ok(collected)
     }
 
-    /// The size of all that is published.
-    pub fn bytes(&self) -> u64 {
-        self.files.iter().map(|(_, bytes)| bytes).sum()
-    }
-
     /// What a person should know before anything is published.
     pub fn report(&self, all: bool) -> String {
         let mut report = String::new();
@@ -108,7 +103,8 @@ mod tests {
         let folder = TestFolder::with("others", &files);
         let usual = Collected::of(&folder.path("runs"), false).unwrap();
         assert_eq!(names(&usual), ["a.json", "b/C.EVAL"]);
-        assert_eq!(usual.bytes(), 11 + 13);
+        let sizes: Vec<u64> = usual.files.iter().map(|(_, bytes)| *bytes).collect();
+        assert_eq!(sizes, [11, 13]);
         let report = usual.report(false);
         assert!(
             report.contains("Not published") && report.contains("\"id_rsa\""),

@@ -39,6 +39,17 @@ impl Kind {
         }
     }
 
+    /// What several are called.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Kind::ApiKey => "API keys",
+            Kind::Token => "tokens",
+            Kind::Password => "passwords or secrets",
+            Kind::PrivateKey => "private keys",
+            Kind::Email => "e-mail addresses",
+        }
+    }
+
     /// What takes its place in a masked text.
     pub const fn mask(self) -> &'static str {
         match self {

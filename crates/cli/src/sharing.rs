@@ -1,0 +1,150 @@
+//! What should perhaps not be shared: keys, tokens, passwords and e-mail addresses in what a command writes, each with its
+//! file and place.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use volary_trajectory::sensitive::{Finding, Kind, summary};
+
+use crate::output::plain;
+
+/// How many findings are printed; the others are counted.
+const MOST: usize = 40;
+
+/// What was found in all files.
+#[derive(Debug, Default)]
+pub struct Check {
+    found: Vec<Sensitive>,
+    kinds: Vec<Kind>,
+    /// Whether what was found is masked in what is written.
+    is_masked: bool,
+}
+
+/// A finding, for programs. It never holds the value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Sensitive {
+    file: String,
+    place: String,
+    kind: &'static str,
+    starts_with: String,
+    places: usize,
+}
+
+impl Check {
+    /// Nothing found yet.
+    pub fn new(is_masked: bool) -> Check {
+        Check {
+            is_masked,
+            ..Check::default()
+        }
+    }
+
+    /// Adds what was found in a file.
+    pub fn add(&mut self, file: &str, findings: &[Finding]) {
+        self.kinds.extend(findings.iter().map(|one| one.kind));
+        self.found.extend(findings.iter().map(|one| Sensitive {
+            file: file.to_owned(),
+            place: one.place.clone(),
+            kind: one.kind.name(),
+            starts_with: one.preview.clone(),
+            places: one.places,
+        }));
+    }
+
+    /// Whether something is written that gives access to something. An e-mail address does not.
+    pub fn has_secrets(&self) -> bool {
+        !self.is_masked && self.kinds.iter().any(|kind| kind.is_secret())
+    }
+
+    /// The findings, for programs.
+    pub fn found(&self) -> &[Sensitive] {
+        &self.found
+    }
+
+    /// The warning; empty if nothing was found.
+    pub fn report(&self) -> String {
+        if self.found.is_empty() {
+            return String::new();
+        }
+        let files: BTreeSet<&str> = self.found.iter().map(|one| &*one.file).collect();
+        let count = match files.len() {
+            1 => "1 file".to_owned(),
+            count => format!("{count} files"),
+        };
+        let kinds = summary(self.kinds.iter().copied());
+        let mut lines = vec![match self.is_masked {
+            true => format!("Masked in {count}: {kinds}."),
+            false => format!(
+                "Warning: {count} may hold what should not be shared: {kinds}. --mask masks them."
+            ),
+        }];
+        for one in self.found.iter().take(MOST) {
+            let more = match one.places {
+                1 => String::new(),
+                places => format!(", at {places} places"),
+            };
+            let Sensitive {
+                file,
+                place,
+                kind,
+                starts_with,
+                ..
+            } = one;
+            lines.push(format!("  {file}: {place}: {kind} {starts_with}{more}"));
+        }
+        let more = self.found.len().saturating_sub(MOST);
+        if more > 0 {
+            lines.push(format!("  {more} more"));
+        }
+        let lines = lines.iter().map(|line| plain(line) + "\n");
+        lines.collect()
+    }
+
+    /// Prints the warning to standard error.
+    pub fn print(&self) {
+        eprint!("{}", self.report());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(kind: Kind, places: usize) -> Finding {
+        Finding {
+            kind,
+            preview: "sk-a… (40 characters)".to_owned(),
+            step: None,
+            place: "start[0].content".to_owned(),
+            places,
+        }
+    }
+
+    #[test]
+    fn a_warning_names_file_and_place() {
+        let mut check = Check::new(false);
+        assert_eq!(check.report(), "");
+        check.add("a.json", &[finding(Kind::Email, 1)]);
+        assert!(!check.has_secrets());
+        check.add("b.json", &[finding(Kind::ApiKey, 3)]);
+        assert!(check.has_secrets());
+        let report = check.report();
+        assert!(report.starts_with("Warning: 2 files"), "{report}");
+        assert!(report.contains("1 API key, 1 e-mail address"), "{report}");
+        let line = "  b.json: start[0].content: API key sk-a… (40 characters), at 3 places\n";
+        assert!(report.contains(line), "{report}");
+    }
+
+    #[test]
+    fn what_is_masked_is_no_warning() {
+        let mut check = Check::new(true);
+        check.add("a.json", &vec![finding(Kind::Token, 1); MOST + 2]);
+        assert!(!check.has_secrets());
+        let report = check.report();
+        assert!(
+            report.starts_with("Masked in 1 file: 42 tokens."),
+            "{report}"
+        );
+        assert!(report.ends_with("  2 more\n"), "{report}");
+    }
+}
