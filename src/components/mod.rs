@@ -28,6 +28,7 @@ pub mod playback;
 pub mod prose;
 pub mod reward_curve;
 pub mod rows;
+pub mod sharing_check;
 pub mod step_bar;
 pub mod styles;
 pub mod tabs;

@@ -36,6 +36,7 @@ mod tasks_view;
 use leptos::prelude::*;
 use volary_app::outside::Place;
 
+use crate::components::sharing_check::CheckedExportDialog;
 use crate::navigation::use_pages;
 use crate::outside::dialog::OutsideDialog;
 use crate::playground::state::use_playground;
@@ -119,6 +120,7 @@ fn EvaluatePage() -> impl IntoView {
         <div class="evaluate">
             {content}
             <DeleteDialog evaluations/>
+            <CheckedExportDialog export=evaluations.export/>
             <OutsideDialog place=Place::Evaluation/>
         </div>
     }

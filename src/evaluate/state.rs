@@ -8,11 +8,13 @@ use volary_app::evaluation::summary;
 use volary_app::evaluation::tasks::unsuccessful;
 use volary_core::json::Text;
 use volary_trajectory::native;
+use volary_trajectory::sensitive::{self, check_document, masked_document};
 
 use super::delete_dialog::Doomed;
 use super::run::{Run, lock};
 use crate::browser::database::DatabaseError;
 use crate::browser::{self, files, location, timers};
+use crate::components::sharing_check::{CheckedExport, Found};
 use crate::playground::state::Playground;
 use crate::playground::url_sync;
 use crate::projection::notice::Notice;
@@ -35,6 +37,8 @@ pub struct Evaluations {
     pub(super) doomed: RwSignal<Option<Doomed>>,
     /// Whether that dialog is open.
     pub(super) is_asking: RwSignal<bool>,
+    /// A file of results or episodes, checked before it is saved.
+    pub(super) export: CheckedExport,
     /// The previously open evaluation, which may still have work in progress.
     left: StoredValue<Option<Rc<Run>>, LocalStorage>,
     /// The plan that the form for a new evaluation takes over.
@@ -53,6 +57,7 @@ impl Evaluations {
             is_loading: RwSignal::new(false),
             doomed: RwSignal::new(None),
             is_asking: RwSignal::new(false),
+            export: CheckedExport::new(),
             left: StoredValue::new_local(None),
             copied: RwSignal::new(None),
             wanted: StoredValue::new(None),
@@ -343,7 +348,12 @@ impl Evaluations {
             ),
         };
         let name = format!("evaluation-{}.{ending}", run.id);
-        files::download(&name, kind, text.as_bytes());
+        let found = Found::all(check_document(&text));
+        self.export.save("The results", found, move |is_masked| {
+            let masked = is_masked.then(|| masked_document(&text));
+            let text = masked.as_ref().unwrap_or(&text);
+            files::download(&name, kind, text.as_bytes());
+        });
     }
 
     /// Saves all episodes as one file, an episode a line.
@@ -352,19 +362,27 @@ impl Evaluations {
             return;
         };
         browser::spawn(async move {
-            let mut bytes = Vec::new();
+            let (mut lines, mut found) = (Vec::new(), Vec::new());
             for result in run.results() {
                 match episodes::text(&episode_id(&run.id, result.cell)).await {
                     Ok(Some(text)) => {
-                        bytes.extend_from_slice(text.to_text().as_bytes());
-                        bytes.push(b'\n');
+                        let line = text.to_text().to_string();
+                        found.extend(found_in(&line));
+                        lines.push(line);
                     }
                     Ok(None) => {}
                     Err(error) => return self.say_refused("The episodes cannot be read.", &error),
                 }
             }
             let name = format!("episodes-{}.jsonl", run.id);
-            files::download(&name, "application/jsonl", &bytes);
+            self.export.save("The file", found, move |is_masked| {
+                let lines = lines.iter().map(|line| match is_masked {
+                    true => masked_lines(line),
+                    false => format!("{line}\n"),
+                });
+                let text: String = lines.collect();
+                files::download(&name, "application/jsonl", text.as_bytes());
+            });
         });
     }
 
@@ -372,6 +390,29 @@ impl Evaluations {
         self.playground
             .alert(Notice::new(what, error.to_string(), error.advice()));
     }
+}
+
+/// What should perhaps not be shared in stored episodes.
+fn found_in(text: &str) -> Vec<Found> {
+    let episodes = native::read(text).map_or_else(|_| Vec::new(), |reading| reading.episodes);
+    let found = episodes.iter().flat_map(|episode| {
+        let findings = sensitive::check(episode).into_iter();
+        findings.map(|finding| Found {
+            owner: Some(episode.name.clone()),
+            finding,
+        })
+    });
+    found.collect()
+}
+
+/// The same episodes, masked, an episode a line. What cannot be masked is left out.
+fn masked_lines(text: &str) -> String {
+    let episodes = native::read(text).map_or_else(|_| Vec::new(), |reading| reading.episodes);
+    let masked = episodes.iter().filter_map(|episode| {
+        let masked = sensitive::masked(episode).ok()?;
+        Some(native::to_text(&masked) + "\n")
+    });
+    masked.collect()
 }
 
 /// The address of an episode of an evaluation in Review, at its end: that is where it failed.

@@ -15,7 +15,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_protocol::episode::EpisodeAssembler;
 use volary_protocol::library::{
-    Event, Finding, Match, Origin, RemoteFile, Request, Unfetched, UnmappedFile,
+    Event, Finding, Match, Origin, RemoteFile, Request, Sensitive, Unfetched, UnmappedFile,
 };
 use volary_trajectory::Episode;
 use volary_trajectory::import::fields::FieldMapping;
@@ -353,9 +353,24 @@ impl LibraryClient {
         self.follow(&Request::Tag { ids, tag, on });
     }
 
-    /// Exports trajectories to a file and saves it.
-    pub fn export(self, ids: Vec<Text>) {
-        self.follow(&Request::Export { ids });
+    /// Makes a file of trajectories and saves it.
+    pub fn export(self, ids: Vec<Text>, is_masked: bool) {
+        self.follow(&Request::Export { ids, is_masked });
+    }
+
+    /// Looks for what should perhaps not be shared in trajectories. `checked` is not called if the worker is lost.
+    pub fn find_sensitive(self, ids: Vec<Text>, checked: impl FnOnce(Vec<Sensitive>) + 'static) {
+        let replies = self.call(&Request::FindSensitive { ids }, Vec::new());
+        let Some(mut replies) = replies else { return };
+        spawn(async move {
+            if let Some(Ok(Reply {
+                event: Event::Sensitive { found },
+                ..
+            })) = replies.next().await
+            {
+                checked(found);
+            }
+        });
     }
 
     /// Searches all texts. An empty query ends the search.

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_protocol::environments::{Event, NamedFile, Request};
 use volary_protocol::episode::{Assembled, EpisodeAssembler};
-use volary_trajectory::{Episode, messages_jsonl, native, renderer_files};
+use volary_trajectory::{Episode, messages_jsonl, native, renderer_files, sensitive};
 
 use super::remote_environments::{self, is_remote};
 use super::session_driver;
@@ -20,7 +20,8 @@ use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
 use crate::route::Place;
-use volary_app::playground::address::{file_name, link_text};
+use volary_app::playground::address::{Start, file_name};
+use volary_app::playground::sharing::{self, Link, What};
 use volary_app::playground::tasks;
 
 /// The kinds of files that Import offers to pick.
@@ -31,8 +32,8 @@ const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";
 pub struct Transfer {
     /// Whether the formats to export are offered.
     pub exporting: RwSignal<bool>,
-    /// What Share offers.
-    pub sharing: RwSignal<Option<Shared>>,
+    /// What Share offers links to.
+    pub sharing: RwSignal<Option<Arc<Offer>>>,
     /// Whether files hang above the page.
     pub dragging: RwSignal<bool>,
     /// Whether a file is being read.
@@ -47,13 +48,30 @@ pub struct Transfer {
     reader: StoredValue<Option<WorkerClient>, LocalStorage>,
 }
 
-/// What Share offers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shared {
-    /// A link.
-    Link(String),
-    /// No link, and why; a file does as well.
-    File(String),
+/// What Share offers links to: an episode as it was when Share was pressed.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// The episode.
+    pub episode: Arc<Episode>,
+    /// The place of its task, if an address can name it.
+    pub start: Option<Start>,
+    /// The selected step, as an address names it.
+    pub step: Option<usize>,
+    /// The titles of the fields that only a reviewer should see.
+    pub reviewers_fields: Vec<String>,
+}
+
+impl Offer {
+    /// The link to a part of the episode, or why there is none.
+    pub fn link(&self, what: What, is_masked: bool) -> Result<String, String> {
+        let part = sharing::part(&self.episode, what);
+        share_link(&part, self.start.as_ref(), self.step, is_masked)
+    }
+
+    /// Whether the link to the task names it, and so holds nothing of it.
+    pub fn is_named(&self, what: What) -> bool {
+        what == What::Task && self.start.is_some()
+    }
 }
 
 /// The formats of export.
@@ -129,12 +147,18 @@ impl Default for Transfer {
     }
 }
 
-/// Saves the episode as a file.
-pub fn export(playground: Playground, format: Format) {
+/// Saves the episode as a file, masked or as it is.
+pub fn export(playground: Playground, format: Format, is_masked: bool) {
     playground.transfer.exporting.set(false);
-    let failed = playground
-        .episode
-        .with_untracked(|episode| save(episode, format).err());
+    let failed = playground.episode.with_untracked(|episode| {
+        if !is_masked {
+            return save(episode, format).err();
+        }
+        match sensitive::masked(episode) {
+            Ok(masked) => save(&masked, format).err(),
+            Err(error) => Some(error.to_string()),
+        }
+    });
     if let Some(reason) = failed {
         playground.alert(Notice::new(
             "The episode could not be exported in this format.",
@@ -144,13 +168,23 @@ pub fn export(playground: Playground, format: Format) {
     }
 }
 
-/// Makes a link of the episode, or says why there can't be one.
+/// Offers links to the episode and to its task.
 pub fn share(playground: Playground) {
-    let shared = playground
-        .episode
-        .with_untracked(|episode| share_link(episode, url_sync::step_in_address(playground)));
-    let shared = shared.map_or_else(Shared::File, Shared::Link);
-    playground.transfer.sharing.set(Some(shared));
+    let episode = playground.episode.get_untracked();
+    let recipe = episode.recipe.as_ref();
+    let start = recipe.and_then(|recipe| url_sync::named_task(playground, recipe));
+    let fields = recipe.map(|recipe| {
+        let entry = untrack(|| setup::entry(playground, &recipe.environment));
+        let schema = entry.map(|entry| (entry.configuration)());
+        schema.map(|schema| sharing::reviewers_fields(recipe, &schema))
+    });
+    let offer = Offer {
+        start,
+        step: url_sync::step_in_address(playground),
+        reviewers_fields: fields.flatten().unwrap_or_default(),
+        episode,
+    };
+    playground.transfer.sharing.set(Some(Arc::new(offer)));
 }
 
 /// Keeps the episode if the page breaks down, and offers what was kept so before.
@@ -282,14 +316,27 @@ fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
     );
 }
 
-/// A link that runs an episode again and selects a step, the last one if `None`; or why there can't be one.
-pub fn share_link(episode: &Episode, step: Option<usize>) -> Result<String, String> {
-    let (recipe, text) = link_text(episode)?;
-    let place = Place {
-        environment: Some(recipe.environment.to_string()),
-        episode: Some(text),
-        step,
-        ..Place::default()
+/// A link to a part of an episode that selects a step, the last one if `None`; or why there can't be one. `start` names
+/// its task, if an address can.
+pub fn share_link(
+    part: &Episode,
+    start: Option<&Start>,
+    step: Option<usize>,
+    is_masked: bool,
+) -> Result<String, String> {
+    let place = match sharing::link(part, start, is_masked)? {
+        Link::Named(start) => Place {
+            environment: Some(start.environment),
+            task: start.task,
+            seed: start.seed,
+            ..Place::default()
+        },
+        Link::Packed { environment, text } => Place {
+            environment: Some(environment),
+            episode: Some(text),
+            step: step.filter(|_| !part.steps.is_empty()),
+            ..Place::default()
+        },
     };
     Ok(location::address_with(&place.to_hash()))
 }
@@ -328,7 +375,7 @@ async fn assemble(
 }
 
 /// Gives the episode to the browser as a file; what can't be made is said.
-fn save(episode: &Arc<Episode>, format: Format) -> Result<(), String> {
+fn save(episode: &Episode, format: Format) -> Result<(), String> {
     let name = file_name(&episode.name);
     match format {
         Format::Native => {
@@ -340,7 +387,7 @@ fn save(episode: &Arc<Episode>, format: Format) -> Result<(), String> {
             files::download(&format!("{name}.zip"), "application/zip", &bytes);
         }
         Format::Messages => {
-            let text = messages_jsonl::to_text([&**episode]);
+            let text = messages_jsonl::to_text([episode]);
             files::download(
                 &format!("{name}.jsonl"),
                 "application/jsonl",

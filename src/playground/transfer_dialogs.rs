@@ -1,13 +1,19 @@
 //! The dialogs of **Export** and **Share**.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
+use volary_app::playground::sharing::{self, What};
+use volary_trajectory::sensitive;
 
 use super::code_consent::wheel_note;
 use super::state::{Playground, use_playground};
-use super::transfer::{self, Format, Shared};
+use super::transfer::{self, Format, Offer};
 use crate::components::field::Field;
+use crate::components::sharing_check::{Found, SharingCheck};
 use crate::components::text::inert;
 use crate::components::{CopyButton, Dialog};
+use crate::projection::text::{count_text, plural};
 
 const FORMATS: [(Format, &str, &str); 3] = [
     (
@@ -30,22 +36,33 @@ const FORMATS: [(Format, &str, &str); 3] = [
 /// The formats to export.
 pub fn export_dialog() -> AnyView {
     let playground = use_playground();
+    let open = playground.transfer.exporting;
+    let masks = RwSignal::new(false);
+    let found = Memo::new(move |_| match open.get() {
+        true => playground
+            .episode
+            .with_untracked(|episode| Found::all(sensitive::check(episode))),
+        false => Vec::new(),
+    });
     let rows = FORMATS.map(|(format, name, words)| {
+        let save = move |_| transfer::export(playground, format, masks.get_untracked());
         view! {
             <li>
-                <button type="button" on:click=move |_| transfer::export(playground, format)>
+                <button type="button" on:click=save>
                     {name}
                 </button>
                 <span class="help">{words}</span>
             </li>
         }
     });
-    let needs = move || {
-        let is_open = playground.transfer.exporting.get();
-        is_open.then(|| wheel_line(playground)).flatten()
-    };
+    let needs = move || open.get().then(|| wheel_line(playground)).flatten();
+    let go = Callback::new(move |step| {
+        open.set(false);
+        playground.selected.set(step);
+    });
     view! {
-        <Dialog open=playground.transfer.exporting title="Export this episode">
+        <Dialog open title="Export this episode">
+            <SharingCheck found subject="This episode" masks on_step=go/>
             <ul class="choices">{rows.into_iter().collect_view()}</ul>
             {needs}
         </Dialog>
@@ -53,7 +70,7 @@ pub fn export_dialog() -> AnyView {
     .into_any()
 }
 
-/// The link, or why there is none.
+/// Links to the task and to what was done, or why there is none.
 pub fn share_dialog() -> AnyView {
     let playground = use_playground();
     let sharing = playground.transfer.sharing;
@@ -63,22 +80,9 @@ pub fn share_dialog() -> AnyView {
             open.set(true);
         }
     });
-    let save = move |_| {
-        open.set(false);
-        transfer::export(playground, Format::Native);
-    };
-    let body = move || match sharing.get()? {
-        Shared::Link(link) => Some(offer_link(link)),
-        Shared::File(reason) => {
-            let advice = view! {
-                <p role="alert">{reason}</p>
-                <p>"Share the episode as a file instead. Importing it shows the same episode."</p>
-                <button type="button" class="primary" on:click=save>
-                    "Save as a file"
-                </button>
-            };
-            Some(advice.into_any())
-        }
+    let body = move || {
+        let offer = sharing.get()?;
+        Some(view! { <ShareOffer playground offer open/> })
     };
     let needs = move || {
         sharing
@@ -94,6 +98,101 @@ pub fn share_dialog() -> AnyView {
     .into_any()
 }
 
+/// The choice of what is shared, what the link then contains, and the link.
+#[component]
+fn ShareOffer(playground: Playground, offer: Arc<Offer>, open: RwSignal<bool>) -> impl IntoView {
+    let steps = offer.episode.steps.len();
+    let what = RwSignal::new(if steps > 0 { What::Actions } else { What::Task });
+    let masks = RwSignal::new(false);
+    let of = offer.clone();
+    let found = Memo::new(move |_| {
+        let part = sharing::part(&of.episode, what.get());
+        Found::all(sharing::findings(&part, of.start.as_ref()))
+    });
+    let of = offer.clone();
+    let link = Memo::new(move |_| of.link(what.get(), masks.get()));
+    let choices = What::ALL.map(|choice| share_choice(&offer, choice, what));
+    let save = move |_| {
+        open.set(false);
+        transfer::export(playground, Format::Native, masks.get_untracked());
+    };
+    let result = move || match link.get() {
+        Ok(link) => offer_link(link),
+        Err(reason) => view! {
+            <p role="alert">{reason}</p>
+            <p>{"Share the episode as a file instead. Importing it shows the same episode."}</p>
+            <button type="button" class="primary" on:click=save>
+                {"Save as a file"}
+            </button>
+        }
+        .into_any(),
+    };
+    view! {
+        <fieldset class="share-choices">
+            <legend class="visually-hidden">{"What to share"}</legend>
+            {choices.into_iter().collect_view()}
+        </fieldset>
+        <SharingCheck found subject="The link" masks/>
+        {result}
+    }
+}
+
+/// What can be shared, in words that say what its link contains and how long it is.
+fn share_choice(offer: &Offer, choice: What, what: RwSignal<What>) -> impl IntoView + use<> {
+    let steps = offer.episode.steps.len();
+    let is_possible = choice == What::Task || steps > 0;
+    let (name, contents) = match choice {
+        What::Task if offer.is_named(choice) => (
+            "The task",
+            "Names the task and its seed. No actions and no answer.".to_owned(),
+        ),
+        What::Task => (
+            "The task",
+            "Environment, configuration and seed. No actions.".to_owned(),
+        ),
+        What::Actions if steps == 0 => ("What I did", "No action was taken yet.".to_owned()),
+        What::Actions => (
+            "What I did",
+            format!(
+                "Environment, configuration, seed and the actions of {}. Opening it repeats them.",
+                plural(steps, "step")
+            ),
+        ),
+    };
+    let length = offer.link(choice, false).ok().filter(|_| is_possible);
+    let length = length.map(|link| format!("{} characters. ", count_text(link.chars().count())));
+    let fields = offer.reviewers_fields.join(", ");
+    let warning = (is_possible && !fields.is_empty() && !offer.is_named(choice)).then(|| {
+        format!(
+            "{fields}: packed in the link and hidden from the player, but not secret. Whoever \
+             decodes the link can read it."
+        )
+    });
+    let (id, help) = match choice {
+        What::Task => ("share-task", "share-task-help"),
+        What::Actions => ("share-actions", "share-actions-help"),
+    };
+    view! {
+        <div class="share-choice">
+            <input
+                type="radio"
+                name="share-what"
+                id=id
+                aria-describedby=help
+                disabled=!is_possible
+                prop:checked=move || what.get() == choice
+                on:change=move |_| what.set(choice)
+            />
+            <label for=id>{name}</label>
+            <p class="help" id=help>
+                {length}
+                {contents}
+                {warning.map(|words| view! { <span>{inert(&words)}</span> })}
+            </p>
+        </div>
+    }
+}
+
 /// Which wheels the shown episode needs.
 fn wheel_line(playground: Playground) -> Option<impl IntoView> {
     let words = playground.episode.with(|episode| {
@@ -106,12 +205,8 @@ fn wheel_line(playground: Playground) -> Option<impl IntoView> {
 fn offer_link(link: String) -> AnyView {
     let copied = link.clone();
     view! {
-        <p>
-            "The link contains the environment, configuration, seed and actions. Opening it runs "
-            "the same episode in the recipient's browser."
-        </p>
         <Field id="share-link" label="Link">
-            <input type="text" id="share-link" readonly value=link.clone()/>
+            <input type="text" id="share-link" readonly value=link/>
         </Field>
         <CopyButton text=move || copied.clone() label="Copy link"/>
     }

@@ -309,6 +309,12 @@ fn start_of(playground: Playground, recipe: &Recipe) -> Option<Start> {
     })
 }
 
+/// The place that starts a recipe in every browser: it names a task of this page, or its defaults.
+pub(super) fn named_task(playground: Playground, recipe: &Recipe) -> Option<Start> {
+    let is_of_page = untrack(|| setup::entry(playground, &recipe.environment)).is_some();
+    start_of(playground, recipe).filter(|_| is_of_page)
+}
+
 /// Shows an episode that was kept, from whatever page.
 pub fn visit(playground: Playground, episode: Episode) {
     let environment = episode.environment().map(|name| name.to_string());

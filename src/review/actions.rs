@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trajectory::annotations::Target;
 use volary_trajectory::export::html;
-use volary_trajectory::{Episode, Link, Relation, Rewards, markdown};
+use volary_trajectory::{Episode, Link, Relation, Rewards, markdown, sensitive};
 
 use super::export::ExportDialog;
 use super::link_reach::LinkReach;
@@ -14,6 +14,7 @@ use super::quote::selected_passage;
 use super::viewer::{Checked, Viewer};
 use crate::browser::{files, location, printer, spawn};
 use crate::components::icon::{Glyph, NamedIcon};
+use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, Found, SharingCheck};
 use crate::components::{CopyButton, Dialog};
 use crate::library::client::LibraryClient;
 use crate::navigation::use_pages;
@@ -27,6 +28,7 @@ use crate::projection::notice::Notice;
 use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route, TemplatePlace};
 use volary_app::playground::address::file_name;
+use volary_app::playground::sharing::{self, What};
 
 /// The buttons and the export dialog.
 #[component]
@@ -261,19 +263,21 @@ fn forked(original: &Arc<Episode>, step: usize) -> Episode {
 #[component]
 pub(super) fn LinkNote(viewer: Viewer, playground: Playground) -> impl IntoView {
     let episode = viewer.shown.episode;
-    let share = move || {
-        episode.with_untracked(|episode| {
-            let step = viewer.shown.selected.get_untracked();
-            let link = can_go_on(playground, episode).then(|| share_link(episode, Some(step)).ok());
-            link.flatten().map(
-                |link| view! { <CopyButton text=move || link.clone() label="Copy share link"/> },
-            )
-        })
-    };
+    let share = move || episode.with_untracked(|episode| share_offer(viewer, playground, episode));
+    let checked = CheckedExport::new();
     let save_page = move |_| {
-        episode.with_untracked(|episode| {
+        let episode = episode.get_untracked();
+        let found = Found::all(sensitive::check(&episode));
+        checked.save("This episode", found, move |is_masked| {
+            let masked = is_masked.then(|| sensitive::masked(&episode));
+            let text = match &masked {
+                None => html::to_text(&episode),
+                Some(Ok(masked)) => html::to_text(masked),
+                // Better no page than one that is not masked.
+                Some(Err(_)) => return,
+            };
             let name = format!("{}.html", file_name(&episode.name));
-            files::download(&name, "text/html", html::to_text(episode).as_bytes());
+            files::download(&name, "text/html", text.as_bytes());
         });
     };
     view! {
@@ -296,9 +300,32 @@ pub(super) fn LinkNote(viewer: Viewer, playground: Playground) -> impl IntoView 
                 </button>
             </div>
         </Show>
+        <CheckedExportDialog export=checked/>
     }
 }
 
+/// A link that holds the actions of an episode, with what should perhaps not be in it; nothing if there can be none.
+fn share_offer(
+    viewer: Viewer,
+    playground: Playground,
+    episode: &Arc<Episode>,
+) -> Option<impl IntoView + use<>> {
+    let step = viewer.shown.selected.get_untracked();
+    let part = Arc::new(sharing::part(episode, What::Actions));
+    let link = move |is_masked| share_link(&part, None, Some(step), is_masked);
+    if !can_go_on(playground, episode) || link(false).is_err() {
+        return None;
+    }
+    let part = sharing::part(episode, What::Actions);
+    let found = Found::all(sharing::findings(&part, None));
+    let masks = RwSignal::new(false);
+    let text = move || link(masks.get_untracked()).unwrap_or_default();
+    Some(view! {
+        <SharingCheck found=Signal::stored(found) subject="The share link" masks/>
+        <CopyButton text label="Copy share link"/>
+    })
+
+}
 /// The address of the selected text or step. It includes the file of the episode if `here` does.
 fn link_here(viewer: Viewer, here: &Route) -> ReviewPlace {
     let (id, passage) = viewer

@@ -3,12 +3,14 @@
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_trajectory::export::csv;
+use volary_trajectory::sensitive::{check_document, masked_document};
 use volary_trajectory::table::{Column, choices};
 
 use super::grid_page::MOST;
 use super::selection::{Look, sampled};
 use crate::browser::{files, location};
 use crate::components::Dialog;
+use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, Found};
 use crate::projection::text::{count_text, plural, size_text};
 use crate::route::{ReviewPlace, Route};
 use crate::storage::origin::PUBLISHED;
@@ -39,6 +41,7 @@ fn Bar(look: Look) -> impl IntoView {
         location::go(&Route::Review(place).to_hash());
     };
     let deleting = RwSignal::new(false);
+    let checked = CheckedExport::new();
     view! {
         <div class="chosen-bar" role="group" aria-label="Selected trajectories">
             <span role="status">
@@ -53,13 +56,13 @@ fn Bar(look: Look) -> impl IntoView {
                 >
                     {"Compare"}
                 </button>
-                <button type="button" on:click=move |_| look.client.export(look.chosen_ids())>
+                <button type="button" on:click=move |_| export(look, checked)>
                     {"Export"}
                 </button>
                 <button
                     type="button"
                     title="Save the selected rows with the visible columns"
-                    on:click=move |_| save_table(look)
+                    on:click=move |_| save_table(look, checked)
                 >
                     {"Save as CSV"}
                 </button>
@@ -72,6 +75,7 @@ fn Bar(look: Look) -> impl IntoView {
             </div>
             <TagForm look/>
             <DeleteDialog look open=deleting/>
+            <CheckedExportDialog export=checked/>
         </div>
     }
 }
@@ -164,11 +168,36 @@ fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
     }
 }
 
+/// Saves the selected trajectories as one file.
+fn export(look: Look, checked: CheckedExport) {
+    let client = look.client;
+    let ids = look.chosen_ids();
+    client.said.set(format!(
+        "Checking {} before the export.",
+        plural(ids.len(), "trajectory")
+    ));
+    client.find_sensitive(ids.clone(), move |found| {
+        client.said.set(String::new());
+        let found = found.into_iter().map(|one| Found {
+            owner: Some(one.name),
+            finding: one.finding,
+        });
+        checked.save("The selection", found.collect(), move |is_masked| {
+            client.export(ids.clone(), is_masked);
+        });
+    });
+}
+
 /// Saves the selected rows with the visible columns.
-fn save_table(look: Look) {
+fn save_table(look: Look, checked: CheckedExport) {
     let rows = look.chosen_rows();
     let text = look
         .columns
         .with_untracked(|columns| csv::to_text(rows.iter().map(AsRef::as_ref), columns));
-    files::download("trajectories.csv", "text/csv", text.as_bytes());
+    let found = Found::all(check_document(&text));
+    checked.save("The table", found, move |is_masked| {
+        let masked = is_masked.then(|| masked_document(&text));
+        let text = masked.as_ref().unwrap_or(&text);
+        files::download("trajectories.csv", "text/csv", text.as_bytes());
+    });
 }

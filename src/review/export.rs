@@ -7,10 +7,10 @@ use volary_trajectory::{
     Episode, export, markdown, messages_jsonl, native, renderer_files, sensitive,
 };
 
-use super::sharing_check::Check;
 use super::viewer::Viewer;
 use crate::browser::files;
 use crate::components::Dialog;
+use crate::components::sharing_check::{Found, SharingCheck};
 use crate::library::client::LibraryClient;
 use crate::projection::notice::Notice;
 use volary_app::playground::address::file_name;
@@ -118,6 +118,17 @@ pub(super) fn ExportDialog(
     open: RwSignal<bool>,
 ) -> impl IntoView {
     let masks = RwSignal::new(false);
+    let found = Memo::new(move |_| match open.get() {
+        true => viewer
+            .shown
+            .episode
+            .with(|episode| Found::all(sensitive::check(episode))),
+        false => Vec::new(),
+    });
+    let go = Callback::new(move |step| {
+        open.set(false);
+        viewer.select(step);
+    });
     let save = move |format: &'static Format| {
         open.set(false);
         let episode = viewer.shown.episode;
@@ -152,7 +163,7 @@ pub(super) fn ExportDialog(
     });
     view! {
         <Dialog open title="Export this episode">
-            <Check viewer open masks/>
+            <SharingCheck found subject="This episode" masks on_step=go/>
             <ul class="choices">{choices.collect_view()}</ul>
         </Dialog>
     }

@@ -31,11 +31,11 @@ use volary_core::json::{Json, Text};
 use volary_core::registry::Registry;
 use volary_protocol::RequestId;
 use volary_protocol::episode::chunks;
-use volary_protocol::library::{Event, Request};
+use volary_protocol::library::{Event, Request, Sensitive};
 
 use volary_trajectory::import::fields::Mappings;
 use volary_trajectory::table::Row;
-use volary_trajectory::{import, native};
+use volary_trajectory::{import, native, sensitive};
 
 use self::cancelled::Cancelled;
 use self::finding::Search;
@@ -168,7 +168,8 @@ impl LibraryService {
             }
             Request::Forget { ids } => self.forget(&ids).await,
             Request::Tag { ids, tag, on } => self.tag(&ids, &tag, on, send).await,
-            Request::Export { ids } => self.export(&ids, send).await,
+            Request::FindSensitive { ids } => self.find_sensitive(&ids, send).await,
+            Request::Export { ids, is_masked } => self.export(&ids, is_masked, send).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle => finding::settle(self).await,
             Request::Map { mappings } => drop(self.mappings.replace(mappings)),
@@ -294,13 +295,39 @@ impl LibraryService {
         }
     }
 
-    async fn export(&self, ids: &[Text], send: Send<'_>) {
+    async fn find_sensitive(&self, ids: &[Text], send: Send<'_>) {
+        let mut found = Vec::new();
+        for id in ids {
+            // The export leaves out what cannot be opened.
+            if let Ok(episode) = opening::tagged(self, id).await {
+                let findings = sensitive::check(&episode).into_iter();
+                found.extend(findings.map(|finding| Sensitive {
+                    name: match episode.name.trim() {
+                        "" => episode.id.clone(),
+                        name => name.into(),
+                    },
+                    finding,
+                }));
+            }
+        }
+        send(Output::Event(Event::Sensitive { found }));
+    }
+
+    async fn export(&self, ids: &[Text], is_masked: bool, send: Send<'_>) {
         let mut parts = Vec::with_capacity(ids.len());
         for id in ids {
-            // Opening reports what cannot be opened; a file of the other episodes is better than none.
-            if let Ok(episode) = opening::tagged(self, id).await {
-                parts.push(native::to_text(&episode) + "\n");
+            // Opening reports what cannot be opened; a file of the others is better than none.
+            let Ok(mut episode) = opening::tagged(self, id).await else {
+                continue;
+            };
+            if is_masked {
+                match sensitive::masked(&episode) {
+                    Ok(masked) => episode = masked,
+                    // Better left out than not masked.
+                    Err(_) => continue,
+                }
             }
+            parts.push(native::to_text(&episode) + "\n");
         }
         send(Output::File {
             name: "trajectories.jsonl",

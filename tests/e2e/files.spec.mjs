@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
-import { HOME, visit } from "./support/browser.mjs";
+import { HOME, accessible, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 
 async function played(page) {
@@ -71,6 +71,54 @@ test("a link replays the same episode", () =>
     await playground.says("2 steps", "done");
     const words = (list) => list.map((text) => text.replaceAll(/[\d.]+ m?s/g, ""));
     assert.deepEqual(words(await playground.messages().allInnerTexts()), words(texts));
+  }));
+
+test("the task is shared without what was done, and both are checked for what should not be in them", () =>
+  visit({}, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const dialog = page.getByRole("dialog", { name: "Share this episode" });
+    const link = () => dialog.getByRole("textbox", { name: "Link" }).inputValue();
+    // A task that every page has is named.
+    await playground.button("Share").click();
+    assert.ok(await dialog.getByRole("radio", { name: "The task" }).isChecked());
+    assert.ok(await dialog.getByRole("radio", { name: "What I did" }).isDisabled());
+    assert.match(await link(), /#\/run\/calculator$/);
+    await page.keyboard.press("Escape");
+    // A problem of one's own has an id of its own.
+    await playground.field("problem").fill("Ask ada@example.org: 2 + 3?");
+    await playground.field("answer").fill("5");
+    await playground.button("Reset").click();
+    await playground.messages().filter({ hasText: "Ask ada" }).waitFor();
+    assert.match(await playground.field("problem_id").inputValue(), /^easy-01-custom-[0-9a-f]{6}$/);
+    await playground.act("submit_answer", { answer: "5" });
+    await playground.says("1 step", "done");
+    await playground.button("Share").click();
+    assert.ok(await dialog.getByRole("radio", { name: "What I did" }).isChecked());
+    const actions = await link();
+    await dialog.getByRole("radio", { name: "The task" }).check();
+    await dialog.getByText(/^\d+ characters\. Environment, configuration and seed/).waitFor();
+    await dialog.getByText("Answer: packed in the link", { exact: false }).first().waitFor();
+    const plain = await link();
+    assert.ok(plain.length < actions.length && !/answer|ada/.test(plain), plain);
+    const check = dialog.getByRole("region", { name: "Check before sharing" });
+    await check.getByText("The link has 1 e-mail address.").waitFor();
+    await accessible(page);
+    await check.getByRole("checkbox", { name: "Mask them" }).check();
+    const masked = await link();
+    assert.notEqual(masked, plain);
+    await page.keyboard.press("Escape");
+    await playground.button("Export").click();
+    const exporting = page.getByRole("dialog", { name: "Export this episode" });
+    await exporting.getByText("This episode has 1 e-mail address.").waitFor();
+    await exporting.getByRole("checkbox", { name: "Mask them" }).check();
+    const file = await playground.downloads(() => exporting.getByRole("button", { name: "Volary JSON" }).click());
+    assert.ok(file.bytes.includes("Ask [e-mail address]") && !file.bytes.includes("ada@"));
+    await page.goto("about:blank");
+    await page.goto(masked);
+    await playground.messages().filter({ hasText: "Ask [e-mail address]: 2 + 3?" }).waitFor();
+    await playground.says("0 steps", "open");
+    await playground.frame.getByText("Hidden until the episode is done: answer.").waitFor();
   }));
 
 test("a truncated link is reported, and the playground opens", () =>

@@ -218,6 +218,7 @@ impl Library {
             | Event::Found { .. }
             | Event::Places { .. }
             | Event::Checked { .. }
+            | Event::Sensitive { .. }
             | Event::Episode(_)
             | Event::Refused { .. } => Vec::new(),
         }

@@ -9,6 +9,7 @@
 //! - [`replay`]: what a replay says about the episode.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
+//! - [`sharing`]: what a shared link holds.
 //! - [`tasks`]: lists of tasks, and the recipes of tasks.
 
 pub mod action;
@@ -21,4 +22,5 @@ pub mod run;
 pub mod run_choice;
 pub mod saver;
 pub mod session;
+pub mod sharing;
 pub mod tasks;

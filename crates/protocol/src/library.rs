@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
 use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
 use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::sensitive;
 use volary_trajectory::table::Row;
 
 use crate::coded;
@@ -47,10 +48,17 @@ pub enum Request {
         /// The id of the episode.
         id: Text,
     },
-    /// Export episodes to a file.
+    /// Find what should perhaps not be shared in episodes.
+    FindSensitive {
+        /// Their ids.
+        ids: Vec<Text>,
+    },
+    /// Make a file of episodes.
     Export {
         /// The ids of the episodes.
         ids: Vec<Text>,
+        /// Whether what [`Request::FindSensitive`] finds is masked in it.
+        is_masked: bool,
     },
     /// Add a tag to episodes, or remove it.
     Tag {
@@ -201,6 +209,11 @@ pub enum Event {
         /// The first step that differs, where 0 is the reset; `None` if none does.
         step: Option<u64>,
     },
+    /// What should perhaps not be shared was looked for.
+    Sensitive {
+        /// What was found.
+        found: Vec<Sensitive>,
+    },
     /// A part of an episode.
     Episode(EpisodeChunk),
     /// The requested file is attached.
@@ -276,6 +289,39 @@ pub struct Finding {
     pub words: Text,
     /// The number of earlier matches of the same words in the same text.
     pub before: usize,
+}
+
+/// What should perhaps not be shared in an episode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sensitive {
+    /// The name of the episode.
+    pub name: Text,
+    /// What it is and where.
+    #[serde(with = "SensitiveFields")]
+    pub finding: sensitive::Finding,
+}
+
+/// [`sensitive::Finding`] for serde.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "sensitive::Finding")]
+struct SensitiveFields {
+    #[serde(with = "KindFields")]
+    kind: sensitive::Kind,
+    preview: String,
+    step: Option<usize>,
+    place: String,
+    places: usize,
+}
+
+/// [`sensitive::Kind`] for serde.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "sensitive::Kind")]
+enum KindFields {
+    ApiKey,
+    Token,
+    Password,
+    PrivateKey,
+    Email,
 }
 
 /// [`Place`] for serde.

@@ -317,6 +317,7 @@ fn tags_are_kept_and_go_with_the_file() {
     ask(&service, tag("bad", false));
     let export = Request::Export {
         ids: vec!["a".into()],
+        is_masked: false,
     };
     let [Output::File { parts, .. }] = &ask(&service, export)[..] else {
         panic!("no file");
@@ -334,6 +335,32 @@ fn tags_are_kept_and_go_with_the_file() {
     assert_eq!(row.unwrap().tags, ["good".into()]);
     // In this library it is the same episode as before.
     assert_eq!(ids(&read(&service, &[exported])), ["a"]);
+}
+
+#[test]
+fn what_should_not_be_shared_is_found_and_masked() {
+    let service = service();
+    let files = [
+        file("x.json", &[episode("a", "one")]),
+        file("y.json", &[episode("b", "Mail ada@example.org")]),
+    ];
+    read(&service, &files);
+    let ids = vec!["a".into(), "b".into()];
+    let said = ask(&service, Request::FindSensitive { ids: ids.clone() });
+    let [Output::Event(Event::Sensitive { found })] = &said[..] else {
+        panic!("{said:?}");
+    };
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].finding.kind, sensitive::Kind::Email);
+    for (is_masked, expected) in [(false, "ada@example.org"), (true, "[e-mail address]")] {
+        let ids = ids.clone();
+        let said = ask(&service, Request::Export { ids, is_masked });
+        let [Output::File { parts, .. }] = &said[..] else {
+            panic!("no file");
+        };
+        assert_eq!(parts.len(), 2);
+        assert!(parts[1].contains(expected), "{}", parts[1]);
+    }
 }
 
 #[test]

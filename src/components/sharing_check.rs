@@ -1,0 +1,217 @@
+//! What should perhaps not be shared: keys, tokens, passwords and e-mail addresses, each with its place, shown before
+//! something is exported or shared, and masked on request.
+//!
+//! The search is `volary_trajectory::sensitive`; everything that leaves the page as a file or a link passes through here.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+use volary_trajectory::sensitive::{Finding, summary};
+
+use super::dialog::Dialog;
+use super::text::inert;
+use crate::projection::text::count_text;
+
+/// The most findings that are listed.
+const MOST: usize = 100;
+
+/// Something that should perhaps not be shared, and the episode or file that has it where there are several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The episode or file.
+    pub owner: Option<Text>,
+    /// What it is and where.
+    pub finding: Finding,
+}
+
+impl Found {
+    /// The findings in something that needs no name.
+    pub fn all(findings: Vec<Finding>) -> Vec<Found> {
+        let findings = findings.into_iter();
+        let found = findings.map(|finding| Found {
+            owner: None,
+            finding,
+        });
+        found.collect()
+    }
+
+    /// Whether any of them gives access to something. Such findings are masked by default.
+    pub fn any_secret(found: &[Found]) -> bool {
+        found.iter().any(|one| one.finding.kind.is_secret())
+    }
+}
+
+/// The findings, and whether they are masked. Nothing if there are none.
+#[component]
+pub fn SharingCheck(
+    /// What was found.
+    #[prop(into)]
+    found: Signal<Vec<Found>>,
+    /// What holds them: "This episode".
+    subject: &'static str,
+    /// Whether they are masked.
+    masks: RwSignal<bool>,
+    /// Shows a step, if that is possible here.
+    #[prop(optional)]
+    on_step: Option<Callback<usize>>,
+) -> impl IntoView {
+    // Secrets are masked unless the user decides otherwise; an address alone is not.
+    Effect::new(move |_| masks.set(found.with(|found| Found::any_secret(found))));
+    let words = move || {
+        found.with(|found| {
+            let kinds = summary(found.iter().map(|one| one.finding.kind));
+            format!("{subject} has {kinds}.")
+        })
+    };
+    let list = move || {
+        found.with(|found| {
+            let items = found.iter().take(MOST).map(|one| item(one, on_step));
+            items.collect_view()
+        })
+    };
+    let more = move || {
+        let more = found.with(|found| found.len().saturating_sub(MOST));
+        (more > 0).then(|| view! { <p class="faint">{format!("{} more.", count_text(more))}</p> })
+    };
+    view! {
+        <Show when=move || found.with(|found| !found.is_empty())>
+            <section class="sharing-check" aria-label="Check before sharing">
+                <h3>{"Check before sharing"}</h3>
+                <p role="status">{words}</p>
+                <details>
+                    <summary>{"Places"}</summary>
+                    <ul>{list}</ul>
+                    {more}
+                </details>
+                <label class="column-box">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || masks.get()
+                        on:change=move |event| masks.set(event_target_checked(&event))
+                    />
+                    {"Mask them"}
+                </label>
+            </section>
+        </Show>
+    }
+}
+
+fn item(found: &Found, on_step: Option<Callback<usize>>) -> AnyView {
+    let Found { owner, finding } = found;
+    let times = match finding.places {
+        1 => String::new(),
+        places => format!(", at {} places", count_text(places)),
+    };
+    let owner = owner
+        .as_ref()
+        .map_or_else(String::new, |owner| format!("{owner}: "));
+    let words = format!(
+        "{owner}{} {}{times}: ",
+        finding.kind.name(),
+        finding.preview
+    );
+    let go = finding.step.zip(on_step).map(|(step, on_step)| {
+        let name = match step {
+            0 => "Start".to_owned(),
+            step => format!("Step {step}"),
+        };
+        view! {
+            <button type="button" class="quiet small" on:click=move |_| on_step.run(step)>
+                {name}
+            </button>
+        }
+    });
+    view! {
+        <li>
+            <span dir="auto">{inert(&words)}</span>
+            {go}
+            <code>{inert(&finding.place)}</code>
+        </li>
+    }
+    .into_any()
+}
+
+/// A file that is saved after the user saw what is in it.
+#[derive(Clone)]
+struct Pending {
+    subject: &'static str,
+    found: Vec<Found>,
+    /// Saves it, masked or not.
+    save: Callback<bool>,
+}
+
+/// Asks before a file is saved that has findings.
+#[derive(Clone, Copy)]
+pub struct CheckedExport(RwSignal<Option<Arc<Pending>>>);
+
+impl CheckedExport {
+    /// Nothing to save.
+    pub fn new() -> CheckedExport {
+        CheckedExport(RwSignal::new(None))
+    }
+
+    /// Saves something: at once if nothing was found, otherwise after the user decided whether to mask it.
+    pub fn save(
+        self,
+        subject: &'static str,
+        found: Vec<Found>,
+        save: impl Fn(bool) + Send + Sync + 'static,
+    ) {
+        let save = Callback::new(save);
+        match found.is_empty() {
+            true => save.run(false),
+            false => self.0.set(Some(Arc::new(Pending {
+                subject,
+                found,
+                save,
+            }))),
+        }
+    }
+}
+
+impl Default for CheckedExport {
+    fn default() -> Self {
+        CheckedExport::new()
+    }
+}
+
+/// The question of [`CheckedExport`].
+#[component]
+pub fn CheckedExportDialog(
+    /// What is saved.
+    export: CheckedExport,
+) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let masks = RwSignal::new(false);
+    let pending = export.0;
+    Effect::new(move |_| {
+        if pending.with(Option::is_some) {
+            open.set(true);
+        }
+    });
+    let body = move || {
+        let pending = pending.get()?;
+        let (found, subject) = (pending.found.clone(), pending.subject);
+        let save = move |_| {
+            open.set(false);
+            pending.save.run(masks.get_untracked());
+        };
+        Some(view! {
+            <SharingCheck found=Signal::stored(found) subject masks/>
+            <div class="button-row">
+                <button type="button" class="primary" on:click=save>
+                    {move || if masks.get() { "Save masked" } else { "Save as it is" }}
+                </button>
+                <button type="button" on:click=move |_| open.set(false)>
+                    {"Cancel"}
+                </button>
+            </div>
+        })
+    };
+    view! {
+        <Dialog open title="Save this file?">
+            {body}
+        </Dialog>
+    }
+}
