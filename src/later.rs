@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::AnyView;
 
-use crate::components::{form, frame_view, key_help, text, transcript};
+use crate::components::{form, frame_view, key_help, term, text, transcript};
 use crate::projection;
 
 /// The place of a function that comes later.
@@ -76,6 +76,7 @@ pub fn install() {
     form::install();
     frame_view::install();
     key_help::install();
+    term::install();
     text::install();
     transcript::install();
     projection::curve::install();

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::dialog::Dialog;
 use crate::browser::{self, offline};
 use crate::later::Later;
+use crate::projection::glossary::TERMS;
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
 
@@ -14,63 +15,6 @@ pub static KEY_HELP: Later<View> = Later::new();
 pub(crate) fn install() {
     KEY_HELP.set(|open, keys| view! { <KeyHelp open keys/> }.into_any());
 }
-
-/// The glossary, as CONTRIBUTING.md and the documentation use the words.
-const TERMS: [(&str, &str); 13] = [
-    (
-        "environment",
-        "A state, the tools that act on it, and a rule for reward and end.",
-    ),
-    (
-        "message",
-        "What environment and agent tell each other. The conversation is a list of messages.",
-    ),
-    (
-        "tool",
-        "A function that the agent may call, with a name and parameters. Its result is a message.",
-    ),
-    (
-        "reward",
-        "A number that the environment gives after each step. The sum says how well an episode went.",
-    ),
-    (
-        "done",
-        "The environment ended the episode: the task is solved, or can no longer be solved.",
-    ),
-    (
-        "truncated",
-        "The episode was cut off from outside, for example by a limit of steps. The task may be \
-         unfinished.",
-    ),
-    (
-        "frame",
-        "A snapshot of the environment's state after a step. An agent does not see it.",
-    ),
-    (
-        "policy",
-        "What chooses the actions: a person, a model, a script, random choice, or an oracle.",
-    ),
-    (
-        "oracle",
-        "A policy that knows the right answer. It shows what can be reached.",
-    ),
-    (
-        "seed",
-        "A number from which everything random follows. The same seed gives the same episode.",
-    ),
-    (
-        "episode",
-        "One playing of an environment: its recipe, the actions, and what resulted from them.",
-    ),
-    (
-        "trajectory",
-        "A recorded episode, as Review shows it, whichever tool recorded it.",
-    ),
-    (
-        "pass@k, pass^k",
-        "The chance that at least one of k tries succeeds, and that all of them do.",
-    ),
-];
 
 /// The documents that come with the page: their files in `docs/` and what they are about.
 const DOCUMENTS: [(&str, &str); 8] = [

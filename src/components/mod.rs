@@ -32,6 +32,7 @@ pub mod sharing_check;
 pub mod step_bar;
 pub mod styles;
 pub mod tabs;
+pub mod term;
 pub mod terminal;
 pub mod text;
 pub mod theme;

@@ -7,6 +7,7 @@ use super::intents::Intent;
 use super::page::once_whole;
 use super::run_controls::RunControls;
 use super::state::use_playground;
+use super::terms::terms;
 use crate::components::{EpisodeStatus, Timeline};
 use volary_app::playground::address::last_step;
 use volary_app::playground::session::Phase;
@@ -28,7 +29,10 @@ pub(super) fn EpisodeBar() -> impl IntoView {
     view! {
         <section class="episode-bar" aria-label="Episode and timeline">
             <RunControls/>
-            <EpisodeStatus episode=playground.episode edition=playground.edition/>
+            <div class="status-area">
+                <EpisodeStatus episode=playground.episode edition=playground.edition/>
+                {terms(playground, "status", &["reward", "done", "truncated"])}
+            </div>
             <div class="episode-actions button-row">
                 {once_whole(playground, &COMPARE_FORK)}
                 <Show when=move || playground.former.with(Option::is_some)>

@@ -14,6 +14,7 @@ use super::page::once_whole;
 use super::remote_environments::is_remote;
 use super::setup;
 use super::state::{Playground, use_playground};
+use super::terms::terms;
 use crate::browser::{self, timers};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
 use crate::projection::tree::StepFrames;
@@ -48,7 +49,7 @@ pub(super) fn FramePane() -> impl IntoView {
     };
     let hidden = playground.hidden_members.into();
     view! {
-        <FrameAndTree playground shown hidden/>
+        <FrameAndTree playground shown hidden place="frame"/>
         {once_whole(playground, &HIDDEN_MEMBERS)}
         <RewardCurve episode=shown.episode edition=shown.edition selected=shown.selected/>
     }
@@ -61,6 +62,8 @@ pub(crate) fn FrameAndTree(
     shown: Shown,
     /// The members of the state that are left out.
     hidden: Signal<Vec<Text>>,
+    /// Where it is, for the ids in it.
+    place: &'static str,
 ) -> impl IntoView {
     let selected = Memo::new(move |_| shown.selected.get());
     let frames = Memo::new(move |former: Option<&Option<StepFrames>>| {
@@ -87,6 +90,7 @@ pub(crate) fn FrameAndTree(
     view! {
         <div class="pane-head">
             <h2>{"Frame"}</h2>
+            {terms(playground, place, &["frame"])}
             <p class="help">{heading}</p>
             <CopyButton text=copied/>
         </div>

@@ -16,13 +16,14 @@
 //!   [`linked_code`]: Python files at an address.
 //! - `forks`: the comparison of an episode with what it was forked from.
 //! - [`second_run`]: whether a Python episode is deterministic.
+//! - `terms`: what the words mean, where they appear.
 //! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: played episodes go into the library.
 //! - [`page`] and the panes draw it.
 
 pub mod code_consent;
 pub mod episode_bar;
-pub mod frame_pane;
 mod forks;
+pub mod frame_pane;
 mod hidden_members;
 pub mod hint;
 pub mod intents;
@@ -51,6 +52,7 @@ pub mod setup;
 pub mod setup_pane;
 pub mod state;
 mod tau_bench;
+mod terms;
 mod tool_drafts;
 pub mod tools_pane;
 pub mod transfer;

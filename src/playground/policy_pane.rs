@@ -10,6 +10,7 @@ use super::page::once_whole;
 use super::policy_settings::POLICY_FORM;
 use super::setup;
 use super::state::use_playground;
+use super::terms::terms;
 use crate::components::SchemaForm;
 use crate::components::field::Field;
 use crate::outside::costs::ROLE_COSTS;
@@ -59,7 +60,10 @@ pub(super) fn PolicyPane() -> impl IntoView {
             id=POLICY_FORM
             on:submit=run
         >
-            <h2 class="visually-hidden">{"Policy"}</h2>
+            <div class="heading">
+                <h2>{"Policy"}</h2>
+                {terms(playground, "policy", &["policy", "oracle"])}
+            </div>
             <Field id="policy" label="Policy">
                 <select
                     id="policy"

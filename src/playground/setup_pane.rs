@@ -9,6 +9,7 @@ use super::python;
 use super::remote_environments;
 use super::setup::{self, CONFIGURATION_FORM, Setup, TASKS_IN_A_LIST};
 use super::state::{Playground, use_playground};
+use super::terms::terms;
 use crate::components::SchemaForm;
 use crate::components::field::Field;
 
@@ -188,6 +189,7 @@ fn SeedField(setup: Setup) -> impl IntoView {
     let is_wrong = move || setup.seed_error.with(Option::is_some);
     view! {
         <Field id="seed" label="Seed">
+            {terms(use_playground(), "seed", &["seed"])}
             <input
                 type="text"
                 id="seed"

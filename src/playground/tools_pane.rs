@@ -10,6 +10,7 @@ use super::intents::Intent;
 use super::manual_action::{self, TOOL_FORM};
 use super::session_driver;
 use super::state::{Playground, use_playground};
+use super::terms::terms;
 use crate::components::field::Field;
 use crate::components::{Glyph, Icon, SchemaForm};
 use volary_app::playground::session::Refusal;
@@ -20,7 +21,10 @@ pub(super) fn ToolsPane() -> impl IntoView {
     let playground = use_playground();
     view! {
         <section class="act" id="tools" aria-label="Act">
-            <h2>{"Tools"}</h2>
+            <div class="heading">
+                <h2>{"Tools"}</h2>
+                {terms(playground, "tools", &["tool", "message"])}
+            </div>
             <ToolList playground/>
             <ToolForm playground/>
             {move || call_queue(playground)}

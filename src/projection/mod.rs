@@ -9,6 +9,7 @@
 //! - [`pretty`]: JSON values as coloured, indented text.
 //! - [`tree`]: frames as rows of a tree with change marks.
 //! - [`form`]: forms from JSON Schema, their drafts and errors.
+//! - [`glossary`]: what the words mean.
 //! - [`compare`]: comparison of two episodes.
 //! - [`library`]: the table of trajectories.
 //! - [`passage_link`]: passages in addresses. [`prose`]: Markdown as a tree. [`ansi`]: terminal output.
@@ -28,6 +29,7 @@ pub mod compare;
 pub mod content;
 pub mod curve;
 pub mod form;
+pub mod glossary;
 pub mod heights;
 pub mod highlight;
 pub mod library;

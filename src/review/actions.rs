@@ -96,7 +96,7 @@ pub(super) fn Actions(
         <span title="Copy the whole episode as Markdown">
             <CopyButton text=whole_as_markdown label="Copy all"/>
         </span>
-        <button type="button" on:click=|_| printer::print()>
+        <button type="button" class="quiet" on:click=|_| printer::print()>
             {"Print"}
         </button>
         <button type="button" on:click=move |_| exporting.set(true)>
@@ -120,6 +120,7 @@ pub(super) fn Actions(
         </button>
         <button
             type="button"
+            class="quiet"
             title="See what a chat template makes of its messages"
             on:click=to_lab
         >
@@ -324,8 +325,8 @@ fn share_offer(
         <SharingCheck found=Signal::stored(found) subject="The share link" masks/>
         <CopyButton text label="Copy share link"/>
     })
-
 }
+
 /// The address of the selected text or step. It includes the file of the episode if `here` does.
 fn link_here(viewer: Viewer, here: &Route) -> ReviewPlace {
     let (id, passage) = viewer

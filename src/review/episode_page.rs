@@ -23,6 +23,7 @@ use crate::browser;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::outline::{Badges, outline};
 use crate::components::step_bar::StepBar;
+use crate::components::term::Terms;
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Timeline, Transcript};
 use crate::library::client::LibraryClient;
@@ -56,8 +57,8 @@ pub(super) fn EpisodePage(
                 {children()}
             </Bar>
             <Rest client viewer/>
-            <CheckVerdict viewer playground/>
             <Forks client viewer/>
+            <CheckVerdict viewer playground/>
             <LinkNote viewer playground/>
             <CopyNote viewer/>
             <div class="review-panes">
@@ -209,7 +210,10 @@ fn Bar(
                 </p>
                 {sequence.run()}
             </div>
-            <EpisodeStatus episode edition=reading/>
+            <div class="status-area">
+                <EpisodeStatus episode edition=reading/>
+                <Terms place="review-status" terms=&["reward", "done", "truncated"]/>
+            </div>
             <div class="episode-actions button-row">{children()}</div>
             <div class="play-head">
                 <Timeline

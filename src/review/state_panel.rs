@@ -59,7 +59,12 @@ pub(super) fn StatePanel(viewer: Viewer, notes: Notes, playground: Playground) -
     });
     let has_frames = move || shown.episode.with(|episode| !episode.frames.is_empty());
     view! {
-        <FrameAndTree playground shown hidden=Signal::stored(Vec::new())/>
+        <FrameAndTree
+            playground
+            shown
+            hidden=Signal::stored(Vec::new())
+            place="review-frame"
+        />
         <Show when=has_frames>
             <History viewer notes part found/>
         </Show>

@@ -49,6 +49,14 @@ test("keys move along the episode, and ? lists them", () =>
     await at("After the reset");
     await page.keyboard.press("G");
     await at("After step 3");
+    // A word explains itself where it is, without a mouse.
+    await page.getByRole("button", { name: "What is seed?" }).focus();
+    await page.keyboard.press("Enter");
+    const meaning = page.getByText("The same seed gives the same episode.").first();
+    await meaning.waitFor();
+    await page.keyboard.press("Escape");
+    await meaning.waitFor({ state: "hidden" });
+    await page.locator("body").evaluate(() => document.activeElement?.blur());
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Help" });
     await help.waitFor();

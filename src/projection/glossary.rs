@@ -1,0 +1,100 @@
+//! What the words mean: the one source of the glossary in the help and of the explanations next to the words. Pure.
+
+/// The terms, each with its meaning in one or two sentences, as CONTRIBUTING.md and the documentation use them.
+pub const TERMS: [(&str, &str); 13] = [
+    (
+        "environment",
+        "A state, the tools that act on it, and a rule for reward and end.",
+    ),
+    (
+        "message",
+        "What environment and agent tell each other. The conversation is a list of messages.",
+    ),
+    (
+        "tool",
+        "A function that the agent may call, with a name and parameters. Its result is a message.",
+    ),
+    (
+        "reward",
+        "A number that the environment gives after each step. The sum says how well an episode went.",
+    ),
+    (
+        "done",
+        "The environment ended the episode: the task is solved, or can no longer be solved.",
+    ),
+    (
+        "truncated",
+        "The episode was cut off from outside, for example by a limit of steps. The task may be \
+         unfinished.",
+    ),
+    (
+        "frame",
+        "A snapshot of the environment's state after a step. An agent does not see it.",
+    ),
+    (
+        "policy",
+        "What chooses the actions: a person, a model, a script, random choice, or an oracle.",
+    ),
+    (
+        "oracle",
+        "A policy that knows the right answer. It shows what can be reached.",
+    ),
+    (
+        "seed",
+        "A number from which everything random follows. The same seed gives the same episode.",
+    ),
+    (
+        "episode",
+        "One playing of an environment: its recipe, the actions, and what resulted from them.",
+    ),
+    (
+        "trajectory",
+        "A recorded episode, as Review shows it, whichever tool recorded it.",
+    ),
+    (
+        "pass@k, pass^k",
+        "The chance that at least one of k tries succeeds, and that all of them do.",
+    ),
+];
+
+/// What a term means; empty for a word that is not in the glossary.
+pub fn meaning(term: &str) -> &'static str {
+    let known = TERMS.iter().find(|(known, _)| *known == term);
+    known.map_or("", |(_, meaning)| meaning)
+}
+
+/// The question that these terms answer: `What are reward, done and truncated?`
+pub fn question(terms: &[&str]) -> String {
+    match terms {
+        [] => String::new(),
+        [term] => format!("What is {term}?"),
+        [terms @ .., last] => format!("What are {} and {last}?", terms.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_term_has_one_meaning_that_does_not_need_itself() {
+        for (place, (term, meaning)) in TERMS.iter().enumerate() {
+            assert!(!meaning.is_empty() && meaning.ends_with('.'), "{term}");
+            assert!(
+                TERMS[..place].iter().all(|(other, _)| other != term),
+                "{term}"
+            );
+            assert_eq!(super::meaning(term), *meaning);
+        }
+        assert_eq!(meaning("nothing"), "");
+    }
+
+    #[test]
+    fn the_question_names_the_terms() {
+        assert_eq!(question(&["seed"]), "What is seed?");
+        assert_eq!(
+            question(&["reward", "done", "truncated"]),
+            "What are reward, done and truncated?"
+        );
+    }
+}
