@@ -48,10 +48,10 @@ pub struct Transfer {
     reader: StoredValue<Option<WorkerClient>, LocalStorage>,
 }
 
-/// What Share offers links to: an episode as it was when Share was pressed.
+/// What Share offers links to.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    /// The episode.
+    /// As it was when Share was pressed; steps that follow are not in its links.
     pub episode: Arc<Episode>,
     /// The place of its task, if an address can name it.
     pub start: Option<Start>,

@@ -211,7 +211,7 @@ pub enum Event {
     },
     /// What should perhaps not be shared was looked for.
     Sensitive {
-        /// What was found.
+        /// In the order of the episodes, and of the places in each.
         found: Vec<Sensitive>,
     },
     /// A part of an episode.
@@ -294,7 +294,7 @@ pub struct Finding {
 /// What should perhaps not be shared in an episode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sensitive {
-    /// The name of the episode.
+    /// What the episode is called; its id if it has no name.
     pub name: Text,
     /// What it is and where.
     #[serde(with = "SensitiveFields")]

@@ -32,9 +32,9 @@ pub enum Link {
     Named(Start),
     /// A recipe, and the actions if there are any, packed.
     Packed {
-        /// The environment.
+        /// Its name, which the path of the address shows.
         environment: String,
-        /// The packed text.
+        /// As `volary_trajectory::share` encodes it.
         text: String,
     },
 }

@@ -13,9 +13,9 @@ use crate::episode::{Episode, Relation};
 /// A member of the family of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relative {
-    /// Its row.
+    /// What the table knows of it.
     pub row: Arc<Row>,
-    /// How it is related.
+    /// As the episode sees it.
     pub kinship: Kinship,
 }
 
