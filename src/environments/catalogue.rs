@@ -58,10 +58,9 @@ pub(super) fn Catalogue(
             {move || problem.get()}
         </p>
         <Show when=move || choosing.get()>
-            <section aria-label="Templates">
-                <p class="help">
-                    {"Start with a template. You can change everything in it."}
-                </p>
+            <section class="settings-section" aria-label="Templates">
+                <h2>{"Templates"}</h2>
+                <p class="help">{"Start with one. You can change everything in it."}</p>
                 <ul class="environment-list">
                     <Templates/>
                 </ul>

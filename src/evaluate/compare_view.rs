@@ -69,7 +69,9 @@ pub(super) fn ComparePage(
     view! {
         <div class="evaluation comparison">
             <header class="evaluation-head">
-                <a href="#/evaluate">{"All evaluations"}</a>
+                <a class="back-link" href="#/evaluate">
+                    {"All evaluations"}
+                </a>
                 <h1 class="evaluation-title">{"Compare"}</h1>
             </header>
             {content}

@@ -232,21 +232,13 @@ pub(super) fn Controls(
                 </button>
             </Show>
             {change_limits}
-            <button
-                type="button"
-                class="quiet"
-                on:click=move |_| evaluations.export_results(true)
-            >
+            <button type="button" on:click=move |_| evaluations.export_results(true)>
                 {"Export CSV"}
             </button>
-            <button
-                type="button"
-                class="quiet"
-                on:click=move |_| evaluations.export_results(false)
-            >
+            <button type="button" on:click=move |_| evaluations.export_results(false)>
                 {"Export JSONL"}
             </button>
-            <button type="button" class="quiet" on:click=move |_| evaluations.export_episodes()>
+            <button type="button" on:click=move |_| evaluations.export_episodes()>
                 {"Export episodes"}
             </button>
             <button

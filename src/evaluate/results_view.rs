@@ -23,7 +23,9 @@ pub(super) fn Results(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
     view! {
         <div class="evaluation">
             <header class="evaluation-head">
-                <a href="#/evaluate">{"All evaluations"}</a>
+                <a class="back-link" href="#/evaluate">
+                    {"All evaluations"}
+                </a>
                 <h1 class="evaluation-title" dir="auto">
                     {inert(&run.plan.name)}
                 </h1>

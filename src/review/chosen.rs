@@ -66,7 +66,7 @@ fn Bar(look: Look) -> impl IntoView {
                 >
                     {"Save as CSV"}
                 </button>
-                <button type="button" class="danger" on:click=move |_| deleting.set(true)>
+                <button type="button" class="quiet" on:click=move |_| deleting.set(true)>
                     {"Delete"}
                 </button>
                 <button type="button" class="quiet" on:click=move |_| look.choose_all(false)>
