@@ -247,6 +247,10 @@ pub fn focus_first_fault(within: &Element) {
     // The selector is a constant, so the query cannot fail.
     let fault = within.query_selector("[aria-invalid=true]").ok().flatten();
     if let Some(fault) = fault.and_then(|fault| fault.dyn_into::<HtmlElement>().ok()) {
+        // What is folded cannot be focused.
+        if let Ok(Some(fold)) = fault.closest("details:not([open])") {
+            let _ = fold.set_attribute("open", "");
+        }
         // Fails only for elements that cannot be focused.
         let _ = fault.focus();
     }

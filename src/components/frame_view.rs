@@ -18,7 +18,6 @@ pub fn FrameView(
     #[prop(into)]
     view: Signal<Option<View>>,
 ) -> impl IntoView {
-    let is_there = Memo::new(move |_| view.with(Option::is_some));
     let count =
         Memo::new(move |_| view.with(|view| view.as_ref().map_or(0, |view| view.blocks.len())));
     // Blocks that stay the same are not rendered again.
@@ -29,7 +28,7 @@ pub fn FrameView(
         (move || found.with(|found| found.as_ref().map(block))).into_any()
     };
     view! {
-        <Show when=move || is_there.get()>
+        <Show when=move || count.get() != 0>
             <div class="frame-view">
                 {keyed(keys, draw)}
             </div>
@@ -43,7 +42,7 @@ pub(crate) fn install() {
     OTHERS.set(other_block);
 }
 
-/// The first environment initially shows only passages; the code of other blocks is loaded later.
+/// The first environment initially shows no blocks; the code of all but passages is loaded later.
 fn block(block: &Block) -> AnyView {
     match block {
         Block::Passage { label, text } => {

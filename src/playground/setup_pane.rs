@@ -42,7 +42,7 @@ pub(super) fn SetupPane() -> impl IntoView {
             id="setup"
             on:submit=move |event| reset(playground, &event)
         >
-            <h2 class="visually-hidden">{"Setup"}</h2>
+            <h2>{"Setup"}</h2>
             <Field id="environment" label="Environment">
                 <select
                     id="environment"
@@ -93,6 +93,7 @@ fn reset(playground: Playground, event: &SubmitEvent) {
 #[component]
 pub(super) fn ConfigurationPane() -> impl IntoView {
     let playground = use_playground();
+    let is_custom = Memo::new(move |_| playground.setup.task.get().is_none());
     // The task of a server is in the setup, because there is no episode without it.
     view! {
         <Show when=move || !remote_environments::is_server_chosen(playground)>
@@ -102,12 +103,16 @@ pub(super) fn ConfigurationPane() -> impl IntoView {
                 novalidate
                 on:submit=move |event| reset(playground, &event)
             >
-                <ConfigurationFields playground/>
-                <div class="button-row">
-                    <button type="submit" class="quiet">
-                        {"Apply configuration"}
-                    </button>
-                </div>
+                // A task of a list is played as it is; whoever makes one up sees the fields.
+                <details class="configuration" prop:open=is_custom>
+                    <summary>
+                        <h2>{"Configuration"}</h2>
+                    </summary>
+                    <ConfigurationFields playground/>
+                    <div class="button-row">
+                        <button type="submit">{"Apply configuration"}</button>
+                    </div>
+                </details>
             </form>
         </Show>
     }

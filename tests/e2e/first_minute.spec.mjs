@@ -15,6 +15,13 @@ test("a problem is ready, and the guide leads to its reward", () =>
     assert.equal(await playground.environment.inputValue(), "calculator");
     await playground.says("0 steps");
 
+    // The frame does not repeat the problem; set-up, tool and its buttons fit a small laptop.
+    assert.equal(await playground.frame.getByText("Problem", { exact: true }).count(), 0);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    const { y, height } = await playground.button("Add call").boundingBox();
+    assert.ok(y + height <= 720, `Add call ends at ${y + height}`);
+    await page.setViewportSize(SIZES.wide);
+
     await playground.act("calculator", { expr: "6 * 7" });
     await playground.says("1 step");
     assert.match(await playground.messages().last().innerText(), /calculator[\s\S]*42/);

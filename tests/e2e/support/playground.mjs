@@ -33,6 +33,14 @@ export class Playground {
   async ready() {
     await this.tools.getByRole("button").first().waitFor();
     await this.messages().first().waitFor();
+    await this.unfold();
+  }
+
+  /** Shows the fields of the configuration, which are folded while a task of a list is played. */
+  async unfold() {
+    await this.page.evaluate(() => {
+      for (const fold of document.querySelectorAll("details.configuration")) fold.open = true;
+    });
   }
 
   async pick(environment) {

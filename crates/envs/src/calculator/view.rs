@@ -1,5 +1,5 @@
-//! The calculator's rich view (problem, expressions with their results, verdict), and its
-//! oracle.
+//! The calculator's rich view (expressions with their results, verdict), and the answer that solves it. The problem is the
+//! first message, so the view does not repeat it.
 
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Text, float_text};
@@ -12,19 +12,13 @@ use crate::cast::to_float;
 /// The maximum length of a submitted answer in its verdict, in characters.
 const MOST_OF_AN_ANSWER: usize = 60;
 
-/// Problem, expressions with their results, verdict on the latest answer.
+/// Expressions with their results, verdict on the latest answer.
 pub fn view(input: &ViewInput<'_>) -> View {
-    let state = &input.frame.state;
-    let problem = state.get("problem").and_then(Json::as_text).cloned();
     let is_answer = |exchange: &Exchange<'_>| exchange.tool() == "submit_answer";
     let latest = || latest_exchanges(input.messages);
     let calculations = latest().filter(|exchange| !is_answer(exchange));
 
     let mut blocks: Vec<Block> = Vec::new();
-    blocks.extend(problem.map(|text| Block::Passage {
-        label: "Problem".into(),
-        text,
-    }));
     blocks.extend(results("Calculations", calculations, row));
     match latest().find(is_answer) {
         Some(submitted) => blocks.push(judged(&submitted)),

@@ -1,4 +1,5 @@
-//! The dummy's rich view (the task, the stories, the results of other tools), and its oracle.
+//! The dummy's rich view (the stories told, what other tools gave), and its oracle. The task is the first message, so the
+//! view does not repeat it.
 
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Text};
@@ -11,7 +12,7 @@ use crate::calls::{Exchange, action, argument, latest_exchanges};
 const MOST_STORIES: usize = 3;
 const MOST_OF_A_STORY: usize = 2000;
 
-/// The task, the stories, and the results of other tools.
+/// The stories told, what other tools gave.
 pub fn view(input: &ViewInput<'_>) -> View {
     let latest = |are_stories: bool| {
         latest_exchanges(input.messages).filter(move |exchange| {
@@ -21,10 +22,6 @@ pub fn view(input: &ViewInput<'_>) -> View {
     let told: Vec<Exchange<'_>> = latest(true).take(MOST_STORIES).collect();
 
     let mut blocks = Vec::new();
-    blocks.extend(task(input).map(|text| Block::Passage {
-        label: "Task".into(),
-        text,
-    }));
     blocks.extend(told.iter().rev().map(story));
     blocks.extend(results("Other calls", latest(false), row));
     if input.done {
@@ -41,11 +38,6 @@ pub fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
     }
     let arguments = argument("story", "Owls watched; the wood slept.");
     Some(action(input.messages, [("print_story", arguments)]))
-}
-
-fn task(input: &ViewInput<'_>) -> Option<Text> {
-    let messages = input.frame.state.get("messages")?.as_list()?;
-    messages.first()?.as_text().cloned()
 }
 
 fn story(exchange: &Exchange<'_>) -> Block {

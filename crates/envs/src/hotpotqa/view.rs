@@ -9,17 +9,12 @@ use crate::calls::{Exchange, latest_exchanges};
 /// The maximum length of an answer in its verdict, in characters.
 const MOST_OF_AN_ANSWER: usize = 60;
 
-/// The question, searches and lookups, and the verdict on the answer.
+/// Searches and lookups, and the verdict on the answer. The question is the first message.
 pub(super) fn view(input: &ViewInput<'_>) -> View {
     let info = &input.frame.info;
     let is_answer = |exchange: &Exchange<'_>| exchange.tool() == "submit_answer";
     let reading = latest_exchanges(input.messages).filter(|exchange| !is_answer(exchange));
     let mut blocks: Vec<Block> = Vec::new();
-    let question = info.get("question").and_then(Json::as_text).cloned();
-    blocks.extend(question.map(|text| Block::Passage {
-        label: "Question".into(),
-        text,
-    }));
     blocks.extend(results("Reading", reading, row));
     if input.done {
         let answer = info.get("answer").filter(|answer| !answer.is_null());

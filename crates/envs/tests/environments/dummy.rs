@@ -150,7 +150,7 @@ fn the_oracle_tells_a_story_of_five_words_and_the_view_shows_it() {
                 Block::Passage { label, .. } => Some(label.to_string()),
                 _ => None,
             });
-        assert_eq!(labels.collect::<Vec<_>>(), ["Task", "Story (5 words)"]);
+        assert_eq!(labels.collect::<Vec<_>>(), ["Story (5 words)"]);
         assert_eq!(player.verdicts().len(), usize::from(end_immediately));
     }
 }
