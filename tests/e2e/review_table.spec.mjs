@@ -283,7 +283,7 @@ test("keys and addresses are listed before an export and a copy, and can be mask
     const masked = await saved();
     assert.ok(!masked.includes(key) && !masked.includes("ada@example.org") && masked.includes("[API key]"));
     await page.getByRole("button", { name: "Export", exact: true }).click();
-    await check.getByRole("checkbox", { name: "Mask them in the file" }).uncheck();
+    await check.getByRole("checkbox", { name: "Mask them" }).uncheck();
     assert.ok((await saved()).includes(key));
     await page.getByRole("button", { name: "Copy all" }).click();
     const note = page.getByRole("status", { name: "Copied text" });

@@ -20,11 +20,14 @@ use volary_protocol::envelope::{
 };
 use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
-use volary_protocol::library::{self, Finding, Match, Origin, RemoteFile, Unfetched, UnmappedFile};
+use volary_protocol::library::{
+    self, Finding, Match, Origin, RemoteFile, Sensitive, Unfetched, UnmappedFile,
+};
 use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
 use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
 use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::sensitive::{self, Kind};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, Outcome, Recipe, StepRecord};
 
@@ -157,7 +160,11 @@ fn library_requests() -> Vec<library::Request> {
         },
         Request::Forget { ids: ids() },
         Request::Check { id: "c".into() },
-        Request::Export { ids: ids() },
+        Request::FindSensitive { ids: ids() },
+        Request::Export {
+            ids: ids(),
+            is_masked: true,
+        },
         Request::Tag {
             ids: ids(),
             tag: "good".into(),
@@ -207,6 +214,16 @@ fn library_events() -> Vec<library::Event> {
         length: 3,
         words: "six".into(),
         before: 1,
+    };
+    let sensitive_kind = |kind| Sensitive {
+        name: "a".into(),
+        finding: sensitive::Finding {
+            kind,
+            preview: "sk-a… (40 characters)".into(),
+            step: Some(2),
+            place: "steps[1].action.content".into(),
+            places: 3,
+        },
     };
     let mut events = vec![
         Event::Progress {
@@ -266,6 +283,9 @@ fn library_events() -> Vec<library::Event> {
         Event::Checked {
             words: "The same.".into(),
             step: None,
+        },
+        Event::Sensitive {
+            found: Kind::ALL.map(sensitive_kind).to_vec(),
         },
         Event::File {
             name: "trajectories.jsonl".into(),
