@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
+use volary_core::dataset::Task;
 use volary_core::json::{Json, Object, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_remote::task;
@@ -170,30 +171,40 @@ pub fn reset(playground: Playground) {
 fn recipe(playground: Playground, configuration: Object, seed: u64) -> Recipe {
     let setup = playground.setup;
     let place = setup.task.get_untracked();
-    let (chosen, id) = setup.sources.with_untracked(|sources| {
+    let (chosen, task) = setup.sources.with_untracked(|sources| {
         let chosen = place.and_then(|place| tasks::unchanged(sources, place, &configuration, seed));
-        let task = place.and_then(|place| tasks::at(sources, place));
-        (chosen, task.map(|task| task.id.clone()))
+        let task = place.and_then(|place| tasks::at(sources, place).cloned());
+        (chosen, task)
     });
-    chosen.unwrap_or_else(|| {
-        // It is no longer the task that it was edited from.
-        let own = tasks::custom(id.as_deref(), &configuration);
-        if own != configuration
-            && let Some(entry) = untrack(|| self::chosen(playground))
-        {
-            let schema = (entry.configuration)();
-            setup
-                .form
-                .set(Form::with_value(schema, &own.clone().into()));
-        }
-        setup.task.set(None);
-        Recipe {
-            environment: setup.environment.get_untracked(),
-            configuration: own,
-            seed,
-            task: None,
-        }
+    chosen.unwrap_or_else(|| Recipe {
+        environment: setup.environment.get_untracked(),
+        configuration: custom(playground, configuration, task),
+        seed,
+        task: None,
     })
+}
+
+/// A configuration that is no task's. If it asks something else than the task that it was edited from, it is no longer
+/// shown as that task, and has an id of its own.
+fn custom(playground: Playground, configuration: Object, task: Option<Task>) -> Object {
+    let setup = playground.setup;
+    let Some(entry) = untrack(|| chosen(playground)) else {
+        return configuration;
+    };
+    let schema = (entry.configuration)();
+    let is_other = task
+        .as_ref()
+        .is_none_or(|task| tasks::is_other_problem(&task.configuration, &configuration, &schema));
+    if !is_other {
+        return configuration;
+    }
+    setup.task.set(None);
+    let own = tasks::custom(task.as_ref().map(|task| &*task.id), &configuration);
+    if own != configuration {
+        let value = own.clone().into();
+        setup.form.set(Form::with_value(schema, &value));
+    }
+    own
 }
 
 /// Cuts another part from the file of a list of tasks.

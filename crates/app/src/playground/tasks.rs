@@ -204,6 +204,17 @@ pub fn custom(task: Option<&str>, configuration: &Object) -> Object {
     custom
 }
 
+/// Whether a configuration that was edited from a task's asks something else: a member that every problem needs differs.
+/// Other members, such as rewards or limits, are how the same problem is played.
+pub fn is_other_problem(task: &Object, configuration: &Object, schema: &Json) -> bool {
+    let required = schema.get("required").and_then(Json::as_list);
+    let mut required = required
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Json::as_text);
+    required.any(|name| task.get(name) != configuration.get(name))
+}
+
 /// What ids of custom problems have before their number.
 const CUSTOM: &str = "-custom-";
 
@@ -283,6 +294,8 @@ fn splits(entry: &DatasetEntry) -> Vec<Text> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use volary_core::json;
+
     use super::*;
 
     /// A list of two tasks, which the configurations 0 and 1 tell apart.
@@ -361,6 +374,17 @@ pub(super) mod tests {
         let lengths: Vec<usize> = other.split('-').map(str::len).collect();
         assert_eq!(lengths, [8, 4, 4, 4, 12]);
         assert_ne!(other, uuid);
+    }
+
+    #[test]
+    fn the_same_problem_played_in_another_way_is_no_other_one() {
+        let schema = json!({"required": ["problem", "answer"]});
+        let task = object!({"problem_id": "easy-01", "problem": "1?", "answer": 1});
+        let mut edited = task.clone();
+        edited.insert("config", object!({"correct_reward": 2.0}));
+        assert!(!is_other_problem(&task, &edited, &schema));
+        edited.insert("answer", 2);
+        assert!(is_other_problem(&task, &edited, &schema));
     }
 
     #[test]
