@@ -3,8 +3,9 @@
 
 pub mod tasks;
 
-use volary_agent::Scripted;
 use volary_agent::evaluation::{Actor, Plan, PlannedPolicy};
+use volary_agent::{Fault, Scripted};
+use volary_app::playground::policy;
 use volary_core::json;
 use volary_core::json::{Json, Object, Text};
 
@@ -55,6 +56,8 @@ pub enum Kind {
     Random,
     /// The environment's own solution.
     Oracle,
+    /// The scripted student.
+    Student,
     /// The actions of a script.
     Scripted,
     /// The model of the connection with this name.
@@ -63,13 +66,14 @@ pub enum Kind {
 
 impl Kind {
     /// Policies that need no connection.
-    pub const BUILT_IN: [Kind; 3] = [Kind::Random, Kind::Oracle, Kind::Scripted];
+    pub const BUILT_IN: [Kind; 4] = [Kind::Random, Kind::Oracle, Kind::Student, Kind::Scripted];
 
     /// Its display name.
     pub fn name(&self) -> &str {
         match self {
             Kind::Random => "Random",
             Kind::Oracle => "Oracle",
+            Kind::Student => "Student",
             Kind::Scripted => "Scripted",
             Kind::Model(connection) => connection,
         }
@@ -80,6 +84,7 @@ impl Kind {
         match self {
             Kind::Random => "Calls random tools with valid random arguments.",
             Kind::Oracle => "Gives the known answer, where the environment has one.",
+            Kind::Student => "Makes a typical fault of agents, and names it afterwards.",
             Kind::Scripted => "Takes the same actions in each episode.",
             Kind::Model(_) => "A language model acts, using your own API key.",
         }
@@ -127,6 +132,8 @@ pub fn policy_schema(kind: &Kind) -> Json {
                 "format": "multiline"
             }),
         );
+    } else if *kind == Kind::Student {
+        properties.insert(policy::FAULT, policy::fault_schema(policy::VARIED));
     } else if kind.is_model() {
         properties = model_settings::properties();
     }
@@ -152,6 +159,9 @@ pub fn policy(kind: &Kind, value: &Json) -> Result<PlannedPolicy, (&'static str,
     let actor = match kind {
         Kind::Random => Actor::Random,
         Kind::Oracle => Actor::Oracle,
+        Kind::Student => Actor::Student {
+            fault: policy::chosen_fault(value),
+        },
         Kind::Scripted => {
             let script = value.get(SCRIPT).and_then(Json::as_text);
             let script = script.cloned().unwrap_or_default();
@@ -176,6 +186,10 @@ pub fn policy_form(policy: &PlannedPolicy) -> (Kind, Json) {
     let kind = match &policy.actor {
         Actor::Random => Kind::Random,
         Actor::Oracle => Kind::Oracle,
+        Actor::Student { fault } => {
+            value.insert(policy::FAULT, fault.map_or(policy::VARIED, Fault::name));
+            Kind::Student
+        }
         Actor::Scripted { script } => {
             value.insert(SCRIPT, script.clone());
             Kind::Scripted
@@ -284,7 +298,9 @@ mod tests {
             "Seed": 5,
             "Success threshold": 0.5
         }));
+        let student = Json::Object(object!({"Fault": "gives up"}));
         let policies = vec![
+            policy(&Kind::Student, &student).unwrap(),
             policy(&Kind::Scripted, &script).unwrap(),
             policy(&model, &asked).unwrap(),
             policy(

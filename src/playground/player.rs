@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_agent::rollout::Stop;
-use volary_agent::{Limits, Next, Policy, decide};
+use volary_agent::{Limits, Next, Policy, decide, step_note};
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Object, Text};
 use volary_trajectory::{Episode, StepDetails};
@@ -61,8 +61,18 @@ impl Player for BuiltIn {
     fn play(&mut self, episode: Arc<Episode>) -> LocalBoxFuture<'_, Move> {
         async move {
             match decide(self.policy.as_mut(), &episode, &self.limits).await {
-                Ok(Next::Act(action)) => Move::Act(Box::new(action), Box::default()),
-                Ok(Next::Stop(stop)) => Move::Stop(stop),
+                Ok(Next::Act(action)) => {
+                    let mut aside = Box::<Aside>::default();
+                    let note = self.policy.note().map(step_note);
+                    aside.details.errors.extend(note);
+                    Move::Act(Box::new(action), aside)
+                }
+                Ok(Next::Stop(mut stop)) => {
+                    if let Some(afterword) = self.policy.afterword() {
+                        stop.reason = format!("{} {afterword}", stop.reason).into();
+                    }
+                    Move::Stop(stop)
+                }
                 Err(error) => Move::Failed(Notice::new(
                     "The policy could not act.",
                     error.to_string(),

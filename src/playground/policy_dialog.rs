@@ -15,7 +15,7 @@ pub fn policy_dialog() -> AnyView {
     let open = playground.policy.is_choosing;
     let choices = move || {
         let entry = setup::chosen(playground);
-        let kinds = [PolicyKind::Oracle, PolicyKind::Random].into_iter();
+        let kinds = [PolicyKind::Oracle, PolicyKind::Random, PolicyKind::Student].into_iter();
         let kinds = kinds.filter(|kind| kind.fits(entry.as_ref()));
         kinds
             .map(|kind| view! { <Choice playground kind help=kind.summary()/> })

@@ -38,7 +38,9 @@ pub fn run(playground: Playground) {
         PolicyKind::Model => Actor::Model {
             is_connected: untrack(|| connections::read(|known| !known.list().is_empty())),
         },
-        PolicyKind::Scripted | PolicyKind::Random | PolicyKind::Oracle => Actor::Policy,
+        PolicyKind::Scripted | PolicyKind::Random | PolicyKind::Oracle | PolicyKind::Student => {
+            Actor::Policy
+        }
     };
     match run_choice(actor, untrack(|| session_driver::may_step(playground))) {
         RunChoice::Run => let_act(playground, false),

@@ -1,6 +1,7 @@
 //! Policies, and the runner that plays an environment and records the episode.
 //!
-//! - [`policy`]: what a policy is; [`scripted`], [`random`] (by [`draw`]), [`oracle`] need no model.
+//! - [`policy`]: what a policy is; [`scripted`], [`random`] (by [`draw`]), [`oracle`], [`student`] need no
+//!   model.
 //! - [`model`]: what models are sent and what they answer, for policies that ask one.
 //! - [`runner`]: opens a recipe, steps it, re-runs it up to any step.
 //! - [`mod@rollout`]: plays a whole episode of an environment under a policy, with limits.
@@ -18,12 +19,14 @@ pub mod random;
 pub mod rollout;
 pub mod runner;
 pub mod scripted;
+pub mod student;
 
 pub use check::{Check, Divergence, check, compare};
 pub use oracle::Oracle;
 pub use policy::{Decision, Policy, PolicyError, PolicyInput};
 pub use random::RandomPolicy;
-pub use rollout::{Cancel, Limits, Next, RolloutError, Stop, decide, rollout};
+pub use rollout::{Cancel, Limits, Next, RolloutError, Stop, decide, rollout, step_note};
 pub use runner::{Opening, Runner, RunnerError, Stage, Stepped};
 pub use scripted::{ScriptError, Scripted};
+pub use student::{Fault, Student};
 pub use volary_trajectory::statistics;

@@ -1,10 +1,10 @@
 //! A policy that plays the solution, for environments that provide one.
 
 use futures_util::future::LocalBoxFuture;
-use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_core::registry::EnvironmentEntry;
 use volary_core::view::ViewInput;
+use volary_core::{AnyMessage, ToolRequestMessage};
 use volary_trajectory::{StepRecord, call_id};
 
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
@@ -15,7 +15,7 @@ pub struct Oracle {
     solve: Solve,
 }
 
-type Solve = fn(&ViewInput<'_>) -> Option<volary_core::ToolRequestMessage>;
+type Solve = fn(&ViewInput<'_>) -> Option<ToolRequestMessage>;
 
 impl Oracle {
     /// The oracle of an environment; an error if it has none.
@@ -29,15 +29,19 @@ impl Oracle {
         })
     }
 
-    fn decide(self, input: &PolicyInput<'_>) -> Decision {
+    /// The next action; `None` if it has no more.
+    pub(crate) fn action(&self, input: &PolicyInput<'_>) -> Option<ToolRequestMessage> {
         let messages: Vec<AnyMessage> = input.episode.messages().cloned().collect();
-        let solved = (self.solve)(&ViewInput {
+        (self.solve)(&ViewInput {
             frame: input.frame,
             messages: &messages,
             reward: input.episode.steps.last().and_then(StepRecord::reward),
             done: input.episode.is_over(),
-        });
-        match solved {
+        })
+    }
+
+    fn decide(self, input: &PolicyInput<'_>) -> Decision {
+        match self.action(input) {
             None => Decision::End {
                 reason: "The oracle has no more actions.".into(),
             },

@@ -52,4 +52,14 @@ pub trait Policy {
         &'a mut self,
         input: PolicyInput<'a>,
     ) -> LocalBoxFuture<'a, Result<Decision, PolicyError>>;
+
+    /// What is noted with the step of the last action: a fault, named by the policy that made it.
+    fn note(&self) -> Option<Text> {
+        None
+    }
+
+    /// What there is to say of the episode when it has ended.
+    fn afterword(&self) -> Option<Text> {
+        None
+    }
 }

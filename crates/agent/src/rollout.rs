@@ -10,7 +10,7 @@ use std::rc::Rc;
 use volary_core::Frame;
 use volary_core::ToolRequestMessage;
 use volary_core::json::Text;
-use volary_trajectory::{Ending, Episode, PatchError};
+use volary_trajectory::{Ending, Episode, PatchError, StepError};
 
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 use crate::runner::{RunnerError, Stage};
@@ -101,6 +101,14 @@ pub async fn decide(
     })
 }
 
+/// What a policy notes with a step of its own.
+pub fn step_note(message: Text) -> StepError {
+    StepError {
+        call: None,
+        message,
+    }
+}
+
 fn stop(episode: &Episode, limits: &Limits) -> Option<Stop> {
     let reason: Text = match &episode.ending {
         Ending::Open if episode.steps.len() < limits.max_steps => return None,
@@ -152,13 +160,18 @@ pub async fn rollout(
                 return Ok(stop);
             }
         };
-        let stepped = stage.step(action.into()).await.inspect_err(|error| {
+        let mut stepped = stage.step(action.into()).await.inspect_err(|error| {
             if let Some(message) = error.loss() {
                 episode.ending = Ending::Crashed {
                     message: message.clone(),
                 };
             }
         })?;
+        stepped
+            .record
+            .details
+            .errors
+            .extend(policy.note().map(step_note));
         episode.record(stepped.record, stepped.frame)?;
         if let Some(recipe) = &mut episode.recipe {
             recipe.configuration.extend(stage.recorded());

@@ -5,6 +5,7 @@ use volary_core::json::{Json, Object, Text, from_json, to_json};
 use volary_core::random::Random;
 use volary_trajectory::{Recipe, TaskReference};
 
+use crate::Fault;
 use crate::model::limits::Budget;
 
 /// An evaluation as it was set up. It contains its tasks in full, so that it can resume without the dataset.
@@ -84,6 +85,12 @@ pub enum Actor {
     Random,
     /// The environment's own solution.
     Oracle,
+    /// The scripted student.
+    Student {
+        /// Its fault; drawn from the seed of the episode if `None`.
+        #[serde(default)]
+        fault: Option<Fault>,
+    },
     /// The actions of a script.
     Scripted {
         /// The script, as `Scripted::parse` reads it.
@@ -351,6 +358,7 @@ impl Actor {
         match self {
             Actor::Random => "random",
             Actor::Oracle => "oracle",
+            Actor::Student { .. } => "student",
             Actor::Scripted { .. } => "scripted",
             Actor::Model { .. } => "model",
         }

@@ -11,7 +11,7 @@ use super::plan::{Actor, Cell, Plan};
 use super::result::{CellResult, Failure, FailureKind, spent_of};
 use crate::{
     Cancel, Limits, Oracle, Policy, PolicyError, RandomPolicy, RolloutError, Runner, RunnerError,
-    Scripted, Stage, rollout,
+    Scripted, Stage, Student, rollout,
 };
 
 /// A cell as sent to a worker.
@@ -171,6 +171,16 @@ fn policy(job: &Job, registry: &Registry) -> Result<Box<dyn Policy>, Failure> {
                 .environment(&job.recipe.environment)
                 .map_err(|error| unfit(error.to_string()))?;
             Box::new(Oracle::new(entry).map_err(|error| Failure::of_policy(&error))?)
+        }
+        Actor::Student { fault } => {
+            let entry = registry
+                .environment(&job.recipe.environment)
+                .map_err(|error| unfit(error.to_string()))?;
+            let oracle = Oracle::new(entry).ok();
+            Box::new(match fault {
+                Some(fault) => Student::new(*fault, job.policy_seed, oracle),
+                None => Student::varied(job.policy_seed, oracle),
+            })
         }
         Actor::Scripted { script } => {
             Box::new(Scripted::parse(script).map_err(|error| unfit(error.to_string()))?)

@@ -2,7 +2,7 @@
 //!
 //! Invariant: all built-in policies share one pace (delay and maximum steps), which is kept when another policy is chosen.
 
-use volary_agent::{Limits, Oracle, Policy, PolicyError, RandomPolicy, Scripted};
+use volary_agent::{Fault, Limits, Oracle, Policy, PolicyError, RandomPolicy, Scripted, Student};
 use volary_core::json::{Json, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_core::{AnyMessage, json};
@@ -11,6 +11,10 @@ use volary_trajectory::Episode;
 /// The field of the script.
 pub const SCRIPT: &str = "Script";
 const POLICY_SEED: &str = "Policy seed";
+/// The field of the student's fault.
+pub const FAULT: &str = "Fault";
+/// The choice of a fault that follows from the seed.
+pub const VARIED: &str = "varied";
 const DELAY: &str = "Delay";
 const MAXIMUM_STEPS: &str = "Maximum steps";
 /// The longest pause between two steps, in seconds.
@@ -30,17 +34,20 @@ pub enum PolicyKind {
     Random,
     /// The environment's own solution.
     Oracle,
+    /// A scripted student with a typical fault.
+    Student,
     /// A model, with the user's key.
     Model,
 }
 
 impl PolicyKind {
     /// All policies, in the order of display.
-    pub const ALL: [PolicyKind; 5] = [
+    pub const ALL: [PolicyKind; 6] = [
         PolicyKind::Manual,
         PolicyKind::Scripted,
         PolicyKind::Random,
         PolicyKind::Oracle,
+        PolicyKind::Student,
         PolicyKind::Model,
     ];
 
@@ -51,6 +58,7 @@ impl PolicyKind {
             PolicyKind::Scripted => "Scripted",
             PolicyKind::Random => "Random",
             PolicyKind::Oracle => "Oracle",
+            PolicyKind::Student => "Student",
             PolicyKind::Model => "Model",
         }
     }
@@ -75,6 +83,7 @@ impl PolicyKind {
                 "Calls random tools with random arguments that match their schemas."
             }
             PolicyKind::Oracle => "Gives the known answer.",
+            PolicyKind::Student => "Makes a typical fault of agents, and names it afterwards.",
             PolicyKind::Model => {
                 "A language model acts. Step asks it for one action. To act yourself, add a call."
             }
@@ -129,6 +138,17 @@ impl PolicyKind {
                 MAXIMUM_STEPS: maximum
             }),
             PolicyKind::Oracle => json!({ DELAY: delay, MAXIMUM_STEPS: maximum }),
+            PolicyKind::Student => json!({
+                FAULT: (fault_schema(Fault::Loop.name())),
+                POLICY_SEED: {
+                    "type": "integer",
+                    "description": "The same seed makes the same fault in the same way.",
+                    "default": 0,
+                    "minimum": 0
+                },
+                DELAY: delay,
+                MAXIMUM_STEPS: maximum
+            }),
         };
         json!({
             "type": "object",
@@ -156,6 +176,14 @@ impl PolicyKind {
                 let seed = settings.get(POLICY_SEED).and_then(Json::as_i64);
                 Box::new(RandomPolicy::new(seed.unwrap_or_default().unsigned_abs()))
             }
+            PolicyKind::Student => {
+                let seed = settings.get(POLICY_SEED).and_then(Json::as_i64);
+                let seed = seed.unwrap_or_default().unsigned_abs();
+                Box::new(match chosen_fault(settings) {
+                    Some(fault) => Student::new(fault, seed, oracle().ok()),
+                    None => Student::varied(seed, oracle().ok()),
+                })
+            }
             PolicyKind::Oracle => {
                 Box::new(oracle().map_err(|error| PolicyFault::Unfit(error.to_string()))?)
             }
@@ -171,6 +199,23 @@ impl PolicyKind {
                 .unwrap_or_default(),
         }))
     }
+}
+
+/// The schema of a choice of the student's fault, with a default.
+pub fn fault_schema(default: &str) -> Json {
+    let names = Fault::ALL.map(Fault::name).into_iter().chain([VARIED]);
+    let names: Vec<Json> = names.map(Json::from).collect();
+    json!({
+        "type": "string",
+        "description": "What the student does wrong. With \"varied\" the seed decides, and some seeds make no fault.",
+        "enum": names,
+        "default": default
+    })
+}
+
+/// The fault that a form chooses; `None` for one that follows from the seed.
+pub fn chosen_fault(settings: &Json) -> Option<Fault> {
+    Fault::of_name(settings.get(FAULT)?.as_text()?)
 }
 
 /// The settings that the built-in policies share.
@@ -306,7 +351,11 @@ mod tests {
             delay: 2.0,
             max_steps: 9,
         };
-        for kind in [PolicyKind::Scripted, PolicyKind::Random, PolicyKind::Oracle] {
+        for kind in [
+            PolicyKind::Scripted,
+            PolicyKind::Random,
+            PolicyKind::Student,
+        ] {
             let schema = kind.schema(pace);
             let field = |key: &str| schema.get("properties")?.get(key)?.get("default").cloned();
             assert_eq!(field(DELAY), Some(json!(2.0)), "{kind:?}");
@@ -331,6 +380,19 @@ mod tests {
         for kind in [PolicyKind::Manual, PolicyKind::Model] {
             assert!(matches!(kind.policy(&settings, no_oracle), Ok(None)));
         }
+    }
+
+    #[test]
+    fn a_student_has_the_chosen_fault() {
+        for fault in Fault::ALL {
+            let settings = json!({ FAULT: (fault.name()), POLICY_SEED: 1 });
+            assert_eq!(chosen_fault(&settings), Some(fault));
+            let Ok(Some(paced)) = PolicyKind::Student.policy(&settings, no_oracle) else {
+                panic!("no policy")
+            };
+            assert_eq!(paced.policy.afterword().as_deref(), Some(fault.note()));
+        }
+        assert_eq!(chosen_fault(&json!({ FAULT: VARIED })), None);
     }
 
     #[test]

@@ -15,6 +15,10 @@ fn plan(tasks: usize, policies: usize, repeats: usize) -> Plan {
     let actors = [
         Actor::Random,
         Actor::Oracle,
+        Actor::Student {
+            fault: Some(Fault::Loop),
+        },
+        Actor::Student { fault: None },
         Actor::Scripted {
             script: "[]".into(),
         },
