@@ -8,7 +8,7 @@
 //!   that all tabs share.
 //! - [`evaluate`]: many episodes at once. [`storage`]: episodes and evaluations in the browser's database.
 //! - [`tau_bench`]: the user's checkout of tau-bench.
-//! - [`review`]: episodes that people read. [`lab`]: what a chat template makes of messages.
+//! - [`learn`]: lessons. [`review`]: episodes that people read. [`lab`]: what a chat template makes of messages.
 //! - [`library`]: the library of trajectories, and the worker that keeps it.
 //! - [`navigation`]: which page is shown; [`pages`]: where the code of each comes from.
 //! - [`remote`]: task dataset servers, whose environments are played as those of this page.
@@ -25,6 +25,7 @@ pub mod environments;
 pub mod evaluate;
 pub mod lab;
 pub mod later;
+pub mod learn;
 pub mod library;
 pub mod models;
 pub mod navigation;

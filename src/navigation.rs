@@ -17,6 +17,8 @@ pub enum Page {
     Evaluate,
     /// Environments: all of them, and the user's own.
     Environments,
+    /// Lessons.
+    Learn,
     /// Models, servers, keys.
     Settings,
     /// What a chat template makes of messages. Environments links to it; the header has no room for it.
@@ -25,11 +27,12 @@ pub enum Page {
 
 impl Page {
     /// The pages with their names and addresses. A page that is not built yet is not among them.
-    pub const ALL: [(Page, &'static str, &'static str); 6] = [
+    pub const ALL: [(Page, &'static str, &'static str); 7] = [
         (Page::Playground, "Playground", "#/"),
         (Page::Review, "Review", "#/review"),
         (Page::Evaluate, "Evaluate", "#/evaluate"),
         (Page::Environments, "Environments", "#/environments"),
+        (Page::Learn, "Learn", "#/learn"),
         (Page::Settings, "Settings", "#/settings"),
         (Page::Template, "Template lab", "#/template"),
     ];
@@ -48,6 +51,7 @@ impl Page {
             Route::Evaluate { .. } => Page::Evaluate,
             Route::Environments { .. } => Page::Environments,
             Route::Settings => Page::Settings,
+            Route::Learn { .. } => Page::Learn,
             Route::Template { .. } => Page::Template,
         }
     }

@@ -22,6 +22,7 @@ pub fn load(page: Page) -> Option<fn() -> Coming> {
         Page::Review => Some(|| coming(review())),
         Page::Evaluate => Some(|| coming(evaluate())),
         Page::Environments => Some(|| coming(environments())),
+        Page::Learn => Some(|| coming(learn())),
         Page::Settings => Some(|| coming(settings())),
         Page::Template => Some(|| coming(template())),
     }
@@ -67,6 +68,14 @@ fn evaluate() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/evaluate.css"));
     appearance::adopt(include_str!("../style/results.css"));
     Ok(crate::evaluate::page)
+}
+
+#[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
+fn learn() -> Loaded<Drawn> {
+    appearance::adopt(include_str!("../style/reading.css"));
+    appearance::adopt(include_str!("../style/learn.css"));
+    crate::components::prose::install();
+    Ok(crate::learn::page::page)
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]

@@ -16,6 +16,11 @@ pub enum Route {
     },
     /// `#/settings`.
     Settings,
+    /// `#/learn`, `#/learn/<lesson>` and `#/learn?url=…`.
+    Learn {
+        /// What follows `learn`, for [`LearnPlace::read`]: the lessons' own code reads it, not the first load.
+        path: String,
+    },
     /// `#/template`.
     Template {
         /// What follows the question mark, for [`TemplatePlace::read`]: the lab's own code reads it, not the first load.
@@ -101,6 +106,12 @@ impl Route {
                 file: Some(decode(file)),
             },
             ["settings"] => Route::Settings,
+            ["learn"] | ["learn", _] => Route::Learn {
+                path: text
+                    .split_once("learn")
+                    .map_or("", |(_, path)| path)
+                    .to_owned(),
+            },
             ["template"] => Route::Template {
                 query: query.to_owned(),
             },
@@ -123,6 +134,7 @@ impl Route {
             Route::Playground(place) => place.to_hash(),
             Route::Review(place) => place.to_hash(),
             Route::Settings => "#/settings".to_owned(),
+            Route::Learn { path } => format!("#/learn{path}"),
             Route::Template { query } if query.is_empty() => "#/template".to_owned(),
             Route::Template { query } => format!("#/template?{query}"),
             Route::Environments { file: None } => "#/environments".to_owned(),
@@ -137,6 +149,31 @@ impl Route {
                 }
                 hash
             }
+        }
+    }
+}
+
+/// A place among the lessons.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LearnPlace {
+    /// The list of lessons.
+    #[default]
+    List,
+    /// A lesson that comes with the page.
+    Lesson(String),
+    /// A lesson at an address.
+    Linked(String),
+}
+
+impl LearnPlace {
+    /// The place of a route's path.
+    pub fn read(path: &str) -> LearnPlace {
+        let (id, query) = path.split_once('?').unwrap_or((path, ""));
+        let url = parameters(query).find(|(key, _)| *key == "url");
+        match (url, id.trim_matches('/')) {
+            (Some((_, url)), _) => LearnPlace::Linked(decode(url)),
+            (None, "") => LearnPlace::List,
+            (None, id) => LearnPlace::Lesson(decode(id)),
         }
     }
 }
@@ -443,6 +480,29 @@ mod tests {
             assert_eq!(Route::parse(hash), Route::Settings, "{hash}");
         }
         assert_eq!(Route::Settings.to_hash(), "#/settings");
+    }
+
+    #[test]
+    fn lessons() {
+        for (hash, place) in [
+            ("#/learn", LearnPlace::List),
+            ("#/learn/", LearnPlace::List),
+            (
+                "#/learn/agent-loop",
+                LearnPlace::Lesson("agent-loop".into()),
+            ),
+            (
+                "#/learn?url=https%3A%2F%2Fa.example%2Flearn.md",
+                LearnPlace::Linked("https://a.example/learn.md".into()),
+            ),
+        ] {
+            let route = Route::parse(hash);
+            let Route::Learn { path } = &route else {
+                panic!("{route:?}");
+            };
+            assert_eq!(LearnPlace::read(path), place, "{hash}");
+            assert_eq!(route.to_hash(), hash);
+        }
     }
 
     #[test]

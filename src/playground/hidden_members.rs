@@ -91,7 +91,7 @@ fn marked_members(playground: Playground) -> Memo<Vec<Text>> {
 }
 
 /// The properties of a schema that are marked as `writeOnly`.
-pub(super) fn marked(schema: &Json) -> Vec<Text> {
+pub fn marked(schema: &Json) -> Vec<Text> {
     let properties = schema.get("properties").and_then(Json::as_object);
     let properties = properties
         .into_iter()

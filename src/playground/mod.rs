@@ -24,7 +24,7 @@ pub mod code_consent;
 pub mod episode_bar;
 mod forks;
 pub mod frame_pane;
-mod hidden_members;
+pub mod hidden_members;
 pub mod hint;
 pub mod intents;
 pub mod linked_code;

@@ -40,6 +40,7 @@ pub fn follow(playground: Playground, route: Route) {
         Route::Evaluate { .. }
         | Route::Review(_)
         | Route::Settings
+        | Route::Learn { .. }
         | Route::Template { .. }
         | Route::Environments { .. } => {}
         Route::Unknown { path } => {

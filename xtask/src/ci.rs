@@ -56,6 +56,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-agent",
     "volary-protocol",
     "volary-app",
+    "volary-lesson",
 ];
 
 type Stage = fn(&Project) -> Result<Count>;

@@ -6,6 +6,7 @@
 mod check;
 mod convert;
 mod inputs;
+mod lesson;
 mod output;
 mod publish;
 mod search;
@@ -58,6 +59,7 @@ enum Command {
     Publish(publish::Publish),
     Convert(convert::Convert),
     Check(check::Check),
+    Lesson(lesson::LessonCommand),
     Search(search::Search),
     Stats(stats::Stats),
     /// Prints the completions of a shell
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Command::Publish(publish) => publish.run(),
         Command::Convert(convert) => convert.run(),
         Command::Check(check) => check.run(),
+        Command::Lesson(lesson) => lesson.run(),
         Command::Search(search) => search.run(),
         Command::Stats(stats) => stats.run(),
         Command::Completions { shell } => completions(shell),

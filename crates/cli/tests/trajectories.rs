@@ -376,3 +376,23 @@ fn records_of_unknown_shapes_are_read_by_a_mapping() {
         assert_eq!(found.status, Some(2), "{wrong}");
     }
 }
+
+#[test]
+fn lessons_are_checked_with_line_numbers() {
+    let lessons = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/lessons");
+    let good = format!("{lessons}/template.md");
+    let output = volary(&["lesson", "check", &good]);
+    assert_eq!(output.status, Some(0), "{}", output.stdout);
+    assert!(output.stdout.ends_with("template.md: good\n"));
+
+    let folder = Folder::new("lesson");
+    let bad = folder.write("bad.md", "---\ntitle: A\nminutes: 5\n---\n```taks\n```\n");
+    let output = volary(&["lesson", "check", &bad]);
+    assert_eq!(output.status, Some(1));
+    assert!(
+        output.stdout.contains("bad.md:5: unknown block \"taks\""),
+        "{}",
+        output.stdout
+    );
+    assert_eq!(volary(&["lesson", "check", "nowhere.md"]).status, Some(2));
+}

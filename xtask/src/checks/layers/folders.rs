@@ -47,6 +47,10 @@ const MAY_USE: &[(&str, &str)] = &[
         "browser components library navigation playground projection route storage tokenizer",
     ),
     (
+        "learn",
+        "browser components navigation playground projection route",
+    ),
+    (
         "settings",
         "browser components models navigation playground projection python remote route secrets storage tau_bench tokenizer",
     ),
@@ -56,7 +60,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     (
         "pages",
-        "browser components environments evaluate lab later navigation review settings",
+        "browser components environments evaluate lab later learn navigation review settings",
     ),
     (
         "app",

@@ -1,0 +1,78 @@
+//! `volary lesson`: checks the files of lessons.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use volary_app::playground::tasks;
+use volary_lesson::verify::verify;
+use volary_lesson::{Problem, parse};
+use volary_server::time::RuntimeClock;
+
+use crate::Verdict;
+use crate::output::{self, plain};
+
+const EXAMPLES: &str = "\
+Example:
+  volary lesson check my-lesson.md
+Exit status:
+  0  every lesson can be read and followed
+  1  a lesson has problems
+  2  a file could not be read";
+
+/// Works with lessons: Markdown files with episodes, tasks and checks.
+#[derive(Clone, Debug, Args)]
+pub struct LessonCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Action {
+    /// Reads lessons, plays their episodes, and prints each problem with its line.
+    ///
+    /// The solution of a task must meet the checks of the task, so that every check can be met.
+    #[command(after_help = EXAMPLES)]
+    Check {
+        /// Files of lessons
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+}
+
+impl LessonCommand {
+    /// Does what the subcommand says.
+    pub fn run(&self) -> Result<Verdict> {
+        let Action::Check { files } = &self.action;
+        let mut verdict = Verdict::Good;
+        for file in files {
+            let problems = problems(file)?;
+            let name = file.display();
+            for problem in &problems {
+                let Problem { line, message } = problem;
+                output::line(&plain(&format!("{name}:{line}: {message}")))?;
+            }
+            match problems.is_empty() {
+                true => output::line(&plain(&format!("{name}: good")))?,
+                false => verdict = Verdict::Bad,
+            }
+        }
+        Ok(verdict)
+    }
+}
+
+fn problems(file: &Path) -> Result<Vec<Problem>> {
+    let text =
+        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let lesson = match parse(&text) {
+        Ok(lesson) => lesson,
+        Err(problems) => return Ok(problems),
+    };
+    let registry = volary_envs::registry();
+    let sources = tasks::built_in(&registry);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    Ok(runtime.block_on(async { verify(&lesson, &registry, &sources, RuntimeClock::new()).await }))
+}

@@ -1,0 +1,67 @@
+//! The lessons that come with the page, in their order. A test holds the list to the files.
+
+/// A lesson of the page, before its file is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name in addresses, and that of its file `lessons/<id>.md`.
+    pub id: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// What is learned.
+    pub summary: &'static str,
+    /// How long it takes, in minutes.
+    pub minutes: u32,
+    /// How many checks and questions it has.
+    pub goals: usize,
+}
+
+/// The lessons.
+pub const LESSONS: [Entry; 6] = [
+    Entry {
+        id: "agent-loop",
+        title: "What an agent loop is",
+        summary: "Read a short episode, then act as the agent yourself.",
+        minutes: 6,
+        goals: 3,
+    },
+    Entry {
+        id: "tools",
+        title: "Tools and schemas",
+        summary: "What a tool call consists of, and what happens when it does not fit.",
+        minutes: 7,
+        goals: 4,
+    },
+    Entry {
+        id: "reward",
+        title: "Reward, done and truncated",
+        summary: "How an environment says how well it went, and why an episode ends.",
+        minutes: 7,
+        goals: 4,
+    },
+    Entry {
+        id: "mistakes",
+        title: "Read a trajectory and find the mistake",
+        summary: "Five typical faults of agents, and how to recognize them.",
+        minutes: 9,
+        goals: 5,
+    },
+    Entry {
+        id: "repeats",
+        title: "Why evaluations need repeats",
+        summary: "Success rates, intervals, pass@k and pass^k.",
+        minutes: 8,
+        goals: 4,
+    },
+    Entry {
+        id: "tokens",
+        title: "What a training rollout records",
+        summary: "Tokens, loss masks, log probabilities, and why text is not enough.",
+        minutes: 8,
+        goals: 4,
+    },
+];
+
+/// The lesson with an id.
+pub fn find(id: &str) -> Option<&'static Entry> {
+    LESSONS.iter().find(|lesson| lesson.id == id)
+}

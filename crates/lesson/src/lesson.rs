@@ -1,0 +1,227 @@
+//! What a lesson consists of.
+
+use std::fmt;
+
+use volary_agent::Fault;
+use volary_app::playground::tasks::{self, TaskSource};
+use volary_core::json::Object;
+use volary_core::registry::Registry;
+use volary_core::{AnyMessage, ToolRequestMessage};
+use volary_trajectory::{Recipe, call_id};
+
+use crate::goal::Goal;
+
+/// A lesson.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lesson {
+    /// Its title.
+    pub title: String,
+    /// One sentence that says what is learned.
+    pub summary: String,
+    /// How long it takes, in minutes.
+    pub minutes: u32,
+    /// Its pieces in order.
+    pub pieces: Vec<Piece>,
+}
+
+/// A piece of a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// A heading.
+    Heading {
+        /// 2 for a section, 3 for a part of one.
+        level: usize,
+        /// Its text.
+        text: String,
+    },
+    /// Markdown without headings and blocks of a lesson.
+    Prose(String),
+    /// An episode to read, or a task to play.
+    Play(Box<Play>),
+    /// Something to reach.
+    Check(Check),
+    /// A hint, shown on request. Markdown.
+    Hint(String),
+    /// A question with answers to choose from.
+    Question(Question),
+    /// Tokens, and whether a training loop learns from each.
+    Tokens(Vec<(bool, String)>),
+}
+
+/// An episode or a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Play {
+    /// The name by which checks refer to it.
+    pub id: String,
+    /// What is shown above it.
+    pub title: String,
+    /// The environment.
+    pub environment: String,
+    /// The id of a task of the environment.
+    pub task: Option<String>,
+    /// The configuration, if there is no task.
+    pub configuration: Object,
+    /// The seed of the environment.
+    pub seed: u64,
+    /// What is shown at first.
+    pub recording: Recording,
+    /// Whether the reader may act.
+    pub is_playable: bool,
+    /// Actions that meet the checks of a task.
+    pub solution: Vec<ToolRequestMessage>,
+    /// The line of the block.
+    pub line: usize,
+}
+
+/// What happened before the reader acts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recording {
+    /// These actions; none for a task that starts fresh.
+    Actions(Vec<ToolRequestMessage>),
+    /// What a scripted student does.
+    Student {
+        /// Its fault.
+        fault: Fault,
+        /// Its seed.
+        seed: u64,
+        /// The most steps.
+        steps: usize,
+    },
+}
+
+/// Something to reach in an episode or a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// Its number within the lesson, from 1.
+    pub number: usize,
+    /// The id of the episode or task.
+    pub of: String,
+    /// What is asked for.
+    pub text: String,
+    /// When it is met.
+    pub goal: Goal,
+    /// What is said once it is met. Markdown, may be empty.
+    pub afterwards: String,
+    /// The line of the block.
+    pub line: usize,
+}
+
+/// A question with answers to choose from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Its number among all checks of the lesson, from 1.
+    pub number: usize,
+    /// The question.
+    pub text: String,
+    /// The answers, and whether each is right. Exactly one is.
+    pub answers: Vec<(bool, String)>,
+    /// What is said once it is answered. Markdown, may be empty.
+    pub afterwards: String,
+}
+
+/// What is wrong with a lesson.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there and what to write.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem in a line.
+    pub fn new(line: usize, message: impl Into<String>) -> Self {
+        Problem {
+            line,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl Lesson {
+    /// Its episodes and tasks.
+    pub fn plays(&self) -> impl Iterator<Item = &Play> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Play(play) => Some(&**play),
+            _ => None,
+        })
+    }
+
+    /// Its checks, without the questions.
+    pub fn checks(&self) -> impl Iterator<Item = &Check> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Check(check) => Some(check),
+            _ => None,
+        })
+    }
+
+    /// How many checks and questions there are.
+    pub fn goals(&self) -> usize {
+        let pieces = self.pieces.iter();
+        pieces
+            .filter(|piece| matches!(piece, Piece::Check(_) | Piece::Question(_)))
+            .count()
+    }
+}
+
+impl Play {
+    /// What makes its environment.
+    pub fn recipe(&self, registry: &Registry, sources: &[TaskSource]) -> Result<Recipe, Problem> {
+        let fault = |message: String| Problem::new(self.line, message);
+        if registry.environment(&self.environment).is_err() {
+            let known: Vec<_> = registry.available().collect();
+            return Err(fault(format!(
+                "there is no environment \"{}\"; there are {}",
+                self.environment,
+                known.join(", ")
+            )));
+        }
+        let Some(id) = &self.task else {
+            return Ok(Recipe {
+                environment: self.environment.as_str().into(),
+                configuration: self.configuration.clone(),
+                seed: self.seed,
+                task: None,
+            });
+        };
+        let place = tasks::find(sources, Some(&self.environment), id);
+        let found = place.and_then(|place| {
+            let task = tasks::at(sources, place)?;
+            Some(tasks::recipe(sources.get(place.source)?, task, self.seed))
+        });
+        found.ok_or_else(|| {
+            fault(format!(
+                "{} has no task \"{id}\"; the list of tasks in the playground shows their ids",
+                self.environment
+            ))
+        })
+    }
+
+    /// The recorded actions; none if a student acts.
+    pub fn recorded(&self) -> Vec<AnyMessage> {
+        match &self.recording {
+            Recording::Actions(actions) => actions.iter().cloned().map(AnyMessage::from).collect(),
+            Recording::Student { .. } => Vec::new(),
+        }
+    }
+
+    /// The recorded actions and those of the solution, which goes on from there.
+    pub fn solved(&self) -> Vec<AnyMessage> {
+        let recorded = self.recorded();
+        let before = recorded.len();
+        let solution = self.solution.iter().cloned().enumerate();
+        let solution = solution.map(|(step, mut action)| {
+            for (place, call) in action.tool_calls.iter_mut().enumerate() {
+                call.id = call_id(before + step, place);
+            }
+            AnyMessage::from(action)
+        });
+        recorded.into_iter().chain(solution).collect()
+    }
+}

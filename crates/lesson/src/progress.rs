@@ -1,0 +1,107 @@
+//! What a reader has done: which checks of which lesson are met. Kept in the browser as one record with a version.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+const VERSION: u32 = 1;
+/// The most lessons in the record; the page forgets others. A lesson from elsewhere is remembered by its address.
+const MOST_LESSONS: usize = 200;
+
+/// The progress in all lessons.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    version: u32,
+    lessons: BTreeMap<String, BTreeSet<usize>>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Progress {
+            version: VERSION,
+            lessons: BTreeMap::new(),
+        }
+    }
+}
+
+impl Progress {
+    /// Reads a record. One that is damaged or of a later version counts as empty.
+    pub fn read(text: &str) -> Progress {
+        let read: Option<Progress> = serde_json::from_str(text).ok();
+        read.filter(|progress| progress.version == VERSION)
+            .unwrap_or_default()
+    }
+
+    /// As it is kept.
+    pub fn to_text(&self) -> String {
+        // Texts and numbers can always be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Whether a check of a lesson is met.
+    pub fn is_met(&self, lesson: &str, check: usize) -> bool {
+        self.lessons
+            .get(lesson)
+            .is_some_and(|met| met.contains(&check))
+    }
+
+    /// How many checks of a lesson are met.
+    pub fn met(&self, lesson: &str) -> usize {
+        self.lessons.get(lesson).map_or(0, BTreeSet::len)
+    }
+
+    /// Notes that a check is met; false if it was already.
+    pub fn meet(&mut self, lesson: &str, check: usize) -> bool {
+        if self.lessons.len() >= MOST_LESSONS && !self.lessons.contains_key(lesson) {
+            return false;
+        }
+        self.lessons
+            .entry(lesson.to_owned())
+            .or_default()
+            .insert(check)
+    }
+
+    /// Forgets a lesson, or all of them.
+    pub fn reset(&mut self, lesson: Option<&str>) {
+        match lesson {
+            Some(lesson) => {
+                self.lessons.remove(lesson);
+            }
+            None => self.lessons.clear(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_kept_and_reset() {
+        let mut progress = Progress::default();
+        assert!(progress.meet("a", 2));
+        assert!(!progress.meet("a", 2));
+        assert!(progress.meet("b", 1));
+        let read = Progress::read(&progress.to_text());
+        assert_eq!(read, progress);
+        assert_eq!(
+            (read.met("a"), read.is_met("a", 1), read.is_met("a", 2)),
+            (1, false, true)
+        );
+        progress.reset(Some("a"));
+        assert_eq!((progress.met("a"), progress.met("b")), (0, 1));
+        progress.reset(None);
+        assert_eq!(progress, Progress::default());
+    }
+
+    #[test]
+    fn foreign_records_are_empty() {
+        for text in ["", "{}", "[1]", r#"{"version": 2, "lessons": {"a": [1]}}"#] {
+            assert_eq!(Progress::read(text), Progress::default(), "{text}");
+        }
+        assert_eq!(
+            Progress::default().to_text(),
+            r#"{"version":1,"lessons":{}}"#
+        );
+    }
+}

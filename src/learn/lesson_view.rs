@@ -1,0 +1,159 @@
+//! A lesson: its pieces in order, then what comes next.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_lesson::{Lesson, Piece, catalog};
+
+use super::check_view::{CheckView, QuestionView};
+use super::player::{Player, Workbench};
+use super::player_view::PlayView;
+use super::reader::Reader;
+use crate::components::prose::PROSE;
+use crate::components::text::inert;
+
+/// A lesson that is being read.
+#[derive(Clone, Copy)]
+pub(super) struct Course {
+    /// The name under which progress is kept: the id of a lesson of the page, or an address.
+    key: StoredValue<String>,
+    reader: Reader,
+}
+
+impl Course {
+    /// Whether a check is met.
+    pub fn is_met(self, number: usize) -> bool {
+        self.key.with_value(|key| self.reader.is_met(key, number))
+    }
+
+    /// Notes that a check is met.
+    pub fn meet(self, number: usize) {
+        self.key.with_value(|key| self.reader.meet(key, number));
+    }
+}
+
+/// A lesson.
+#[component]
+pub(super) fn LessonView(lesson: Arc<Lesson>, key: String, reader: Reader) -> impl IntoView {
+    let course = Course {
+        key: StoredValue::new(key.clone()),
+        reader,
+    };
+    let workbench = Workbench::new();
+    let players: HashMap<String, Player> = lesson
+        .plays()
+        .map(|play| (play.id.clone(), Player::new(workbench)))
+        .collect();
+    let pieces: Vec<AnyView> = lesson
+        .pieces
+        .iter()
+        .map(|piece| draw(piece, course, &players))
+        .collect();
+    let goals = lesson.goals();
+    let standing = move || {
+        let met = course.key.with_value(|key| reader.met(key)).min(goals);
+        format!("{met} of {goals} done")
+    };
+    let place = catalog::LESSONS.iter().position(|entry| entry.id == key);
+    let next = place.and_then(|place| catalog::LESSONS.get(place + 1));
+    let next = next.map(|next| {
+        view! {
+            <a class="button primary" href=format!("#/learn/{}", next.id)>
+                {format!("Next: {}", next.title)}
+            </a>
+        }
+    });
+    let reset = move |_| course.key.with_value(|key| reader.reset(Some(key)));
+    view! {
+        <article class="lesson">
+            <p>
+                <a href="#/learn">{"All lessons"}</a>
+            </p>
+            <h1 dir="auto">{inert(&lesson.title)}</h1>
+            <p class="help">
+                {format!("About {} minutes · ", lesson.minutes)} <span>{standing}</span>
+            </p>
+            {pieces}
+            <div class="button-row lesson-end">
+                {next} <a class="button" href="#/learn">
+                    {"All lessons"}
+                </a>
+                <button type="button" class="quiet" on:click=reset>
+                    {"Reset this lesson"}
+                </button>
+            </div>
+        </article>
+    }
+}
+
+fn draw(piece: &Piece, course: Course, players: &HashMap<String, Player>) -> AnyView {
+    match piece {
+        Piece::Heading { level: 2, text } => view! { <h2 dir="auto">{inert(text)}</h2> }.into_any(),
+        Piece::Heading { text, .. } => view! { <h3 dir="auto">{inert(text)}</h3> }.into_any(),
+        Piece::Prose(text) => prose(text),
+        Piece::Play(play) => match players.get(&play.id) {
+            Some(player) => {
+                let (play, player) = (Arc::new((**play).clone()), *player);
+                view! { <PlayView play player/> }.into_any()
+            }
+            None => ().into_any(),
+        },
+        Piece::Check(check) => {
+            let player = players.get(&check.of).copied();
+            view! { <CheckView course check=check.clone() player/> }.into_any()
+        }
+        Piece::Question(question) => {
+            view! { <QuestionView course question=question.clone()/> }.into_any()
+        }
+        Piece::Hint(text) => hint(text.clone()),
+        Piece::Tokens(tokens) => token_strip(tokens),
+    }
+}
+
+fn prose(text: &str) -> AnyView {
+    PROSE.get().map(|prose| prose(text, 0)).into_any()
+}
+
+fn hint(text: String) -> AnyView {
+    let is_open = RwSignal::new(false);
+    let text = StoredValue::new(text);
+    view! {
+        <div class="lesson-hint">
+            <button
+                type="button"
+                class="quiet small"
+                aria-expanded=move || is_open.get().to_string()
+                on:click=move |_| is_open.update(|is_open| *is_open = !*is_open)
+            >
+                {"Hint"}
+            </button>
+            <Show when=move || is_open.get()>{text.with_value(|text| prose(text))}</Show>
+        </div>
+    }
+    .into_any()
+}
+
+fn token_strip(tokens: &[(bool, String)]) -> AnyView {
+    let boxes = tokens.iter().map(|(counts, text)| {
+        let name = match counts {
+            true => "learned: ",
+            false => "not learned: ",
+        };
+        view! {
+            <li class=if *counts { "learned" } else { "" }>
+                <span class="visually-hidden">{name}</span>
+                {inert(text)}
+            </li>
+        }
+    });
+    view! {
+        <figure class="lesson-tokens">
+            <ol role="list">{boxes.collect_view()}</ol>
+            <figcaption class="help">
+                {"Marked: tokens that the model wrote and that training learns from (mask 1). The others have mask 0."}
+            </figcaption>
+        </figure>
+    }
+    .into_any()
+}

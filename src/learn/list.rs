@@ -1,0 +1,53 @@
+//! The lessons that come with the page.
+
+use leptos::prelude::*;
+use volary_lesson::catalog::{Entry, LESSONS};
+
+use super::reader::Reader;
+
+/// The list.
+#[component]
+pub(super) fn LessonList(reader: Reader) -> impl IntoView {
+    let rows = LESSONS.iter().map(|entry| row(entry, reader));
+    view! {
+        <div class="lesson">
+            <h1>{"Learn"}</h1>
+            <p>
+                {"Six short lessons on language agents. You read recorded episodes and act as the agent yourself. No key is needed, and \
+                 nothing that you do is sent anywhere."}
+            </p>
+            <ol class="lesson-list" role="list">
+                {rows.collect_view()}
+            </ol>
+            <p class="help">
+                {"You can write lessons of your own: "} <a href="docs/lessons.md" target="_blank">
+                    {"how"}
+                </a> {". Open one by its address: "} <code>{"#/learn?url=…"}</code>
+            </p>
+            <div class="button-row">
+                <button type="button" class="quiet" on:click=move |_| reader.reset(None)>
+                    {"Reset all progress"}
+                </button>
+            </div>
+        </div>
+    }
+}
+
+fn row(entry: &'static Entry, reader: Reader) -> impl IntoView {
+    let standing = move || match reader.met(entry.id) {
+        0 => format!("{} min", entry.minutes),
+        met => format!(
+            "{} min · {} of {} done",
+            entry.minutes,
+            met.min(entry.goals),
+            entry.goals
+        ),
+    };
+    view! {
+        <li>
+            <a href=format!("#/learn/{}", entry.id)>{entry.title}</a>
+            <p>{entry.summary}</p>
+            <p class="help">{standing}</p>
+        </li>
+    }
+}

@@ -1,0 +1,213 @@
+//! The page: which lesson the address names, where its file comes from, and whether it may be fetched.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
+use volary_lesson::{Lesson, Problem, catalog, parse};
+
+use super::lesson_view::LessonView;
+use super::list::LessonList;
+use super::reader::Reader;
+use crate::browser::http::{self, Patience, Request};
+use crate::browser::{self, location, network};
+use crate::components::text::inert;
+use crate::navigation::{Hooks, Page, use_pages};
+use crate::route::{LearnPlace, Route};
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What is shown.
+#[derive(Clone)]
+enum Shown {
+    List,
+    Loading,
+    /// A file of another origin, which the reader has to agree to.
+    Ask(Elsewhere),
+    Lesson {
+        key: String,
+        lesson: Arc<Lesson>,
+    },
+    /// The file is no lesson.
+    Broken(Vec<Problem>),
+    /// There is no file.
+    Failed(String),
+}
+
+/// The page.
+pub fn page() -> AnyView {
+    let pages = use_pages();
+    let reader = Reader::of_browser();
+    let shown = RwSignal::new(Shown::List);
+    let place = Memo::new(move |former: Option<&LearnPlace>| match pages.route.get() {
+        Route::Learn { path } => LearnPlace::read(&path),
+        // Another page is shown; the lesson stays as it is.
+        _ => former.cloned().unwrap_or_default(),
+    });
+    Effect::new(move |_| follow(shown, place, &place.get()));
+    pages.hook(
+        Page::Learn,
+        Hooks {
+            keys: &[],
+            press: Box::new(|_| false),
+            take_files: Box::new(move |files| {
+                browser::spawn(async move {
+                    let Some(file) = files.into_iter().next() else {
+                        return;
+                    };
+                    let read = match file.size > volary_lesson::parse::LARGEST as f64 {
+                        true => Err("The file is too large for a lesson.".to_owned()),
+                        false => file
+                            .read()
+                            .await
+                            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+                    };
+                    shown.set(match read {
+                        Ok(text) => read_lesson(&text, file.name),
+                        Err(reason) => Shown::Failed(reason),
+                    });
+                });
+            }),
+            drop_words: "Drop a lesson (Markdown) to read it. It stays in your browser.",
+        },
+    );
+    let view = move || match shown.get() {
+        Shown::List => view! { <LessonList reader/> }.into_any(),
+        Shown::Loading => view! {
+            <p class="coming" role="status">
+                {"Loading the lesson…"}
+            </p>
+        }
+        .into_any(),
+        Shown::Lesson { key, lesson } => view! { <LessonView lesson key reader/> }.into_any(),
+        Shown::Ask(file) => question(&file, shown, place),
+        Shown::Broken(problems) => broken(&problems),
+        Shown::Failed(reason) => failed(&reason),
+    };
+    view! { <div class="learn">{view}</div> }.into_any()
+}
+
+/// Shows what the address names.
+fn follow(shown: RwSignal<Shown>, place: Memo<LearnPlace>, now: &LearnPlace) {
+    match now {
+        LearnPlace::List => shown.set(Shown::List),
+        LearnPlace::Lesson(id) => match catalog::find(id) {
+            Some(entry) => {
+                let file = format!("lessons/{}.md", entry.id);
+                let url = location::whole(&file).unwrap_or_default();
+                fetch(shown, place, url, entry.id.to_owned());
+            }
+            None => shown.set(Shown::Failed(
+                "There is no lesson with this name.".to_owned(),
+            )),
+        },
+        LearnPlace::Linked(url) => {
+            let whole = location::whole(url).unwrap_or_default();
+            match LinkedFile::of(&whole, &network::page().origin) {
+                LinkedFile::SameOrigin { url } => fetch(shown, place, url.clone(), url),
+                LinkedFile::Elsewhere(file) => shown.set(Shown::Ask(file)),
+                LinkedFile::Refused(why) => shown.set(Shown::Failed(why.to_string())),
+            }
+        }
+    }
+}
+
+fn fetch(shown: RwSignal<Shown>, place: Memo<LearnPlace>, url: String, key: String) {
+    shown.set(Shown::Loading);
+    let wanted = place.get_untracked();
+    browser::spawn(async move {
+        let request = Request {
+            method: "GET",
+            url,
+            ..Request::default()
+        };
+        let reply = http::fetch(
+            &request,
+            Patience::of(TIMEOUT),
+            volary_lesson::parse::LARGEST,
+        )
+        .await;
+        // The reader may have gone elsewhere meanwhile.
+        if place.get_untracked() != wanted {
+            return;
+        }
+        shown.set(match reply {
+            Ok(reply) if (200..300).contains(&reply.status) => read_lesson(&reply.body, key),
+            Ok(reply) => Shown::Failed(format!("The server responded with {}.", reply.status)),
+            Err(error) => Shown::Failed(error.to_string()),
+        });
+    });
+}
+
+fn read_lesson(text: &str, key: String) -> Shown {
+    match parse(text) {
+        Ok(lesson) => Shown::Lesson {
+            key,
+            lesson: Arc::new(lesson),
+        },
+        Err(problems) => Shown::Broken(problems),
+    }
+}
+
+/// Asks whether to fetch a file of another origin.
+fn question(file: &Elsewhere, shown: RwSignal<Shown>, place: Memo<LearnPlace>) -> AnyView {
+    let warning = file.warning();
+    let url = file.url.clone();
+    let agree = move |_| fetch(shown, place, url.clone(), url.clone());
+    view! {
+        <section class="lesson" aria-label="Fetch this lesson?">
+            <h1>{"Fetch this lesson?"}</h1>
+            <p>
+                {format!(
+                    "The address of this page refers to a lesson on {}. Nothing has been requested yet. If you agree, your browser \
+                     downloads the file without cookies and shows it.",
+                    file.host,
+                )}
+            </p>
+            <code dir="auto">{inert(&file.url)}</code>
+            {warning.map(|warning| view! { <p class="near-address">{warning}</p> })}
+            <div class="button-row">
+                <a class="button" href="#/learn">
+                    {"Don't fetch"}
+                </a>
+                <button type="button" class="primary" on:click=agree>
+                    {"Fetch"}
+                </button>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn broken(problems: &[Problem]) -> AnyView {
+    let problems = problems.iter().map(|problem| {
+        view! { <li dir="auto">{inert(&problem.to_string())}</li> }
+    });
+    view! {
+        <section class="lesson" aria-label="This file is not a lesson">
+            <h1>{"This file is not a lesson"}</h1>
+            <p>{"Correct these lines, then load it again:"}</p>
+            <ul>{problems.collect_view()}</ul>
+            <p>
+                <a href="docs/lessons.md" target="_blank">
+                    {"The format of lessons"}
+                </a>
+            </p>
+        </section>
+    }
+    .into_any()
+}
+
+fn failed(reason: &str) -> AnyView {
+    view! {
+        <section class="lesson" aria-label="The lesson could not be opened">
+            <h1>{"The lesson could not be opened"}</h1>
+            <p role="alert">{inert(reason)}</p>
+            <p>
+                <a href="#/learn">{"All lessons"}</a>
+            </p>
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,328 @@
+//! An environment that is played within a page, apart from the playground: its episode, the worker in which it runs, and
+//! the action that the reader makes.
+//!
+//! Invariants: all players of a page share one worker, and each has ids of environments of its own. What an environment
+//! asks for from outside is refused, so nothing is requested from anywhere.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use leptos::prelude::*;
+use volary_agent::{Fault, Limits, Next, Oracle, Policy, Student, decide, step_note};
+use volary_app::playground::action::action;
+use volary_app::playground::session::{Change, Command, Refusal, Session};
+use volary_core::json::{Json, Text};
+use volary_core::tool::ToolCallFunction;
+use volary_core::{AnyMessage, ToolCall};
+use volary_protocol::environments::{EnvironmentId, Event, Request};
+use volary_trajectory::{Episode, Recipe};
+
+use crate::browser;
+use crate::browser::worker_client::{Replies, WorkerClient};
+use crate::playground::manual_action::arguments_schema;
+use crate::projection::form::Form;
+
+/// How many ids of environments each player has.
+const IDS: EnvironmentId = 1 << 20;
+
+/// The worker that players share.
+#[derive(Clone, Copy)]
+pub(super) struct Workbench {
+    worker: StoredValue<Option<WorkerClient>, LocalStorage>,
+    players: StoredValue<EnvironmentId>,
+}
+
+impl Workbench {
+    /// A workbench without a worker; the first player that needs one starts it.
+    pub fn new() -> Workbench {
+        Workbench {
+            worker: StoredValue::new_local(None),
+            players: StoredValue::new(0),
+        }
+    }
+
+    fn call(self, request: &Request) -> Result<Replies<Event>, String> {
+        let is_there = self
+            .worker
+            .with_value(|worker| worker.as_ref().is_some_and(|worker| !worker.is_lost()));
+        if !is_there {
+            let worker = WorkerClient::start()?;
+            self.worker.set_value(Some(worker));
+        }
+        let replies = self
+            .worker
+            .with_value(|worker| worker.as_ref().map(|worker| worker.call(request)));
+        replies.ok_or_else(|| "There is no worker.".to_owned())
+    }
+}
+
+/// A player.
+#[derive(Clone, Copy)]
+pub(super) struct Player {
+    /// The episode.
+    pub episode: RwSignal<Arc<Episode>>,
+    /// Counts up whenever steps that were shown are replaced or taken away.
+    pub edition: RwSignal<u32>,
+    /// The selected step; 0 is the reset.
+    pub selected: RwSignal<usize>,
+    /// How the episode stands with the worker.
+    pub session: RwSignal<Session>,
+    /// The chosen tool.
+    pub tool: RwSignal<Option<Text>>,
+    /// The arguments for it.
+    pub form: RwSignal<Form>,
+    /// What went wrong last.
+    pub trouble: RwSignal<Option<String>>,
+    workbench: Workbench,
+    first_id: EnvironmentId,
+}
+
+impl Player {
+    /// A player that has nothing open.
+    pub fn new(workbench: Workbench) -> Player {
+        let number = workbench.players.get_value();
+        workbench.players.set_value(number + 1);
+        Player {
+            episode: RwSignal::default(),
+            edition: RwSignal::new(0),
+            selected: RwSignal::new(0),
+            session: RwSignal::default(),
+            tool: RwSignal::new(None),
+            form: RwSignal::default(),
+            trouble: RwSignal::new(None),
+            workbench,
+            first_id: number * IDS,
+        }
+    }
+
+    /// Opens a recipe and takes actions. Resolves when that is done.
+    pub async fn open(self, recipe: Recipe, actions: Vec<AnyMessage>, name: Text) {
+        self.trouble.set(None);
+        let id = format!("{:013x}", browser::random_number()).into();
+        let command = self
+            .session
+            .try_update(|session| session.open(recipe, actions, id, name));
+        self.run(command).await;
+    }
+
+    /// Takes an action. Resolves when it is answered.
+    pub async fn take_action(self, action: AnyMessage) {
+        self.trouble.set(None);
+        let command = self.ask(|session, episode| session.step(episode, action));
+        self.run(command).await;
+    }
+
+    /// Goes back to a step.
+    pub async fn go_back(self, steps: usize) {
+        self.trouble.set(None);
+        let command = self.ask(|session, episode| session.go_back(episode, steps));
+        self.run(command).await;
+    }
+
+    /// Lets a scripted student act until it stops.
+    pub async fn watch(self, mut student: Student, limits: Limits) {
+        loop {
+            let Some(episode) = self.episode.try_get_untracked() else {
+                return;
+            };
+            match decide(&mut student, &episode, &limits).await {
+                Ok(Next::Act(action)) => {
+                    let steps = episode.steps.len();
+                    drop(episode);
+                    self.take_action(action.into()).await;
+                    if self.episode.is_disposed() {
+                        return;
+                    }
+                    let has_grown = self
+                        .episode
+                        .with_untracked(|episode| episode.steps.len() > steps);
+                    if !has_grown {
+                        return;
+                    }
+                    self.note(student.note());
+                }
+                Ok(Next::Stop(stop)) => {
+                    self.episode
+                        .update(|episode| Arc::make_mut(episode).ending = stop.ending);
+                    return;
+                }
+                Err(error) => return self.trouble.set(Some(error.to_string())),
+            }
+        }
+    }
+
+    /// A student of an environment.
+    pub fn student(fault: Fault, seed: u64, oracle: Option<Oracle>) -> Student {
+        Student::new(fault, seed, oracle)
+    }
+
+    fn note(self, note: Option<Text>) {
+        self.episode.update(|episode| {
+            if let Some(step) = Arc::make_mut(episode).steps.last_mut() {
+                step.details.errors.extend(note.map(step_note));
+            }
+        });
+        // The step is drawn already.
+        self.edition.update(|edition| *edition += 1);
+    }
+
+    /// Chooses a tool and shows an empty form for it.
+    pub fn choose_tool(self, name: &Text) {
+        let schema = self.episode.with_untracked(|episode| {
+            let mut tools = episode.tools.iter();
+            let tool = tools.find(|tool| tool.info.name == *name);
+            tool.map(arguments_schema)
+        });
+        self.tool.set(Some(name.clone()));
+        self.form.set(Form::new(schema.unwrap_or_default()));
+    }
+
+    /// The action in the form; `None` if a field is at fault, which is then marked.
+    pub fn made_action(self) -> Option<AnyMessage> {
+        let name = self.tool.get_untracked()?;
+        let Some(Json::Object(arguments)) = self.form.try_update(Form::submit).flatten() else {
+            return None;
+        };
+        let steps = self.episode.with_untracked(|episode| episode.steps.len());
+        let call = ToolCall {
+            function: ToolCallFunction { name, arguments },
+            ..ToolCall::default()
+        };
+        Some(action(steps, vec![call], "").into())
+    }
+
+    /// Puts an empty form in the place of the one that was sent.
+    pub fn clear_form(self) {
+        if let Some(name) = self.tool.get_untracked() {
+            self.choose_tool(&name);
+        }
+    }
+
+    fn ask(
+        self,
+        ask: impl FnOnce(&mut Session, &mut Episode) -> Result<Command, Refusal>,
+    ) -> Option<Command> {
+        let answer = self.session.try_update(|session| {
+            self.episode
+                .try_update_untracked(|episode| ask(session, Arc::make_mut(episode)))
+        });
+        match answer.flatten()? {
+            Ok(command) => Some(command),
+            Err(refusal) => {
+                let trouble = format!("{refusal} {}", refusal.advice());
+                self.trouble.set(Some(trouble));
+                None
+            }
+        }
+    }
+
+    /// Carries out a command, and what follows from it.
+    async fn run(self, command: Option<Command>) {
+        let mut next = command;
+        while let Some(command) = next.take() {
+            next = self.carry_out(command).await;
+        }
+    }
+
+    async fn carry_out(self, command: Command) -> Option<Command> {
+        let environment = command.environment();
+        let sent = self.first_id + environment;
+        let request = match command {
+            Command::Open {
+                recipe, actions, ..
+            } => Request::Open {
+                environment: sent,
+                recipe,
+                actions,
+                servers: Vec::new(),
+            },
+            Command::Step { action, .. } => Request::Step {
+                environment: sent,
+                action,
+            },
+        };
+        let mut replies = match self.workbench.call(&request) {
+            Ok(replies) => replies,
+            Err(reason) => return self.lose(reason.into()),
+        };
+        while let Some(reply) = replies.next().await {
+            if self.episode.is_disposed() {
+                return None;
+            }
+            let event = match reply {
+                Ok(reply) => reply.event,
+                Err(loss) => return self.lose(loss.to_string().into()),
+            };
+            if let Event::Question { .. } = event {
+                return self.lose("This environment asks for something from outside.".into());
+            }
+            let received = self.session.try_update_untracked(|session| {
+                self.episode.try_update_untracked(|episode| {
+                    session.receive(environment, event, Arc::make_mut(episode))
+                })
+            });
+            match received.flatten()? {
+                Ok(Change::Nothing) => {}
+                Ok(change) => return self.follow(change),
+                Err(error) => return self.lose(error.to_string().into()),
+            }
+        }
+        None
+    }
+
+    /// Shows what changed; the command that follows, if any.
+    fn follow(self, change: Change) -> Option<Command> {
+        let steps = self.episode.with_untracked(|episode| episode.steps.len());
+        let next = match change {
+            Change::Nothing => None,
+            Change::Appended => {
+                self.selected.set(steps);
+                None
+            }
+            Change::Replaced { then, .. } => {
+                self.edition.update(|edition| *edition += 1);
+                self.selected.set(steps);
+                self.suit_tool();
+                then.and_then(|action| self.ask(|session, episode| session.step(episode, action)))
+            }
+            Change::Gone { action } => self.ask(|session, episode| session.step(episode, action)),
+            Change::Refused { reason, .. } | Change::Lost { reason } => {
+                self.trouble.set(Some(reason.to_string()));
+                None
+            }
+            Change::Crashed { message } => {
+                self.edition.update(|edition| *edition += 1);
+                self.trouble
+                    .set(Some(format!("The environment crashed: {message}")));
+                None
+            }
+        };
+        self.session.notify();
+        self.episode.notify();
+        next
+    }
+
+    fn lose(self, reason: Text) -> Option<Command> {
+        let change = self.session.try_update_untracked(|session| {
+            self.episode.try_update_untracked(|episode| {
+                session.lost(reason.clone(), Arc::make_mut(episode))
+            })
+        });
+        self.trouble.set(Some(reason.to_string()));
+        self.follow(change.flatten()?)
+    }
+
+    /// After another episode is shown: a tool that it lacks can't stay chosen.
+    fn suit_tool(self) {
+        let names: Vec<Text> = self.episode.with_untracked(|episode| {
+            let tools = episode.tools.iter();
+            tools.map(|tool| tool.info.name.clone()).collect()
+        });
+        let chosen = self.tool.get_untracked();
+        if !chosen.is_some_and(|name| names.contains(&name))
+            && let Some(first) = names.first()
+        {
+            self.choose_tool(first);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// Lessons: from a link to the first check, a task, progress after a reload, and a lesson from another origin.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { test } from "@playwright/test";
+
+import { accessible, visit } from "./support/browser.mjs";
+
+const FAULTY = "---\ntitle: A\nminutes: 5\n---\n```taks\n```\n";
+
+test("a lesson from its link to its checks, and one from another origin", async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/markdown", "access-control-allow-origin": "*" });
+    response.end(FAULTY);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  try {
+    await visit({ hash: "#/learn/agent-loop", size: "narrow", origins: [origin] }, async (page, { requests }) => {
+      // The recorded episode is shown without a click.
+      const bakery = page.getByRole("region", { name: "A short episode" });
+      await bakery.getByText("Start, before step 1 of 2").waitFor();
+      await bakery.getByRole("button", { name: "Next step" }).click();
+      await bakery.getByText("Step 1 of 2").waitFor();
+
+      const question = page.getByRole("region", { name: "Question 1" });
+      await question.getByRole("button", { name: "The right answer", exact: true }).click();
+      await question.getByText("Not quite.").waitFor();
+      await question.getByRole("button", { name: /its own first action/ }).click();
+      await question.getByText("Done", { exact: true }).waitFor();
+
+      const ferry = page.getByRole("region", { name: "The ferry" });
+      await ferry.getByRole("button", { name: "Start" }).click();
+      await ferry.getByRole("button", { name: "submit_answer" }).click();
+      await ferry.getByLabel("answer").fill("336");
+      await ferry.getByLabel("answer").press("Tab");
+      await ferry.getByRole("button", { name: "Send" }).click();
+      await page.getByText("That was a whole agent loop").waitFor();
+      await accessible(page);
+
+      await page.reload();
+      await page.getByText("2 of 3 done").waitFor();
+      await page.getByRole("link", { name: "All lessons" }).first().click();
+      await page.getByText("6 min · 2 of 3 done").waitFor();
+
+      await page.goto(`${page.url().split("#")[0]}#/learn?url=${encodeURIComponent(`${origin}/lesson.md`)}`);
+      const ask = page.getByRole("region", { name: "Fetch this lesson?" });
+      await ask.getByText("Nothing has been requested yet").waitFor();
+      assert.ok(!requests.some((url) => url.startsWith(origin)));
+      await ask.getByRole("button", { name: "Fetch" }).click();
+      await page.getByText('line 5: unknown block "taks"; did you mean "task"?').waitFor();
+    });
+  } finally {
+    server.close();
+  }
+});
+
+test("the scripted student loops after two clicks on a new page", () =>
+  visit({}, async (page) => {
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Student", exact: true }).click();
+    await page.getByRole("status", { name: "Notifications" }).getByText("Fault: loop.").waitFor();
+    await page.getByRole("log", { name: "Transcript" }).getByText("Fault: loop.").last().waitFor();
+  }));
