@@ -13,6 +13,7 @@ mod search;
 mod serve;
 mod sharing;
 mod stats;
+mod view;
 
 use std::process::ExitCode;
 
@@ -55,6 +56,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    View(view::View),
     Serve(serve::Serve),
     Publish(publish::Publish),
     Convert(convert::Convert),
@@ -75,6 +77,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::View(view) => view.run().map(|()| Verdict::Good),
         Command::Serve(serve) => serve.run().map(|()| Verdict::Good),
         Command::Publish(publish) => publish.run(),
         Command::Convert(convert) => convert.run(),

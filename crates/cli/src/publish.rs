@@ -19,6 +19,7 @@ use clap::Args;
 use serde_json::json;
 
 use collect::Collected;
+pub use collect::looks_like_trajectory;
 use destination::Place;
 use masking::Masking;
 
@@ -205,12 +206,12 @@ fn write(path: &Path, text: &str) -> Result<()> {
 
 /// A folder for a test, which is removed at its end.
 #[cfg(test)]
-struct TestFolder(PathBuf);
+pub struct TestFolder(PathBuf);
 
 #[cfg(test)]
 impl TestFolder {
     /// With these files in it, each holding its own name.
-    fn with(name: &str, files: &[&str]) -> TestFolder {
+    pub fn with(name: &str, files: &[&str]) -> TestFolder {
         let path =
             std::env::temp_dir().join(format!("volary-publish-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
@@ -222,7 +223,8 @@ impl TestFolder {
         folder
     }
 
-    fn path(&self, inside: &str) -> PathBuf {
+    /// A path in it.
+    pub fn path(&self, inside: &str) -> PathBuf {
         self.0.join(inside)
     }
 }

@@ -134,7 +134,7 @@ fn arguments(text: &str) -> Result<Object, String> {
 }
 
 /// Parses an address; `localhost` is the only name.
-fn address(text: &str) -> Result<IpAddr, String> {
+pub fn address(text: &str) -> Result<IpAddr, String> {
     if text == "localhost" {
         return Ok(Ipv4Addr::LOCALHOST.into());
     }
@@ -281,7 +281,7 @@ async fn stop() {
 }
 
 /// Waits for Ctrl-C or SIGTERM.
-async fn stop_signal() -> std::io::Result<()> {
+pub async fn stop_signal() -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -296,7 +296,7 @@ async fn stop_signal() -> std::io::Result<()> {
 }
 
 /// An address to connect to from this machine.
-fn reachable(address: SocketAddr) -> SocketAddr {
+pub fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

@@ -77,7 +77,7 @@ pub async fn check_host(
 
 /// The first host that the request names and that is not allowed. A request line may name a host
 /// too, and nothing stops a client from sending several `Host` headers.
-fn foreign_host(allowed: &AllowedHosts, request: &Request) -> Option<String> {
+pub fn foreign_host(allowed: &AllowedHosts, request: &Request) -> Option<String> {
     let in_line = request.uri().authority().map(Authority::as_str);
     let in_headers = request.headers().get_all(header::HOST).iter();
     let in_headers = in_headers.map(|host| String::from_utf8_lossy(host.as_bytes()));

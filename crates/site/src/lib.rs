@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue, header};
-use axum::routing::MethodRouter;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
 use html5gum::{Token, Tokenizer};
 use tower::ServiceBuilder;
 use tower_http::services::ServeDir;
@@ -32,6 +33,15 @@ const SANDBOX: &str = "/python/{kit}/python.html";
 ///
 /// The policy is read once: a page rebuilt with another policy needs a new router.
 pub fn page(folder: &Path, not_found: MethodRouter) -> anyhow::Result<Router> {
+    page_with_head(folder, "", not_found)
+}
+
+/// The same; the document has these elements at the end of its head.
+pub fn page_with_head(
+    folder: &Path,
+    head: &'static str,
+    not_found: MethodRouter,
+) -> anyhow::Result<Router> {
     let index = folder.join("index.html");
     let html = std::fs::read_to_string(&index).with_context(|| {
         format!(
@@ -69,17 +79,32 @@ pub fn page(folder: &Path, not_found: MethodRouter) -> anyhow::Result<Router> {
         .fallback(not_found);
     let page = common
         .clone()
-        .layer(set(header::CONTENT_SECURITY_POLICY, policy))
-        .service(files.clone());
+        .layer(set(header::CONTENT_SECURITY_POLICY, policy));
+    let document = get(move || async move { document(&index, head).await });
+    let document = page.clone().service(document);
+    let page = page.service(files.clone());
     let sandbox = common
         .layer(set(
             header::CONTENT_SECURITY_POLICY,
             HeaderValue::from_static(FRAMES),
         ))
         .service(files);
-    Ok(Router::new()
-        .route_service(SANDBOX, sandbox)
-        .fallback_service(page))
+    let routes = Router::new().route_service(SANDBOX, sandbox);
+    let routes = match head {
+        "" => routes,
+        _ => routes
+            .route_service("/", document.clone())
+            .route_service("/index.html", document),
+    };
+    Ok(routes.fallback_service(page))
+}
+
+/// The document with these elements at the end of its head. It is read again at each request: the page may be rebuilt.
+async fn document(index: &Path, head: &str) -> Response {
+    match tokio::fs::read_to_string(index).await {
+        Ok(html) => Html(html.replacen("</head>", &format!("{head}</head>"), 1)).into_response(),
+        Err(_) => StatusCode::NOT_FOUND.into_response(),
+    }
 }
 
 fn set(name: HeaderName, value: HeaderValue) -> SetResponseHeaderLayer<HeaderValue> {

@@ -83,7 +83,8 @@ impl Collected {
     }
 }
 
-fn looks_like_trajectory(name: &str) -> bool {
+/// Whether the ending of a name is that of a file of trajectories.
+pub fn looks_like_trajectory(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| TRAJECTORIES.contains(&ending.to_ascii_lowercase().as_str()))
 }

@@ -1,0 +1,209 @@
+//! `volary view`: shows folders, files and addresses of trajectories in the browser. Nothing is copied.
+//!
+//! - `roots`, `beneath`: which files are shown, and how they are opened. `listing`: their list. `files`: their contents.
+//! - `access`: who may read. `app`: the routes. `browser`: what a person does with the address.
+
+mod access;
+mod app;
+mod beneath;
+mod browser;
+mod files;
+mod listing;
+mod roots;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
+use volary_server::host::{self, AllowedHosts};
+
+use self::access::Access;
+use self::app::{READS, Shown, app};
+use self::roots::Roots;
+use crate::output;
+use crate::serve::{address, reachable, stop_signal};
+
+const EXAMPLES: &str = "\
+Examples:
+  volary view runs/
+  volary view runs/ other.eval https://example.org/log.eval
+  VOLARY_API_KEY=secret volary view runs/ --host 0.0.0.0
+      for other machines, which need the key";
+
+/// Shows trajectories in the browser: folders of any depth, files, and addresses of files.
+///
+/// All formats that the page reads are recognised by content. Nothing is copied or sent anywhere. Hidden names and symbolic
+/// links in folders are left out.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct View {
+    /// Folders, files, and http or https addresses of files
+    #[arg(required = true, value_name = "PATH|URL")]
+    paths: Vec<String>,
+
+    /// What the library is called; by default the name of the folder
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Only print the address
+    #[arg(long)]
+    no_open: bool,
+
+    /// Print the address as one line of JSON, for programs; opens no browser
+    #[arg(long)]
+    json: bool,
+
+    /// The address to listen on. Other machines can connect only to a public one, such as 0.0.0.0, and need a key
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS", value_parser = address)]
+    host: IpAddr,
+
+    /// The port to listen on; by default a free one
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+
+    /// A key that browsers must give, instead of the random token in the printed address
+    #[arg(
+        long,
+        env = "VOLARY_API_KEY",
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
+    api_key: Option<String>,
+
+    /// Answer requests for this host name too, such as the name of a reverse proxy; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = host::parse_name)]
+    allow_host: Vec<String>,
+
+    /// The page, which `cargo xtask build` writes
+    #[arg(long, value_name = "FOLDER", default_value = "dist")]
+    page: PathBuf,
+}
+
+impl View {
+    /// Serves the library until the program is told to stop.
+    pub fn run(&self) -> Result<()> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(READS + 8)
+            .enable_all()
+            .build()?;
+        let result = runtime.block_on(self.serve());
+        // Does not wait for a disk that hangs.
+        runtime.shutdown_background();
+        result
+    }
+
+    async fn serve(&self) -> Result<()> {
+        let key = self.api_key.as_deref().filter(|key| !key.is_empty());
+        if !self.host.is_loopback() && key.is_none() {
+            bail!(
+                "other machines can reach {}, and there is no key; set one with VOLARY_API_KEY or --api-key",
+                self.host
+            );
+        }
+        let (urls, paths): (Vec<&String>, Vec<&String>) =
+            self.paths.iter().partition(|path| is_url(path));
+        let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+        let roots = Arc::new(Roots::find(&paths)?);
+        let title = match (&self.title, urls.as_slice()) {
+            (Some(title), _) => title.clone(),
+            (None, [url]) if roots.is_empty() => (*url).clone(),
+            (None, _) => roots.title(),
+        };
+        let page = page(&self.page)?;
+        let shown = Arc::new(Shown {
+            access: Access::new(key, self.hosts())?,
+            urls: urls.into_iter().cloned().collect(),
+            title: title.clone(),
+            reads: Arc::new(Semaphore::new(READS)),
+            roots,
+        });
+        let wanted = SocketAddr::new(self.host, self.port);
+        let listener = TcpListener::bind(wanted)
+            .await
+            .with_context(|| format!("cannot listen on {wanted} (is the port in use?)"))?;
+        let listening = listener.local_addr()?;
+        let place = format!("http://{}/", reachable(listening));
+        let url = match key {
+            // The person knows it; it need not be on the screen.
+            Some(_) => place.clone(),
+            None => format!("{place}#token={}", shown.access.token()),
+        };
+        self.announce(&shown, &place, &url, listening.port())?;
+        let app = app(shown, page);
+        tokio::select! {
+            ended = axum::serve(listener, app) => ended?,
+            // Connections that wait for events would never end by themselves.
+            signal = stop_signal() => signal?,
+        }
+        Ok(())
+    }
+
+    /// Tells the person, or a program, where the library is.
+    fn announce(&self, shown: &Shown, place: &str, url: &str, port: u16) -> Result<()> {
+        if self.json {
+            return output::json(&json!({ "url": url, "title": shown.title, "port": port }));
+        }
+        output::line(&format!("Showing {} on {url}", output::plain(&shown.title)))?;
+        if let Some(line) = browser::ssh_line(port) {
+            eprintln!("To open it on your own machine, run there: {line}");
+        } else if !self.no_open {
+            let once = format!("{place}#token={}", shown.access.token_for_one()?);
+            if !browser::open(&once) {
+                eprintln!("No browser could be started. Open the address above.");
+            }
+        }
+        eprintln!("Press Ctrl-C to stop.");
+        Ok(())
+    }
+
+    fn hosts(&self) -> AllowedHosts {
+        if self.host.is_loopback() || !self.allow_host.is_empty() {
+            AllowedHosts::LoopbackAnd(self.allow_host.clone())
+        } else {
+            AllowedHosts::Any
+        }
+    }
+}
+
+fn is_url(path: &str) -> bool {
+    let scheme = path.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        ["http", "https"]
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known))
+    })
+}
+
+/// The files of the page, which shows this library.
+fn page(folder: &Path) -> Result<axum::Router> {
+    volary_site::page_with_head(folder, app::HEAD, app::not_found())
+        .context("there is no page to show; name its folder with --page")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_url;
+
+    #[test]
+    fn addresses_and_paths_are_told_apart() {
+        assert!(is_url("https://example.org/a.eval") && is_url("HTTP://localhost:1/"));
+        for path in [
+            "runs",
+            "http",
+            "http:/a",
+            "file:///etc/passwd",
+            "C:\\runs",
+            "s3://a/b",
+            "a://http://",
+        ] {
+            assert!(!is_url(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Who may read: the browser to which the person gave the address with the token, and no page but ours in it.
+//!
+//! The token is in the fragment of the address, which browsers send nowhere. A script of ours exchanges it for a cookie
+//! that other sites' requests do not carry and scripts cannot read.
+//!
+//! Invariants: neither a token nor a cookie is in a log or a message. Requests of other pages fail whatever they carry:
+//! their `Host` (DNS rebinding), `Origin` or `Sec-Fetch-Site` gives them away. No CORS header is ever sent.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use volary_server::host::{AllowedHosts, foreign_host};
+
+use super::app::{Failure, View};
+
+/// A wrong token is answered after this long, one after the other, so that a short key cannot be guessed.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What opens the library.
+pub struct Access {
+    token: String,
+    /// For the browser that this program starts: other users of the machine may see the address that it is started with.
+    once: Mutex<Option<String>>,
+    /// The value of the cookie.
+    session: String,
+    hosts: AllowedHosts,
+    wrong: tokio::sync::Mutex<()>,
+}
+
+impl Access {
+    /// With a key that the person chose, or else a random token.
+    pub fn new(key: Option<&str>, hosts: AllowedHosts) -> Result<Access> {
+        Ok(Access {
+            token: key.map_or_else(random, |key| Ok(key.to_owned()))?,
+            once: Mutex::new(None),
+            session: random()?,
+            hosts,
+            wrong: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// The token, for the address that is printed.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// A token that is good for one browser.
+    pub fn token_for_one(&self) -> Result<String> {
+        let token = random()?;
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        *once = Some(token.clone());
+        Ok(token)
+    }
+
+    /// The cookie for a token; `None` if the token is wrong.
+    pub async fn enter(&self, token: &str, headers: &HeaderMap) -> Option<String> {
+        let is_once = {
+            let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+            once.take_if(|known| are_equal(known, token)).is_some()
+        };
+        if !is_once && !are_equal(&self.token, token) {
+            let _turn = self.wrong.lock().await;
+            tokio::time::sleep(PAUSE).await;
+            return None;
+        }
+        let (name, value) = (cookie_name(headers), &self.session);
+        Some(format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict"))
+    }
+
+    /// Whether a request carries the cookie.
+    pub fn is_in(&self, headers: &HeaderMap) -> bool {
+        let name = cookie_name(headers);
+        let cookies = headers.get_all(header::COOKIE).iter();
+        let cookies = cookies.filter_map(|cookies| cookies.to_str().ok());
+        cookies
+            .flat_map(|cookies| cookies.split(';'))
+            .any(|cookie| {
+                let cookie = cookie.trim().split_once('=');
+                cookie
+                    .is_some_and(|(known, value)| known == name && are_equal(&self.session, value))
+            })
+    }
+}
+
+/// 256 random bits, in letters that need no escapes.
+fn random() -> Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).context("there is no randomness for a token")?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Compares in a time that does not depend on where two texts differ.
+fn are_equal(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
+    one.len() == other.len() && !one.is_empty() && std::hint::black_box(differences) == 0
+}
+
+/// Cookies do not know ports: without the port in its name, that of another `volary view` would take its place. The
+/// browser's port counts, which may be forwarded to ours.
+fn cookie_name(headers: &HeaderMap) -> String {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let port = host
+        .and_then(|host| host.rsplit_once(':'))
+        .map(|(_, port)| port);
+    let port = port.filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+    format!("volary-view-{}", port.unwrap_or("80"))
+}
+
+/// Rejects requests that no page of ours sent.
+pub async fn check_source(State(view): State<View>, request: Request, next: Next) -> Response {
+    if foreign_host(&view.access.hosts, &request).is_some() {
+        return Failure::ForeignHost.into_response();
+    }
+    if is_foreign(request.headers()) {
+        return Failure::ForeignPage.into_response();
+    }
+    next.run(request).await
+}
+
+/// Rejects requests without the cookie.
+pub async fn check_session(State(view): State<View>, request: Request, next: Next) -> Response {
+    match view.access.is_in(request.headers()) {
+        true => next.run(request).await,
+        false => Failure::NoSession.into_response(),
+    }
+}
+
+/// Whether a browser says that another page sent the request. A link from another site is none: it carries no cookie.
+fn is_foreign(headers: &HeaderMap) -> bool {
+    let text = |name| {
+        headers
+            .get(name)
+            .map(|value: &HeaderValue| value.as_bytes())
+    };
+    let is_link = text(header::HeaderName::from_static("sec-fetch-mode")) == Some(b"navigate")
+        && text(header::HeaderName::from_static("sec-fetch-dest")) == Some(b"document");
+    let site = text(header::HeaderName::from_static("sec-fetch-site"));
+    if !is_link && !matches!(site, None | Some(b"same-origin" | b"none")) {
+        return true;
+    }
+    let Some(origin) = text(header::ORIGIN) else {
+        return false;
+    };
+    let host = text(header::HOST).unwrap_or_default();
+    let page = [b"http://".as_slice(), b"https://"];
+    let page = page.iter().find_map(|scheme| origin.strip_prefix(*scheme));
+    !page.is_some_and(|page| page.eq_ignore_ascii_case(host))
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let (status, why) = match self {
+            Failure::ForeignHost => (
+                StatusCode::MISDIRECTED_REQUEST,
+                "This server does not answer for that host name.",
+            ),
+            Failure::ForeignPage => (
+                StatusCode::FORBIDDEN,
+                "Pages of other origins may not call.",
+            ),
+            Failure::NoSession => (
+                StatusCode::UNAUTHORIZED,
+                "Open the address that `volary view` printed.",
+            ),
+            Failure::WrongToken => (StatusCode::FORBIDDEN, "The token is wrong."),
+            Failure::NotFound => (StatusCode::NOT_FOUND, "There is no such file."),
+            Failure::NotAllowed => (
+                StatusCode::METHOD_NOT_ALLOWED,
+                "This method is not allowed here.",
+            ),
+            Failure::Unreadable(why) => (StatusCode::FORBIDDEN, why),
+            Failure::Slow => (StatusCode::GATEWAY_TIMEOUT, "The disk does not answer."),
+            Failure::Busy => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Too many requests at once.",
+            ),
+        };
+        (status, axum::Json(serde_json::json!({ "error": why }))).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(of: &[(&'static str, &'static str)]) -> HeaderMap {
+        let of = of.iter().map(|(name, value)| {
+            let name = header::HeaderName::from_static(name);
+            (name, HeaderValue::from_static(value))
+        });
+        of.collect()
+    }
+
+    #[test]
+    fn other_pages_are_recognised() {
+        let host = ("host", "127.0.0.1:9");
+        for ours in [
+            vec![host],
+            vec![host, ("origin", "http://127.0.0.1:9")],
+            vec![
+                host,
+                ("sec-fetch-site", "same-origin"),
+                ("sec-fetch-mode", "cors"),
+            ],
+            vec![host, ("sec-fetch-site", "none")],
+            vec![
+                host,
+                ("sec-fetch-site", "cross-site"),
+                ("sec-fetch-mode", "navigate"),
+                ("sec-fetch-dest", "document"),
+            ],
+        ] {
+            assert!(!is_foreign(&headers(&ours)), "{ours:?}");
+        }
+        for foreign in [
+            vec![host, ("origin", "http://127.0.0.1:10")],
+            vec![host, ("origin", "https://evil.example")],
+            vec![host, ("origin", "null")],
+            vec![host, ("origin", "127.0.0.1:9")],
+            vec![("origin", "http://127.0.0.1:9")],
+            // Another port of this machine is the same site, whose requests carry the cookie.
+            vec![host, ("sec-fetch-site", "same-site")],
+            vec![
+                host,
+                ("sec-fetch-site", "cross-site"),
+                ("sec-fetch-mode", "no-cors"),
+            ],
+            vec![
+                host,
+                ("sec-fetch-site", "cross-site"),
+                ("sec-fetch-mode", "navigate"),
+                ("sec-fetch-dest", "iframe"),
+            ],
+        ] {
+            assert!(is_foreign(&headers(&foreign)), "{foreign:?}");
+        }
+    }
+
+    #[test]
+    fn cookies_of_other_ports_are_other_cookies() {
+        let access = Access::new(None, AllowedHosts::default()).unwrap();
+        let with = |host: &str, cookie: String| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            headers.insert(header::COOKIE, cookie.parse().unwrap());
+            access.is_in(&headers)
+        };
+        let session = &access.session;
+        assert!(with(
+            "localhost:9",
+            format!("a=b; volary-view-9={session}; c=d")
+        ));
+        assert!(with("[::1]", format!("volary-view-80={session}")));
+        assert!(!with("localhost:9", format!("volary-view-10={session}")));
+        assert!(!with("localhost:9", format!("volary-view-9={session}0")));
+        assert!(!with("localhost:9", "volary-view-9=".to_owned()));
+        assert!(!with(
+            "localhost:9",
+            format!("volary-view-9={}", access.token)
+        ));
+    }
+
+    #[tokio::test]
+    async fn a_token_for_one_is_good_once() {
+        let access = Access::new(Some("key"), AllowedHosts::default()).unwrap();
+        let once = access.token_for_one().unwrap();
+        let headers = headers(&[("host", "localhost:9")]);
+        assert!(access.enter(&once, &headers).await.is_some());
+        assert!(access.enter(&once, &headers).await.is_none());
+        assert!(access.enter("", &headers).await.is_none());
+        assert!(access.enter("key", &headers).await.is_some());
+        assert!(access.enter("key", &headers).await.is_some());
+    }
+}

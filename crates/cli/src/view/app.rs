@@ -1,0 +1,205 @@
+//! The routes of `volary view`.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{any, get, post};
+use futures_util::stream;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::{Semaphore, mpsc};
+
+use super::access::{self, Access};
+use super::files;
+use super::listing::{self, Unread};
+use super::roots::Roots;
+
+/// The elements that tell the page where its library is.
+pub const HEAD: &str = "<link rel=\"volary-library\" href=\"./api/library.json\"><script src=\"./view/open.js\"></script>";
+
+/// Of the page before the person is let in, and of what is no page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'";
+
+/// How many files are read, and lists written, at the same time. Threads that hang on a disk count.
+pub const READS: usize = 48;
+/// A list is sent in chunks of this size. The first ones are smaller, so that rows are seen soon.
+const CHUNK: usize = 32 << 10;
+
+/// What is shown, and to whom.
+pub struct Shown {
+    /// The files.
+    pub roots: Arc<Roots>,
+    /// Files elsewhere.
+    pub urls: Vec<String>,
+    /// What the library is called.
+    pub title: String,
+    /// Who may see it.
+    pub access: Access,
+    /// Permits to use a thread that may block.
+    pub reads: Arc<Semaphore>,
+}
+
+/// The state of the routes.
+pub type View = Arc<Shown>;
+
+/// Why a request failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It is for a host that this server is not.
+    ForeignHost,
+    /// A page of another origin sent it.
+    ForeignPage,
+    /// It has no cookie.
+    NoSession,
+    /// The token is wrong.
+    WrongToken,
+    /// There is no such path.
+    NotFound,
+    /// The path does not have this method.
+    NotAllowed,
+    /// The file is there and cannot be read.
+    Unreadable(&'static str),
+    /// The disk hangs.
+    Slow,
+    /// All threads are in use.
+    Busy,
+}
+
+/// The routes; `page` answers all other paths.
+pub fn app(view: View, page: Router) -> Router {
+    let api = Router::new()
+        .route("/library.json", get(library))
+        .route("/files", get(list))
+        .route("/file/{*address}", get(files::file))
+        .layer(from_fn_with_state(Arc::clone(&view), access::check_session));
+    let api = api
+        .route("/session", post(enter))
+        .route("/openapi.json", get(openapi))
+        .method_not_allowed_fallback(|| async { Failure::NotAllowed })
+        .fallback(|| async { Failure::NotFound });
+    let page = page.layer(from_fn_with_state(Arc::clone(&view), let_in));
+    Router::new()
+        .nest("/api", api)
+        .route("/view/enter.js", script(include_str!("enter.js")))
+        .route("/view/open.js", script(include_str!("open.js")))
+        .route(
+            "/service-worker.js",
+            script(include_str!("service-worker.js")),
+        )
+        .fallback_service(page)
+        .layer(from_fn_with_state(Arc::clone(&view), access::check_source))
+        .layer(from_fn(harden))
+        .with_state(view)
+}
+
+fn script(text: &'static str) -> axum::routing::MethodRouter<View> {
+    get(move || async move { ([(header::CONTENT_TYPE, "text/javascript")], text) })
+}
+
+/// Answers for paths that neither the page nor the interface has.
+pub fn not_found() -> axum::routing::MethodRouter {
+    any(|| async { Failure::NotFound })
+}
+
+/// Headers of all responses. Those of the page are stricter where they are set.
+async fn harden(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let mut set = |name: HeaderName, value: &'static str| {
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    };
+    set(header::CACHE_CONTROL, "no-store");
+    set(header::CONTENT_SECURITY_POLICY, POLICY);
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::REFERRER_POLICY, "no-referrer");
+    set(
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    );
+    response
+}
+
+/// Shows the document to those who have the cookie, and to others the page that asks for it.
+async fn let_in(State(view): State<View>, request: Request, next: Next) -> Response {
+    let is_document = matches!(request.uri().path(), "/" | "/index.html");
+    if !is_document || view.access.is_in(request.headers()) {
+        return next.run(request).await;
+    }
+    Html(include_str!("enter.html")).into_response()
+}
+
+#[derive(Deserialize)]
+struct Entering {
+    token: String,
+}
+
+/// `POST /api/session`
+async fn enter(
+    State(view): State<View>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Failure> {
+    let entering: Entering = serde_json::from_slice(&body).map_err(|_| Failure::WrongToken)?;
+    let cookie = view.access.enter(&entering.token, &headers).await;
+    let cookie = cookie.ok_or(Failure::WrongToken)?;
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
+}
+
+/// `GET /api/library.json`
+async fn library(State(view): State<View>) -> Response {
+    let files = view.urls.iter().map(|url| {
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        let name = path.rsplit('/').find(|part| !part.is_empty());
+        json!({ "name": name.unwrap_or_default(), "url": url })
+    });
+    let files: Vec<_> = files.collect();
+    axum::Json(json!({ "title": view.title, "files": files, "list": "files" })).into_response()
+}
+
+/// `GET /api/files`: one line for each file, while the folders are read.
+async fn list(State(view): State<View>) -> Result<Response, Failure> {
+    let permit = view.reads.clone().try_acquire_owned();
+    let permit = permit.map_err(|_| Failure::Busy)?;
+    // The walk waits while the reader is slow, and ends with it.
+    let (send, receive) = mpsc::channel::<Bytes>(4);
+    tokio::task::spawn_blocking(move || {
+        let mut lines = Vec::new();
+        let mut first = 1;
+        // An error means that the reader is gone.
+        let _ = listing::list(&view.roots, &mut |line| {
+            if serde_json::to_writer(&mut lines, &line).is_ok() {
+                lines.push(b'\n');
+            }
+            if lines.len() < first {
+                return Ok(());
+            }
+            first = (first * 4).min(CHUNK);
+            let chunk = std::mem::take(&mut lines);
+            send.blocking_send(chunk.into()).map_err(|_| Unread)
+        });
+        if !lines.is_empty() {
+            let _ = send.blocking_send(lines.into());
+        }
+        drop(permit);
+    });
+    let lines = stream::unfold(receive, |mut receive| async move {
+        let chunk = receive.recv().await?;
+        Some((std::io::Result::Ok(chunk), receive))
+    });
+    let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
+    Ok((kind, Body::from_stream(lines)).into_response())
+}
+
+/// `GET /api/openapi.json`
+async fn openapi() -> Response {
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (kind, include_str!("openapi.json")).into_response()
+}

@@ -1,0 +1,233 @@
+//! Sends files, or ranges of them.
+//!
+//! Invariant: a response has the bytes of one version of a file. If the file is replaced or cut off meanwhile, the
+//! connection ends before the announced length, which browsers report as an error.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+
+use super::app::{Failure, View};
+use super::beneath::Status;
+
+/// How much is read at once.
+const PIECE: u64 = 256 << 10;
+/// A disk that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// `GET /api/file/{*address}`
+pub async fn file(
+    State(view): State<View>,
+    Path(address): Path<String>,
+    method: Method,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let permit = view.reads.clone().try_acquire_owned();
+    let permit = permit.map_err(|_| Failure::Busy)?;
+    let opened = blocking(move || {
+        let file = view.roots.open(&address)?;
+        let status = Status::of(&file)?;
+        Ok((file, status))
+    });
+    let (file, status) = opened.await.map_err(|error| failure(&error))?;
+    let tag = format!("\"{:x}-{:x}\"", status.bytes, status.modified);
+    let range = match wanted(&headers, &tag, status.bytes) {
+        Wanted::Whole => None,
+        Wanted::Unchanged => {
+            return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
+        }
+        Wanted::Part(range) => Some(range),
+        Wanted::Nothing => {
+            let range = format!("bytes */{}", status.bytes);
+            let status = StatusCode::RANGE_NOT_SATISFIABLE;
+            return Ok((status, [(header::CONTENT_RANGE, range)]).into_response());
+        }
+    };
+    let sent = range.clone().unwrap_or(0..status.bytes);
+    let mut response = Response::new(match method {
+        Method::HEAD => Body::empty(),
+        _ => body(file, status, sent.clone(), permit),
+    });
+    let mut set = |name, value: String| {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            response.headers_mut().insert(name, value);
+        }
+    };
+    set(header::CONTENT_LENGTH, (sent.end - sent.start).to_string());
+    set(header::ETAG, tag);
+    set(header::ACCEPT_RANGES, "bytes".to_owned());
+    // Whatever it holds, the browser must not run it.
+    set(header::CONTENT_TYPE, "application/octet-stream".to_owned());
+    if range.is_some() {
+        let last = sent.end - 1;
+        let value = format!("bytes {}-{last}/{}", sent.start, status.bytes);
+        set(header::CONTENT_RANGE, value);
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    }
+    Ok(response)
+}
+
+fn failure(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Failure::Unreadable("Permission denied."),
+        io::ErrorKind::TimedOut => Failure::Slow,
+        _ => Failure::NotFound,
+    }
+}
+
+/// Runs what may block on a thread for that, for a limited time.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    match tokio::time::timeout(PATIENCE, tokio::task::spawn_blocking(work)).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(_)) => Err(io::Error::other("reading was stopped")),
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+fn body(
+    file: File,
+    was: Status,
+    range: Range<u64>,
+    permit: tokio::sync::OwnedSemaphorePermit,
+) -> Body {
+    let state = (file, range, permit);
+    Body::from_stream(stream::try_unfold(
+        state,
+        move |(file, range, permit)| async move {
+            if range.is_empty() {
+                return Ok(None);
+            }
+            let piece = range.start..range.end.min(range.start + PIECE);
+            let next = piece.end;
+            let read = blocking(move || {
+                let bytes = read(&file, piece)?;
+                // It was written to since: what follows may not belong to what was sent. Appending leaves that as it is.
+                let now = Status::of(&file)?;
+                match now.bytes < was.bytes
+                    || now.bytes == was.bytes && now.modified != was.modified
+                {
+                    true => Err(io::Error::other("the file was changed")),
+                    false => Ok((file, bytes)),
+                }
+            });
+            let (file, bytes) = read.await?;
+            io::Result::Ok(Some((bytes, (file, next..range.end, permit))))
+        },
+    ))
+}
+
+/// Bytes of a file; fails if it has become shorter.
+fn read(file: &File, range: Range<u64>) -> io::Result<Bytes> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = file;
+    file.seek(SeekFrom::Start(range.start))?;
+    let mut bytes = vec![0; usize::try_from(range.end - range.start).map_err(io::Error::other)?];
+    file.read_exact(&mut bytes)?;
+    Ok(bytes.into())
+}
+
+/// What a request wants of a file.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    Whole,
+    Part(Range<u64>),
+    /// The client has it.
+    Unchanged,
+    /// A range that it does not have.
+    Nothing,
+}
+
+/// What a request wants of a file of a size, whose version is the tag. Several ranges at once get the whole file.
+fn wanted(headers: &HeaderMap, tag: &str, size: u64) -> Wanted {
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
+    };
+    if text(header::IF_NONE_MATCH)
+        .is_some_and(|known| known.split(',').any(|known| known.trim() == tag))
+    {
+        return Wanted::Unchanged;
+    }
+    let range = text(header::RANGE).and_then(|range| range.strip_prefix("bytes="));
+    let Some((start, end)) = range.and_then(|range| range.split_once('-')) else {
+        return Wanted::Whole;
+    };
+    if text(header::IF_RANGE).is_some_and(|known| known != tag) {
+        return Wanted::Whole;
+    }
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        // Larger than any file.
+        is_number.then(|| text.parse().unwrap_or(u64::MAX))
+    };
+    let (start, end) = (start.trim(), end.trim());
+    let part = match (number(start), number(end)) {
+        (Some(start), Some(last)) if start <= last => start..last.saturating_add(1).min(size),
+        (Some(start), None) if end.is_empty() => start..size,
+        (None, Some(length)) if start.is_empty() => size.saturating_sub(length)..size,
+        // Invalid ranges are to be ignored.
+        _ => return Wanted::Whole,
+    };
+    match part.start < part.end {
+        true => Wanted::Part(part),
+        false => Wanted::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let ask = |range: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::RANGE, HeaderValue::from_static(range));
+            wanted(&headers, "\"t\"", 10)
+        };
+        for (range, expected) in [
+            ("bytes=0-0", Wanted::Part(0..1)),
+            ("bytes=2-4", Wanted::Part(2..5)),
+            ("bytes=2-99", Wanted::Part(2..10)),
+            ("bytes=2-", Wanted::Part(2..10)),
+            ("bytes=-3", Wanted::Part(7..10)),
+            ("bytes=-99", Wanted::Part(0..10)),
+            ("bytes=0-18446744073709551615", Wanted::Part(0..10)),
+            ("bytes=0-99999999999999999999999", Wanted::Part(0..10)),
+            ("bytes=10-", Wanted::Nothing),
+            ("bytes=99-100", Wanted::Nothing),
+            ("bytes=-0", Wanted::Nothing),
+            ("bytes=4-2", Wanted::Whole),
+            ("bytes=-", Wanted::Whole),
+            ("bytes=0-1,4-5", Wanted::Whole),
+            ("bytes=+1-2", Wanted::Whole),
+            ("lines=0-1", Wanted::Whole),
+        ] {
+            assert_eq!(ask(range), expected, "{range}");
+        }
+    }
+
+    #[test]
+    fn a_range_of_another_version_is_the_whole_file() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::RANGE, HeaderValue::from_static("bytes=0-0"));
+        headers.insert(header::IF_RANGE, HeaderValue::from_static("\"old\""));
+        assert_eq!(wanted(&headers, "\"new\"", 10), Wanted::Whole);
+        assert_eq!(wanted(&headers, "\"old\"", 10), Wanted::Part(0..1));
+        headers.insert(
+            header::IF_NONE_MATCH,
+            HeaderValue::from_static("\"a\", \"old\""),
+        );
+        assert_eq!(wanted(&headers, "\"old\"", 10), Wanted::Unchanged);
+    }
+}

@@ -1,0 +1,226 @@
+//! The files and folders that are shown, and the addresses of the files in them.
+//!
+//! The address of a file is the number of its root and its path in it: `0/deep/a.json`.
+//!
+//! Invariants: an address names a file that was given, or a file in a folder that was given. Hidden names and links below
+//! the folder have no address.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::beneath::Folder;
+
+/// Folders further down are not listed.
+pub const DEEPEST: usize = 64;
+
+/// What was given on the command line.
+#[derive(Clone, Debug)]
+pub struct Roots(Vec<Root>);
+
+/// A file or a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The folder, or that of the file. Without links.
+    pub folder: PathBuf,
+    /// The name of the file; `None` if the whole folder is shown.
+    pub file: Option<String>,
+    /// What the names of its files begin with, to tell them from those of other roots; empty if it is the only one.
+    pub label: String,
+}
+
+impl Roots {
+    /// Checks that the paths can be read.
+    pub fn find(paths: &[PathBuf]) -> Result<Roots> {
+        let mut roots: Vec<Root> = Vec::new();
+        for path in paths {
+            let unreadable = || format!("cannot read {}", path.display());
+            // A link that was given is followed.
+            let real = path.canonicalize().with_context(unreadable)?;
+            let data = real.metadata().with_context(unreadable)?;
+            let root = if data.is_dir() {
+                Folder::root(&real)
+                    .and_then(|folder| folder.entries())
+                    .with_context(unreadable)?;
+                Root {
+                    file: None,
+                    label: name_of(&real),
+                    folder: real,
+                }
+            } else if let (true, Some(folder)) = (data.is_file(), real.parent()) {
+                File::open(&real).with_context(unreadable)?;
+                let Some(name) = real.file_name().and_then(OsStr::to_str) else {
+                    bail!("the name of {} is not valid Unicode", path.display());
+                };
+                Root {
+                    folder: folder.to_owned(),
+                    file: Some(name.to_owned()),
+                    label: String::new(),
+                }
+            } else {
+                bail!("{} is neither a file nor a folder", path.display());
+            };
+            if !roots
+                .iter()
+                .any(|known| (&known.folder, &known.file) == (&root.folder, &root.file))
+            {
+                roots.push(root);
+            }
+        }
+        let names: Vec<String> = roots.iter().map(|root| root.label.clone()).collect();
+        for (number, root) in roots.iter_mut().enumerate() {
+            let is_taken = |name: &String| *name == root.label;
+            match (
+                names.len(),
+                names.iter().filter(|name| is_taken(name)).count(),
+            ) {
+                (1, _) => root.label.clear(),
+                (_, 1) => {}
+                _ if root.file.is_some() => {}
+                _ => root.label = format!("{} ({})", root.label, number + 1),
+            }
+        }
+        Ok(Roots(roots))
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Root)> {
+        self.0.iter().enumerate()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What the library is called, if nobody names it.
+    pub fn title(&self) -> String {
+        match self.0.as_slice() {
+            [] => "Trajectories".to_owned(),
+            [root] => root.file.clone().unwrap_or_else(|| name_of(&root.folder)),
+            roots => format!("{} paths", roots.len()),
+        }
+    }
+
+    /// Opens the file at an address.
+    pub fn open(&self, address: &str) -> io::Result<File> {
+        let Some((root, names)) = self.resolve(address) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let mut folder = Folder::root(&root.folder)?;
+        let Some((file, folders)) = names.split_last() else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        for name in folders {
+            folder = folder.folder(OsStr::new(name))?;
+        }
+        folder.file(OsStr::new(file))
+    }
+
+    /// The root of an address and the names on the way from there; `None` if it names nothing that is shown.
+    fn resolve<'a>(&self, address: &'a str) -> Option<(&Root, Vec<&'a str>)> {
+        let (number, path) = address.split_once('/')?;
+        let place: usize = number.parse().ok()?;
+        let root = self.0.get(place).filter(|_| place.to_string() == number)?;
+        let names: Vec<&str> = path.split('/').collect();
+        let is_shown = match &root.file {
+            // Its name may begin with a dot: it was given.
+            Some(file) => names == [file.as_str()],
+            None => names.len() <= DEEPEST && names.iter().all(|name| is_shown(name)),
+        };
+        is_shown.then_some((root, names))
+    }
+}
+
+/// Whether a name in a folder is shown.
+pub fn is_shown(name: &str) -> bool {
+    // A dot begins `.`, `..` and hidden names. Backslashes and colons separate on Windows only.
+    let is_separator = |letter| letter == '\0' || cfg!(windows) && matches!(letter, '\\' | ':');
+    !name.is_empty()
+        && !name.starts_with('.')
+        && !name.contains(['/'])
+        && !name.contains(is_separator)
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn roots() -> Roots {
+        let root = |folder: &str, file: Option<&str>| Root {
+            folder: folder.into(),
+            file: file.map(str::to_owned),
+            label: String::new(),
+        };
+        Roots(vec![root("/runs", None), root("/logs", Some(".a.json"))])
+    }
+
+    #[test]
+    fn an_address_names_what_is_shown() {
+        let roots = roots();
+        let found = |address| {
+            roots
+                .resolve(address)
+                .map(|(root, names)| (root.folder.clone(), names.join("|")))
+        };
+        let is = |folder: &str, names: &str| Some((folder.into(), names.to_owned()));
+        assert_eq!(found("0/a.json"), is("/runs", "a.json"));
+        assert_eq!(
+            found("0/deep er/ü?#%2e.json"),
+            is("/runs", "deep er|ü?#%2e.json")
+        );
+        assert_eq!(found("1/.a.json"), is("/logs", ".a.json"));
+        for wrong in [
+            "",
+            "0",
+            "/",
+            "0/",
+            "0//a",
+            "0/.",
+            "0/..",
+            "0/../a",
+            "0/a/../b",
+            "0/a/.b",
+            "0/.git/x",
+            "2/a",
+            "-1/a",
+            "+0/a",
+            "00/a",
+            "1/b.json",
+            "1/x/.a.json",
+            "1/../logs/.a.json",
+            "0/a\0b",
+            "0/a/",
+            " 0/a",
+            "99999999999999999999999/a",
+        ] {
+            assert_eq!(found(wrong), None, "{wrong:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_address_leaves_its_root(address in "[01]?/?([./a~\\\\\0:%2e]{0,4}/){0,5}[./a\0]{0,5}") {
+            let roots = roots();
+            if let Some((root, names)) = roots.resolve(&address) {
+                let path = names.iter().fold(root.folder.clone(), |path, name| path.join(name));
+                // Purely by name: nothing on the way goes up or starts over.
+                prop_assert!(path.starts_with(&root.folder));
+                let below = path.strip_prefix(&root.folder).unwrap();
+                prop_assert_eq!(below.components().count(), names.len());
+                prop_assert!(below.components().all(|part| matches!(part, std::path::Component::Normal(_))));
+                prop_assert!(!address.contains('\0'));
+            }
+        }
+    }
+}

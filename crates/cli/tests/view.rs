@@ -1,0 +1,797 @@
+//! `volary view`: who may read, what can be read, and what happens to files that change meanwhile.
+
+#![cfg(test)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const PAGE: &str = "<html><head><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\"></head><p>home";
+
+/// A folder for a test, with a page, and a secret that no address leads to.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("volary-view-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        let folder = Folder(path);
+        folder.write("dist/index.html", PAGE);
+        folder.write("dist/app.js", "app");
+        folder.write("secret.json", "SECRET");
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_volary"));
+        command
+            .arg("view")
+            .args(arguments)
+            .arg("--page")
+            .arg(self.path("dist"));
+        command
+            .current_dir(&self.0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        for name in [
+            "VOLARY_API_KEY",
+            "SSH_CONNECTION",
+            "DISPLAY",
+            "WAYLAND_DISPLAY",
+        ] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Starts a view of `runs/` and lets this test in.
+    fn view(&self, arguments: &[&str]) -> View {
+        let mut command = self.command(&["runs", "--json"]);
+        let mut child = command.args(arguments).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let started: Value = serde_json::from_str(&line).unwrap();
+        let port = started["port"].as_u64().unwrap();
+        let url = started["url"].as_str().unwrap().to_owned();
+        let token = url
+            .rsplit_once("#token=")
+            .map_or("", |(_, token)| token)
+            .to_owned();
+        let mut view = View {
+            child,
+            address: format!("127.0.0.1:{port}"),
+            token,
+            cookie: String::new(),
+        };
+        if !view.token.is_empty() {
+            view.cookie = view.enter(&view.token.clone()).unwrap();
+        }
+        view
+    }
+
+    fn refused(&self, arguments: &[&str]) -> String {
+        let Output { status, stderr, .. } = self.command(arguments).output().unwrap();
+        assert_eq!(status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(stderr).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+struct View {
+    child: Child,
+    address: String,
+    token: String,
+    cookie: String,
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+impl View {
+    /// Sends bytes and reads until the connection ends.
+    fn raw(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        // A connection that breaks leaves what came before.
+        let _ = stream.read_to_end(&mut bytes);
+        let end = bytes
+            .windows(4)
+            .position(|part| part == b"\r\n\r\n")
+            .map_or(bytes.len(), |end| end + 4);
+        let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
+        let status = head
+            .get(9..12)
+            .and_then(|status| status.parse().ok())
+            .unwrap_or(0);
+        assert!(!head.contains("access-control-"), "{head}");
+        Answer {
+            status,
+            head,
+            body: bytes.split_off(end),
+        }
+    }
+
+    fn with(&self, request_line: &str, headers: &str) -> Answer {
+        let host = &self.address;
+        self.raw(&format!(
+            "{request_line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n"
+        ))
+    }
+
+    /// A request of who was let in.
+    fn get(&self, target: &str) -> Answer {
+        self.with(
+            &format!("GET {target}"),
+            &format!("Cookie: {}\r\n", self.cookie),
+        )
+    }
+
+    fn part(&self, target: &str, range: &str) -> Answer {
+        let headers = format!("Cookie: {}\r\nRange: {range}\r\n", self.cookie);
+        self.with(&format!("GET {target}"), &headers)
+    }
+
+    /// The cookie for a token.
+    fn enter(&self, token: &str) -> Option<String> {
+        let body = serde_json::json!({ "token": token }).to_string();
+        let host = &self.address;
+        let answer = self.raw(&format!(
+            "POST /api/session HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        ));
+        let line = answer
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "))?;
+        assert!(line.contains("; httponly; samesite=strict"), "{line}");
+        line.split(';').next().map(str::to_owned)
+    }
+
+    fn list(&self) -> Vec<Value> {
+        let answer = self.get("/api/files");
+        assert_eq!(answer.status, 200, "{}", answer.head);
+        let text = answer.text();
+        let lines = text.lines().filter(|line| line.starts_with('{'));
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let lines = self.list();
+        lines
+            .iter()
+            .filter_map(|line| Some(line["name"].as_str()?.to_owned()))
+            .collect()
+    }
+}
+
+#[test]
+fn who_has_no_token_gets_in_nowhere() {
+    let folder = Folder::new("token");
+    folder.write("runs/a.json", "SECRET");
+    let view = folder.view(&[]);
+    let host = &view.address;
+    // The document asks for the token and names nothing.
+    let outside = view.with("GET /", "");
+    assert_eq!(outside.status, 200);
+    assert!(
+        outside.text().contains("/view/enter.js") && !outside.text().contains("volary-library")
+    );
+    for policy in [
+        "default-src 'none'",
+        "frame-ancestors 'none'",
+        "script-src 'self'",
+    ] {
+        assert!(outside.head.contains(policy), "{}", outside.head);
+    }
+    assert_eq!(view.with("GET /view/enter.js", "").status, 200);
+    let wrong_cookies = [
+        String::new(),
+        format!("Cookie: {}0\r\n", view.cookie),
+        format!(
+            "Cookie: {}={}\r\n",
+            view.cookie.split('=').next().unwrap(),
+            view.token
+        ),
+        format!(
+            "Cookie: volary-view-1={}\r\n",
+            view.cookie.split('=').nth(1).unwrap()
+        ),
+        format!("Authorization: Bearer {}\r\n", view.token),
+    ];
+    for headers in &wrong_cookies {
+        for target in [
+            "/api/library.json",
+            "/api/files",
+            "/api/file/0/a.json",
+            "/api/file/0/absent",
+        ] {
+            let answer = view.with(&format!("GET {target}"), headers);
+            assert_eq!(answer.status, 401, "{target} {headers}");
+            assert!(!answer.text().contains("SECRET"));
+        }
+    }
+    assert_eq!(view.enter("wrong"), None);
+    assert_eq!(view.enter(""), None);
+    // The document, once let in.
+    let inside = view.get("/");
+    assert!(
+        inside
+            .text()
+            .contains("rel=\"volary-library\" href=\"./api/library.json\"")
+    );
+    assert!(inside.text().ends_with("<p>home"));
+    assert!(
+        inside
+            .head
+            .contains("content-security-policy: default-src 'none'; frame-ancestors 'self'")
+    );
+    assert_eq!(view.get("/app.js").text(), "app");
+    let library: Value = serde_json::from_slice(&view.get("/api/library.json").body).unwrap();
+    assert_eq!(library["title"], "runs");
+    assert_eq!(view.get("/api/file/0/a.json").text(), "SECRET");
+    // Nothing that another page sends is answered, though browsers may add the cookie.
+    let cookie = format!("Cookie: {}\r\n", view.cookie);
+    for headers in [
+        "Origin: https://evil.example\r\n",
+        "Origin: null\r\n",
+        "Origin: http://127.0.0.1:1\r\n",
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n",
+        "Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: cors\r\n",
+    ] {
+        for target in ["/api/files", "/api/file/0/a.json", "/"] {
+            let answer = view.with(&format!("GET {target}"), &format!("{cookie}{headers}"));
+            assert_eq!(answer.status, 403, "{target} {headers}");
+        }
+        let preflight = view.with(
+            "OPTIONS /api/files",
+            &format!("{headers}Access-Control-Request-Method: GET\r\n"),
+        );
+        assert!(preflight.status >= 400, "{}", preflight.head);
+    }
+    for host in ["evil.example", "127.0.0.1.evil.example", "0.0.0.0"] {
+        let answer = view.raw(&format!(
+            "GET /api/files HTTP/1.1\r\nHost: {host}\r\n{cookie}Connection: close\r\n\r\n"
+        ));
+        assert_eq!(answer.status, 421, "{host}");
+    }
+    let rebound = view.raw(&format!(
+        "GET http://evil.example/api/files HTTP/1.1\r\nHost: {host}\r\n{cookie}Connection: close\r\n\r\n"
+    ));
+    assert_eq!(rebound.status, 421);
+    for method in ["POST", "PUT", "DELETE"] {
+        let answer = view.with(
+            &format!("{method} /api/file/0/a.json"),
+            &format!("{cookie}Content-Length: 0\r\n"),
+        );
+        assert_eq!(answer.status, 405, "{method}");
+    }
+}
+
+#[test]
+fn no_log_has_the_token() {
+    let folder = Folder::new("log");
+    folder.write("runs/a.json", "{}");
+    let mut view = folder.view(&[]);
+    view.enter("wrong");
+    view.get("/api/file/0/../../secret.json");
+    view.child.kill().unwrap();
+    let mut log = String::new();
+    view.child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut log)
+        .unwrap();
+    let cookie = view.cookie.split('=').nth(1).unwrap();
+    assert!(!log.contains(&view.token) && !log.contains(cookie), "{log}");
+}
+
+#[test]
+fn a_key_takes_the_place_of_the_token() {
+    let folder = Folder::new("key");
+    folder.write("runs/a.json", "{}");
+    for host in ["0.0.0.0", "::", "192.0.2.1"] {
+        assert!(
+            folder
+                .refused(&["runs", "--host", host])
+                .contains("--api-key")
+        );
+        assert!(
+            folder
+                .refused(&["runs", "--host", host, "--api-key", ""])
+                .contains("--api-key")
+        );
+    }
+    let view = folder.view(&["--host", "0.0.0.0", "--api-key", "open sesame"]);
+    assert_eq!(view.token, "", "the key is not printed");
+    assert_eq!(view.get("/api/files").status, 401);
+    assert_eq!(view.enter("open"), None);
+    assert!(view.enter("open sesame").is_some());
+}
+
+#[test]
+fn clear_errors_for_what_cannot_be_shown() {
+    let folder = Folder::new("errors");
+    folder.write("runs/a.json", "{}");
+    assert!(folder.refused(&["absent"]).contains("cannot read absent"));
+    assert!(
+        folder
+            .refused(&["/dev/null"])
+            .contains("neither a file nor a folder")
+    );
+    fs::rename(folder.path("dist"), folder.path("elsewhere")).unwrap();
+    assert!(
+        folder
+            .refused(&["runs"])
+            .contains("there is no page to show")
+    );
+    assert!(folder.refused(&[]).contains("required"));
+}
+
+#[test]
+fn over_ssh_the_line_to_use_is_printed() {
+    let folder = Folder::new("ssh");
+    folder.write("runs/a.json", "{}");
+    let mut command = folder.command(&["runs"]);
+    command
+        .env("SSH_CONNECTION", "192.0.2.7 50000 198.51.100.3 22")
+        .env("USER", "me");
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = lines.next().unwrap().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        said.starts_with("Showing runs on http://127.0.0.1:") && said.contains("/#token="),
+        "{said}"
+    );
+    assert!(
+        line.contains("ssh -N -L ") && line.ends_with(" me@198.51.100.3"),
+        "{line}"
+    );
+}
+
+#[test]
+fn two_hundred_ways_out_lead_nowhere() {
+    let folder = Folder::new("escape");
+    folder.write("runs/deep/a.json", "{}");
+    folder.write("runs/.env", "SECRET");
+    folder.write("runs/.git/config", "SECRET");
+    folder.write("runs-2/b.json", "SECRET");
+    folder.write("dist/.env", "SECRET");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink(folder.path("secret.json"), folder.path("runs/link.json")).unwrap();
+        symlink(&folder.0, folder.path("runs/up")).unwrap();
+        symlink("../..", folder.path("runs/deep/up")).unwrap();
+        symlink("/", folder.path("runs/root")).unwrap();
+        symlink("/etc/passwd", folder.path("runs/passwd.json")).unwrap();
+    }
+    let view = folder.view(&[]);
+    let ups = [
+        "..",
+        "%2e%2e",
+        "%2E.",
+        ".%2e",
+        "%252e%252e",
+        "..%00",
+        "..%5c",
+        "%c0%ae%c0%ae",
+        "%uff0e%uff0e",
+        "....",
+        "..;",
+        "%2e%2e%2f",
+        "..%2f",
+        "..%252f",
+        "up",
+        "deep/up",
+        "deep/../..",
+        "%20..",
+        "..%20",
+        "~",
+    ];
+    let ends = ["secret.json", "runs-2/b.json", "dist/.env", "runs/.env"];
+    let mut targets: Vec<String> = Vec::new();
+    for up in ups {
+        for end in ends {
+            targets.push(format!("/api/file/0/{up}/{end}"));
+            targets.push(format!("/api/file/0/deep/{up}/{up}/{end}"));
+        }
+    }
+    let whole = folder.path("secret.json").to_string_lossy().into_owned();
+    let escaped = whole.replace('/', "%2f");
+    for start in [
+        "/api/file/0/",
+        "/api/file/0//",
+        "/api/file/",
+        "/api/file//",
+        "/api/file/1/",
+        "/api/file/-1/",
+        "/api/file/00/",
+        "/",
+        "//",
+    ] {
+        targets.extend([
+            format!("{start}{whole}"),
+            format!("{start}{escaped}"),
+            format!("{start}file://{whole}"),
+        ]);
+    }
+    for other in [
+        "/api/file/0/.env",
+        "/api/file/0/%2eenv",
+        "/api/file/0/.git/config",
+        "/api/file/0/deep/../.env",
+        "/api/file/0/deep%2f..%2f.env",
+        "/api/file/0/link.json",
+        "/api/file/0/root/etc/passwd",
+        "/api/file/0/passwd.json",
+        "/api/file/0",
+        "/api/file/0/",
+        "/api/file/0/deep",
+        "/api/file/0/deep/",
+        "/api/file/0/deep/a.json/",
+        "/api/file/0/deep/a.json%00",
+        "/api/file/0/deep/a.json%00.json",
+        "/api/file/0/%00",
+        "/api/file/0/%ff%fe",
+        "/api/file/0/deep//a.json",
+        "/api/file/0/./deep/a.json",
+        "/api/file/0/C:%5cwindows%5cwin.ini",
+        "/api/file/0/%5c%5chost%5cshare",
+        "/api/file/0/CON",
+        "/api/file/0/deep/a.json::$DATA",
+        "/../secret.json",
+        "/%2e%2e/secret.json",
+        "/..%2fsecret.json",
+        "/.env",
+        "/%2eenv",
+        "/api/../../secret.json",
+        "/view/../../secret.json",
+    ] {
+        targets.push(other.to_owned());
+    }
+    assert!(targets.len() >= 200, "{}", targets.len());
+    for target in &targets {
+        let answer = view.get(target);
+        assert!(
+            (400..500).contains(&answer.status),
+            "{target}: {}",
+            answer.head
+        );
+        assert!(
+            !answer.text().contains("SECRET") && !answer.text().contains("root:"),
+            "{target}"
+        );
+    }
+    assert_eq!(view.get("/api/file/0/deep/a.json").text(), "{}");
+    assert_eq!(view.names(), ["deep/a.json"]);
+}
+
+#[test]
+fn hostile_names_are_names() {
+    let folder = Folder::new("names");
+    let names = [
+        "a b.json",
+        "<img src=x>.json",
+        "%2e%2e.json",
+        "q?x=1#y.json",
+        "\u{202e}nosj.json",
+        "new\nline.json",
+        "\"quoted\".json",
+        "-rf.json",
+    ];
+    for name in names {
+        folder.write(&format!("runs/{name}"), name);
+    }
+    let view = folder.view(&[]);
+    let mut lines = view.list();
+    assert_eq!(lines.len(), names.len());
+    for line in &mut lines {
+        let path = line["path"].as_str().unwrap();
+        let escaped: String = path
+            .bytes()
+            .map(|byte| match byte {
+                b'/' | b'a'..=b'z' | b'0'..=b'9' => (byte as char).to_string(),
+                byte => format!("%{byte:02X}"),
+            })
+            .collect();
+        let answer = view.get(&format!("/api/{escaped}"));
+        assert_eq!(
+            (answer.status, answer.text().as_str()),
+            (200, line["name"].as_str().unwrap()),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn files_are_sent_in_ranges() {
+    let folder = Folder::new("ranges");
+    let bytes: Vec<u8> = (0..1_000_000_u32).map(|place| (place / 7) as u8).collect();
+    folder.write("runs/a.json", &bytes);
+    folder.write("runs/empty.json", "");
+    let view = folder.view(&[]);
+    let whole = view.get("/api/file/0/a.json");
+    assert!(whole.status == 200 && whole.body == bytes);
+    for header in [
+        "accept-ranges: bytes\r\n",
+        "content-length: 1000000\r\n",
+        "content-type: application/octet-stream\r\n",
+        "cross-origin-resource-policy: same-origin\r\n",
+        "cache-control: no-store\r\n",
+    ] {
+        assert!(whole.head.contains(header), "{}", whole.head);
+    }
+    let part = view.part("/api/file/0/a.json", "bytes=300000-899999");
+    assert!(part.status == 206 && part.body == bytes[300_000..900_000]);
+    assert!(
+        part.head
+            .contains("content-range: bytes 300000-899999/1000000\r\n"),
+        "{}",
+        part.head
+    );
+    assert_eq!(
+        view.part("/api/file/0/a.json", "bytes=-5").body,
+        bytes[999_995..]
+    );
+    assert_eq!(
+        view.part("/api/file/0/a.json", "bytes=1000000-").status,
+        416
+    );
+    let empty = view.part("/api/file/0/empty.json", "bytes=0-9");
+    assert!(
+        empty.status == 416 && empty.head.contains("content-range: bytes */0\r\n"),
+        "{}",
+        empty.head
+    );
+    let head = view.with(
+        "HEAD /api/file/0/a.json",
+        &format!("Cookie: {}\r\n", view.cookie),
+    );
+    assert!(
+        head.status == 200
+            && head.body.is_empty()
+            && head.head.contains("content-length: 1000000\r\n")
+    );
+}
+
+/// Reads the beginning of a large response, has the file changed, and reads the rest.
+fn read_while(view: &View, target: &str, change: impl FnOnce()) -> (usize, usize) {
+    let mut stream = TcpStream::connect(&view.address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    write!(
+        stream,
+        "GET {target} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\nConnection: close\r\n\r\n",
+        view.address, view.cookie
+    )
+    .unwrap();
+    let mut head = vec![0; 4096];
+    stream.read_exact(&mut head).unwrap();
+    let text = String::from_utf8_lossy(&head).to_lowercase();
+    let length = text
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "))
+        .unwrap()
+        .parse()
+        .unwrap();
+    let start = text.find("\r\n\r\n").unwrap() + 4;
+    change();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    (length, head.len() - start + rest.len())
+}
+
+#[test]
+fn files_that_change_while_they_are_read_do_no_harm() {
+    let folder = Folder::new("changes");
+    let large = vec![b'x'; 64 << 20];
+    let view = {
+        folder.write("runs/a.json", &large);
+        folder.view(&[])
+    };
+    let file = folder.path("runs/a.json");
+    // Cut off, and overwritten: the response ends early, which a browser reports.
+    let (length, got) = read_while(&view, "/api/file/0/a.json", || {
+        fs::write(&file, "short").unwrap()
+    });
+    assert!(got < length, "{got} of {length}");
+    folder.write("runs/a.json", &large);
+    let (length, got) = read_while(&view, "/api/file/0/a.json", || {
+        std::thread::sleep(Duration::from_millis(20));
+        let mut file = fs::OpenOptions::new().write(true).open(&file).unwrap();
+        file.write_all(b"other").unwrap();
+    });
+    assert!(got < length, "{got} of {length}");
+    // Appended to, deleted, or replaced by another file: what was opened is sent.
+    folder.write("runs/a.json", &large);
+    for change in [
+        &(|| {
+            fs::OpenOptions::new()
+                .append(true)
+                .open(&file)
+                .unwrap()
+                .write_all(b"more")
+                .unwrap()
+        }) as &dyn Fn(),
+        &|| {
+            fs::write(folder.path("runs/next"), "{}").unwrap();
+            fs::rename(folder.path("runs/next"), &file).unwrap();
+        },
+    ] {
+        let (length, got) = read_while(&view, "/api/file/0/a.json", change);
+        assert_eq!(got, length);
+    }
+    assert_eq!(view.get("/api/file/0/a.json").text(), "{}");
+    fs::remove_file(&file).unwrap();
+    assert_eq!(view.get("/api/file/0/a.json").status, 404);
+    fs::remove_dir_all(folder.path("runs")).unwrap();
+    let problem = view.list();
+    assert!(
+        problem[0]["problem"]
+            .as_str()
+            .unwrap()
+            .contains("cannot be read"),
+        "{problem:?}"
+    );
+    folder.write("runs/b.json", "{}");
+    assert_eq!(view.names(), ["b.json"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_never_opened() {
+    let folder = Folder::new("pipes");
+    folder.write("runs/a.json", "{}");
+    let made = Command::new("mkfifo")
+        .arg(folder.path("runs/pipe.json"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path("runs/socket.json")).unwrap();
+    // A writer waits until somebody opens the pipe.
+    let mut writer = Command::new("sh")
+        .args(["-c", "echo x > runs/pipe.json"])
+        .current_dir(&folder.0)
+        .spawn()
+        .unwrap();
+    let view = folder.view(&[]);
+    let start = Instant::now();
+    assert_eq!(view.names(), ["a.json"]);
+    for name in ["pipe.json", "socket.json"] {
+        assert_eq!(
+            view.get(&format!("/api/file/0/{name}")).status,
+            404,
+            "{name}"
+        );
+    }
+    assert!(start.elapsed() < Duration::from_secs(10));
+    assert_eq!(writer.try_wait().unwrap(), None, "nobody opened the pipe");
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn what_may_not_be_read_is_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("permissions");
+    folder.write("runs/a.json", "{}");
+    folder.write("runs/closed/b.json", "{}");
+    let modes = |mode| {
+        for name in ["runs/a.json", "runs/closed"] {
+            fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    modes(0o000);
+    let is_root = fs::File::open(folder.path("runs/a.json")).is_ok();
+    let view = folder.view(&[]);
+    if !is_root {
+        assert_eq!(view.get("/api/file/0/a.json").status, 403);
+        let lines = view.list();
+        let problem = lines
+            .iter()
+            .find_map(|line| line["problem"].as_str())
+            .unwrap();
+        assert!(problem.starts_with("closed/ cannot be read: "), "{problem}");
+    }
+    modes(0o755);
+}
+
+#[test]
+fn a_list_that_is_not_read_to_its_end_stops() {
+    let folder = Folder::new("many");
+    fs::create_dir_all(folder.path("runs")).unwrap();
+    for number in 0..3000 {
+        fs::write(folder.path(&format!("runs/{number:05}.json")), "{}").unwrap();
+    }
+    let view = folder.view(&[]);
+    for _ in 0..60 {
+        let mut stream = TcpStream::connect(&view.address).unwrap();
+        write!(
+            stream,
+            "GET /api/files HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n",
+            view.address, view.cookie
+        )
+        .unwrap();
+        stream.read_exact(&mut [0; 100]).unwrap();
+    }
+    let names = view.names();
+    assert!(names.len() == 3000 && names.is_sorted());
+}
+
+#[test]
+fn addresses_are_part_of_the_library() {
+    let folder = Folder::new("urls");
+    folder.write("runs/a.json", "{}");
+    let view = folder.view(&["https://example.org/logs/b.eval?x=1", "--title", "Ours"]);
+    let library: Value = serde_json::from_slice(&view.get("/api/library.json").body).unwrap();
+    assert_eq!(library["title"], "Ours");
+    assert_eq!(
+        library["files"][0]["url"],
+        "https://example.org/logs/b.eval?x=1"
+    );
+    assert_eq!(library["files"][0]["name"], "b.eval");
+    let openapi: Value =
+        serde_json::from_slice(&view.with("GET /api/openapi.json", "").body).unwrap();
+    for path in [
+        "/api/session",
+        "/api/library.json",
+        "/api/files",
+        "/api/file/{path}",
+    ] {
+        assert!(openapi["paths"][path].is_object(), "{path}");
+    }
+}
