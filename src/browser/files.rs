@@ -1,8 +1,10 @@
 //! Files: saving, picking, and dropping anywhere on the page.
 //!
-//! [`streaming_download`] downloads files; [`folders`] walks dropped folders.
+//! - [`streaming_download`]: files from an address. [`ranged_file`]: those of which nothing is kept. [`folders`]: the files in
+//!   dropped folders.
 
 pub mod folders;
+pub mod ranged_file;
 pub mod streaming_download;
 
 use std::ops::Range;

@@ -4,8 +4,8 @@
 //! - Dropping the future of [`send`] or the [`Response`] aborts the request. To stop a run, its caller only has to
 //!   drop the future (`futures_util::future::Abortable` does).
 //! - No request waits forever: silence longer than [`Patience`] is an error.
-//! - Requests send no cookies, use no cache and follow no redirect: a key goes to the address that it was entered
-//!   for, and nowhere else.
+//! - Requests use no cache and follow no redirect: a key goes to the address that it was entered for, and nowhere else.
+//!   They send no cookies, except those for files of the page's own origin ([`Request::own_cookies`]).
 //! - Neither requests nor errors have a `Debug` or a message that contains the value of a header.
 
 use std::pin::pin;
@@ -35,6 +35,8 @@ pub struct Request {
     pub headers: Vec<(&'static str, String)>,
     /// The body as text; `None` without one.
     pub body: Option<String>,
+    /// Whether the page's own origin receives its cookies; `volary view` knows the user by one. No other origin does.
+    pub own_cookies: bool,
 }
 
 /// The timeouts for a server that sends nothing.
@@ -193,6 +195,7 @@ pub async fn answers_without_cors(url: &str, patience: Patience) -> Option<bool>
     let cancel = Cancel::new().ok()?;
     let init = RequestInit::new();
     init.set_mode(RequestMode::NoCors);
+    init.set_credentials(RequestCredentials::Omit);
     let raw = raw_request(url, &init, &cancel).ok()?;
     let sent = gloo::Request::from(raw).send();
     let reply = in_time(patience.before, sent).await.ok()?;
@@ -275,6 +278,10 @@ fn described(request: &Request) -> Result<(&str, RequestInit), HttpError> {
         init.set_body(&JsValue::from_str(body));
     }
     init.set_redirect(RequestRedirect::Manual);
+    init.set_credentials(match request.own_cookies {
+        true => RequestCredentials::SameOrigin,
+        false => RequestCredentials::Omit,
+    });
     Ok((&request.url, init))
 }
 
@@ -284,7 +291,6 @@ fn raw_request(
     cancel: &Cancel,
 ) -> Result<web_sys::Request, HttpError> {
     init.set_cache(RequestCache::NoStore);
-    init.set_credentials(RequestCredentials::Omit);
     init.set_referrer_policy(ReferrerPolicy::NoReferrer);
     init.set_signal(Some(&cancel.0.signal()));
     if let Some(space) = near_space(url) {

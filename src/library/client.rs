@@ -148,6 +148,7 @@ impl LibraryClient {
 
     fn read_as(self, number: Option<ReadingNumber>, origin: Origin, files: Vec<GivenFile>) {
         self.expect(origin, Given::Files(files.clone()));
+        self.send_mappings();
         let files = files.into_iter().map(Attachment::File).collect();
         let replies = self.call(&Request::Read { origin }, files);
         self.follow_reading(number, replies);
@@ -186,16 +187,25 @@ impl LibraryClient {
 
     fn fetch_as(self, number: ReadingNumber, origin: Origin, files: Vec<RemoteFile>) {
         self.expect(origin, Given::Remote(files.clone()));
-        let replies = self.call(&Request::Fetch { origin, files }, Vec::new());
+        self.fetch_with(number, &Request::Fetch { origin, files });
+    }
+
+    fn fetch_with(self, number: ReadingNumber, request: &Request) {
+        self.send_mappings();
+        let replies = self.call(request, Vec::new());
         self.follow_reading(Some(number), replies);
     }
 
-    /// Prepares for a reading: tells the worker the mappings, which may come from another tab.
+    /// Remembers the files of a reading, so that one can be read again by a mapping.
     fn expect(self, origin: Origin, given: Given) {
-        self.report.set(Vec::new());
-        self.unmapped.set(Vec::new());
         self.state
             .update_value(|state| state.given = Some((origin, given)));
+    }
+
+    /// Prepares for a reading: sends the mappings to the worker, since another tab may have changed them.
+    fn send_mappings(self) {
+        self.report.set(Vec::new());
+        self.unmapped.set(Vec::new());
         let mappings = mappings::stored();
         self.call(&Request::Map { mappings }, Vec::new());
     }
@@ -249,9 +259,17 @@ impl LibraryClient {
                 return;
             };
             self.site.set(Some(site.title));
-            match site.files.is_empty() {
-                true => self.handle(|library, _| library.end(number)),
-                false => self.fetch_as(number, Origin::Published, site.files),
+            let (origin, files) = (Origin::Published, site.files);
+            match site.list {
+                Some(list) => {
+                    // Addresses that were given besides the list.
+                    for file in files {
+                        self.fetch(&file.url, origin);
+                    }
+                    self.fetch_with(number, &Request::FetchList { origin, list });
+                }
+                None if files.is_empty() => self.handle(|library, _| library.end(number)),
+                None => self.fetch_as(number, origin, files),
             }
         });
     }

@@ -368,6 +368,7 @@ pub(super) fn outgoing(request: &volary_agent::model::HttpRequest) -> http::Requ
             .map(|(name, value)| (*name, value.expose()))
             .collect(),
         body: (!request.body.is_empty()).then(|| request.body.clone()),
+        own_cookies: false,
     }
 }
 

@@ -36,6 +36,7 @@ impl Transport for Fetch {
                 url: request.url,
                 headers: headers(request.api_key.as_ref(), request.body.is_some()),
                 body: request.body,
+                own_cookies: false,
             };
             match http::fetch(&request, patience, LARGEST_REPLY).await {
                 Ok(reply) => Ok(WireReply {
@@ -69,6 +70,7 @@ pub fn close_and_go(url: &str, key: Option<&Text>, env_id: &str) {
         url: format!("{url}/close"),
         headers: headers(key, true),
         body: Some(volary_core::json!({"env_id": (env_id)}).to_compact_text()),
+        own_cookies: false,
     });
 }
 

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 
 use super::actions::{LinkNote, can_go_on, check_python, fork};
-use super::lanes::{Related, StepLanes};
 use super::forks::Forks;
+use super::lanes::{Related, StepLanes};
 use super::library_page::BackLink;
 use super::marks::keep_marks;
 use super::notes::Notes;

@@ -15,6 +15,7 @@ use super::checkout;
 use super::environments::Environments;
 use super::evaluation::Evaluations;
 use super::library::fetching::fetch;
+use super::library::listed_files::fetch_list;
 use super::library::{LibraryService, Output, listing, reading};
 use super::rollout::RolloutService;
 use crate::browser::clock::BrowserClock;
@@ -157,6 +158,9 @@ impl Host {
             }
             Request::Fetch { origin, files } => {
                 fetch(&self.library, id, origin, files, Rc::new(send)).await;
+            }
+            Request::FetchList { origin, list } => {
+                fetch_list(&self.library, id, origin, &list, &send).await;
             }
             request => self.library.handle(id, request, &send).await,
         }

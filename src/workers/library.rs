@@ -2,8 +2,9 @@
 //! state; the jobs are modules of functions over it.
 //!
 //! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
-//!   its place of storage. `finding`: full-text search.
-//! - `reading`: imports files. Large files are imported by `streaming_import`, among them `packed` logs; their
+//!   where it is stored. `finding`: full-text search.
+//! - `listed_files`: the files of a list, which `volary view` writes while it reads folders.
+//! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
 //!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
 //!   `naming` chooses ids, and `cancelled` holds the cancelled readings.
 //!
@@ -13,6 +14,7 @@
 mod cancelled;
 pub mod fetching;
 mod finding;
+pub mod listed_files;
 pub mod listing;
 mod naming;
 mod opening;
@@ -186,7 +188,10 @@ impl LibraryService {
                 }
             }
             // The host passes files to `reading`, and changes to `listing`.
-            Request::Read { .. } | Request::Fetch { .. } | Request::Watch => {}
+            Request::Read { .. }
+            | Request::Fetch { .. }
+            | Request::FetchList { .. }
+            | Request::Watch => {}
         }
     }
 

@@ -81,7 +81,15 @@ pub enum Request {
         /// The files.
         files: Vec<RemoteFile>,
     },
-    /// Cancel a reading. The episodes read so far remain.
+    /// Read the files of a list in ranges, while the list arrives.
+    FetchList {
+        /// How they come into the library.
+        origin: Origin,
+        /// The absolute address of the list, which is of the page's own origin. Each line is an object with `name` and
+        /// `path`, which is relative to the list, or with a `problem`.
+        list: Text,
+    },
+    /// End a reading. What was read so far stays.
     Cancel {
         /// The request that started it.
         reading: RequestId,

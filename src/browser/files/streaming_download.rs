@@ -63,6 +63,7 @@ impl StreamingDownload {
         let request = http::Request {
             method: "GET",
             url: url.to_owned(),
+            own_cookies: true,
             ..http::Request::default()
         };
         let mut response = http::send(&request, timeout()).await?;

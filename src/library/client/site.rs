@@ -19,6 +19,8 @@ pub(super) struct Site {
     pub title: Text,
     /// Its files.
     pub files: Vec<RemoteFile>,
+    /// The address of the list of further files, if there is one.
+    pub list: Option<Text>,
 }
 
 impl Site {
@@ -27,6 +29,7 @@ impl Site {
         let request = http::Request {
             method: "GET",
             url: manifest.to_owned(),
+            own_cookies: true,
             ..http::Request::default()
         };
         let patience = Patience::of(Duration::from_secs(60));
@@ -42,19 +45,29 @@ impl Site {
         let files = json.get("files")?.as_list()?.iter();
         let files = files.filter_map(|file| {
             let text = |key: &str| file.get(key)?.as_text();
+            let url = match text("url") {
+                Some(url) => location::whole(url).filter(|url| is_on_the_web(url))?,
+                None => location::beside(manifest, text("path")?),
+            };
             Some(RemoteFile {
                 name: text("name")?.clone(),
-                url: location::beside(manifest, text("path")?).into(),
+                url: url.into(),
             })
         });
+        let list = json.get("list").and_then(Json::as_text);
         Some(Site {
             title: json.get("title")?.as_text()?.clone(),
             files: files.collect(),
+            list: list.map(|path| location::beside(manifest, path).into()),
         })
     }
 }
 
-/// The error of a manifest that cannot be read.
+fn is_on_the_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+/// What to do about a list that can't be read.
 pub(super) fn unreadable(manifest: &str) -> Notice {
     Notice::new(
         "The library of this site cannot be read.",

@@ -33,6 +33,7 @@ impl RangeRequests {
             method: "GET",
             url: self.url.clone(),
             headers: vec![("Range", format!("bytes={}-{last}", range.start))],
+            own_cookies: true,
             ..http::Request::default()
         };
         let mut response = http::send(&request, timeout()).await.ok()?;

@@ -1,0 +1,347 @@
+//! The files of a list, which `volary view` writes while it reads folders: read in groups, while the list arrives.
+//!
+//! Files of one folder are read together, because some formats spread an episode over several files. Large files are read
+//! in place, in ranges.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::{Either, LocalBoxFuture, select};
+use futures_util::{FutureExt, StreamExt, stream};
+use volary_core::json::{Json, Text};
+use volary_protocol::RequestId;
+use volary_protocol::library::{Event, Origin, RemoteFile};
+
+use super::{LibraryService, Output, Send, reading as readings};
+use crate::browser::files::ranged_file::RangedFile;
+use crate::browser::http::{self, HttpError, Patience};
+use crate::browser::location;
+use crate::library::source::Source;
+use crate::projection::text::plural;
+
+/// A group has at most this many files…
+const MOST_FILES: usize = 512;
+/// …and this many bytes, apart from its last file.
+const MOST_BYTES: u64 = 16 << 20;
+/// The first files are shown as soon as there are this many, if the others are in another folder.
+const FIRST_FILES: usize = 16;
+/// Later groups have at least this many files, whatever their folders.
+const LEAST_FILES: usize = 64;
+/// How many files are opened at the same time. Browsers have six connections to a server.
+const AT_ONCE: usize = 6;
+/// How many remarks are kept.
+const MOST_NOTES: usize = 50;
+
+/// A file of the list.
+#[derive(Clone, Debug, PartialEq)]
+struct Listed {
+    file: RemoteFile,
+    bytes: u64,
+}
+
+/// Reads the files of a list.
+pub async fn fetch_list(
+    service: &LibraryService,
+    id: RequestId,
+    origin: Origin,
+    list: &str,
+    send: Send<'_>,
+) {
+    let _flight = service.expect();
+    let fetching = Fetching {
+        service,
+        id,
+        origin,
+        send,
+        notes: RefCell::default(),
+        files: Cell::new(0),
+        found: Cell::new(0),
+        is_cancelled: Cell::new(false),
+    };
+    if let Err(error) = fetching.all(list).await {
+        fetching.note(format!("The list of files broke off: {error}").into());
+    }
+    fetching.end();
+}
+
+struct Fetching<'a> {
+    service: &'a LibraryService,
+    id: RequestId,
+    origin: Origin,
+    send: Send<'a>,
+    notes: RefCell<Vec<Text>>,
+    files: Cell<usize>,
+    found: Cell<usize>,
+    is_cancelled: Cell<bool>,
+}
+
+impl Fetching<'_> {
+    async fn all(&self, list: &str) -> Result<(), HttpError> {
+        let request = http::Request {
+            method: "GET",
+            url: list.to_owned(),
+            own_cookies: true,
+            ..http::Request::default()
+        };
+        let patience = Patience::of(Duration::from_secs(60));
+        let mut response = http::send(&request, patience).await?;
+        if response.status() != 200 {
+            let text = format!(
+                "The list of files could not be fetched: the server answered {}.",
+                response.status()
+            );
+            self.note(text.into());
+            return Ok(());
+        }
+        let mut lines = Lines::default();
+        let mut groups = Groups::default();
+        loop {
+            let piece = response.piece().await?;
+            let is_end = piece.is_none();
+            for line in lines.take(piece) {
+                let Some(listed) = self.listed(list, &line) else {
+                    continue;
+                };
+                if let Some(group) = groups.push(listed) {
+                    self.read(group).await;
+                }
+                if self.is_cancelled.get() {
+                    return Ok(());
+                }
+            }
+            if is_end {
+                self.read(groups.rest()).await;
+                return Ok(());
+            }
+        }
+    }
+
+    /// The file of a line. A problem is noted.
+    fn listed(&self, list: &str, line: &str) -> Option<Listed> {
+        let json = Json::parse(line).ok()?;
+        let text = |key: &str| json.get(key)?.as_text().cloned();
+        if let Some(problem) = text("problem") {
+            self.note(problem);
+            return None;
+        }
+        let file = RemoteFile {
+            name: text("name")?,
+            url: location::beside(list, &text("path")?).into(),
+        };
+        let bytes = json.get("bytes").and_then(Json::as_f64).unwrap_or_default() as u64;
+        Some(Listed { file, bytes })
+    }
+
+    async fn read(&self, group: Vec<Listed>) {
+        if group.is_empty() || self.is_cancelled.get() {
+            return;
+        }
+        self.files.set(self.files.get() + group.len());
+        let opened = stream::iter(group).map(|Listed { file, .. }| async move {
+            let opened = RangedFile::open(&file.name, &file.url).await;
+            opened.map_err(|error| format!("{} could not be read: {error}", file.name))
+        });
+        let opened = opened.buffered(AT_ONCE).collect::<Vec<_>>();
+        let Some(opened) = self.unless_cancelled(opened).await else {
+            return;
+        };
+        let mut sources: Vec<Rc<dyn Source>> = Vec::with_capacity(opened.len());
+        for opened in opened {
+            match opened {
+                Ok(file) => sources.push(Rc::new(file)),
+                Err(text) => self.note(text.into()),
+            }
+        }
+        let send = |output| self.pass_on(output);
+        let reading = readings::read(self.service, self.id, sources, self.origin, &send);
+        // Reading ends by itself when it is cancelled.
+        let mut reading = pin!(reading);
+        if self.unless_cancelled(&mut reading).await.is_none() {
+            reading.await;
+        }
+    }
+
+    async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        match select(pin!(self.service.cancelled(self.id)), pin!(work)).await {
+            Either::Left(_) => {
+                self.is_cancelled.set(true);
+                None
+            }
+            Either::Right((done, _)) => Some(done),
+        }
+    }
+
+    /// Passes on what a group of files is answered with, except for its end: others follow.
+    fn pass_on(&self, output: Output) {
+        match output {
+            Output::Event(Event::Read { notes }) => {
+                notes.into_iter().for_each(|note| self.note(note))
+            }
+            Output::Event(Event::Refused { reason }) => self.note(reason),
+            Output::Event(Event::Progress { doing, .. }) => {
+                // How many files follow is not known.
+                let done = None;
+                (self.send)(Output::Event(Event::Progress { doing, done }));
+            }
+            Output::Event(Event::Added { rows }) => {
+                self.found.set(self.found.get() + rows.len());
+                (self.send)(Output::Event(Event::Added { rows }));
+            }
+            output => (self.send)(output),
+        }
+    }
+
+    fn note(&self, note: Text) {
+        let mut notes = self.notes.borrow_mut();
+        if notes.len() < MOST_NOTES && !note.is_empty() {
+            notes.push(note);
+        }
+    }
+
+    fn end(&self) {
+        self.service.cancelled.remove(self.id);
+        let mut notes = self.notes.take();
+        if self.found.get() == 0 {
+            let files = plural(self.files.get(), "file");
+            notes.insert(0, format!("No trajectory was found in {files}.").into());
+        }
+        (self.send)(Output::Event(Event::Read { notes }));
+    }
+}
+
+impl Source for RangedFile {
+    fn name(&self) -> Text {
+        RangedFile::name(self).into()
+    }
+
+    fn size(&self) -> u64 {
+        RangedFile::size(self)
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        self.slice(range).boxed_local()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Splits what arrives into lines.
+#[derive(Default)]
+struct Lines(Vec<u8>);
+
+impl Lines {
+    /// The lines that a piece completes; without a piece, the last one.
+    fn take(&mut self, piece: Option<Vec<u8>>) -> Vec<String> {
+        let is_end = piece.is_none();
+        self.0.extend(piece.unwrap_or_default());
+        let last = self.0.iter().rposition(|byte| *byte == b'\n');
+        let whole = match is_end {
+            true => self.0.len(),
+            false => last.map_or(0, |last| last + 1),
+        };
+        let lines: Vec<u8> = self.0.drain(..whole).collect();
+        let lines = String::from_utf8_lossy(&lines);
+        lines.lines().map(str::to_owned).collect()
+    }
+}
+
+/// Divides the list into groups of files that are read together.
+#[derive(Default)]
+struct Groups {
+    group: Vec<Listed>,
+    bytes: u64,
+    had_first: bool,
+}
+
+impl Groups {
+    /// Adds a file; returns the group before it, if that is complete.
+    fn push(&mut self, listed: Listed) -> Option<Vec<Listed>> {
+        let folder = |listed: &Listed| {
+            listed
+                .file
+                .name
+                .rsplit_once('/')
+                .map(|(folder, _)| folder.to_owned())
+        };
+        let is_other = self
+            .group
+            .last()
+            .is_some_and(|last| folder(last) != folder(&listed));
+        let least = match self.had_first {
+            true => LEAST_FILES,
+            false => FIRST_FILES,
+        };
+        let count = self.group.len();
+        let is_full = count >= MOST_FILES || self.bytes >= MOST_BYTES;
+        let group = match is_full || is_other && count >= least {
+            true => Some(self.rest()),
+            false => None,
+        };
+        self.bytes += listed.bytes;
+        self.group.push(listed);
+        group
+    }
+
+    /// The last group.
+    fn rest(&mut self) -> Vec<Listed> {
+        self.had_first = true;
+        self.bytes = 0;
+        std::mem::take(&mut self.group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(name: &str, bytes: u64) -> Listed {
+        let file = RemoteFile {
+            name: name.into(),
+            url: "".into(),
+        };
+        Listed { file, bytes }
+    }
+
+    fn sizes(files: impl IntoIterator<Item = Listed>) -> Vec<usize> {
+        let mut groups = Groups::default();
+        let mut sizes: Vec<usize> = files
+            .into_iter()
+            .filter_map(|file| groups.push(file))
+            .map(|group| group.len())
+            .collect();
+        sizes.push(groups.rest().len());
+        sizes
+    }
+
+    #[test]
+    fn files_of_a_folder_are_read_together() {
+        let in_folders =
+            (0..400).map(|number| listed(&format!("{:03}/{number}.json", number / 10), 10));
+        assert_eq!(sizes(in_folders), [20, 70, 70, 70, 70, 70, 30]);
+        let in_one = (0..1200).map(|number| listed(&format!("a/{number}.json"), 10));
+        assert_eq!(sizes(in_one), [512, 512, 176]);
+        let large = (0..3).map(|number| listed(&format!("a/{number}.json"), 20 << 20));
+        assert_eq!(sizes(large), [1, 1, 1]);
+        assert_eq!(sizes([]), [0]);
+    }
+
+    #[test]
+    fn lines_may_arrive_in_any_pieces() {
+        let text = "{\"a\": \"ü\"}\n{}\nlast".as_bytes();
+        for size in 1..text.len() {
+            let mut lines = Lines::default();
+            let mut all: Vec<String> = Vec::new();
+            for piece in text.chunks(size) {
+                all.extend(lines.take(Some(piece.to_vec())));
+            }
+            all.extend(lines.take(None));
+            assert_eq!(all, ["{\"a\": \"ü\"}", "{}", "last"]);
+        }
+    }
+}

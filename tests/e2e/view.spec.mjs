@@ -1,0 +1,70 @@
+// `volary view`: a folder in the browser, while it grows.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { test } from "@playwright/test";
+
+import { accessible, visit } from "./support/browser.mjs";
+import { VOLARY } from "./support/servers.mjs";
+import { Library, folder, lines, trajectory } from "./support/trajectories.mjs";
+
+const DIST = process.env.VOLARY_DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
+
+/** Starts `volary view`; returns its address, with the token, and a function that stops it. */
+async function view(path) {
+  const child = spawn(VOLARY, ["view", path, "--json", "--page", DIST], { stdio: ["ignore", "pipe", "inherit"] });
+  const line = await new Promise((resolve, reject) => {
+    child.stdout.once("data", resolve);
+    child.on("exit", (code) => reject(new Error(`volary view ended with ${code}`)));
+  });
+  return { ...JSON.parse(line), stop: () => child.kill() };
+}
+
+test("a folder is shown where it is", async () => {
+  const path = folder([
+    ["runs/a/one.json", trajectory("one", [{ says: "The marble is red." }])],
+    ["runs/b/two #1?.json", trajectory("two", [{ says: "The marble is blue." }])],
+    ["runs/.hidden/three.json", trajectory("three", [{ says: "The marble is hidden." }])],
+    ["runs/large.jsonl", lines(60, 90_000)],
+    ["runs/notes.txt", "no trajectory"],
+  ]);
+  const runs = join(path, "runs");
+  const shown = await view(runs);
+  const { origin } = new URL(shown.url);
+  // The first requests are those of a browser that was not let in, and of a file that is gone.
+  const allowedErrors = [/icon-[0-9a-f]+\.png' violates/, /status of 4(01|04)/];
+  try {
+    await visit({ axe: false, allowedErrors, origins: [origin] }, async (page, { requests }) => {
+      await page.goto(`${origin}/`);
+      await page.getByLabel("Token or key").waitFor();
+      await accessible(page);
+      assert.equal(await page.evaluate(async () => (await fetch("/api/files")).status), 401);
+      // Another document than the current one: a hash alone would load nothing.
+      await page.goto("about:blank");
+      await page.goto(shown.url);
+      await page.waitForURL(`${origin}/#/review`);
+      const library = await new Library(page).ready();
+      await library.rows(62);
+      await page.getByText("runs", { exact: true }).first().waitFor();
+      assert.ok(!(await page.evaluate(() => document.cookie)), "scripts do not see the cookie");
+      // A large file is read in ranges: its end before it is stored anywhere.
+      await library.search("word59");
+      await library.rows(1);
+      await library.link(/episode-59/).click();
+      await library.transcript.getByText("word59").waitFor();
+      await page.goto(`${origin}/#/review`);
+      await library.search("blue");
+      await library.rows(1);
+      await library.link(/two/).click();
+      await library.transcript.getByText("The marble is blue.").waitFor();
+      assert.ok(requests.every((url) => !url.includes("token=")), "browsers send no fragment");
+    });
+    assert.equal(readFileSync(join(runs, "notes.txt"), "utf8"), "no trajectory");
+  } finally {
+    shown.stop();
+    rmSync(path, { recursive: true });
+  }
+});
