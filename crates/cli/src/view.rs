@@ -1,6 +1,7 @@
 //! `volary view`: shows folders, files and addresses of trajectories in the browser. Nothing is copied.
 //!
 //! - `roots`, `beneath`: which files are shown, and how they are opened. `listing`: their list. `files`: their contents.
+//!   `live`: what changes meanwhile.
 //! - `access`: who may read. `app`: the routes. `browser`: what a person does with the address.
 
 mod access;
@@ -9,6 +10,7 @@ mod beneath;
 mod browser;
 mod files;
 mod listing;
+mod live;
 mod roots;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -25,6 +27,7 @@ use volary_server::host::{self, AllowedHosts};
 
 use self::access::Access;
 use self::app::{READS, Shown, app};
+use self::live::Live;
 use self::roots::Roots;
 use crate::output;
 use crate::serve::{address, reachable, stop_signal};
@@ -118,6 +121,7 @@ impl View {
         };
         let page = page(&self.page)?;
         let shown = Arc::new(Shown {
+            live: Live::watch(&roots),
             access: Access::new(key, self.hosts())?,
             urls: urls.into_iter().cloned().collect(),
             title: title.clone(),

@@ -17,6 +17,7 @@ use tokio::sync::{Semaphore, mpsc};
 use super::access::{self, Access};
 use super::files;
 use super::listing::{self, Unread};
+use super::live::{self, Live};
 use super::roots::Roots;
 
 /// The elements that tell the page where its library is.
@@ -41,6 +42,8 @@ pub struct Shown {
     pub title: String,
     /// Who may see it.
     pub access: Access,
+    /// What changes meanwhile.
+    pub live: Live,
     /// Permits to use a thread that may block.
     pub reads: Arc<Semaphore>,
 }
@@ -77,6 +80,7 @@ pub fn app(view: View, page: Router) -> Router {
         .route("/library.json", get(library))
         .route("/files", get(list))
         .route("/file/{*address}", get(files::file))
+        .route("/events", get(live::events))
         .layer(from_fn_with_state(Arc::clone(&view), access::check_session));
     let api = api
         .route("/session", post(enter))
@@ -161,7 +165,8 @@ async fn library(State(view): State<View>) -> Response {
         json!({ "name": name.unwrap_or_default(), "url": url })
     });
     let files: Vec<_> = files.collect();
-    axum::Json(json!({ "title": view.title, "files": files, "list": "files" })).into_response()
+    axum::Json(json!({ "title": view.title, "files": files, "list": "files", "events": "events" }))
+        .into_response()
 }
 
 /// `GET /api/files`: one line for each file, while the folders are read.

@@ -65,6 +65,41 @@ pub fn list(roots: &Roots, each: &mut dyn FnMut(Line) -> Result<(), Unread>) -> 
     Ok(())
 }
 
+/// Passes the file at a path in a root, or the files below it, to a function. Nothing, if it is not listed.
+pub fn below(
+    roots: &Roots,
+    number: usize,
+    within: &str,
+    each: &mut dyn FnMut(Line) -> Result<(), Unread>,
+) -> Result<(), Unread> {
+    let Some((_, root)) = roots.iter().nth(number) else {
+        return Ok(());
+    };
+    let label = &root.label;
+    if let Ok(file) = roots.open(&format!("{number}/{within}")) {
+        let Ok(status) = Status::of(&file) else {
+            return Ok(());
+        };
+        let is_listed =
+            root.file.is_some() || may_hold_trajectories(within, status.bytes, || head(file));
+        return match is_listed {
+            true => each(file_line(number, label, within, status)),
+            false => Ok(()),
+        };
+    }
+    match roots.folder(number, within) {
+        Some((folder, depth)) => {
+            let mut walk = Walk {
+                number,
+                label,
+                each,
+            };
+            walk.folder(&folder, &format!("{within}/"), depth + 1)
+        }
+        None => Ok(()),
+    }
+}
+
 struct Walk<'a> {
     number: usize,
     label: &'a str,
@@ -222,6 +257,30 @@ mod tests {
             ]
         );
         assert!(problems.is_empty(), "{problems:?}");
+        let below = |within: &str| {
+            let mut paths = Vec::new();
+            below(&roots, 0, within, &mut |line| {
+                if let Line::File { path, .. } = line {
+                    paths.push(path);
+                }
+                Ok(())
+            })
+            .unwrap();
+            paths
+        };
+        assert_eq!(below("log"), ["file/0/log"]);
+        assert_eq!(below("deep"), ["file/0/deep/er/x y#?.traj"]);
+        for other in [
+            "z.png",
+            "empty",
+            ".c.json",
+            ".hidden",
+            "absent",
+            "../runs/log",
+            "",
+        ] {
+            assert!(below(other).is_empty(), "{other}");
+        }
     }
 
     #[test]

@@ -120,6 +120,31 @@ impl Roots {
         folder.file(OsStr::new(file))
     }
 
+    /// Opens a folder in a root, and says how deep it is; `None` if it is not shown.
+    pub fn folder(&self, number: usize, within: &str) -> Option<(Folder, usize)> {
+        let address = format!("{number}/{within}");
+        let (root, names) = self
+            .resolve(&address)
+            .filter(|(root, _)| root.file.is_none())?;
+        let mut folder = Folder::root(&root.folder).ok()?;
+        for name in &names {
+            folder = folder.folder(OsStr::new(name)).ok()?;
+        }
+        Some((folder, names.len()))
+    }
+
+    /// The roots that a path of the file system is in, and the path in each, if it is shown there.
+    pub fn within(&self, path: &Path) -> Vec<(usize, String)> {
+        let roots = self.iter().filter_map(|(number, root)| {
+            let names = path.strip_prefix(&root.folder).ok()?.components();
+            let names: Option<Vec<&str>> = names.map(|name| name.as_os_str().to_str()).collect();
+            let within = names?.join("/");
+            self.resolve(&format!("{number}/{within}"))?;
+            Some((number, within))
+        });
+        roots.collect()
+    }
+
     /// The root of an address and the names on the way from there; `None` if it names nothing that is shown.
     fn resolve<'a>(&self, address: &'a str) -> Option<(&Root, Vec<&'a str>)> {
         let (number, path) = address.split_once('/')?;
@@ -205,6 +230,24 @@ mod tests {
             "99999999999999999999999/a",
         ] {
             assert_eq!(found(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn paths_that_are_shown_are_found() {
+        let roots = roots();
+        let within = |path: &str| roots.within(Path::new(path));
+        assert_eq!(within("/runs/a/b.json"), [(0, "a/b.json".to_owned())]);
+        assert_eq!(within("/logs/.a.json"), [(1, ".a.json".to_owned())]);
+        for other in [
+            "/runs",
+            "/runs/.a",
+            "/runs/.git/a",
+            "/logs/b.json",
+            "/runs2/a",
+            "/",
+        ] {
+            assert!(within(other).is_empty(), "{other}");
         }
     }
 
