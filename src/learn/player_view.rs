@@ -189,7 +189,7 @@ fn StateFold(player: Player) -> impl IntoView {
             </button>
             <Show when=move || is_open.get()>
                 <div class="lesson-frame">
-                    <FrameAndTree playground shown hidden/>
+                    <FrameAndTree playground shown hidden place="lesson-frame"/>
                 </div>
             </Show>
         </div>
