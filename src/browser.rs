@@ -8,8 +8,8 @@
 //!   stored between visits; [`keys`]: key presses anywhere; [`first_interaction`]; [`printer`]; [`element`]:
 //!   measuring and focusing; [`text_selection`]: marking and selecting text; [`appearance`]: the theme.
 //! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
-//!   locks that one tab holds at a time.
-//! - [`http`]: requests to models and servers; [`network`]: connectivity and the page's origin.
+//!   what only one tab may hold at a time.
+//! - [`http`]: requests to models and servers; [`event_source`]: events of the page's own server; [`network`]: what the browser knows about the network.
 //! - [`code_editor`]: the code editor, CodeMirror; [`python_frame`]: the sandboxed frame in which Python runs;
 //!   [`python_port`]: requests to it.
 //! - [`crash_recovery`]: saves the episode when the page panics.
@@ -22,6 +22,7 @@ pub mod code_editor;
 pub mod crash_recovery;
 pub mod database;
 pub mod element;
+pub mod event_source;
 pub mod files;
 pub mod first_interaction;
 pub mod http;

@@ -2,8 +2,9 @@
 //!
 //! [`volary_app::library`] decides how the worker's events change the state; this module carries out the effects.
 //!
-//! - `site`: the library that is published with the site, and errors of fetching files.
+//! - `site`: the library that came with the site, and why a file could not be fetched. `following`: files of it that change.
 
+mod following;
 mod site;
 
 use std::collections::BTreeSet;
@@ -29,6 +30,7 @@ use crate::projection::notice::Notice;
 use crate::storage::episodes;
 use crate::storage::origin::PUBLISHED;
 use site::Site;
+use volary_app::library::live::Live;
 use volary_app::library::readings::{Reading, ReadingNumber};
 use volary_app::library::{Effect, Library, Rows};
 use volary_protocol::WorkerLoss;
@@ -79,6 +81,9 @@ type Arrived = Box<dyn FnOnce(Option<Text>)>;
 struct State {
     worker: Option<WorkerClient>,
     library: Library,
+    live: Live,
+    /// The address of the list of the site's files.
+    list: Option<Text>,
     /// The last search and find; replies to older ones are ignored.
     search: u32,
     find: u32,
@@ -266,7 +271,7 @@ impl LibraryClient {
                     for file in files {
                         self.fetch(&file.url, origin);
                     }
-                    self.fetch_with(number, &Request::FetchList { origin, list });
+                    following::begin(self, number, list, site.events);
                 }
                 None if files.is_empty() => self.handle(|library, _| library.end(number)),
                 None => self.fetch_as(number, origin, files),
@@ -485,22 +490,29 @@ impl LibraryClient {
 
     /// Applies the replies to a reading until it ends. Readings without a number are not shown.
     fn follow_reading(self, number: Option<ReadingNumber>, replies: Option<Replies<Event>>) {
+        spawn(async move { self.followed_reading(number, replies).await });
+    }
+
+    /// The same; resolves when it is over.
+    async fn followed_reading(
+        self,
+        number: Option<ReadingNumber>,
+        replies: Option<Replies<Event>>,
+    ) {
         let Some(mut replies) = replies else { return };
         let number = number.unwrap_or_default();
         let request = replies.id();
         self.state
             .update_value(|state| state.library.sent(number, request));
-        spawn(async move {
-            while let Some(reply) = replies.next().await {
-                match reply {
-                    Ok(reply) => self.apply(reply, |library, event, now| {
-                        library.handle_reading(number, event, now)
-                    }),
-                    Err(loss) => self.lost(&loss.to_string()),
-                }
+        while let Some(reply) = replies.next().await {
+            match reply {
+                Ok(reply) => self.apply(reply, |library, event, now| {
+                    library.handle_reading(number, event, now)
+                }),
+                Err(loss) => self.lost(&loss.to_string()),
             }
-            self.handle(|library, _| library.end(number));
-        });
+        }
+        self.handle(|library, _| library.end(number));
     }
 
     fn apply(

@@ -89,13 +89,23 @@ pub fn renew(
     }
     let shown = Opening::Shown(whole.to_owned());
     opening.set(shown.clone());
+    // The beginning of a file that is still being read is no news from whoever writes it.
+    let is_partial = client.begun.with_untracked(|begun| begun.contains(whole));
+    let is_live = begun == whole && !is_partial;
     client.open(whole, move |opened| {
         // Another one may be shown by now.
         if opening.with_untracked(|known| *known != shown) {
             return;
         }
         match opened {
-            Ok(episode) => viewer.renew(Arc::new(episode)),
+            Ok(episode) => {
+                // Who reads the end of an episode that is being written goes on with it.
+                let follows = is_live && viewer.is_at_end();
+                viewer.renew(Arc::new(episode));
+                if follows {
+                    viewer.select(usize::MAX);
+                }
+            }
             Err(reason) => opening.set(Opening::Failed(reason)),
         }
     });

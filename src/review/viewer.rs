@@ -173,6 +173,11 @@ impl Viewer {
         }
     }
 
+    /// Whether the reader is at the last step.
+    pub fn is_at_end(self) -> bool {
+        self.shown.selected.get_untracked() >= self.last.get_untracked()
+    }
+
     /// Selects a step; past the end, the last one.
     pub fn select(self, step: usize) {
         self.shown.selected.set(step.min(self.last.get_untracked()));

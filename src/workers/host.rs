@@ -15,7 +15,7 @@ use super::checkout;
 use super::environments::Environments;
 use super::evaluation::Evaluations;
 use super::library::fetching::fetch;
-use super::library::listed_files::fetch_list;
+use super::library::listed_files::{fetch_list, refresh};
 use super::library::{LibraryService, Output, listing, reading};
 use super::rollout::RolloutService;
 use crate::browser::clock::BrowserClock;
@@ -162,6 +162,12 @@ impl Host {
             Request::FetchList { origin, list } => {
                 fetch_list(&self.library, id, origin, &list, &send).await;
             }
+            Request::Refresh {
+                origin,
+                changed,
+                gone,
+                settled,
+            } => refresh(&self.library, id, origin, changed, &gone, &settled, &send).await,
             request => self.library.handle(id, request, &send).await,
         }
     }

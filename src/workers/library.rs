@@ -77,7 +77,11 @@ pub struct LibraryService {
     /// Seconds since 1970.
     today: fn() -> f64,
     known: RefCell<Known>,
-    /// The read windows of files from which episodes were opened.
+    /// The paths of the files that episodes came from, as far as each came from one.
+    file_of: RefCell<HashMap<Text, Text>>,
+    /// The addresses of listed files, by path.
+    url_of: RefCell<HashMap<Text, Text>>,
+    /// The files that episodes were opened from.
     windows: RefCell<BTreeMap<Text, Rc<Window>>>,
     /// How records of unknown shapes are read.
     mappings: RefCell<Mappings>,
@@ -130,6 +134,8 @@ impl LibraryService {
             clock,
             today,
             known: RefCell::default(),
+            file_of: RefCell::default(),
+            url_of: RefCell::default(),
             windows: RefCell::default(),
             mappings: RefCell::default(),
             search: Search::default(),
@@ -191,6 +197,7 @@ impl LibraryService {
             Request::Read { .. }
             | Request::Fetch { .. }
             | Request::FetchList { .. }
+            | Request::Refresh { .. }
             | Request::Watch => {}
         }
     }
@@ -211,6 +218,12 @@ impl LibraryService {
         known.episodes.insert(row.id.clone(), volume);
     }
 
+    /// Notes which file an episode came from.
+    fn came_from(&self, id: &Text, file: &Text) {
+        let mut file_of = self.file_of.borrow_mut();
+        file_of.insert(id.clone(), file.clone());
+    }
+
     fn volume(&self, id: &str) -> Option<Volume> {
         self.known.borrow().episodes.get(id).cloned()
     }
@@ -219,6 +232,7 @@ impl LibraryService {
     fn lose(&self, id: &Text) -> Option<Volume> {
         self.search.remove(id);
         self.previews.remove(id);
+        self.file_of.borrow_mut().remove(id);
         self.known.borrow_mut().episodes.remove(id)
     }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "@playwright/test";
@@ -23,7 +23,16 @@ async function view(path) {
   return { ...JSON.parse(line), stop: () => child.kill() };
 }
 
-test("a folder is shown where it is", async () => {
+/** A line of chat messages. */
+function conversation(...words) {
+  const messages = words.flatMap((word) => [
+    { role: "user", content: `Say ${word}.` },
+    { role: "assistant", content: `${word} words` },
+  ]);
+  return JSON.stringify({ messages });
+}
+
+test("a folder is shown where it is, and while it grows", async () => {
   const path = folder([
     ["runs/a/one.json", trajectory("one", [{ says: "The marble is red." }])],
     ["runs/b/two #1?.json", trajectory("two", [{ says: "The marble is blue." }])],
@@ -60,6 +69,26 @@ test("a folder is shown where it is", async () => {
       await library.rows(1);
       await library.link(/two/).click();
       await library.transcript.getByText("The marble is blue.").waitFor();
+      // A new file, one that grows while it is read, and one that goes.
+      writeFileSync(join(runs, "b/grows.jsonl"), `${conversation("first")}\n`);
+      await page.goto(`${origin}/#/review`);
+      await library.search("");
+      await library.rows(63);
+      await library.search("first words");
+      await library.rows(1);
+      await library.table.getByRole("link").first().click();
+      await library.transcript.getByText("first words").waitFor();
+      writeFileSync(join(runs, "b/grows.jsonl"), `${conversation("first", "second")}\n`);
+      await library.transcript.getByText("second words").waitFor();
+      appendFileSync(join(runs, "b/grows.jsonl"), `${conversation("third")}\n`);
+      await page.goto(`${origin}/#/review`);
+      await library.search("");
+      await library.rows(64);
+      rmSync(join(runs, "a/one.json"));
+      await library.search("red");
+      await library.rows(1);
+      // In the table, or in the line that names what all rows have in common.
+      await page.getByText("file deleted").first().waitFor();
       assert.ok(requests.every((url) => !url.includes("token=")), "browsers send no fragment");
     });
     assert.equal(readFileSync(join(runs, "notes.txt"), "utf8"), "no trajectory");

@@ -1,9 +1,10 @@
 //! The page's side of the library: what is being read, which rows the table shows, and what the worker's events change.
 //!
-//! - [`readings`]: readings in progress. [`row_batcher`]: rows on their way into the table.
+//! - [`readings`]: readings in progress. [`row_batcher`]: rows on their way into the table. [`live`]: files that change.
 //!
 //! Invariants: a row that was dropped is in no later batch. An event of a reading that is over changes no other reading.
 
+pub mod live;
 pub mod readings;
 pub mod row_batcher;
 
@@ -146,7 +147,11 @@ impl Library {
                 self.offers_mapping = false;
                 let mut effects = self.flush(now);
                 effects.extend(self.end(number));
-                effects.extend([Effect::Report(notes), Effect::SearchAgain]);
+                // A reading that is not shown leaves the report of the last one that was, unless it has something to say.
+                if number != 0 || !notes.is_empty() {
+                    effects.push(Effect::Report(notes));
+                }
+                effects.push(Effect::SearchAgain);
                 effects.extend(self.index());
                 effects
             }

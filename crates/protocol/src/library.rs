@@ -89,6 +89,17 @@ pub enum Request {
         /// `path`, which is relative to the list, or with a `problem`.
         list: Text,
     },
+    /// Files of a list changed.
+    Refresh {
+        /// How they came into the library.
+        origin: Origin,
+        /// Those that are new, or were written to.
+        changed: Vec<RemoteFile>,
+        /// The addresses of those that are gone, or of folders.
+        gone: Vec<Text>,
+        /// The addresses of those that are written to no more.
+        settled: Vec<Text>,
+    },
     /// End a reading. What was read so far stays.
     Cancel {
         /// The request that started it.

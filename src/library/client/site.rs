@@ -21,6 +21,41 @@ pub(super) struct Site {
     pub files: Vec<RemoteFile>,
     /// The address of the list of further files, if there is one.
     pub list: Option<Text>,
+    /// The address of the events of what changes, if there is one.
+    pub events: Option<Text>,
+}
+
+/// What changed, in an event.
+pub(super) struct Changes {
+    /// The files that are new, or were written to.
+    pub changed: Vec<RemoteFile>,
+    /// The addresses of those that are gone, or of folders.
+    pub gone: Vec<Text>,
+}
+
+impl Changes {
+    /// Reads the data of an event; `None` if they are damaged.
+    pub fn read(events: &str, text: &str) -> Option<Changes> {
+        let json = Json::parse(text).ok()?;
+        let changed = json.get("changed")?.as_list()?.iter().filter_map(|file| {
+            let text = |key: &str| file.get(key)?.as_text();
+            Some(RemoteFile {
+                name: text("name")?.clone(),
+                url: location::beside(events, text("path")?).into(),
+            })
+        });
+        let gone = json
+            .get("gone")?
+            .as_list()?
+            .iter()
+            .filter_map(Json::as_text);
+        Some(Changes {
+            changed: changed.collect(),
+            gone: gone
+                .map(|path| location::beside(events, path).into())
+                .collect(),
+        })
+    }
 }
 
 impl Site {
@@ -54,11 +89,15 @@ impl Site {
                 url: url.into(),
             })
         });
-        let list = json.get("list").and_then(Json::as_text);
+        let linked = |key: &str| {
+            let path = json.get(key).and_then(Json::as_text)?;
+            Some(location::beside(manifest, path).into())
+        };
         Some(Site {
             title: json.get("title")?.as_text()?.clone(),
             files: files.collect(),
-            list: list.map(|path| location::beside(manifest, path).into()),
+            list: linked("list"),
+            events: linked("events"),
         })
     }
 }

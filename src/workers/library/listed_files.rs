@@ -2,9 +2,13 @@
 //!
 //! Files of one folder are read together, because some formats spread an episode over several files. Large files are read
 //! in place, in ranges.
+//!
+//! Invariant: when a file is read again, its episodes keep their ids and their places in the table. Those that are no
+//! longer in it are gone; those of a deleted file stay, and say so.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::pin::pin;
 use std::rc::Rc;
@@ -15,11 +19,13 @@ use futures_util::{FutureExt, StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile};
+use volary_trajectory::table::Row;
 
 use super::{LibraryService, Output, Send, reading as readings};
 use crate::browser::files::ranged_file::RangedFile;
 use crate::browser::http::{self, HttpError, Patience};
 use crate::browser::location;
+use crate::library::repository::EpisodeStore;
 use crate::library::source::Source;
 use crate::projection::text::plural;
 
@@ -52,21 +58,47 @@ pub async fn fetch_list(
     send: Send<'_>,
 ) {
     let _flight = service.expect();
-    let fetching = Fetching {
-        service,
-        id,
-        origin,
-        send,
-        notes: RefCell::default(),
-        files: Cell::new(0),
-        found: Cell::new(0),
-        is_cancelled: Cell::new(false),
-    };
+    let fetching = Fetching::new(service, id, origin, send, false);
     if let Err(error) = fetching.all(list).await {
         fetching.note(format!("The list of files broke off: {error}").into());
     }
     fetching.end();
 }
+
+/// Files changed: reads those that were written to, and marks the episodes of the others.
+pub async fn refresh(
+    service: &LibraryService,
+    id: RequestId,
+    origin: Origin,
+    changed: Vec<RemoteFile>,
+    gone: &[Text],
+    settled: &[Text],
+    send: Send<'_>,
+) {
+    let _flight = service.expect();
+    let fetching = Fetching::new(service, id, origin, send, true);
+    fetching.mark(gone, DELETED, |_| true).await;
+    fetching
+        .mark(settled, OPEN, |row| &*row.outcome == RUNNING)
+        .await;
+    let mut groups = Groups::default();
+    for file in changed {
+        let listed = Listed { file, bytes: 0 };
+        if let Some(group) = groups.push(listed) {
+            fetching.read(group).await;
+        }
+    }
+    fetching.read(groups.rest()).await;
+    // Files that are half written are not worth a remark.
+    fetching.notes.take();
+    fetching.found.set(1);
+    fetching.end();
+}
+
+/// The outcome of an episode whose file is being written to, of one that is not over, and of one whose file is gone.
+const RUNNING: &str = "running";
+const OPEN: &str = "open";
+const DELETED: &str = "file deleted";
 
 struct Fetching<'a> {
     service: &'a LibraryService,
@@ -77,9 +109,134 @@ struct Fetching<'a> {
     files: Cell<usize>,
     found: Cell<usize>,
     is_cancelled: Cell<bool>,
+    /// Whether the files were written to just now.
+    is_growing: bool,
+    /// The rows that the files had when they were last read.
+    before: RefCell<BTreeMap<Text, Row>>,
+    /// The rows that they have now, as far as they differ from what was stored.
+    after: RefCell<Vec<Row>>,
 }
 
-impl Fetching<'_> {
+impl<'a> Fetching<'a> {
+    fn new(
+        service: &'a LibraryService,
+        id: RequestId,
+        origin: Origin,
+        send: Send<'a>,
+        is_growing: bool,
+    ) -> Fetching<'a> {
+        Fetching {
+            service,
+            id,
+            origin,
+            send,
+            notes: RefCell::default(),
+            files: Cell::new(0),
+            found: Cell::new(0),
+            is_cancelled: Cell::new(false),
+            is_growing,
+            before: RefCell::default(),
+            after: RefCell::default(),
+        }
+    }
+
+    /// Gives an outcome to episodes of files at these addresses, or in these folders.
+    async fn mark(&self, urls: &[Text], outcome: &str, which: impl Fn(&Row) -> bool) {
+        if urls.is_empty() {
+            return;
+        }
+        let service = self.service;
+        let ids: Vec<Text> = {
+            let urls_of = service.url_of.borrow();
+            let file_of = service.file_of.borrow();
+            let is_meant = |url: &Text| {
+                urls.iter().any(|at| {
+                    let rest = url.strip_prefix(&**at);
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                })
+            };
+            let meant = file_of
+                .iter()
+                .filter(|(_, file)| urls_of.get(*file).is_some_and(is_meant));
+            meant.map(|(id, _)| id.clone()).collect()
+        };
+        let rows = service
+            .guests
+            .rows_of(&ids)
+            .await
+            .into_iter()
+            .map(|(row, _)| row);
+        let rows: Vec<Row> = rows
+            .filter(|row| which(row))
+            .map(|row| Row {
+                outcome: outcome.into(),
+                ..row
+            })
+            .collect();
+        // Memory accepts everything.
+        let _ = service.guests.label(rows.clone()).await;
+        if !rows.is_empty() {
+            (self.send)(Output::Event(Event::Changed { rows }));
+        }
+    }
+
+    /// Forgets the episodes of files that are read again. Their rows stay in the table meanwhile.
+    async fn forget(&self, group: &[Listed]) {
+        let service = self.service;
+        let names: BTreeSet<&Text> = group.iter().map(|listed| &listed.file.name).collect();
+        let ids: Vec<Text> = {
+            let file_of = service.file_of.borrow();
+            let known = file_of.iter().filter(|(_, file)| names.contains(file));
+            known.map(|(id, _)| id.clone()).collect()
+        };
+        let rows = service.guests.rows_of(&ids).await;
+        let rows = rows.into_iter().map(|(row, _)| (row.id.clone(), row));
+        self.before.replace(rows.collect());
+        let mut files = BTreeSet::new();
+        for id in &ids {
+            let place = service.lose(id).and_then(|volume| volume.place);
+            files.extend(place.map(|place| place.file.clone()));
+        }
+        service.guests.forget(&ids).await;
+        for file in files.iter().filter(|file| !service.is_wanted(file)) {
+            service.windows.borrow_mut().remove(file);
+            service.guests.forget_file(file).await;
+        }
+        let mut urls = service.url_of.borrow_mut();
+        for Listed { file, .. } in group {
+            urls.insert(file.name.clone(), file.url.clone());
+        }
+    }
+
+    /// The group was read: episodes that are no longer there are gone, and those that are there have grown.
+    async fn renew(&self) {
+        let after = self.after.take();
+        let _ = self.service.guests.label(after.clone()).await;
+        let mut before = self.before.take();
+        for row in after {
+            if before.remove(&row.id).is_some() {
+                let (id, into) = (row.id.clone(), row.id);
+                (self.send)(Output::Event(Event::Grown { id, into }));
+            }
+        }
+        let ids: Vec<Text> = before.into_keys().collect();
+        if !ids.is_empty() {
+            (self.send)(Output::Event(Event::Gone { ids }));
+        }
+    }
+
+    /// The row as it is shown: it keeps its place in the table, and says whether it is being written.
+    fn shown(&self, mut row: Row) -> Row {
+        if let Some(before) = self.before.borrow().get(&row.id) {
+            row.added = before.added;
+            row.tags.clone_from(&before.tags);
+        }
+        if self.is_growing && &*row.outcome == OPEN {
+            row.outcome = RUNNING.into();
+        }
+        row
+    }
+
     async fn all(&self, list: &str) -> Result<(), HttpError> {
         let request = http::Request {
             method: "GET",
@@ -141,6 +298,7 @@ impl Fetching<'_> {
             return;
         }
         self.files.set(self.files.get() + group.len());
+        self.forget(&group).await;
         let opened = stream::iter(group).map(|Listed { file, .. }| async move {
             let opened = RangedFile::open(&file.name, &file.url).await;
             opened.map_err(|error| format!("{} could not be read: {error}", file.name))
@@ -163,6 +321,7 @@ impl Fetching<'_> {
         if self.unless_cancelled(&mut reading).await.is_none() {
             reading.await;
         }
+        self.renew().await;
     }
 
     async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
@@ -189,6 +348,10 @@ impl Fetching<'_> {
             }
             Output::Event(Event::Added { rows }) => {
                 self.found.set(self.found.get() + rows.len());
+                let rows: Vec<Row> = rows.into_iter().map(|row| self.shown(row)).collect();
+                if self.is_growing || !self.before.borrow().is_empty() {
+                    self.after.borrow_mut().extend(rows.iter().cloned());
+                }
                 (self.send)(Output::Event(Event::Added { rows }));
             }
             output => (self.send)(output),

@@ -368,7 +368,12 @@ pub(super) async fn take<'a>(
     file: &Text,
     entries: Vec<Entry>,
 ) {
-    // The first episode is likely to be opened next.
+    let name = library
+        .windows
+        .borrow()
+        .get(file)
+        .map(|window| window.source().name());
+    // The first one is likely to be opened next.
     let mut is_first = reading.found.get() == 0;
     let mut entries = entries.into_iter().peekable();
     while entries.peek().is_some() {
@@ -381,6 +386,9 @@ pub(super) async fn take<'a>(
             let is_new;
             (row.id, is_new) = naming::free_id(library, &row.id, &at);
             library.remember(&row, Some(at.clone()));
+            if let Some(name) = &name {
+                library.came_from(&row.id, name);
+            }
             if std::mem::take(&mut is_first)
                 && let Some(mut episode) = entry.episode
             {

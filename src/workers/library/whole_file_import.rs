@@ -5,10 +5,10 @@ use std::rc::Rc;
 use volary_protocol::library::Event;
 
 use volary_core::json::{Json, Text};
-use volary_trajectory::Episode;
 use volary_trajectory::archive::Limits;
 use volary_trajectory::import::{ImportError, InputFile, NoteLevel, import_mapped};
 use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, native};
 
 use super::naming::Named;
 use super::opening::TAGS;
@@ -57,9 +57,28 @@ pub(super) async fn read_together<'a>(
         }
         reading.done.set(reading.done.get() + size);
     }
-    if inputs.is_empty() {
-        return;
+    // Episodes of our own format do not name their files, so each of these is read by itself.
+    let (native, other): (Vec<InputFile>, Vec<InputFile>) = inputs.into_iter().partition(is_native);
+    let native = native.into_iter().map(|file| vec![file]);
+    for inputs in native.chain([other]).filter(|inputs| !inputs.is_empty()) {
+        if reading::is_cancelled(library, reading.number) {
+            return;
+        }
+        read_inputs(library, reading, inputs).await;
     }
+}
+
+fn is_native(file: &InputFile) -> bool {
+    const HEAD: usize = 200;
+    let head = file.bytes.get(..HEAD).unwrap_or(&file.bytes);
+    String::from_utf8_lossy(head).contains(native::FORMAT)
+}
+
+async fn read_inputs<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    inputs: Vec<InputFile>,
+) {
     let mappings = library.mappings.borrow().clone();
     let outcome = match import_mapped(&inputs, Limits::default(), &mappings) {
         Ok(outcome) => outcome,
@@ -70,6 +89,10 @@ pub(super) async fn read_together<'a>(
             return reading.note(NoteLevel::Unreadable, &"".into(), error.to_string());
         }
     };
+    let only: Option<Text> = match inputs.as_slice() {
+        [file] => file.name.as_deref().map(Text::from),
+        _ => None,
+    };
     drop(inputs);
     // From here on ids are compared, so the stored ones must be known. They were listed meanwhile.
     listing::ready(library).await;
@@ -79,6 +102,8 @@ pub(super) async fn read_together<'a>(
     let mut batch: Vec<Item> = Vec::new();
     for (place, mut episode) in outcome.episodes.into_iter().enumerate() {
         let tags = take_tags(&mut episode);
+        let file = episode.source.as_ref().map(|source| source.file.clone());
+        let file = only.clone().or(file.filter(|file| !file.is_empty()));
         let named = naming::named(library, reading.origin, episode, &batch).await;
         let Named {
             episode,
@@ -88,6 +113,9 @@ pub(super) async fn read_together<'a>(
         let row = Row::of(&episode, tags);
         let row = reading::stamped(reading, row, text.len() as u64);
         library.remember(&row, None);
+        if let Some(file) = file {
+            library.came_from(&row.id, &file);
+        }
         library.search.insert(&episode, &episode.id);
         let held = Held::Text(text);
         batch.push(Item { row, held, is_new });

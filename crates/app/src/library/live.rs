@@ -1,0 +1,206 @@
+//! Files that change while the library shows them.
+//!
+//! Invariants: one refresh is carried out at a time, and what changes meanwhile is in the next one, once for each file. A
+//! file that is no longer written to is reported as settled, once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use volary_core::json::Text;
+use volary_protocol::library::RemoteFile;
+
+/// A file that was not written to for this many seconds is settled.
+const QUIET: f64 = 10.0;
+
+/// What the worker is to do with files that it read before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Refresh {
+    /// Read these: they are new, or were written to.
+    pub changed: Vec<RemoteFile>,
+    /// These are gone, or the folders in which they were.
+    pub gone: Vec<Text>,
+    /// These are written to no more.
+    pub settled: Vec<Text>,
+}
+
+/// What the page does next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Have the worker do this, and call [`Live::done`] after it.
+    Refresh(Refresh),
+    /// Have the worker read the whole list again, and call [`Live::done`] after it.
+    Reload,
+    /// Call [`Live::woken`] after this many seconds.
+    Wake(f64),
+}
+
+/// The files, by their addresses. Times are seconds of any clock that only moves forward.
+#[derive(Debug, Default)]
+pub struct Live {
+    /// Whether the worker reads the list or a refresh.
+    is_busy: bool,
+    must_reload: bool,
+    changed: BTreeMap<Text, RemoteFile>,
+    gone: BTreeSet<Text>,
+    settled: BTreeSet<Text>,
+    /// When files were last written to.
+    growing: BTreeMap<Text, f64>,
+    is_due: bool,
+}
+
+impl Live {
+    /// The worker begins to read the list.
+    pub fn begin(&mut self) {
+        self.is_busy = true;
+    }
+
+    /// Files changed.
+    pub fn changes(&mut self, changed: Vec<RemoteFile>, gone: Vec<Text>, now: f64) -> Vec<Effect> {
+        for place in gone {
+            let is_in = |url: &Text| {
+                let rest = url.strip_prefix(&*place);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            self.changed.retain(|url, _| !is_in(url));
+            self.growing.retain(|url, _| !is_in(url));
+            self.settled.retain(|url| !is_in(url));
+            self.gone.insert(place);
+        }
+        for file in changed {
+            self.gone.remove(&file.url);
+            self.settled.remove(&file.url);
+            self.growing.insert(file.url.clone(), now);
+            self.changed.insert(file.url.clone(), file);
+        }
+        self.next(now)
+    }
+
+    /// Changes were missed.
+    pub fn reload(&mut self, now: f64) -> Vec<Effect> {
+        self.must_reload = true;
+        self.changed.clear();
+        self.gone.clear();
+        self.next(now)
+    }
+
+    /// The list, or a refresh, was read.
+    pub fn done(&mut self, now: f64) -> Vec<Effect> {
+        self.is_busy = false;
+        self.next(now)
+    }
+
+    /// The time of [`Effect::Wake`] has come.
+    pub fn woken(&mut self, now: f64) -> Vec<Effect> {
+        self.is_due = false;
+        let (quiet, growing) = std::mem::take(&mut self.growing)
+            .into_iter()
+            .partition(|(_, last)| now - last >= QUIET);
+        self.growing = growing;
+        self.settled.extend(BTreeMap::into_keys(quiet));
+        self.next(now)
+    }
+
+    fn next(&mut self, now: f64) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if !self.is_busy {
+            if std::mem::take(&mut self.must_reload) {
+                self.is_busy = true;
+                effects.push(Effect::Reload);
+            } else {
+                let refresh = Refresh {
+                    changed: std::mem::take(&mut self.changed).into_values().collect(),
+                    gone: std::mem::take(&mut self.gone).into_iter().collect(),
+                    settled: std::mem::take(&mut self.settled).into_iter().collect(),
+                };
+                if refresh != Refresh::default() {
+                    self.is_busy = true;
+                    effects.push(Effect::Refresh(refresh));
+                }
+            }
+        }
+        let first = self.growing.values().copied().reduce(f64::min);
+        if let Some(first) = first.filter(|_| !self.is_due) {
+            self.is_due = true;
+            effects.push(Effect::Wake((first + QUIET - now).max(0.1)));
+        }
+        effects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(url: &str) -> RemoteFile {
+        RemoteFile {
+            name: url.into(),
+            url: url.into(),
+        }
+    }
+
+    fn refresh(changed: &[&str], gone: &[&str], settled: &[&str]) -> Effect {
+        let texts = |texts: &[&str]| texts.iter().map(|text| Text::from(*text)).collect();
+        Effect::Refresh(Refresh {
+            changed: changed.iter().map(|url| file(url)).collect(),
+            gone: texts(gone),
+            settled: texts(settled),
+        })
+    }
+
+    #[test]
+    fn changes_wait_for_the_list_and_for_each_other() {
+        let mut live = Live::default();
+        live.begin();
+        assert_eq!(
+            live.changes(vec![file("a")], vec![], 0.0),
+            [Effect::Wake(QUIET)]
+        );
+        assert_eq!(
+            live.changes(vec![file("b"), file("a")], vec!["c".into()], 1.0),
+            []
+        );
+        assert_eq!(live.done(2.0), [refresh(&["a", "b"], &["c"], &[])]);
+        assert_eq!(live.changes(vec![file("a")], vec![], 3.0), []);
+        assert_eq!(live.done(4.0), [refresh(&["a"], &[], &[])]);
+        assert_eq!(live.done(5.0), []);
+    }
+
+    #[test]
+    fn the_last_word_on_a_file_counts() {
+        let mut live = Live::default();
+        live.begin();
+        live.changes(vec![file("d/a"), file("d/b"), file("da")], vec![], 0.0);
+        live.changes(vec![], vec!["d".into()], 0.0);
+        live.changes(vec![file("x")], vec![], 0.0);
+        live.changes(vec![], vec!["x".into()], 0.0);
+        live.changes(vec![file("x")], vec![], 0.0);
+        assert_eq!(live.done(1.0), [refresh(&["da", "x"], &["d"], &[])]);
+    }
+
+    #[test]
+    fn a_file_that_is_written_to_no_more_settles_once() {
+        let mut live = Live::default();
+        let effects = live.changes(vec![file("a")], vec![], 0.0);
+        assert_eq!(effects, [refresh(&["a"], &[], &[]), Effect::Wake(QUIET)]);
+        live.done(0.1);
+        live.changes(vec![file("b")], vec![], 5.0);
+        live.done(5.1);
+        assert_eq!(
+            live.woken(10.0),
+            [refresh(&[], &[], &["a"]), Effect::Wake(5.0)]
+        );
+        live.done(10.1);
+        assert_eq!(live.woken(15.0), [refresh(&[], &[], &["b"])]);
+        live.done(15.1);
+        assert_eq!(live.woken(30.0), []);
+    }
+
+    #[test]
+    fn missed_changes_reload_the_list() {
+        let mut live = Live::default();
+        live.changes(vec![file("a")], vec![], 0.0);
+        live.changes(vec![file("b")], vec![], 0.5);
+        assert_eq!(live.reload(1.0), []);
+        assert_eq!(live.done(2.0), [Effect::Reload]);
+        assert_eq!(live.done(3.0), []);
+    }
+}

@@ -1,0 +1,96 @@
+//! Follows the files of a site that change, as those of `volary view` do. [`volary_app::library::live`] decides when what is
+//! read again.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_app::library::live::{Effect, Live, Refresh};
+use volary_app::library::readings::ReadingNumber;
+use volary_core::json::Text;
+use volary_protocol::library::{Origin, Request};
+
+use super::LibraryClient;
+use super::site::Changes;
+use crate::browser::{event_source, spawn, timers};
+
+/// The events of the server.
+const CHANGES: &str = "changes";
+const RELOAD: &str = "reload";
+
+/// Reads the list of files, and follows what changes from now on.
+pub(super) fn begin(
+    client: LibraryClient,
+    number: ReadingNumber,
+    list: Text,
+    events: Option<Text>,
+) {
+    client.state.update_value(|state| {
+        state.live.begin();
+        state.list = Some(list.clone());
+    });
+    if let Some(events) = events {
+        event_source::listen(&events.clone(), &[CHANGES, RELOAD], move |name, data| {
+            match Changes::read(&events, &data).filter(|_| name == CHANGES) {
+                Some(Changes { changed, gone }) => {
+                    update(client, |live, now| live.changes(changed, gone, now));
+                }
+                None => update(client, Live::reload),
+            }
+        });
+    }
+    read(
+        client,
+        Some(number),
+        Request::FetchList {
+            origin: Origin::Published,
+            list,
+        },
+    );
+}
+
+fn update(client: LibraryClient, change: impl FnOnce(&mut Live, f64) -> Vec<Effect>) {
+    let now = timers::now();
+    let effects = client
+        .state
+        .try_update_value(|state| change(&mut state.live, now));
+    for effect in effects.unwrap_or_default() {
+        match effect {
+            Effect::Refresh(Refresh {
+                changed,
+                gone,
+                settled,
+            }) => {
+                let origin = Origin::Published;
+                read(
+                    client,
+                    None,
+                    Request::Refresh {
+                        origin,
+                        changed,
+                        gone,
+                        settled,
+                    },
+                );
+            }
+            Effect::Reload => {
+                let list = client.state.with_value(|state| state.list.clone());
+                let origin = Origin::Published;
+                let list = list.unwrap_or_default();
+                read(client, None, Request::FetchList { origin, list });
+            }
+            Effect::Wake(wait) => spawn(async move {
+                timers::sleep(Duration::from_secs_f64(wait)).await;
+                update(client, Live::woken);
+            }),
+        }
+    }
+}
+
+/// Sends a request, and tells when it was carried out.
+fn read(client: LibraryClient, number: Option<ReadingNumber>, request: Request) {
+    let replies = client.call(&request, Vec::new());
+    spawn(async move {
+        client.followed_reading(number, replies).await;
+        update(client, Live::done);
+    });
+}
