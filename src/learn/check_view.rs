@@ -81,7 +81,7 @@ fn StepChoice(
     }
 }
 
-/// A question with answers to choose from.
+/// The answers of a question; the right one meets it.
 #[component]
 pub(super) fn QuestionView(course: Course, question: Question) -> impl IntoView {
     let number = question.number;

@@ -33,7 +33,7 @@ impl Course {
     }
 }
 
-/// A lesson.
+/// The pieces of a lesson in order, and the way to the next one.
 #[component]
 pub(super) fn LessonView(lesson: Arc<Lesson>, key: String, reader: Reader) -> impl IntoView {
     let course = Course {

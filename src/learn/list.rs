@@ -5,7 +5,6 @@ use volary_lesson::catalog::{Entry, LESSONS};
 
 use super::reader::Reader;
 
-/// The list.
 #[component]
 pub(super) fn LessonList(reader: Reader) -> impl IntoView {
     let rows = LESSONS.iter().map(|entry| row(entry, reader));

@@ -35,7 +35,7 @@ enum Shown {
     Failed(String),
 }
 
-/// The page.
+/// Lists the lessons, or shows the one that the address names.
 pub fn page() -> AnyView {
     let pages = use_pages();
     let reader = Reader::of_browser();

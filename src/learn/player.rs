@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
-use volary_agent::{Fault, Limits, Next, Oracle, Policy, Student, decide, step_note};
+use volary_agent::{Limits, Next, Policy, Student, decide, step_note};
 use volary_app::playground::action::action;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_core::json::{Json, Text};
@@ -56,10 +56,9 @@ impl Workbench {
     }
 }
 
-/// A player.
+/// An episode, the worker's environment behind it, and the action that the reader makes.
 #[derive(Clone, Copy)]
 pub(super) struct Player {
-    /// The episode.
     pub episode: RwSignal<Arc<Episode>>,
     /// Counts up whenever steps that were shown are replaced or taken away.
     pub edition: RwSignal<u32>,
@@ -67,7 +66,7 @@ pub(super) struct Player {
     pub selected: RwSignal<usize>,
     /// How the episode stands with the worker.
     pub session: RwSignal<Session>,
-    /// The chosen tool.
+    /// The tool whose form is shown.
     pub tool: RwSignal<Option<Text>>,
     /// The arguments for it.
     pub form: RwSignal<Form>,
@@ -149,11 +148,6 @@ impl Player {
                 Err(error) => return self.trouble.set(Some(error.to_string())),
             }
         }
-    }
-
-    /// A student of an environment.
-    pub fn student(fault: Fault, seed: u64, oracle: Option<Oracle>) -> Student {
-        Student::new(fault, seed, oracle)
     }
 
     fn note(self, note: Option<Text>) {

@@ -1,16 +1,17 @@
 //! An episode or a task within a lesson: the transcript, the way through its steps, and the tools.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use volary_agent::{Limits, Oracle};
+use volary_agent::{Limits, Oracle, Student};
 use volary_core::json::Text;
 use volary_lesson::{Play, Problem, Recording};
 use volary_trajectory::Recipe;
 
 use super::player::Player;
-use crate::browser;
+use crate::browser::{self, timers};
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, SchemaForm, Transcript};
 use crate::playground::frame_pane::{FrameAndTree, Shown};
@@ -19,7 +20,10 @@ use crate::playground::setup;
 use crate::playground::state::{Playground, use_playground};
 use volary_app::playground::session::Session;
 
-/// An episode or a task.
+/// How long a transcript takes to measure its steps.
+const SETTLING: Duration = Duration::from_millis(200);
+
+/// An episode to read, or a task that the reader plays after a click.
 #[component]
 pub(super) fn PlayView(play: Arc<Play>, player: Player) -> impl IntoView {
     let playground = use_playground();
@@ -111,12 +115,17 @@ fn open(playground: Playground, play: &Play, player: Player) {
             return;
         }
         if let Recording::Student { fault, seed, steps } = recording {
-            let student = Player::student(fault, seed, oracle);
+            let student = Student::new(fault, seed, oracle);
             player.watch(student, Limits { max_steps: steps }).await;
         }
         // An episode is read from its beginning.
         if !is_playable && !player.selected.is_disposed() {
             player.selected.set(0);
+            // Once more when the transcript knows how high its steps are.
+            timers::sleep(SETTLING).await;
+            if player.selected.try_get_untracked() == Some(0) {
+                player.selected.set(0);
+            }
         }
     });
 }

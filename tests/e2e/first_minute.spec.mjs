@@ -103,7 +103,7 @@ test("every linked page exists", () =>
     const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
     await links.first().waitFor();
     const names = await links.allInnerTexts();
-    const known = ["Playground", "Review", "Evaluate", "Environments", "Settings"];
+    const known = ["Playground", "Review", "Evaluate", "Environments", "Learn", "Settings"];
     assert.deepEqual(names, known.filter((name) => names.includes(name)));
     assert.equal(names[0], "Playground");
     for (const name of names.reverse()) {

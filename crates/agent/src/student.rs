@@ -23,7 +23,7 @@ pub use fault::Fault;
 /// Tools that no environment has.
 const INVENTED: [&str; 4] = ["search_web", "ask_expert", "solve", "final_answer"];
 
-/// The student.
+/// Makes one fault, and otherwise acts as the oracle does, or at random without one.
 #[derive(Clone)]
 pub struct Student {
     fault: Option<Fault>,

@@ -4,7 +4,7 @@
 
 use crate::lesson::Problem;
 
-/// A field.
+/// One `key: value` of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The key, in lower case.

@@ -5,7 +5,7 @@
 pub struct Entry {
     /// Its name in addresses, and that of its file `lessons/<id>.md`.
     pub id: &'static str,
-    /// Its title.
+    /// The same as in the head of the file.
     pub title: &'static str,
     /// What is learned.
     pub summary: &'static str,
@@ -15,7 +15,7 @@ pub struct Entry {
     pub goals: usize,
 }
 
-/// The lessons.
+/// All of them, each building on those before.
 pub const LESSONS: [Entry; 6] = [
     Entry {
         id: "agent-loop",

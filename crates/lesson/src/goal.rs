@@ -24,11 +24,11 @@ pub enum Condition {
     Steps(Bound, u64),
     /// The number of calls: of a tool, or of all tools.
     Calls {
-        /// The tool.
+        /// The one whose calls are counted; all if `None`.
         tool: Option<String>,
-        /// The bound.
+        /// Whether fewer or more calls are allowed.
         bound: Bound,
-        /// The number.
+        /// What the calls are compared with.
         count: u64,
     },
     /// The number of steps that failed or were noted as a fault.

@@ -11,10 +11,10 @@ use volary_trajectory::{Recipe, call_id};
 
 use crate::goal::Goal;
 
-/// A lesson.
+/// What a file of the format holds, in the order of reading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
-    /// Its title.
+    /// One line, shown above it and in lists.
     pub title: String,
     /// One sentence that says what is learned.
     pub summary: String,
@@ -27,11 +27,11 @@ pub struct Lesson {
 /// A piece of a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
-    /// A heading.
+    /// The beginning of a section.
     Heading {
         /// 2 for a section, 3 for a part of one.
         level: usize,
-        /// Its text.
+        /// Plain text, without markup.
         text: String,
     },
     /// Markdown without headings and blocks of a lesson.
@@ -55,7 +55,7 @@ pub struct Play {
     pub id: String,
     /// What is shown above it.
     pub title: String,
-    /// The environment.
+    /// The name of a built-in environment.
     pub environment: String,
     /// The id of a task of the environment.
     pub task: Option<String>,
@@ -80,11 +80,11 @@ pub enum Recording {
     Actions(Vec<ToolRequestMessage>),
     /// What a scripted student does.
     Student {
-        /// Its fault.
+        /// What it does wrong.
         fault: Fault,
-        /// Its seed.
+        /// Decides how it does it.
         seed: u64,
-        /// The most steps.
+        /// After so many, the episode is truncated.
         steps: usize,
     },
 }
@@ -111,7 +111,7 @@ pub struct Check {
 pub struct Question {
     /// Its number among all checks of the lesson, from 1.
     pub number: usize,
-    /// The question.
+    /// What is asked.
     pub text: String,
     /// The answers, and whether each is right. Exactly one is.
     pub answers: Vec<(bool, String)>,
