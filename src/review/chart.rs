@@ -157,7 +157,7 @@ impl Shown {
                 is_swapped,
                 ..
             } => {
-                let below = strips.iter().map(|strip| strip_label(strip));
+                let below = strips.iter().map(strip_label);
                 let below = view! { <div class="chart-x chart-names">{below.collect_view()}</div> };
                 self.frame(y, usize::from(!is_swapped), strips, below.into_any())
             }

@@ -132,13 +132,12 @@ fn LabelKeys(viewer: Viewer, notes: Notes) -> impl IntoView {
     let target = Memo::new(move |_| target_of(viewer.shown.selected.get()));
     let on = Memo::new(move |_| {
         let id = viewer.shown.episode.with(|episode| episode.id.clone());
-        let labels = notes.all.with(|all| {
+        notes.all.with(|all| {
             target.with(|target| {
                 let labels = labels_on(all, &id, target).into_iter();
                 labels.cloned().collect::<Vec<_>>()
             })
-        });
-        labels
+        })
     });
     let buttons =
         move || {

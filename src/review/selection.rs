@@ -278,7 +278,9 @@ fn may_hide(column: &Column) -> bool {
 
 /// The rows with the notes on them. Rows without notes are shared.
 fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
-    let mut known: BTreeMap<&str, (Vec<Text>, Vec<Text>, Option<Text>)> = BTreeMap::new();
+    /// What the notes on an episode say: texts, labels, verdict.
+    type Noted = (Vec<Text>, Vec<Text>, Option<Text>);
+    let mut known: BTreeMap<&str, Noted> = BTreeMap::new();
     let mut notes: Vec<_> = notes.iter().collect();
     notes.sort_by(|one, other| one.changed.total_cmp(&other.changed));
     for note in notes {

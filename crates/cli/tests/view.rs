@@ -791,7 +791,49 @@ fn addresses_are_part_of_the_library() {
         "/api/library.json",
         "/api/files",
         "/api/file/{path}",
+        "/api/events",
     ] {
         assert!(openapi["paths"][path].is_object(), "{path}");
     }
+}
+
+#[test]
+fn changes_are_told_within_a_moment() {
+    let folder = Folder::new("events");
+    folder.write("runs/a.json", "{}");
+    let view = folder.view(&[]);
+    assert_eq!(view.with("GET /api/events", "").status, 401);
+    let mut stream = TcpStream::connect(&view.address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    write!(
+        stream,
+        "GET /api/events HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n",
+        view.address, view.cookie
+    )
+    .unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "event: ready"));
+    // The next event that names a file.
+    let mut told = |kind: &str, path: &str| {
+        let named = lines.find(|line| line.starts_with("data: {") && line.contains(path));
+        let event: Value = serde_json::from_str(&named.unwrap()["data: ".len()..]).unwrap();
+        let event = event[kind].to_string();
+        assert!(event.contains(path), "{kind} {path}: {event}");
+    };
+    // The folder may not be watched yet.
+    for _ in 0..20 {
+        folder.write("runs/deep/b.json", "{}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    told("changed", "file/0/deep/b.json");
+    let start = Instant::now();
+    folder.write("runs/c.json", "{}");
+    told("changed", "file/0/c.json");
+    fs::remove_file(folder.path("runs/c.json")).unwrap();
+    told("gone", "file/0/c.json");
+    fs::remove_dir_all(folder.path("runs/deep")).unwrap();
+    told("gone", "file/0/deep");
+    assert!(start.elapsed() < Duration::from_secs(15));
 }
