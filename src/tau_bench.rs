@@ -22,7 +22,6 @@ use crate::browser::worker_client::WorkerClient;
 use crate::shared::Shared;
 use crate::storage::checkout as storage;
 
-/// The checkout.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkout {
     /// What it has; `None` without one.

@@ -28,7 +28,6 @@ pub type SharedTokenizer = Arc<dyn Tokenizer + Send + Sync>;
 pub struct NamedTokenizer {
     /// The name of the file.
     pub name: String,
-    /// The tokenizer.
     pub tokenizer: SharedTokenizer,
 }
 

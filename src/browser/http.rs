@@ -24,7 +24,6 @@ use web_sys::{
 
 use super::timers;
 
-/// A request.
 #[derive(Clone, Default)]
 pub struct Request {
     /// Such as `GET`.
@@ -105,10 +104,7 @@ pub enum HttpError {
     },
     /// The body is larger than the caller allows.
     #[error("The response is larger than {limit} bytes.")]
-    TooLarge {
-        /// The limit.
-        limit: usize,
-    },
+    TooLarge { limit: usize },
 }
 
 /// A response: its head, and its body as a stream.

@@ -3,7 +3,6 @@
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, KeyboardEvent};
 
-/// A key press.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPress {
     /// The value of `KeyboardEvent.key`: `?`, `j`, `Enter`.

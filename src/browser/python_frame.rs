@@ -20,7 +20,6 @@ use super::python_port::{Answer, answer, get, number, set};
 /// Where the build puts the files, relative to the page.
 const FOLDER: &str = "python";
 
-/// An event of the frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameEvent {
     /// A chunk of the files was fetched.

@@ -40,7 +40,6 @@ pub struct WorkerClient {
 /// A reply to a call.
 #[derive(Debug)]
 pub struct Reply<E> {
-    /// The event.
     pub event: E,
     /// The browser objects sent with it.
     pub attachments: Vec<Attachment>,

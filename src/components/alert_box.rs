@@ -37,9 +37,7 @@ pub fn AlertWords(
     /// What went wrong.
     #[prop(into)]
     what: String,
-    /// Why.
-    #[prop(into)]
-    why: String,
+    #[prop(into)] why: String,
     /// What to do.
     #[prop(into)]
     advice: String,

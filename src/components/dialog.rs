@@ -11,9 +11,7 @@ use crate::browser;
 pub fn Dialog(
     /// Whether it is shown.
     open: RwSignal<bool>,
-    /// The title.
-    #[prop(into)]
-    title: String,
+    #[prop(into)] title: String,
     /// The content.
     children: Children,
 ) -> impl IntoView {

@@ -12,9 +12,7 @@ use crate::projection::tally::Tally;
 /// end of the transcript.
 #[component]
 pub fn EpisodeStatus(
-    /// The episode.
-    #[prop(into)]
-    episode: Signal<Arc<Episode>>,
+    #[prop(into)] episode: Signal<Arc<Episode>>,
     /// Changes whenever existing steps are replaced or removed.
     #[prop(into)]
     edition: Signal<u32>,

@@ -7,7 +7,6 @@ use leptos::prelude::*;
 pub fn Field(
     /// The id of the control.
     id: &'static str,
-    /// The label.
     label: &'static str,
     /// The control, and what belongs to it.
     children: Children,

@@ -13,11 +13,7 @@ use crate::projection::summary::reward_text;
 
 /// Renders a view; nothing for `None`.
 #[component]
-pub fn FrameView(
-    /// The view.
-    #[prop(into)]
-    view: Signal<Option<View>>,
-) -> impl IntoView {
+pub fn FrameView(#[prop(into)] view: Signal<Option<View>>) -> impl IntoView {
     let count =
         Memo::new(move |_| view.with(|view| view.as_ref().map_or(0, |view| view.blocks.len())));
     // Blocks that stay the same are not rendered again.

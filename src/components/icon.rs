@@ -5,9 +5,7 @@ use leptos::prelude::*;
 /// An icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
-    /// Plays.
     Play,
-    /// Pauses.
     Pause,
     /// Goes to the start.
     First,
@@ -23,7 +21,6 @@ pub enum Glyph {
     Check,
     /// Closes, removes.
     Close,
-    /// Adds.
     Add,
     /// Moves up.
     Up,
@@ -31,7 +28,6 @@ pub enum Glyph {
     Down,
     /// Opens and closes: points right, rotated when open.
     Chevron,
-    /// A warning.
     Warning,
     /// A light theme.
     Sun,
@@ -90,7 +86,6 @@ pub fn Icon(
 pub fn NamedIcon(
     /// What it shows.
     glyph: Glyph,
-    /// The name.
     name: &'static str,
 ) -> impl IntoView {
     view! {

@@ -14,9 +14,7 @@ use crate::projection::summary::seconds_text;
 /// The exchanges of a step, one at a time, starting with the last one.
 #[component]
 pub fn Inspector(
-    /// The exchanges.
-    #[prop(into)]
-    exchanges: Signal<Vec<Result<Exchange, KeptError>>>,
+    #[prop(into)] exchanges: Signal<Vec<Result<Exchange, KeptError>>>,
 ) -> impl IntoView {
     let chosen = RwSignal::new(0_usize);
     move || {

@@ -18,9 +18,7 @@ use crate::projection::text::plural;
 /// The reward curve. A click selects a step; the timeline's slider does the same by keyboard.
 #[component]
 pub fn RewardCurve(
-    /// The episode.
-    #[prop(into)]
-    episode: Signal<Arc<Episode>>,
+    #[prop(into)] episode: Signal<Arc<Episode>>,
     /// Changes whenever existing steps are replaced or removed.
     #[prop(into)]
     edition: Signal<u32>,

@@ -12,10 +12,8 @@ use crate::projection::outline::class_and_name;
 use crate::projection::step_bar::{self, HEIGHT, WIDTH, place_of, step_at};
 use crate::projection::text::plural;
 
-/// The bar.
 #[component]
 pub fn StepBar(
-    /// The episode.
     episode: Signal<Arc<Episode>>,
     /// The selected step; 0 is the reset.
     selected: RwSignal<usize>,

@@ -4,15 +4,12 @@ use leptos::prelude::*;
 
 use super::icon::{Glyph, Icon};
 
-/// A theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
     /// The system's.
     #[default]
     System,
-    /// Light.
     Light,
-    /// Dark.
     Dark,
 }
 
@@ -46,10 +43,7 @@ impl Theme {
 
 /// A button that switches to the next theme.
 #[component]
-pub fn ThemeSwitch(
-    /// The theme.
-    theme: RwSignal<Theme>,
-) -> impl IntoView {
+pub fn ThemeSwitch(theme: RwSignal<Theme>) -> impl IntoView {
     let name = move || match theme.get() {
         Theme::System => "Theme: system",
         Theme::Light => "Theme: light",

@@ -26,7 +26,6 @@ pub struct TurnActions {
 /// The turn, if there is one.
 #[component]
 pub fn TurnView(
-    /// The turn.
     turn: RwSignal<Option<Turn>>,
     /// The page's clock, which ticks while the turn waits.
     clock: Signal<f64>,

@@ -18,7 +18,6 @@ use crate::route::{Route, TemplatePlace};
 /// The largest file that is imported, in bytes.
 const LARGEST_FILE: usize = 1 << 20;
 
-/// The catalogue.
 #[component]
 pub(super) fn Catalogue(
     /// The checkout of tau-bench that is being added.

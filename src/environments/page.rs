@@ -15,7 +15,6 @@ use crate::route::Route;
 /// What takes dropped files: the catalogue or the editor, whichever is shown.
 pub(super) type DropTarget = StoredValue<Option<Rc<dyn Fn(Vec<GivenFile>)>>, LocalStorage>;
 
-/// The page.
 pub fn page() -> AnyView {
     let pages = use_pages();
     let file = Memo::new(move |last: Option<&Option<String>>| {

@@ -6,7 +6,6 @@ pub struct Template {
     pub name: &'static str,
     /// What it shows.
     pub summary: &'static str,
-    /// The code.
     pub code: &'static str,
 }
 

@@ -8,7 +8,6 @@ use super::chart::{self, Axis};
 use super::run::Run;
 use crate::components::text::inert;
 
-/// The charts.
 #[component]
 pub(super) fn Charts(run: Rc<Run>) -> impl IntoView {
     let passes = (run.plan.repeats > 1).then(|| {

@@ -28,7 +28,6 @@ enum Loaded {
     Failed(String),
 }
 
-/// The page.
 #[component]
 pub(super) fn ComparePage(
     /// The id of the baseline.

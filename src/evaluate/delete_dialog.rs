@@ -10,9 +10,7 @@ use crate::projection::text::plural;
 /// An evaluation to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doomed {
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
     /// The number of stored episodes that it made.
     pub episodes: usize,

@@ -16,7 +16,6 @@ use crate::projection::form::Form;
 /// The id of the form.
 const FORM: &str = "evaluation-limits";
 
-/// The dialog.
 #[component]
 pub(super) fn LimitsDialog(
     evaluations: Evaluations,

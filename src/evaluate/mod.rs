@@ -55,7 +55,6 @@ pub fn page() -> AnyView {
     view! { <EvaluatePage/> }.into_any()
 }
 
-/// The page.
 #[component]
 fn EvaluatePage() -> impl IntoView {
     let evaluations = Evaluations::new(use_playground());

@@ -13,7 +13,6 @@ use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::{count_text, large_count_text};
 
-/// The table.
 #[component]
 pub(super) fn PoliciesTable(run: Rc<Run>) -> impl IntoView {
     let table = run.shown.table;

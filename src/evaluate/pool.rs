@@ -47,7 +47,6 @@ pub enum News {
     Left(Vec<usize>),
     /// The worker was lost with these cells.
     Lost {
-        /// The cells.
         cells: BTreeSet<usize>,
         /// The reason.
         message: String,
@@ -88,7 +87,6 @@ pub struct Lease {
     slot: Rc<RefCell<WorkerSlot>>,
     hear: Hear,
     generation: u32,
-    /// The environment.
     pub environment: EnvironmentId,
 }
 

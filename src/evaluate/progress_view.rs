@@ -182,7 +182,6 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
     text
 }
 
-/// The controls.
 #[component]
 pub(super) fn Controls(
     evaluations: Evaluations,

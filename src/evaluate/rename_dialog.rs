@@ -7,7 +7,6 @@ use super::state::Evaluations;
 use crate::components::Dialog;
 use crate::components::field::Field;
 
-/// The dialog.
 #[component]
 pub(super) fn RenameDialog(
     evaluations: Evaluations,

@@ -42,9 +42,7 @@ pub(super) async fn lock(id: &str) -> Option<WebLock> {
 
 /// An evaluation that is open.
 pub struct Run {
-    /// Its id.
     pub id: Text,
-    /// Its plan.
     pub plan: Plan,
     /// What the page shows of it.
     pub shown: Shown,

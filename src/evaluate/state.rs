@@ -22,7 +22,6 @@ use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations::{self as kept, Head};
 use crate::storage::{self, episodes};
 
-/// The evaluations.
 #[derive(Clone, Copy)]
 pub struct Evaluations {
     /// The playground, which shows episodes and alerts.

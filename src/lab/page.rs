@@ -53,7 +53,6 @@ pub(super) struct Lab {
     changes: StoredValue<u64>,
 }
 
-/// The page.
 pub fn page() -> AnyView {
     let lab = Lab::new();
     use_pages().hook(

@@ -29,14 +29,12 @@ pub enum Held {
 pub struct InFile {
     /// The id of the file.
     pub file: Text,
-    /// The place.
     pub place: Place,
 }
 
 /// A file that contains episodes.
 #[derive(Clone)]
 pub struct KnownFile {
-    /// Its id.
     pub id: Text,
     /// Its path.
     pub name: Text,
@@ -78,7 +76,6 @@ pub type Keeping<'a> = LocalBoxFuture<'a, Result<(), String>>;
 /// A row, and the place of its episode if that has no text.
 pub type Listed = (Row, Option<InFile>);
 
-/// A store of episodes.
 pub trait EpisodeStore {
     /// Stores episodes, all or none. Concurrent calls never overwrite each other's episodes.
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>>;

@@ -46,7 +46,6 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// The connection.
     pub fn connection(&self) -> &'a Connection {
         self.connection
     }
@@ -85,7 +84,6 @@ pub enum Progress<'a> {
     Waiting {
         /// The delay.
         seconds: f64,
-        /// The error.
         error: &'a ModelError,
         /// The failed request and its response.
         exchange: &'a Exchange,
@@ -104,7 +102,6 @@ pub struct Asked {
 /// A failed request, with partial output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unanswered {
-    /// The error.
     pub error: ModelError,
     /// The HTTP error that caused it, if there was one.
     pub(super) at_the_door: Option<HttpError>,

@@ -89,7 +89,6 @@ impl Connections {
         chosen.or_else(|| self.list.first())
     }
 
-    /// Sets the default.
     pub fn set_default(&mut self, id: &str) {
         self.default = Some(id.into());
     }

@@ -26,7 +26,6 @@ pub struct Limits<'a> {
     pub budget: &'a Budget,
     /// The amounts spent so far. Seconds, tokens and money are added here; the caller counts steps.
     pub spent: &'a mut Spent,
-    /// The prices.
     pub prices: &'a Prices,
 }
 

@@ -12,7 +12,6 @@ use crate::components::{EpisodeStatus, Timeline};
 use volary_app::playground::address::last_step;
 use volary_app::playground::session::Phase;
 
-/// The bar.
 #[component]
 pub(super) fn EpisodeBar() -> impl IntoView {
     let playground = use_playground();

@@ -14,7 +14,6 @@ use crate::components::{Glyph, Icon};
 
 const KEY: &str = "hint-seen";
 
-/// The hint.
 #[component]
 pub(super) fn Hint() -> impl IntoView {
     let playground = use_playground();

@@ -27,7 +27,6 @@ const PANES: &[(&str, &str)] = &[
     ("settings-pane", "Policy"),
 ];
 
-/// The playground.
 #[component]
 pub(crate) fn PlaygroundPage() -> impl IntoView {
     let playground = use_playground();

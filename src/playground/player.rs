@@ -47,7 +47,6 @@ pub struct Aside {
 
 /// A policy that needs nothing but the episode.
 pub struct BuiltIn {
-    /// The policy.
     pub policy: Box<dyn Policy>,
     /// When it ends.
     pub limits: Limits,

@@ -9,7 +9,6 @@ use super::state::{Playground, use_playground};
 use crate::components::Dialog;
 use crate::models::connections;
 
-/// The dialog.
 pub fn policy_dialog() -> AnyView {
     let playground = use_playground();
     let open = playground.policy.is_choosing;

@@ -126,7 +126,6 @@ fn is_known(playground: Playground) -> bool {
     })
 }
 
-/// Takes an action.
 pub fn take_action(playground: Playground, action: AnyMessage) {
     command(playground, |session, episode| session.step(episode, action));
 }

@@ -52,7 +52,6 @@ pub struct Signals {
     pub setup: Setup,
     /// The action that is being made by hand.
     pub manual: ManualAction,
-    /// The policy.
     pub policy: PolicySettings,
     /// Export, import, share.
     pub transfer: Transfer,

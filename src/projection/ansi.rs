@@ -15,13 +15,9 @@ pub struct Look {
     pub colour: Option<u8>,
     /// Background colour, one of sixteen.
     pub behind: Option<u8>,
-    /// Bold.
     pub bold: bool,
-    /// Faint.
     pub faint: bool,
-    /// Italic.
     pub italic: bool,
-    /// Underlined.
     pub underlined: bool,
     /// Struck through.
     pub struck: bool,

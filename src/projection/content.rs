@@ -11,7 +11,6 @@ const LARGEST_JSON: usize = 200_000;
 pub enum Content {
     /// Empty.
     Nothing,
-    /// A text.
     Text(Text),
     /// A list or an object.
     Json(Json),
@@ -22,7 +21,6 @@ pub enum Content {
 /// A part of a multimodal content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    /// A text.
     Text(Text),
     /// An image embedded in the message.
     Image(Text),

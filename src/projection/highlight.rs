@@ -22,7 +22,6 @@ pub struct Piece {
 /// A position on the page: a piece and an offset in UTF-16 code units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The piece.
     pub piece: usize,
     /// The offset in it.
     pub offset: u32,

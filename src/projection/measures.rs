@@ -9,7 +9,6 @@ use super::text::large_count_text;
 
 /// An amount that each step has.
 pub struct Measure {
-    /// Its name.
     pub name: &'static str,
     /// The amounts by step.
     pub amounts: fn(&Episode) -> Vec<f64>,

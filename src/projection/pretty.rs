@@ -17,9 +17,7 @@ pub enum TokenKind {
     Plain,
     /// A key of an object.
     Key,
-    /// A text.
     Text,
-    /// A number.
     Number,
     /// `true`, `false`, `null`.
     Word,
@@ -30,7 +28,6 @@ pub enum TokenKind {
 pub struct Token {
     /// The kind, which sets the colour.
     pub kind: TokenKind,
-    /// The text.
     pub text: String,
 }
 

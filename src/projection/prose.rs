@@ -15,7 +15,6 @@ const MOST_NODES: usize = 4_000;
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its kind.
     pub kind: Kind,
     /// Its children in order.
     pub children: Vec<Node>,
@@ -24,7 +23,6 @@ pub struct Node {
 /// The kind of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A paragraph.
     Paragraph,
     /// A heading of a level, from 1 to 6.
     Heading(usize),
@@ -46,7 +44,6 @@ pub enum Kind {
     Rule,
     /// Emphasised.
     Emphasis,
-    /// Strong.
     Strong,
     /// Struck through.
     Struck,
@@ -62,7 +59,6 @@ pub enum Kind {
     Text {
         /// The first character.
         at: usize,
-        /// The text.
         text: String,
     },
 }

@@ -12,7 +12,6 @@ pub const WIDTH: f64 = 1000.0;
 pub const HEIGHT: f64 = 10.0;
 /// The maximum number of columns.
 const COLUMNS: usize = 1000;
-/// The bar.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepBar {
     /// The `d` of an SVG path for each kind that occurs.

@@ -81,7 +81,6 @@ impl TranscriptIndex {
         self.blocks.is_empty()
     }
 
-    /// A block.
     pub fn block(&self, place: usize) -> Option<&Block> {
         self.blocks.get(place)
     }

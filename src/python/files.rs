@@ -16,7 +16,6 @@ use super::wheels::{self, Wheel};
 /// The maximum number of old versions of a file.
 const OLD_VERSIONS: usize = 19;
 
-/// A file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PythonFile {
     /// The name that the user chose; unique among the files.
@@ -28,7 +27,6 @@ pub struct PythonFile {
 /// The input of Python: code, and the wheels that it imports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PythonSource {
-    /// The code.
     pub code: String,
     /// The wheels, in Python's search order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

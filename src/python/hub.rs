@@ -37,10 +37,7 @@ pub enum Event {
         result: Result<Answer, String>,
     },
     /// Python could not be started, or crashed.
-    Failed {
-        /// The reason.
-        reason: String,
-    },
+    Failed { reason: String },
     /// The user stopped Python.
     Stop,
     /// The timeout of a question has passed.
@@ -68,14 +65,12 @@ pub enum Effect {
     Send {
         /// The hub's number.
         id: u32,
-        /// The question.
         question: String,
     },
     /// Send [`Event::TimedOut`] after this time.
     Limit {
         /// The hub's number of the question.
         id: u32,
-        /// Seconds.
         seconds: f64,
     },
     /// Reply to an asker.

@@ -14,7 +14,6 @@ pub const SECONDS: RangeInclusive<u32> = 1..=3600;
 /// The bounds of a worker's memory, in megabytes. Python itself needs about 100; 4096 is the maximum of wasm32.
 pub const MEGABYTES: RangeInclusive<u32> = 256..=4096;
 
-/// The limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {

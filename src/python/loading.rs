@@ -14,7 +14,6 @@ const NEEDS_WHEELS: i64 = 424;
 pub struct HostReply {
     /// The HTTP status.
     pub status: i64,
-    /// The body.
     pub body: Json,
 }
 

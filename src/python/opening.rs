@@ -14,7 +14,6 @@ use super::transport::PythonTransport;
 
 /// An environment that was started and reset.
 pub struct Opened {
-    /// Its runner.
     pub runner: Runner,
     /// The result of the reset.
     pub opening: Opening,

@@ -53,7 +53,6 @@ pub fn frames_of(access: &ServerAccess) -> Frames {
 pub struct Unfit {
     /// The invalid key.
     pub key: &'static str,
-    /// The reason.
     pub reason: String,
 }
 

@@ -32,7 +32,6 @@ use crate::playground::second_run::{Code, code_note};
 use crate::playground::state::Playground;
 use crate::projection::text::count_text;
 
-/// The page of an episode.
 #[component]
 pub(super) fn EpisodePage(
     client: LibraryClient,

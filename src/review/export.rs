@@ -110,7 +110,6 @@ fn lines(record: Result<Json, SlimeError>) -> Result<Vec<u8>, String> {
     Ok(export::slime::line(&record).into_bytes())
 }
 
-/// The dialog.
 #[component]
 pub(super) fn ExportDialog(
     client: LibraryClient,

@@ -6,10 +6,8 @@ use volary_protocol::library::Origin;
 
 use crate::components::text::inert;
 
-/// The question.
 #[component]
 pub(super) fn FetchQuestion(
-    /// The file.
     file: Elsewhere,
     /// Fetches it; receives whether to store its contents.
     #[prop(into)]

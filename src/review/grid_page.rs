@@ -70,7 +70,6 @@ impl Default for Grid {
     }
 }
 
-/// The page of a grid.
 #[component]
 pub(super) fn GridPage(grid: Grid) -> impl IntoView {
     let count = Memo::new(move |_| {

@@ -23,7 +23,6 @@ const LANE: f64 = 10.0;
 /// The number of related trajectories that are listed at once.
 const MOST_RELATED: usize = 12;
 
-/// The lanes.
 #[component]
 pub(super) fn StepLanes(viewer: Viewer) -> impl IntoView {
     let episode = viewer.shown.episode;

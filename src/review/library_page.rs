@@ -19,7 +19,6 @@ use crate::projection::text::{count_text, plural};
 /// Example trajectories that come with the page (`crates/agent/tests/example` generates them).
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
 
-/// The library.
 #[component]
 pub(super) fn LibraryPage(look: Look) -> impl IntoView {
     let client = look.client;

@@ -45,13 +45,9 @@ pub struct Notes {
 pub struct Draft {
     /// The id of an existing note; `None` for a new one.
     pub changes: RwSignal<Option<Text>>,
-    /// Its target.
     pub target: RwSignal<Target>,
-    /// Its text.
     pub text: RwSignal<String>,
-    /// Its label.
     pub label: RwSignal<String>,
-    /// Its verdict.
     pub verdict: RwSignal<Option<Verdict>>,
 }
 

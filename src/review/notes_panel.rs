@@ -14,7 +14,6 @@ use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
 use crate::projection::notice::Notice;
 
-/// The panel.
 #[component]
 pub(super) fn NotesPanel(viewer: Viewer, notes: Notes) -> impl IntoView {
     let list = move || {

@@ -41,7 +41,6 @@ pub fn page() -> AnyView {
     view! { <ReviewPage/> }.into_any()
 }
 
-/// The page.
 #[component]
 fn ReviewPage() -> impl IntoView {
     let review = Review::new();

@@ -32,7 +32,6 @@ pub const DETAILS: usize = 3;
 /// The panel of the raw step.
 const RAW: usize = 4;
 
-/// The panels.
 #[component]
 pub(super) fn Panels(viewer: Viewer, notes: Notes, playground: Playground) -> impl IntoView {
     view! {

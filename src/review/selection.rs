@@ -40,7 +40,6 @@ pub struct Look {
     pub columns: Memo<Arc<Vec<Column>>>,
     /// The columns that are hidden because they are the same in all rows.
     pub hidden: Memo<Vec<Uniform>>,
-    /// The filters.
     pub filters: RwSignal<Vec<(Column, Filter)>>,
     /// The sort order.
     pub sort: RwSignal<Option<Sort>>,

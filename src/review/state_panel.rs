@@ -26,7 +26,6 @@ const MOST_CHANGES: usize = 60;
 /// The number of frames searched per slice.
 const WALKED: usize = 16;
 
-/// The panel.
 #[component]
 pub(super) fn StatePanel(viewer: Viewer, notes: Notes, playground: Playground) -> impl IntoView {
     let shown = viewer.shown;

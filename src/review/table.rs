@@ -24,7 +24,6 @@ const ROW: f64 = 40.0;
 /// How long the table must rest before its position counts.
 const SCROLL_REST: Duration = Duration::from_millis(250);
 
-/// The table.
 #[component]
 pub(super) fn Table(look: Look) -> impl IntoView {
     let count = Memo::new(move |_| look.shown.with(|rows| rows.len()));

@@ -49,7 +49,6 @@ pub(super) struct Servers {
     standings: RwSignal<Vec<(Text, Standing)>>,
 }
 
-/// The section.
 #[component]
 pub(super) fn ServersSection() -> impl IntoView {
     let servers = Servers {

@@ -6,7 +6,6 @@ use volary_core::json::{self, Text, from_json, to_json};
 use crate::browser::broadcast;
 use crate::browser::database::{Change, Store};
 
-/// The episodes that changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedEpisodes {
     /// The ids of the stored episodes.

@@ -26,7 +26,6 @@ const BATCHES: u32 = 20;
 /// An episode in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// The row.
     pub row: Row,
     /// The location of an episode without a text of its own: the id of the file, and the place in it.
     pub place: Option<(Text, Place)>,
@@ -35,9 +34,7 @@ pub struct Listed {
 /// The records of an episode.
 #[derive(Clone, Debug)]
 pub struct StoredEpisode {
-    /// The id.
     pub id: String,
-    /// Its row.
     pub row: KeptText,
     /// Its native text.
     pub text: KeptText,

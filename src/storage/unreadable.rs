@@ -103,7 +103,6 @@ pub async fn delete() -> Result<(), DatabaseError> {
 }
 
 impl Place {
-    /// The store.
     pub fn store(&self) -> Store {
         match self {
             Place::Record(store, _) => *store,

@@ -53,7 +53,6 @@ const BATCH: usize = 200;
 /// A reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// An event.
     Event(Event),
     /// A file to save, in parts.
     File {

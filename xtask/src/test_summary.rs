@@ -6,9 +6,7 @@ use std::ops::AddAssign;
 /// Numbers of passed and failed tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Passed.
     pub passed: u64,
-    /// Failed.
     pub failed: u64,
 }
 

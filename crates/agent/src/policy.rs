@@ -34,7 +34,6 @@ pub enum PolicyError {
     /// The policy does not fit the environment.
     #[error("The policy {policy} cannot act here: {reason}")]
     Unfit {
-        /// The policy.
         policy: Text,
         /// Why it can't.
         reason: Text,

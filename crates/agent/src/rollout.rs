@@ -49,7 +49,6 @@ impl Cancel {
 pub enum Next {
     /// Take this action.
     Act(ToolRequestMessage),
-    /// Stop.
     Stop(Stop),
 }
 

@@ -43,7 +43,6 @@ enum State {
 pub struct Opening {
     /// The first observations.
     pub messages: Vec<AnyMessage>,
-    /// The tools.
     pub tools: Vec<Arc<Tool>>,
     /// The frame after the reset.
     pub frame: Frame,

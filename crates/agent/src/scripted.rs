@@ -40,7 +40,6 @@ pub enum ScriptError {
     Action {
         /// The number of the action, from 1.
         action: usize,
-        /// The reason.
         reason: String,
     },
 }

@@ -35,9 +35,7 @@ use summary::PolicySummary;
 /// What a list shows of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// The id.
     pub id: Text,
-    /// The name.
     pub name: Text,
     /// When it was created, in seconds since 1970.
     pub made: f64,
@@ -67,9 +65,7 @@ pub struct Draft {
 /// A stored evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
-    /// Its head.
     pub head: Head,
-    /// Its plan.
     pub plan: Plan,
     /// The results so far.
     pub results: Vec<CellResult>,
@@ -80,7 +76,6 @@ pub struct Kept {
 /// A cell that was played. `E` is an episode as the page stores it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done<E> {
-    /// The result.
     pub result: CellResult,
     /// The episode, if there is one.
     pub episode: Option<E>,
@@ -138,7 +133,6 @@ pub enum Event<E> {
     NotBegun {
         /// The workers.
         generation: u32,
-        /// The cells.
         cells: Vec<usize>,
     },
     /// A worker was lost.
@@ -155,10 +149,7 @@ pub enum Event<E> {
     /// An episode of a model is over.
     ModelPlayed(Done<E>),
     /// An episode of a model is given up for now: its cell waits again, and continues from the stored steps.
-    ModelReturned {
-        /// The cell.
-        cell: usize,
-    },
+    ModelReturned { cell: usize },
     /// Results were stored; or why the browser refused them, in words for the user.
     Stored(Result<(), Text>),
     /// The page shows the current state.
@@ -189,11 +180,9 @@ pub enum Effect<E> {
     StoreRetries(Vec<(usize, Draft)>),
     /// Store results; reports [`Event::Stored`].
     StoreResults(Vec<StoredResult<E>>),
-    /// Store the head.
     StoreHead(Head),
     /// Store the plan with another pace; reports [`Event::Resume`] if asked to.
     StorePace {
-        /// The pace.
         pace: Pace,
         /// Whether it is resumed afterwards.
         and_resume: bool,
@@ -216,7 +205,6 @@ pub enum Effect<E> {
 /// A result to store, all of it in one transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredResult<E> {
-    /// The result.
     pub result: CellResult,
     /// The episode, if there is one.
     pub episode: Option<E>,
@@ -800,12 +788,10 @@ impl<E> Evaluation<E> {
         }
     }
 
-    /// The phase.
     pub fn phase(&self) -> &Phase {
         self.schedule.phase()
     }
 
-    /// The progress.
     pub fn progress(&self, now: f64) -> Progress {
         self.schedule.progress(now)
     }

@@ -5,7 +5,6 @@
 pub struct Notice {
     /// What failed.
     pub what: String,
-    /// Why.
     pub why: String,
     /// What to do about it.
     pub advice: String,

@@ -120,7 +120,6 @@ pub fn dummy_episodes(count: u32) -> u32 {
         .count() as u32
 }
 
-/// Steps of the calculator.
 #[wasm_bindgen]
 pub fn calculator_steps(count: u32) -> u32 {
     let problem = object!({"problem_id": "p", "problem": "What is 2 + 3?", "answer": 5});

@@ -33,7 +33,6 @@ pub struct Report {
 /// A line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// The file.
     pub file: String,
     /// Whether something could not be read. Otherwise it was preserved without being understood.
     pub is_loss: bool,

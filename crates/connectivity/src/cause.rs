@@ -28,11 +28,9 @@ impl Page {
 /// The state of a browser permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Granted.
     Granted,
     /// The user will be asked.
     Prompt,
-    /// Denied.
     Denied,
 }
 

@@ -35,10 +35,7 @@ pub struct Elsewhere {
 pub enum Refused {
     /// Its scheme is not http or https.
     #[error("It starts with \"{scheme}:\". Links can only open files at http and https addresses.")]
-    Scheme {
-        /// The scheme.
-        scheme: String,
-    },
+    Scheme { scheme: String },
     /// It contains a user name or password.
     #[error("It contains a user name or password, which a link must not send for you.")]
     Credentials,

@@ -40,7 +40,6 @@ pub struct Step {
 pub struct Setting {
     /// The seed of all randomness in the environment.
     pub seed: u64,
-    /// The clock.
     pub clock: Rc<dyn Clock>,
     /// Access to pages, models and a person.
     pub outside: Rc<dyn Outside>,
@@ -58,10 +57,7 @@ pub enum EnvironmentError {
     NotReset,
     /// The environment does not define an id.
     #[error("{reason}")]
-    NoId {
-        /// The reason.
-        reason: Text,
-    },
+    NoId { reason: Text },
     /// The environment is lost or its state is unknown; it must not be stepped again. Only remote environments
     /// can be lost.
     #[error("{message}")]

@@ -10,7 +10,6 @@ use crate::json::{Json, Object, Text};
 pub struct FieldError {
     /// The path, such as `tool_calls[0].function.name`.
     pub path: String,
-    /// The reason.
     pub reason: String,
 }
 

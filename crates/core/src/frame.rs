@@ -9,7 +9,6 @@ use crate::json::{Json, Object};
 pub struct Frame {
     /// aviary's field of the same name; true by default.
     pub deepcopy: bool,
-    /// The state.
     pub state: Json,
     /// Additional information.
     pub info: Json,

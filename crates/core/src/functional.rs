@@ -36,7 +36,6 @@ pub type Start = Rc<dyn Fn(&Object) -> Result<(Text, Object), EnvironmentError>>
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Tool with name '{name}' already exists")]
 pub struct DuplicateTool {
-    /// The name.
     pub name: Text,
 }
 

@@ -45,7 +45,6 @@ pub struct ModelRequest {
     pub model: Json,
     /// The requested temperature; null for the default.
     pub temperature: Json,
-    /// The messages.
     pub messages: Vec<(Role, Text)>,
 }
 

@@ -20,7 +20,6 @@ pub type Make<T> = fn(&Object, &Setting) -> Result<Box<T>, RegistryError>;
 /// The registry entry of an environment.
 #[derive(Clone, Copy)]
 pub struct EnvironmentEntry {
-    /// The name.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
@@ -40,7 +39,6 @@ pub struct EnvironmentEntry {
 /// The registry entry of a task dataset.
 #[derive(Clone, Copy)]
 pub struct DatasetEntry {
-    /// The name.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,
@@ -178,10 +176,7 @@ fn listed(problems: &[FieldError]) -> String {
 pub enum RegistryError {
     /// The name is unknown (aviary uses the same error for datasets).
     #[error("Unknown environment name: {name}")]
-    UnknownName {
-        /// The name.
-        name: Text,
-    },
+    UnknownName { name: Text },
     /// Both a task and settings were given.
     #[error("Cannot pass both a task and environment kwargs.")]
     TaskAndSettings,
@@ -202,7 +197,6 @@ pub enum RegistryError {
     Configuration {
         /// The key of the invalid value.
         key: Text,
-        /// The reason.
         reason: Text,
     },
 }

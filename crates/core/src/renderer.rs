@@ -29,16 +29,10 @@ pub struct Renderer {
 pub enum RenderError {
     /// The prefix is not a valid file name.
     #[error("Prefix must be an alphanumeric string, which {prefix:?} is not.")]
-    Prefix {
-        /// The prefix.
-        prefix: Text,
-    },
+    Prefix { prefix: Text },
     /// The id contains slashes.
     #[error("The id {id:?} can't be part of a file name: leave out slashes and backslashes.")]
-    Id {
-        /// The id.
-        id: Text,
-    },
+    Id { id: Text },
 }
 
 /// An extra file next to the frames.
@@ -50,7 +44,6 @@ pub struct ExtraFile {
     pub text: Option<String>,
 }
 
-/// A rendered file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenderedFile {
     /// Its name, without folders.

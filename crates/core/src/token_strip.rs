@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::json::Text;
 
-/// The id of a token.
 pub type TokenId = u32;
 
 /// The tokens that a message adds to an episode. The mask and each stream have the length of the ids.
@@ -21,7 +20,6 @@ pub struct TokenStrip {
 pub struct LengthError {
     /// The name of the stream or mask.
     pub name: Text,
-    /// Its length.
     pub length: usize,
     /// The number of tokens.
     pub tokens: usize,
@@ -56,7 +54,6 @@ impl TokenStrip {
         }
     }
 
-    /// The ids.
     pub fn ids(&self) -> &[TokenId] {
         &self.ids
     }

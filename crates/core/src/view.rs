@@ -22,7 +22,6 @@ pub struct ViewInput<'a> {
 /// Blocks from top to bottom.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
-    /// The blocks.
     pub blocks: Vec<Block>,
 }
 
@@ -45,31 +44,22 @@ pub enum Tone {
 #[non_exhaustive]
 pub enum Block {
     /// A passage of text under a label.
-    Passage {
-        /// The label.
-        label: Text,
-        /// The text.
-        text: Text,
-    },
+    Passage { label: Text, text: Text },
     /// A short verdict.
     Verdict {
-        /// The tone.
         tone: Tone,
         /// The verdict.
         text: Text,
     },
     /// Rows of an input and its result.
     Results {
-        /// The label.
         label: Text,
         /// Input, result, and tone of the result.
         rows: Vec<(Text, Text, Tone)>,
     },
     /// A value on a scale.
     Gauge {
-        /// The label.
         label: Text,
-        /// The value.
         value: f64,
         /// The minimum.
         low: f64,
@@ -78,7 +68,6 @@ pub enum Block {
         /// The target value, if there is one.
         target: Option<f64>,
     },
-    /// A drawing.
     Drawing {
         /// A text alternative.
         label: Text,
@@ -95,31 +84,24 @@ pub enum Block {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Shape {
-    /// A circle.
     Circle {
         /// Centre.
         center: (f64, f64),
-        /// Radius.
         radius: f64,
-        /// The tone.
         tone: Tone,
     },
     /// A line through points.
     Line {
-        /// The points.
         points: Vec<(f64, f64)>,
         /// The width of the line.
         width: f64,
-        /// The tone.
         tone: Tone,
     },
     /// A short text.
     Label {
         /// Its centre.
         at: (f64, f64),
-        /// The text.
         text: Text,
-        /// The tone.
         tone: Tone,
     },
 }

@@ -27,12 +27,8 @@ pub enum EvalMode {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// The mode is unknown.
     #[error("'{name}' is not a valid EvalAnswerMode; there are exact, contains, llm, llm-score")]
-    UnknownMode {
-        /// The name.
-        name: Text,
-    },
+    UnknownMode { name: Text },
     /// The mode uses a model, which needs the question.
     #[error("Question must be provided for LLM evaluation mode.")]
     NoQuestion,
@@ -41,7 +37,6 @@ pub enum EvalError {
     Setting {
         /// The setting.
         key: &'static str,
-        /// The reason.
         reason: String,
     },
 }
@@ -58,7 +53,6 @@ pub enum Judgement {
 /// A request for a model, and how to parse its reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelJudge {
-    /// The request.
     pub request: ModelRequest,
     /// The number of points for a score of 1; `None` if the reply is yes or no.
     most: Option<f64>,
@@ -100,7 +94,6 @@ impl EvalMode {
         found.ok_or_else(|| EvalError::UnknownMode { name: name.into() })
     }
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             EvalMode::Exact => "exact",

@@ -37,7 +37,6 @@ pub fn results<T>(
     (!rows.is_empty()).then_some(Block::Results { label, rows })
 }
 
-/// A verdict.
 pub fn verdict(tone: Tone, text: impl Into<Text>) -> Block {
     Block::Verdict {
         tone,

@@ -8,9 +8,7 @@ use volary_core::tool::ToolCall;
 /// A call with its reply; `None` if its step failed.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
-    /// The call.
     pub call: &'a ToolCall,
-    /// The reply.
     pub reply: Option<&'a ToolResponseMessage>,
 }
 

@@ -13,7 +13,6 @@ const SHOWN: usize = 5;
 pub struct LineFault {
     /// The line, from 1.
     pub line: usize,
-    /// The reason.
     pub reason: Text,
 }
 

@@ -67,7 +67,6 @@ pub fn registry_with_tau_bench() -> Registry {
 /// The metadata of an environment, without a reference to its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
-    /// The name.
     pub name: &'static str,
     /// A summary of one line.
     pub summary: &'static str,

@@ -83,7 +83,6 @@ const DATA: &str = include_str!("../data/library_desk.json");
 
 /// The domain and its tasks.
 pub struct Desk {
-    /// The domain.
     pub domain: Arc<Domain>,
     /// The tasks, with the data that the domain does not contain.
     pub tasks: Vec<DeskTask>,

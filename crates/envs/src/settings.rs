@@ -49,7 +49,6 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A required text.
     pub fn required_text(&self, key: &str) -> Result<Text, RegistryError> {
         self.text(key)?
             .ok_or_else(|| self.fault(key, "is missing; give a string"))
@@ -76,7 +75,6 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A required number.
     pub fn required_number(&self, key: &str) -> Result<f64, RegistryError> {
         match self.raw(key) {
             None => Err(self.fault(key, "is missing; give a number")),

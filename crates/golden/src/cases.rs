@@ -14,10 +14,8 @@ pub struct CaseFile {
     pub cases: Vec<Case>,
 }
 
-/// A case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// The name.
     pub name: Text,
     /// The input of the operation.
     pub input: Json,
@@ -43,7 +41,6 @@ pub enum HarnessError {
     /// A file or directory can't be read.
     #[error("{}: can't be read: {error}", path.display())]
     Unreadable {
-        /// The path.
         path: PathBuf,
         /// The cause.
         error: std::io::Error,
@@ -59,7 +56,6 @@ pub enum HarnessError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The reason.
         reason: String,
     },
     /// The operation is unknown.

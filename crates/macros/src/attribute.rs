@@ -58,7 +58,6 @@ fn flag(meta: &ParseNestedMeta<'_>) -> Result<bool> {
 pub enum DefaultValue {
     /// The default of its type.
     OfType,
-    /// An expression.
     Expression(Box<Expr>),
 }
 

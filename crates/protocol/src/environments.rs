@@ -39,9 +39,7 @@ pub enum Request {
     },
     /// Take an action.
     Step {
-        /// The environment.
         environment: EnvironmentId,
-        /// The action.
         #[serde(with = "coded")]
         action: AnyMessage,
     },
@@ -104,7 +102,6 @@ pub enum Question {
 pub struct Line {
     /// The role: `system`, `user` or `assistant`.
     pub role: Text,
-    /// The content.
     pub content: Text,
 }
 
@@ -174,13 +171,11 @@ pub enum Event {
     Question {
         /// The id of the question.
         id: QuestionId,
-        /// The question.
         question: Question,
     },
     /// The answers that the environment received so far, as members of its configuration: with them, the recipe
     /// replays without questions.
     Recorded {
-        /// The members.
         #[serde(with = "coded")]
         members: Object,
     },

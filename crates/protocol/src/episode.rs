@@ -110,7 +110,6 @@ pub struct EpisodeAssembler {
 /// A complete episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assembled {
-    /// The episode.
     pub episode: Episode,
     /// Notes on how it was read, for the user.
     pub notes: Vec<Text>,

@@ -63,14 +63,10 @@ pub enum Event {
     Question {
         /// The id of the question.
         id: QuestionId,
-        /// The question.
         question: Question,
     },
     /// Cells that were not started in time.
-    NotBegun {
-        /// The cells.
-        cells: Vec<usize>,
-    },
+    NotBegun { cells: Vec<usize> },
 }
 
 /// [`Job`] for serde.

@@ -27,15 +27,11 @@ pub enum Request {
         id: Text,
     },
     /// Search all texts of all episodes. A newer search supersedes an older one.
-    Search {
-        /// The words.
-        words: Text,
-    },
+    Search { words: Text },
     /// Find words in one episode.
     Find {
         /// The id of the episode.
         id: Text,
-        /// The words.
         words: Text,
     },
     /// Delete episodes.
@@ -64,7 +60,6 @@ pub enum Request {
     Tag {
         /// The ids of the episodes.
         ids: Vec<Text>,
-        /// The tag.
         tag: Text,
         /// Whether to add the tag; otherwise it is removed.
         on: bool,
@@ -78,7 +73,6 @@ pub enum Request {
     Fetch {
         /// The origin of the episodes.
         origin: Origin,
-        /// The files.
         files: Vec<RemoteFile>,
     },
     /// Read the files of a list in ranges, while the list arrives.
@@ -169,13 +163,11 @@ pub enum Event {
     },
     /// Rows of episodes that this request listed, read or changed.
     Added {
-        /// The rows.
         #[serde(with = "coded")]
         rows: Vec<Row>,
     },
     /// Rows of other episodes that changed meanwhile.
     Changed {
-        /// The rows.
         #[serde(with = "coded")]
         rows: Vec<Row>,
     },
@@ -256,7 +248,6 @@ pub enum Event {
         what: Text,
         /// The reason.
         why: Text,
-        /// The advice.
         advice: Text,
     },
     /// Something could not be stored. It exists until the page is left.

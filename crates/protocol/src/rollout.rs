@@ -36,7 +36,6 @@ pub struct Request {
     /// `messages` and `tools`.
     #[serde(with = "coded")]
     pub conversation: Object,
-    /// The task.
     pub task: Task,
 }
 
@@ -70,7 +69,6 @@ pub enum Task {
 pub enum Event {
     /// The body of a request.
     Body {
-        /// The body.
         #[serde(with = "coded")]
         body: Object,
     },
@@ -78,12 +76,10 @@ pub enum Event {
     Said {
         /// The text around the call, or of a turn without a call.
         text: Text,
-        /// The call.
         call: Option<Call>,
     },
     /// The recorded tokens, as members of an episode's raw record.
     Recorded {
-        /// The members.
         #[serde(with = "coded")]
         members: Object,
     },

@@ -25,7 +25,6 @@ pub enum ReplyError {
     /// It has an unexpected structure.
     #[error("The reply to {endpoint} should be {expected}.")]
     Shape {
-        /// The endpoint.
         endpoint: &'static str,
         /// The expected structure.
         expected: &'static str,
@@ -33,7 +32,6 @@ pub enum ReplyError {
     /// One of its messages is malformed.
     #[error("The reply to {endpoint} has a message that cannot be read: {error}")]
     Message {
-        /// The endpoint.
         endpoint: &'static str,
         /// The error of the message.
         error: MessageError,

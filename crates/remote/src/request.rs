@@ -24,7 +24,6 @@ pub enum Start {
 pub struct StepRequest {
     /// The environment.
     pub env_id: Text,
-    /// The action.
     pub action: AnyMessage,
 }
 

@@ -15,7 +15,6 @@ pub enum Method {
 /// A request, ready to be sent.
 #[derive(Clone, PartialEq)]
 pub struct WireRequest {
-    /// The method.
     pub method: Method,
     /// The full URL.
     pub url: String,

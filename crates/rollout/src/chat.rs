@@ -19,7 +19,6 @@ use agent::Turn;
 /// The settings of a rollout with a chat model.
 #[derive(Clone, Debug)]
 pub struct ChatSettings {
-    /// The agent.
     pub agent: ChatAgent,
     /// The policy of the domain.
     pub wiki: Text,
@@ -60,7 +59,6 @@ pub struct ChatCall {
 pub struct ChatReply {
     /// The text.
     pub content: Option<Text>,
-    /// The calls.
     pub calls: Vec<ChatCall>,
     /// Whether the answer was cut off at the token limit.
     pub is_cut: bool,

@@ -7,7 +7,6 @@ use crate::result::{InteractionResult, Status};
 /// The position of a record in its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The task.
     pub task_index: i64,
     /// The number of the try at the task, from 0.
     pub trial: i64,

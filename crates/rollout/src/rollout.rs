@@ -38,7 +38,6 @@ pub struct Completion {
     pub parsed: Parsed,
 }
 
-/// The settings of a rollout.
 #[derive(Clone, Debug)]
 pub struct RolloutSettings {
     /// The chat template.

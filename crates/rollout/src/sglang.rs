@@ -6,7 +6,6 @@ use volary_tokens::TokenId;
 /// The sampling parameters. `None` values are not sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingParams {
-    /// The temperature.
     pub temperature: f64,
     /// Nucleus sampling: the cumulative probability of the tokens to sample from.
     pub top_p: f64,
@@ -53,7 +52,6 @@ impl SamplingParams {
     }
 }
 
-/// The prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prompt {
     /// As text, which the server tokenizes.
@@ -62,10 +60,8 @@ pub enum Prompt {
     InputIds(Vec<TokenId>),
 }
 
-/// A request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateRequest {
-    /// The prompt.
     pub prompt: Prompt,
     /// The sampling parameters.
     pub sampling_params: SamplingParams,
@@ -88,7 +84,6 @@ impl GenerateRequest {
     }
 }
 
-/// The finish reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FinishReason {
     /// The turn is complete.
@@ -101,14 +96,12 @@ pub enum FinishReason {
     Other(Text),
 }
 
-/// A reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateReply {
     /// The generated text.
     pub text: Text,
     /// The sampled tokens, if the server returns them.
     pub output_ids: Option<Vec<TokenId>>,
-    /// The finish reason.
     pub finish_reason: FinishReason,
     /// The log probability and id of each token, if requested.
     pub logprobs: Option<Vec<(Option<f64>, TokenId)>>,

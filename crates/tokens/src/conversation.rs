@@ -58,12 +58,10 @@ impl Conversation {
         }
     }
 
-    /// The template.
     pub fn template(&self) -> &Rc<ChatTemplate> {
         &self.template
     }
 
-    /// The messages.
     pub fn messages(&self) -> &[ChatMessage] {
         &self.messages
     }

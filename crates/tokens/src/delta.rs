@@ -48,7 +48,6 @@ impl MaskMode {
 /// The text that a message adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The text.
     pub text: String,
     /// The length in bytes of the header at the beginning, which is not trained.
     pub header: usize,

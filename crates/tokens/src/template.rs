@@ -52,7 +52,6 @@ pub struct RenderInput<'a> {
 /// A rendered text with the byte ranges of its `{% generation %}` blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
-    /// The text.
     pub text: String,
     /// Byte ranges in the text, in order. They do not overlap.
     pub generated: Vec<Range<usize>>,

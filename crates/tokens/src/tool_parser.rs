@@ -128,7 +128,6 @@ pub struct Parsed {
     pub calls: Vec<ParsedCall>,
 }
 
-/// A parsed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedCall {
     /// The index of the tool among the declared ones; `None` if it is not declared.

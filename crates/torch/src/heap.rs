@@ -13,7 +13,6 @@ pub enum Value {
     Bool(bool),
     /// An integer of at most 64 bits.
     Int(i64),
-    /// A float.
     Float(f64),
     /// A value in the heap.
     Node(NodeId),
@@ -32,9 +31,7 @@ pub enum Node {
     Bytes(Vec<u8>),
     /// An integer of more than 64 bits.
     BigInt(BigInt),
-    /// A list.
     List(List),
-    /// A tuple.
     Tuple(Vec<Value>),
     /// A dictionary, in insertion order. Keys may be any value.
     Dict(Vec<(Value, Value)>),

@@ -43,7 +43,6 @@ pub enum PickleError {
     /// An opcode that does not exist, or that refers to code outside of the file.
     #[error("byte {at} has the unsupported opcode {opcode:#04x}")]
     Opcode {
-        /// The opcode.
         opcode: u8,
         /// Its position.
         at: usize,
@@ -51,7 +50,6 @@ pub enum PickleError {
     /// An opcode whose operands are missing or have the wrong type.
     #[error("byte {at}: {problem}")]
     Invalid {
-        /// The problem.
         problem: &'static str,
         /// The position of the opcode.
         at: usize,

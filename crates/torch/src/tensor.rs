@@ -61,7 +61,6 @@ pub enum TensorError {
     TooLarge {
         /// The number of elements.
         count: u128,
-        /// The limit.
         limit: u64,
     },
 }

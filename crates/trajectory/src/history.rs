@@ -26,7 +26,6 @@ pub struct StatePath {
 /// The two values of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Root {
-    /// The state.
     #[default]
     State,
     /// What else there is to say.

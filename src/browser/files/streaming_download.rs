@@ -35,7 +35,6 @@ const AHEAD: u64 = 1 << 20;
 /// …unless they are longer than this.
 const MOST_AHEAD: u64 = 8 << 20;
 
-/// A download.
 pub struct StreamingDownload {
     name: String,
     size: u64,

@@ -17,7 +17,6 @@ use crate::projection::form::{Draft, Field};
 /// Renders the fields of an entry from its key and index.
 type DrawEntry = Arc<dyn Fn(&Slot, u32, Memo<usize>) -> AnyView + Send + Sync>;
 
-/// A list.
 pub(super) fn list(slot: Slot, item: &Arc<Field>, most: Option<usize>) -> AnyView {
     let item = Arc::clone(item);
     let draw_entry: DrawEntry = Arc::new(move |slot, key, number| {
@@ -28,7 +27,6 @@ pub(super) fn list(slot: Slot, item: &Arc<Field>, most: Option<usize>) -> AnyVie
     nest(slot, move |slot| entries(slot, most, &draw_entry))
 }
 
-/// A map.
 pub(super) fn map(slot: Slot, value: &Arc<Field>) -> AnyView {
     let value = Arc::clone(value);
     let draw_entry: DrawEntry = Arc::new(move |slot, key, number| {

@@ -78,7 +78,6 @@ impl PartialEq for Root {
 /// The fields of a form.
 #[component]
 pub fn SchemaForm(
-    /// The form.
     form: RwSignal<Form>,
     /// The prefix of the ids of its fields.
     #[prop(into)]

@@ -23,7 +23,6 @@ pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     })
 }
 
-/// A tuple.
 pub(super) fn tuple(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     let fields = fields.to_vec();
     nest(slot, move |slot| {

@@ -85,9 +85,7 @@ pub(super) fn MarkedSpeaker(
     class: &'static str,
     /// The word before the name.
     before: &'static str,
-    /// The name.
-    #[prop(into)]
-    name: String,
+    #[prop(into)] name: String,
 ) -> impl IntoView {
     view! {
         <span class=class>

@@ -226,7 +226,6 @@ fn message_selector(step: usize, message: usize) -> String {
 pub(super) fn GoButton(
     /// The classes, of which one draws the icon.
     class: &'static str,
-    /// The name.
     name: &'static str,
     /// The index of the message.
     message: usize,

@@ -15,7 +15,6 @@ pub enum Kind {
     Messages,
     /// Calls and their results.
     Tools,
-    /// Reasoning.
     Reasoning,
 }
 
@@ -26,7 +25,6 @@ pub struct Folded {
     pub messages: bool,
     /// Calls and their results.
     pub tools: bool,
-    /// Reasoning.
     pub reasoning: bool,
 }
 
@@ -44,7 +42,6 @@ impl Folded {
 /// A part of a step that can be collapsed individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Spot {
-    /// A message.
     Message(usize),
     /// A call of the action.
     Call(usize),

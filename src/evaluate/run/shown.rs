@@ -9,9 +9,7 @@ use crate::projection::text::plural;
 /// Signals of an open evaluation, updated a few times a second.
 #[derive(Clone, Copy)]
 pub struct Shown {
-    /// The phase.
     pub phase: RwSignal<Phase>,
-    /// The progress.
     pub progress: RwSignal<Progress>,
     /// The table of results.
     pub table: RwSignal<Table>,

@@ -17,7 +17,6 @@ const LONGEST_LIST: usize = 16 << 20;
 pub(super) struct Site {
     /// The title that the site chose.
     pub title: Text,
-    /// Its files.
     pub files: Vec<RemoteFile>,
     /// The address of the list of further files, if there is one.
     pub list: Option<Text>,

@@ -24,7 +24,6 @@ const TOOL: &str = "tool: ";
 pub(super) struct Settings {
     /// The name of the connection.
     pub connection: Text,
-    /// The system prompt.
     pub system_prompt: Option<Text>,
     /// Whether it must call a tool.
     pub tool_choice: ToolChoice,

@@ -11,7 +11,6 @@ use crate::models::connections;
 use crate::playground::state::{Playground, use_playground};
 use crate::projection::form::Form;
 
-/// The settings.
 pub(super) fn settings_view() -> AnyView {
     let playground = use_playground();
     let state = state();

@@ -37,11 +37,9 @@ pub enum Draft {
 /// A draft without its text, which decides the control to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Blank.
     Blank(Blank),
     /// An empty string.
     EmptyText,
-    /// A text.
     Text,
     /// A boolean.
     Flag(bool),
@@ -69,7 +67,6 @@ pub struct Entry {
 }
 
 impl Draft {
-    /// Its shape.
     pub fn shape(&self) -> Shape {
         match self {
             Draft::Blank(blank) => Shape::Blank(*blank),

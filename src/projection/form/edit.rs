@@ -150,7 +150,6 @@ impl Draft {
         Some(key)
     }
 
-    /// Removes an entry.
     pub fn remove_entry(&mut self, key: u32) {
         if let Draft::Entries(entries) = self {
             entries.retain(|entry| entry.key != key);

@@ -41,7 +41,6 @@ pub enum Kind {
     },
     /// A whole number.
     Integer,
-    /// A number.
     Number,
     /// A boolean.
     Flag,
@@ -49,7 +48,6 @@ pub enum Kind {
     Choice(Vec<Json>),
     /// A constant.
     Fixed(Json),
-    /// A list.
     List {
         /// The field of each element.
         item: Arc<Field>,
@@ -58,7 +56,6 @@ pub enum Kind {
         /// The maximum length.
         most: Option<usize>,
     },
-    /// A tuple.
     Tuple(Vec<Arc<Field>>),
     /// An object with known keys.
     Group(Vec<Arc<Field>>),

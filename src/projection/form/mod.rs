@@ -104,7 +104,6 @@ impl Form {
             .then_some(Mode::Fields(draft))
     }
 
-    /// The schema.
     pub fn schema(&self) -> &Json {
         &self.schema
     }

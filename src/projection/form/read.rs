@@ -33,7 +33,6 @@ pub struct Read {
     /// The value; `None` if omitted. Text that is not a valid value of its field is kept as a string, so that
     /// it survives the switch to raw JSON.
     pub value: Option<Json>,
-    /// The errors.
     pub errors: Vec<FieldError>,
 }
 

@@ -97,7 +97,6 @@ impl Row {
 pub enum RowKind {
     /// A value on one line.
     Leaf {
-        /// Its kind.
         kind: TokenKind,
         /// Its formatted text.
         text: String,
@@ -138,7 +137,6 @@ pub enum Mark {
     Added,
     /// Removed; shown at its previous position.
     Removed,
-    /// Changed.
     Changed {
         /// The previous value on one line.
         was: String,

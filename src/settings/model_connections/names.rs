@@ -22,7 +22,6 @@ enum Listed {
     Asking,
     /// Received.
     Names(list::Names),
-    /// Failed.
     Failed(Notice),
 }
 
@@ -78,7 +77,6 @@ impl Names {
     }
 }
 
-/// The field.
 #[component]
 pub(super) fn ModelField(editor: Editor) -> impl IntoView {
     let listed = editor.names.listed;

@@ -98,7 +98,6 @@ impl Trial {
     }
 }
 
-/// The button.
 #[component]
 pub(super) fn TestButton(editor: Editor) -> impl IntoView {
     let trial = editor.trial;
@@ -115,7 +114,6 @@ pub(super) fn TestButton(editor: Editor) -> impl IntoView {
     }
 }
 
-/// The result.
 #[component]
 pub(super) fn TestResult(editor: Editor) -> impl IntoView {
     let outcome = editor.trial.outcome;

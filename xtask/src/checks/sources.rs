@@ -3,4 +3,5 @@
 mod inert;
 mod links;
 mod pins;
+mod repeats;
 mod tidy;

@@ -15,7 +15,6 @@ pub struct Plan {
     pub name: Text,
     /// The dataset of the tasks; `None` if the tasks are seeds of one environment.
     pub dataset: Option<Text>,
-    /// The tasks.
     pub tasks: Vec<PlannedTask>,
     /// The policies to evaluate.
     pub policies: Vec<PlannedPolicy>,
@@ -53,16 +52,13 @@ impl Default for Pace {
     }
 }
 
-/// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedTask {
     /// Its id within the dataset.
     pub id: Text,
     /// The display title.
     pub title: Text,
-    /// The environment.
     pub environment: Text,
-    /// Its configuration.
     pub configuration: Object,
 }
 
@@ -71,7 +67,6 @@ pub struct PlannedTask {
 pub struct PlannedPolicy {
     /// The name, unique within the plan.
     pub name: Text,
-    /// The actor.
     pub actor: Actor,
     /// The maximum number of steps of an episode.
     pub max_steps: usize,
@@ -96,7 +91,6 @@ pub enum Actor {
         /// The script, as `Scripted::parse` reads it.
         script: Text,
     },
-    /// A model.
     Model {
         /// The name of the connection.
         connection: Text,
@@ -151,12 +145,7 @@ pub enum Selection {
     /// All tasks.
     All,
     /// A range with both ends included, counted from 1.
-    Range {
-        /// The first.
-        first: usize,
-        /// The last.
-        last: usize,
-    },
+    Range { first: usize, last: usize },
     /// A random sample.
     Sample {
         /// The number of tasks.

@@ -27,7 +27,6 @@ pub struct Job {
     pub recipe: Recipe,
     /// The policy.
     pub actor: Actor,
-    /// The seed of the policy.
     pub policy_seed: u64,
     /// The maximum number of steps.
     pub max_steps: usize,

@@ -9,7 +9,6 @@ use crate::model::limits::Spent;
 use crate::model::selection::usage_of;
 use crate::{PolicyError, RunnerError};
 
-/// The result of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellResult {
     /// The index of the cell in the plan.
@@ -50,10 +49,7 @@ struct ResultRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
     /// It ended and counts: "done", "truncated", or "open" if the policy had no further action.
-    Finished {
-        /// The ending.
-        ending: Text,
-    },
+    Finished { ending: Text },
     /// It was aborted. It is excluded from statistics and can be retried.
     Failed(Failure),
 }

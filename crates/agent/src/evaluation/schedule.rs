@@ -322,7 +322,6 @@ impl Schedule {
         &self.pace
     }
 
-    /// The phase.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }

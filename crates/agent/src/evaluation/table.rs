@@ -35,7 +35,6 @@ pub struct PolicyRow {
     pub finished: usize,
     /// Planned episodes.
     pub total: usize,
-    /// Successes.
     pub successes: usize,
     /// The success rate, averaged over tasks.
     pub rate: Option<Estimate>,

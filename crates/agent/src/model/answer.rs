@@ -101,11 +101,9 @@ pub enum Delta {
 /// A whole answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// The text.
     pub text: Option<String>,
     /// The reasoning, if visible.
     pub thinking: Option<String>,
-    /// The calls.
     pub calls: Vec<RawCall>,
     /// The finish reason.
     pub finish: Finish,

@@ -26,7 +26,6 @@ pub struct Connection {
     /// The base URL of the API, without a trailing slash.
     #[serde(default)]
     pub base_url: Text,
-    /// The model.
     #[serde(default)]
     pub model: Text,
     /// How prompts are rendered; used by wire formats without messages.

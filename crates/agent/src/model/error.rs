@@ -45,10 +45,7 @@ pub enum ModelError {
     Cut,
     /// The reply exceeds the size limit.
     #[error("The response exceeds {limit_megabytes} MB, so reading was stopped.")]
-    TooLarge {
-        /// The limit.
-        limit_megabytes: usize,
-    },
+    TooLarge { limit_megabytes: usize },
     /// There was no reply. Reported by the sender.
     #[error("The provider cannot be reached: {reason}")]
     Unreachable {

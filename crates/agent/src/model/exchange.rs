@@ -29,7 +29,6 @@ pub struct Exchange {
     pub url: Text,
     /// Its headers, with a placeholder for the key.
     pub headers: Vec<(Text, Text)>,
-    /// Its body.
     pub body: Text,
     /// The reply; `None` if there was none.
     pub reply: Option<KeptReply>,
@@ -44,7 +43,6 @@ pub struct Exchange {
 pub struct KeptReply {
     /// The HTTP status.
     pub status: u16,
-    /// Its content type.
     pub content_type: Text,
     /// Its body, unparsed, also of streams; only the beginning of a body of more than a megabyte.
     pub body: Text,

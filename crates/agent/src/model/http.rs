@@ -140,7 +140,6 @@ pub enum HeaderValue {
     Secret {
         /// Such as `Bearer `.
         prefix: &'static str,
-        /// The key.
         key: ApiKey,
     },
 }
@@ -168,7 +167,6 @@ impl HeaderValue {
 pub struct HttpRequest {
     /// The URL. It never contains a key.
     pub url: String,
-    /// Its headers.
     pub headers: Vec<(&'static str, HeaderValue)>,
     /// Its body: JSON text; empty for a GET.
     pub body: String,

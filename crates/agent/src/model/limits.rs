@@ -18,7 +18,6 @@ pub struct Budget {
 /// The amounts spent so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spent {
-    /// Steps.
     pub steps: u64,
     /// Seconds on the clock. A clock that jumps back adds nothing.
     pub seconds: f64,
@@ -67,22 +66,13 @@ impl Spent {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Exhausted {
-    /// Steps.
     #[error("The limit of {limit} steps was reached.")]
-    Steps {
-        /// The limit.
-        limit: u64,
-    },
+    Steps { limit: u64 },
     /// Time.
     #[error("The time limit of {limit} s was reached.")]
-    Seconds {
-        /// The limit.
-        limit: f64,
-    },
-    /// Tokens.
+    Seconds { limit: f64 },
     #[error("The limit of {limit} tokens was reached ({spent} used).")]
     Tokens {
-        /// The limit.
         limit: u64,
         /// The tokens used; the answer that reaches the limit may exceed it.
         spent: u64,
@@ -90,7 +80,6 @@ pub enum Exhausted {
     /// Money.
     #[error("The limit of ${limit} was reached (${spent:.4} spent).")]
     Cost {
-        /// The limit.
         limit: f64,
         /// The amount spent.
         spent: f64,
@@ -100,10 +89,7 @@ pub enum Exhausted {
         "The limit of ${limit} cannot be enforced, because the price of the model is unknown. \
          Enter its price in the settings or remove the limit."
     )]
-    CostUnknown {
-        /// The limit.
-        limit: f64,
-    },
+    CostUnknown { limit: f64 },
 }
 
 impl Budget {

@@ -18,11 +18,9 @@ pub enum Concession {
     FreeChoice,
     /// No tool choice parameter.
     NoToolChoice,
-    /// No temperature.
     NoTemperature,
     /// No stop sequences.
     NoStop,
-    /// No seed.
     NoSeed,
     /// No reasoning effort.
     NoEffort,

@@ -36,11 +36,8 @@ impl ToolChoice {
 pub enum Effort {
     /// None, or the minimum that the model supports.
     None,
-    /// Low.
     Low,
-    /// Medium.
     Medium,
-    /// High.
     High,
 }
 

@@ -23,7 +23,6 @@ pub struct ToolSelector {
 /// A request to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectorRequest {
-    /// The model.
     pub model: Text,
     /// All messages to send, including those of the ledger if there is one.
     pub messages: Vec<AnyMessage>,

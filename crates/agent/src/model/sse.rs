@@ -10,7 +10,6 @@
 pub struct SseEvent {
     /// Its type; empty if missing (which means `message`).
     pub event: String,
-    /// Its data.
     pub data: String,
 }
 

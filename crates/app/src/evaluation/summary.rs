@@ -33,7 +33,6 @@ pub struct PolicySummary {
 /// A mean with its interval of 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The mean.
     pub mean: f64,
     /// The lower end; `None` if the samples do not tell.
     pub low: Option<f64>,

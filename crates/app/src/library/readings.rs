@@ -10,7 +10,6 @@ pub type ReadingNumber = u32;
 /// A reading in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// Its number.
     pub number: ReadingNumber,
     /// The request to the worker, once it is sent.
     request: Option<RequestId>,

@@ -23,9 +23,7 @@ pub fn action(steps: usize, mut tool_calls: Vec<ToolCall>, message: &str) -> Too
 pub struct TakenBack {
     /// The number of steps before it.
     pub steps: usize,
-    /// Its message.
     pub message: Option<Text>,
-    /// Its calls.
     pub calls: Vec<ToolCall>,
 }
 

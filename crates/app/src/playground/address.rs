@@ -13,7 +13,6 @@ const LONGEST_ENCODED: usize = 500;
 /// A place that starts a new episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The environment.
     pub environment: String,
     /// The task; `None` for the first one, or where there are none.
     pub task: Option<String>,

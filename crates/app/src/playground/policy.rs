@@ -255,7 +255,6 @@ impl Pace {
 
 /// A policy with its limits and its pause.
 pub struct PacedPolicy {
-    /// The policy.
     pub policy: Box<dyn Policy>,
     /// When it ends.
     pub limits: Limits,

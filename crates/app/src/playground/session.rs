@@ -32,7 +32,6 @@ pub enum Command {
     Step {
         /// Where.
         environment: EnvironmentId,
-        /// The action.
         action: AnyMessage,
     },
 }
@@ -61,9 +60,7 @@ pub enum Phase {
     },
     /// An action is on its way.
     Stepping {
-        /// The environment.
         environment: EnvironmentId,
-        /// The action.
         action: AnyMessage,
     },
     /// Another episode, or this one again, is being opened.
@@ -95,12 +92,7 @@ enum Shown {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Why {
     /// A new one, under this id and name.
-    New {
-        /// Its id.
-        id: Text,
-        /// Its name.
-        name: Text,
-    },
+    New { id: Text, name: Text },
     /// The shown one, replayed up to where its record ends, or less far.
     Again,
 }

@@ -28,9 +28,7 @@ pub struct TaskSource {
 /// A file that tasks were read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskFile {
-    /// The text.
     pub text: Text,
-    /// The name.
     pub name: Text,
     /// The selected split.
     pub split: Text,

@@ -60,7 +60,6 @@ pub enum Failure {
     ForeignPage,
     /// It has no cookie.
     NoSession,
-    /// The token is wrong.
     WrongToken,
     /// There is no such path.
     NotFound,

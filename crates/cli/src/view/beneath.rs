@@ -14,7 +14,6 @@ use std::time::SystemTime;
 pub enum Kind {
     /// A regular file.
     File,
-    /// A folder.
     Folder,
     /// A symbolic link.
     Link,

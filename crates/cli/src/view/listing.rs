@@ -23,7 +23,6 @@ const LOOKED_AT: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Line {
-    /// A file.
     File {
         /// Its path, for people.
         name: String,

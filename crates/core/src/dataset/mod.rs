@@ -35,7 +35,6 @@ pub enum DatasetError {
     NotImplemented {
         /// The kind of dataset.
         kind: Text,
-        /// The method.
         method: &'static str,
     },
     /// There is no task at this index.

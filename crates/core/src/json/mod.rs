@@ -46,7 +46,6 @@ pub enum Json {
     Integer(Integer),
     /// A number with point or exponent; also `NaN` and the infinities.
     Float(f64),
-    /// A text.
     Text(Text),
     /// An array.
     List(Vec<Json>),

@@ -59,7 +59,6 @@ impl Place<'_> {
         }
     }
 
-    /// A float.
     pub fn float(self, float: f64) {
         match self.0 {
             Target::Tree(value) => *value = float.into(),
@@ -67,7 +66,6 @@ impl Place<'_> {
         }
     }
 
-    /// An integer.
     pub fn integer(self, number: impl Into<Integer>) {
         let number = number.into();
         match self.0 {

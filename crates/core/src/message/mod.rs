@@ -30,7 +30,6 @@ pub enum Role {
     User,
     /// Instructions.
     System,
-    /// A tool.
     Tool,
     /// A model.
     Assistant,
@@ -81,7 +80,6 @@ pub struct Body {
 /// A plain message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Message {
-    /// The role.
     pub role: Role,
     /// The content.
     pub body: Body,
@@ -103,7 +101,6 @@ pub struct ToolResponseMessage {
     pub body: Body,
     /// The tool that was called.
     pub name: Text,
-    /// The id of the call.
     pub tool_call_id: Text,
 }
 

@@ -17,28 +17,16 @@ use crate::json::{Json, Key, Object, Text};
 pub enum BuildError {
     /// The tool has no description, so a model would not know what it does.
     #[error("Missing docstring for function {tool}.")]
-    MissingDescription {
-        /// The tool.
-        tool: Text,
-    },
+    MissingDescription { tool: Text },
     /// A parameter has no description, so a model would not know what it is.
     #[error("Missing description for parameter {parameter}.")]
-    MissingParameterDescription {
-        /// The parameter.
-        parameter: Text,
-    },
+    MissingParameterDescription { parameter: Text },
     /// Two parameters have the same name.
     #[error("The parameter {parameter} is there twice.")]
-    DuplicateParameter {
-        /// The parameter.
-        parameter: Text,
-    },
+    DuplicateParameter { parameter: Text },
     /// The name is reserved for an injected parameter.
     #[error("No parameter can be called {parameter}: handlers get that from the call context.")]
-    Injected {
-        /// The parameter.
-        parameter: Text,
-    },
+    Injected { parameter: Text },
     /// A default was set before the first parameter.
     #[error("A default must follow the parameter that it is for.")]
     StrayDefault,

@@ -18,7 +18,6 @@ pub const INVALID_CALLS_KEY: &str = "invalid_calls";
 /// The maximum number of digits that Python parses as an integer.
 const DIGITS_LIMIT: usize = 4300;
 
-/// A call of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolCall {
     /// Links the call to its response.

@@ -7,10 +7,8 @@ use crate::json::{Json, Key, Object, Text};
 
 use super::{FunctionInfo, Parameters, Tool};
 
-/// The definition of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterDefinition {
-    /// Its name.
     pub name: Key,
     /// The schema of its type.
     pub schema: Object,

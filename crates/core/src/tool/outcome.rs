@@ -23,7 +23,6 @@ pub enum ToolValue {
     Message(Message),
 }
 
-/// The result of a tool.
 pub type ToolResult = Result<ToolValue, ToolError>;
 
 /// A failed call, with the name of the class under which aviary reports it. Displayed as its text, or

@@ -18,9 +18,7 @@ pub struct CallContext<'a, S> {
     /// The state of the environment. Borrowed during a synchronous tool; an async tool
     /// must not hold a borrow across an await.
     pub state: &'a RefCell<S>,
-    /// The id of the call.
     pub tool_call_id: &'a Text,
-    /// The clock.
     pub clock: &'a dyn Clock,
 }
 
@@ -85,7 +83,6 @@ impl<S> Clone for Handler<S> {
 pub struct BoundTool<S> {
     /// The definition.
     pub tool: Arc<Tool>,
-    /// The handler.
     pub handler: Handler<S>,
 }
 

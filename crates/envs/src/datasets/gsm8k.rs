@@ -39,7 +39,6 @@ pub enum Split {
 /// A row of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The question.
     pub question: Text,
     /// The worked answer, with `#### n` at its end.
     pub answer: Text,
@@ -58,12 +57,8 @@ pub struct Gsm8k {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Gsm8kError {
-    /// The split is unknown.
     #[error("'{name}' is not a valid GSM8kDatasetSplit; there are train_full, train, val, test")]
-    UnknownSplit {
-        /// The name.
-        name: Text,
-    },
+    UnknownSplit { name: Text },
     /// An answer has no number after `#### `.
     #[error("Failed to extract numerical answer from 'answer' column")]
     NoNumber,
@@ -81,7 +76,6 @@ impl Split {
             .ok_or_else(|| Gsm8kError::UnknownSplit { name: name.into() })
     }
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Split::TrainFull => "train_full",

@@ -35,11 +35,9 @@ const LEVELS: RangeInclusive<i64> = 1..=3;
 /// A row of the file of word problems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordProblem {
-    /// Its id.
     pub id: Text,
     /// 1 for one or two steps, 3 for many.
     pub level: i64,
-    /// The question.
     pub question: Text,
     /// The correct answer.
     pub number: f64,

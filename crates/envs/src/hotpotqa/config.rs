@@ -26,7 +26,6 @@ const KNOWN: [&str; 9] = [
 pub struct Config {
     /// The id of the question: a UUID.
     pub question_id: Option<Text>,
-    /// The question.
     pub question: Text,
     /// The correct answer, normalized.
     pub correct_answer: String,

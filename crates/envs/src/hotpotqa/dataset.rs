@@ -53,7 +53,6 @@ pub const HOTPOTQA: DatasetEntry = DatasetEntry {
 pub struct Row {
     /// Its id; a UUID for a question of a file.
     pub id: Text,
-    /// The question.
     pub question: Text,
     /// The correct answer: a text or a number.
     pub answer: Json,

@@ -16,12 +16,10 @@ const TITLES: usize = 10;
 /// Articles: `# title | alias`, then one paragraph per line.
 const SOURCE: &str = include_str!("../../data/encyclopedia.txt");
 
-/// An article.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Article {
     /// Its title, then its aliases.
     pub names: Vec<&'static str>,
-    /// Its paragraphs.
     pub paragraphs: Vec<&'static str>,
 }
 

@@ -20,7 +20,6 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC
 /// The number of titles to request.
 const TITLES: usize = 10;
 
-/// A search.
 #[derive(Clone, Debug)]
 pub struct Search {
     api: Text,
@@ -57,10 +56,7 @@ pub enum WikiError {
     #[error(
         "The wiki's answer is not that of a MediaWiki API: {reason}. Is the address that of its api.php?"
     )]
-    NoApi {
-        /// The reason.
-        reason: String,
-    },
+    NoApi { reason: String },
     /// The wiki reports an error.
     #[error("The wiki refused the request: {info}")]
     Refused {

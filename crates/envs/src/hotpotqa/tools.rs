@@ -75,7 +75,6 @@ impl State {
 
 /// The environment of the tools.
 pub struct World {
-    /// The state.
     pub state: State,
     config: Rc<Config>,
     pages: Rc<dyn Pages>,

@@ -12,13 +12,11 @@ use crate::tau::{Action, STOP, Task};
 /// A task at the desk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeskTask {
-    /// Its id.
     pub id: Text,
     /// The title in lists.
     pub title: Text,
     /// 1 for one change, 3 for several that depend on each other.
     pub level: u8,
-    /// The task.
     pub task: Task,
     /// The texts of a scripted customer.
     pub script: Vec<Text>,

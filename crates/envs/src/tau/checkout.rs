@@ -59,7 +59,6 @@ pub enum CheckoutError {
     Malformed {
         /// The file.
         path: String,
-        /// The reason.
         reason: String,
     },
     /// The domain does not have this split.
@@ -90,7 +89,6 @@ impl Original {
         Original::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Original::Retail => "retail",
@@ -98,7 +96,6 @@ impl Original {
         }
     }
 
-    /// Its tools.
     pub const fn tools(self) -> &'static [TauTool] {
         match self {
             Original::Retail => retail::TOOLS,
@@ -270,7 +267,6 @@ impl Split {
         })
     }
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Split::Test => "test",

@@ -14,7 +14,6 @@ const ENVIRONMENTS: &str = "tau_bench/envs/";
 pub struct Contents {
     /// The domain.
     pub original: Original,
-    /// The data.
     pub data: Fingerprint,
     /// The splits, each with its number of tasks and its comparison with the original.
     pub splits: Vec<(Split, usize, Fingerprint)>,

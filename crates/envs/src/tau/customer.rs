@@ -28,7 +28,6 @@ pub enum Customer {
 /// A message in a request to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessage {
-    /// The role.
     pub role: Role,
     /// The text.
     pub content: Text,

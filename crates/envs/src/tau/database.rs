@@ -6,7 +6,6 @@ use volary_core::{Json, Object};
 /// A table as read: records in the order of their file.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name.
     pub name: &'static str,
     records: Vec<(Key, Json)>,
     /// The indices of the records, sorted by key.

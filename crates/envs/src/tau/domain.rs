@@ -14,10 +14,8 @@ pub const RESPOND: &str = "respond";
 /// The message with which a satisfied customer ends the conversation.
 pub const STOP: &str = "###STOP###";
 
-/// A domain.
 #[derive(Clone)]
 pub struct Domain {
-    /// Its name.
     pub name: &'static str,
     /// The tools, in the order presented to a model.
     pub tools: &'static [TauTool],
@@ -27,7 +25,6 @@ pub struct Domain {
     pub database: Arc<Database>,
     /// The policy that the agent must follow: the system prompt.
     pub policy: Text,
-    /// The tasks.
     pub tasks: Vec<Task>,
 }
 

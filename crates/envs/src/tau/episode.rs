@@ -31,10 +31,8 @@ pub enum Turn {
     Step(Step),
 }
 
-/// A step.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The observation.
     pub observation: Text,
     /// Where it comes from: `user` or the name of the tool.
     pub source: Text,
@@ -65,12 +63,10 @@ impl Episode {
         }
     }
 
-    /// The task.
     pub fn task(&self) -> &Task {
         &self.task
     }
 
-    /// The domain.
     pub fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }

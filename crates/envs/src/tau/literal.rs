@@ -19,7 +19,6 @@ pub const DEPTH_LIMIT: usize = 100;
 pub struct LiteralError {
     /// The line, from 1.
     pub line: usize,
-    /// The reason.
     pub reason: String,
 }
 

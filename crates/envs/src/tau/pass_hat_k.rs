@@ -11,11 +11,9 @@ const TOLERANCE: f64 = 1e-6;
 /// One try at a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Try {
-    /// The task.
     pub task: Integer,
     /// The number of the try.
     pub trial: Integer,
-    /// The reward.
     pub reward: f64,
 }
 

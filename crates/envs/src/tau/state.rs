@@ -33,7 +33,6 @@ struct Written {
 /// A record that differs between two states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The table.
     pub table: &'static str,
     /// The key of the record.
     pub key: Key,

@@ -10,10 +10,8 @@ use super::state::State;
 /// episode with an error.
 pub type Run = fn(&mut State, &Arguments<'_>) -> Computed<Option<String>>;
 
-/// A tool.
 #[derive(Clone, Copy)]
 pub struct TauTool {
-    /// The name.
     pub name: &'static str,
     /// The description for a model.
     pub description: &'static str,
@@ -25,10 +23,8 @@ pub struct TauTool {
     pub terminates: bool,
 }
 
-/// A parameter.
 #[derive(Clone, Copy)]
 pub struct Parameter {
-    /// Its name.
     pub name: &'static str,
     /// Its type.
     pub kind: Kind,
@@ -39,13 +35,10 @@ pub struct Parameter {
 /// The type of a parameter in the definition for a model; the arguments of calls are not checked against it.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// A text.
     Text,
     /// One of several texts.
     OneOf(&'static [&'static str]),
-    /// An integer.
     Integer,
-    /// A number.
     Number,
     /// A list of texts.
     Texts,

@@ -211,7 +211,6 @@ impl TaskDataset for Calculators {
     }
 }
 
-/// Calculators by arguments.
 struct CalculatorsByArguments {
     setting: Setting,
 }

@@ -28,8 +28,9 @@ pub enum Argument {
     /// The environment.
     State(StateForm, Box<Type>),
     /// The call: its id; borrowed, or owned.
-    CallId { borrowed: bool },
-    /// The clock.
+    CallId {
+        borrowed: bool,
+    },
     Clock,
     /// The model.
     Given(Box<GivenParameter>),

@@ -18,7 +18,6 @@ pub enum ClientError {
     /// An error status.
     #[error("The server answered {status} to {endpoint}: {detail}")]
     Status {
-        /// The endpoint.
         endpoint: &'static str,
         /// The HTTP status.
         status: u16,
@@ -29,10 +28,7 @@ pub enum ClientError {
     #[error(
         "The server's reply to {endpoint} is not valid JSON. It may not be a TaskDatasetServer."
     )]
-    NotJson {
-        /// The endpoint.
-        endpoint: &'static str,
-    },
+    NotJson { endpoint: &'static str },
     /// A response with an unexpected structure.
     #[error(transparent)]
     Reply(#[from] ReplyError),

@@ -17,7 +17,6 @@ use volary_core::json::Text;
 /// The default timeout of a request, in seconds.
 pub const DEFAULT_TIMEOUT: f64 = 300.0;
 
-/// The options of a client.
 #[derive(Clone)]
 pub struct ClientOptions {
     /// The server's base URL.

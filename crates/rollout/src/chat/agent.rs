@@ -42,7 +42,6 @@ pub(super) struct Turn {
     pub(super) sent: Json,
     /// The message as text, for tokenization.
     pub(super) said: Text,
-    /// The action.
     pub(super) action: Action,
     /// The id of the call to which the observation belongs.
     call: Option<Text>,

@@ -134,7 +134,6 @@ impl Recorder {
         self.record_turn(said, &reply)
     }
 
-    /// Records an observation.
     pub(crate) fn record_observation(
         &mut self,
         message: ChatMessage,

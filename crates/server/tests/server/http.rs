@@ -15,7 +15,6 @@ pub struct Connection {
     pub stream: BufReader<TcpStream>,
 }
 
-/// A reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     pub status: u16,

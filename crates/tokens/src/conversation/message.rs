@@ -2,16 +2,13 @@
 
 use volary_core::{Json, Object, Text, json};
 
-/// The role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChatRole {
     /// The rules of the conversation.
     System,
-    /// The user.
     User,
     /// The model.
     Assistant,
-    /// A tool.
     Tool,
 }
 
@@ -41,7 +38,6 @@ impl ChatRole {
 /// A flat message: an assistant's contains the raw text with its markup, a tool's the name of the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessage {
-    /// The role.
     pub role: ChatRole,
     /// The text.
     pub content: Text,

@@ -25,7 +25,6 @@ pub enum Observation {
 /// Assembles the tokens of turns and observations.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenIn<'a> {
-    /// The template.
     pub template: &'a ChatTemplate,
     /// The text of the token that ends a turn.
     pub end: &'a str,

@@ -3,7 +3,6 @@
 /// A date and time of day in the user's time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CivilTime {
-    /// The year.
     pub year: i32,
     /// The month, 1 to 12.
     pub month: u8,
@@ -11,9 +10,7 @@ pub struct CivilTime {
     pub day: u8,
     /// The hour, 0 to 23.
     pub hour: u8,
-    /// The minute.
     pub minute: u8,
-    /// The second.
     pub second: u8,
 }
 

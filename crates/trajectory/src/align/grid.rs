@@ -49,7 +49,6 @@ pub fn step_totals(episodes: &[impl Borrow<Episode>]) -> Vec<StepTotal> {
     totals.collect()
 }
 
-/// The totals of an episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EpisodeTotal {
     /// The reward of the whole.

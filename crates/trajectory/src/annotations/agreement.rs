@@ -7,10 +7,8 @@ use super::{Annotations, Target};
 /// What is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Judgement {
-    /// The verdicts.
     #[default]
     Verdict,
-    /// The labels.
     Label,
 }
 

@@ -56,7 +56,6 @@ pub enum SidecarError {
 /// What a file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SidecarReading {
-    /// The annotations.
     pub annotations: Annotations,
     /// Those that could not be read, each with the reason.
     pub faults: Vec<Misfit>,

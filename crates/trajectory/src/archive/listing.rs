@@ -21,7 +21,6 @@ pub struct Parts {
 /// A member of a zip file that is not held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name.
     pub name: String,
     /// Its byte range in the file, header included.
     pub place: Range<u64>,

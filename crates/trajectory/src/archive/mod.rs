@@ -99,10 +99,7 @@ pub enum ArchiveError {
     },
     /// Too many members.
     #[error("The zip file holds more than {limit} files.")]
-    TooMany {
-        /// The limit.
-        limit: usize,
-    },
+    TooMany { limit: usize },
     /// Too much comes out.
     #[error("The zip file unpacks to more than {} MB, so it is not read; the limit was exceeded at \
          {name}. Unpack it and import the contents.", .limit >> 20)]

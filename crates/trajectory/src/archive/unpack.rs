@@ -48,7 +48,6 @@ pub(crate) enum Problem {
     Damaged,
 }
 
-/// Unpacks.
 pub(crate) fn unpack(packing: Packing, packed: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
     match packing {
         Packing::Stored if packed.len() > limit => Err(Partial {

@@ -56,7 +56,6 @@ pub struct MemberDiff {
 /// How a list changed: runs of elements, in order, that cover both lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListDiff {
-    /// The runs.
     pub runs: Vec<Run>,
 }
 
@@ -235,7 +234,6 @@ pub enum Segment {
 /// One change, with the path to it: in the old value for what is gone, else in the new one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The path.
     pub path: Vec<Segment>,
     /// The old value; `None` if it is new.
     pub old: Option<Json>,

@@ -18,7 +18,6 @@ use crate::patch::PatchError;
 pub struct Recipe {
     /// The name of the environment in the registry.
     pub environment: Text,
-    /// Its configuration.
     pub configuration: Object,
     /// The seed of all randomness in it. Below 2^53, so that every JSON reader preserves it.
     pub seed: u64,
@@ -67,7 +66,6 @@ pub enum Outcome {
 /// One action and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {
-    /// The action.
     pub action: AnyMessage,
     /// Its observations, reward and end.
     pub outcome: Outcome,
@@ -99,7 +97,6 @@ pub enum Ending {
     },
 }
 
-/// An episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Episode {
     /// Its id, unique among those of a person.

@@ -268,7 +268,6 @@ impl Shape {
     }
 }
 
-/// The mapping of a shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeMapping {
     /// The names of the members.
@@ -403,7 +402,6 @@ fn shortened(value: &Json, left: &mut usize) -> Json {
 /// A member of a record that can be mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSample {
-    /// Its path.
     pub path: String,
     /// What it holds, in a few words.
     pub sample: String,

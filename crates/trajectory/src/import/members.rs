@@ -14,7 +14,6 @@ pub(crate) trait Members {
     /// A member that passes a test.
     fn take_if(&mut self, key: &str, test: impl Fn(&Json) -> bool) -> Option<Json>;
 
-    /// A text.
     fn take_text(&mut self, key: &str) -> Option<Text> {
         match self.take_if(key, |value| value.as_text().is_some()) {
             Some(Json::Text(text)) => Some(text),
@@ -46,7 +45,6 @@ pub(crate) trait Members {
             .as_bool()
     }
 
-    /// A list.
     fn take_list(&mut self, key: &str) -> Option<Vec<Json>> {
         match self.take_if(key, |value| value.as_list().is_some()) {
             Some(Json::List(list)) => Some(list),
@@ -54,7 +52,6 @@ pub(crate) trait Members {
         }
     }
 
-    /// An object.
     fn take_object(&mut self, key: &str) -> Option<Object> {
         match self.take_if(key, |value| value.as_object().is_some()) {
             Some(Json::Object(object)) => Some(object),

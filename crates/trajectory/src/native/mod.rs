@@ -91,7 +91,6 @@ pub enum NativeError {
 /// The episodes of a text, and what of it could not be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// The episodes.
     pub episodes: Vec<Episode>,
     /// Episodes that could not be read, each with the reason.
     pub faults: Vec<NativeError>,

@@ -53,7 +53,6 @@ pub struct ObjectPatch {
     pub add: Vec<(usize, Key, Json)>,
 }
 
-/// An edit of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ListEdit {
     /// This many elements stay.

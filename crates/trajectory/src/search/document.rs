@@ -42,7 +42,6 @@ pub struct Hit {
 pub struct Snippet {
     /// The text before it; begins with "…" if it was shortened.
     pub before: String,
-    /// The hit.
     pub hit: String,
     /// The text after it; ends with "…" if it was shortened.
     pub after: String,

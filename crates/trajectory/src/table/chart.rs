@@ -17,7 +17,6 @@ use crate::statistics::{Estimate, mean};
 /// The most categories of an axis: those with the most rows.
 pub const MOST_CATEGORIES: usize = 12;
 
-/// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// What it shows.

@@ -48,11 +48,9 @@ impl CrossTotal {
 /// Where two columns differ in one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differing {
-    /// The row.
     pub row: usize,
     /// The mean reward of the first column.
     pub first: f64,
-    /// That of the second.
     pub second: f64,
 }
 

@@ -15,7 +15,6 @@ use crate::statistics::pass_all;
 pub enum GroupBy {
     /// Tries of one task (environment, dataset and id) by one model and agent.
     Task,
-    /// The run.
     Run,
     /// By the value of a column. A row with several values is in several groups.
     Column(Column),
@@ -52,7 +51,6 @@ pub struct Group {
     pub tries: usize,
     /// How many of those succeeded.
     pub successes: usize,
-    /// The mean of the rewards.
     pub mean_reward: Option<f64>,
     /// Its standard error; `None` if there are fewer than two rewards.
     pub standard_error: Option<f64>,

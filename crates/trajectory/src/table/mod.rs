@@ -33,15 +33,12 @@ use crate::token_record::TokenCounts;
 pub struct Row {
     /// The id of the episode.
     pub id: Text,
-    /// Its name.
     pub name: Text,
-    /// Its environment.
     pub environment: Option<Text>,
     /// The model that acted, where known.
     pub model: Option<Text>,
     /// The agent or policy that used it.
     pub agent: Option<Text>,
-    /// The task.
     pub task: Option<TaskReference>,
     /// The run that it belongs to: what its metadata say, else the file that it came in.
     pub run: Option<Text>,
@@ -92,22 +89,17 @@ pub struct Row {
     pub fork_of: Option<(Text, Option<u64>)>,
 }
 
-/// A column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
     /// The name of the episode.
     Name,
-    /// The environment.
     Environment,
-    /// The model.
     Model,
     /// The agent or policy.
     Agent,
     /// The id of the task.
     Task,
-    /// The run.
     Run,
-    /// The reward.
     Reward,
     /// The number of steps.
     Steps,
@@ -156,7 +148,6 @@ pub enum Column {
 pub enum Cell<'a> {
     /// It is not known.
     Empty,
-    /// A number.
     Number(f64),
     /// A text; also `true` and `false`, and lists and objects as JSON.
     Text(std::borrow::Cow<'a, str>),

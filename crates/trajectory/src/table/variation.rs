@@ -5,7 +5,6 @@ use super::{Cell, Column, Row};
 /// A column that does not tell rows apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uniform {
-    /// The column.
     pub column: Column,
     /// What all rows have in it; `None` if it is unknown of all.
     pub value: Option<String>,

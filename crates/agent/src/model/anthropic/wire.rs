@@ -87,7 +87,6 @@ pub(super) enum ImageSource {
     Url { url: Text },
 }
 
-/// A tool definition.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 pub(super) struct ToolDefinition {

@@ -270,7 +270,6 @@ pub(super) struct UsageMetadata {
     cached_content_token_count: Lenient<u64>,
 }
 
-/// A list of models.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ModelList {

@@ -20,7 +20,6 @@ pub use echo::{ECHO_KEY, Echo, echo_of, is_unedited};
 /// A piece of content of a user, environment or tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    /// Text.
     Text(String),
     /// An image: its `data:` or web URL.
     Image(String),
@@ -33,9 +32,7 @@ pub struct PastCall {
     pub id: String,
     /// The tool.
     pub name: Text,
-    /// The arguments.
     pub arguments: Object,
-    /// Its answer.
     pub answer: Vec<Part>,
 }
 

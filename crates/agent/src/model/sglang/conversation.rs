@@ -34,7 +34,6 @@ pub struct Conversation {
 pub struct RecordedTurn {
     /// The reply of the server.
     pub reply: Json,
-    /// The observation.
     pub observation: Text,
     /// The reward of the step.
     pub reward: f64,

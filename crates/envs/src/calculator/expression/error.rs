@@ -26,7 +26,6 @@ pub enum EvaluationError {
     /// A power that is too large for a float: Python gives this one an error number.
     #[error("(34, 'Numerical result out of range')")]
     PowerOverflow,
-    /// The result is complex.
     #[error("int() argument must be a string, a bytes-like object or a real number, not 'complex'")]
     ComplexResult,
     /// The argument is not a text.

@@ -116,7 +116,6 @@ fn is_said(value: &Json) -> bool {
     text_at(value, &["role"]).as_deref() == Some("user") && blocks.any(is_surroundings)
 }
 
-/// A task.
 #[derive(Default)]
 struct Task {
     id: Text,

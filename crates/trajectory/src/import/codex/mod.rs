@@ -144,7 +144,6 @@ enum Kind {
     Context,
     /// An item of the model's conversation.
     Item,
-    /// An event.
     Event,
     /// A summary that replaces the previous messages.
     Compacted,

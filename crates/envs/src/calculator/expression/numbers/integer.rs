@@ -12,7 +12,6 @@ use super::Computed;
 use super::budget::{Budget, MAXIMUM_BITS, TOO_LARGE};
 use super::float;
 
-/// An integer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Integer {
     /// Fits 64 bits.
