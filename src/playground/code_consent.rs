@@ -1,4 +1,4 @@
-//! Python code that came with a link or a file, as the user sees it before agreeing to run it.
+//! Shows the Python code that a link or a file contains, so that the user can read it before agreeing to run it.
 
 use leptos::prelude::*;
 use volary_core::Json;
@@ -11,7 +11,7 @@ use crate::python::files::PythonSource;
 /// The title of a dialog with [`code_consent`].
 pub const TITLE: &str = "Run this Python code?";
 
-/// The code of a recipe, and what it can and cannot do.
+/// Renders the code of a recipe and a list of what it can and cannot access.
 pub fn code_consent(recipe: &Recipe) -> AnyView {
     let code = recipe.configuration.get(PYTHON_CODE);
     let code = code.and_then(Json::as_text).cloned().unwrap_or_default();
@@ -31,7 +31,7 @@ pub fn code_consent(recipe: &Recipe) -> AnyView {
     .into_any()
 }
 
-/// Which wheels a recipe needs, which neither links nor files contain; `None` if it needs none.
+/// Names the wheels that a recipe needs, which neither links nor files contain. Returns `None` if it needs none.
 pub fn wheel_note(recipe: &Recipe) -> Option<String> {
     let source = PythonSource::of_recipe(recipe).ok()?;
     let names: Vec<&str> = source.wheels.iter().map(|wheel| &*wheel.name).collect();

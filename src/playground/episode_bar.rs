@@ -1,4 +1,4 @@
-//! The bar above the panes: Run and Step, the state of the episode, the timeline, import and export.
+//! The bar above the panes: Run and Step, episode status, timeline, import and export.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The way from an episode that goes on in another way to a comparison with what it was forked from.
+//! The link from a forked episode to a comparison with its original.
 
 use leptos::prelude::*;
 use volary_trajectory::{Episode, Link, Relation};
@@ -8,15 +8,15 @@ use super::state::use_playground;
 use crate::later::LaterView;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
-/// [`CompareFork`]: nothing is a fork before this code is here.
+/// Slot for [`CompareFork`]. It is empty until the lazily loaded code is installed; no episode is a fork before that.
 pub(super) static COMPARE_FORK: LaterView = LaterView::new();
 
 pub(super) fn install() {
     COMPARE_FORK.set(|| view! { <CompareFork/> }.into_any());
 }
 
-/// Compares the shown episode with the one that it was forked from: a trajectory of Review, or the steps that were
-/// played here before.
+/// Links to a comparison of the shown episode with the one that it was forked from: a trajectory in Review, or the
+/// steps that were played here before.
 #[component]
 fn CompareFork() -> impl IntoView {
     let playground = use_playground();
@@ -25,7 +25,7 @@ fn CompareFork() -> impl IntoView {
             if let Some(origin) = origin(episode) {
                 return Some((origin.episode.clone(), "Compare with the original"));
             }
-            // Without a step of its own, it is the beginning of the other one.
+            // A fork without steps of its own is a prefix of the original, so there is no difference to show.
             let before = saving::fork_of(playground, episode)?;
             let differs = before.step.is_none_or(|step| episode.steps.len() > step);
             differs.then_some((before.episode, "Compare with before"))

@@ -1,4 +1,4 @@
-//! The state of the selected step: the environment's own view, the frame as a tree, the rewards.
+//! The pane of the selected step's state: the environment's own view, the frame as a tree, and the rewards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,25 +19,24 @@ use crate::browser::{self, timers};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
 use crate::projection::tree::StepFrames;
 
-/// A view that is made in less time, in seconds, follows at once.
+/// Threshold in seconds. A view that renders faster than this follows the selection at once.
 const CHEAP: f64 = 0.006;
-/// How long the selection must rest before a dearer one is made.
+/// Debounce of the selection for views that render more slowly.
 const REST: Duration = Duration::from_millis(80);
 
-/// An episode that is looked at, here or elsewhere.
+/// Signals of an episode that is shown here or on another page.
 #[derive(Clone, Copy)]
 pub struct Shown {
-    /// The episode. It grows in place.
+    /// The episode; it is modified in place.
     pub episode: RwSignal<Arc<Episode>>,
-    /// Counts up whenever steps that were shown are replaced or taken away.
+    /// Incremented whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
-    /// The row of the frame at which the reader is, as a pointer.
+    /// JSON Pointer to the selected row of the frame's tree.
     pub path: RwSignal<String>,
 }
 
-/// The state of the playground's selected step.
 #[component]
 pub(super) fn FramePane() -> impl IntoView {
     let playground = use_playground();
@@ -55,14 +54,14 @@ pub(super) fn FramePane() -> impl IntoView {
     }
 }
 
-/// The frame of the selected step. The playground lends what it knows of environments.
+/// The frame of the selected step. The playground's registry supplies the environment's view and schema.
 #[component]
 pub(crate) fn FrameAndTree(
     playground: Playground,
     shown: Shown,
-    /// The members of the state that are left out.
+    /// Members of the state that are not shown.
     hidden: Signal<Vec<Text>>,
-    /// Where it is, for the ids in it.
+    /// Prefix of the element ids, unique to each use of the component.
     place: &'static str,
 ) -> impl IntoView {
     let selected = Memo::new(move |_| shown.selected.get());
@@ -117,8 +116,8 @@ fn why_no_frame(shown: Shown) -> &'static str {
     }
 }
 
-/// The environment's own view. It follows at once while it is cheap to make; in a long episode it
-/// may not be, and then it follows when the selection rests, so that moving stays smooth.
+/// The environment's own view. It follows the selection at once while it is cheap to render. In a long episode it may
+/// be expensive; it is then debounced, so that moving the selection stays smooth.
 fn rich_view(
     playground: Playground,
     shown: Shown,
@@ -130,7 +129,7 @@ fn rich_view(
     let draw = move || {
         let started = timers::now();
         let step = selected.get_untracked();
-        // Frames and views go together: without a frame there is nothing to show.
+        // Frame and view are updated together: without a frame there is nothing to show.
         let drawn = frames.with_untracked(|frames| {
             let frame = &frames.as_ref()?.frame;
             shown.episode.with_untracked(|episode| {
@@ -162,8 +161,8 @@ fn rich_view(
     view
 }
 
-/// All messages of an episode in one row, as views want them, and where each step's end. Grows with
-/// the episode, so that a view at the end of a long one costs no copy of all.
+/// All messages of an episode in one vector, as views expect them, with the end index of each step. Grows with the
+/// episode, so that a view near the end of a long one does not copy every message.
 #[derive(Default)]
 struct Messages {
     edition: u32,

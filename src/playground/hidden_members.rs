@@ -1,7 +1,7 @@
-//! The members of the frame's state that the player does not see yet: those that the environment's configuration marks
-//! as `writeOnly`, until the episode is over or the user reveals them.
+//! Hides members of the frame's state from the player: those that the environment's configuration marks as `writeOnly`,
+//! until the episode ends or the user reveals them.
 //!
-//! The opening record has such a member too, which is hidden before this code is loaded.
+//! The opening record has such a member too; it is hidden before this code is loaded.
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
@@ -11,19 +11,19 @@ use super::state::{Playground, use_playground};
 use crate::later::LaterView;
 use crate::projection::form::is_write_only;
 
-/// [`HiddenMembers`].
+/// Slot for [`HiddenMembers`], filled when the lazily loaded code is installed.
 pub(super) static HIDDEN_MEMBERS: LaterView = LaterView::new();
 
 pub(super) fn install() {
     HIDDEN_MEMBERS.set(|| view! { <HiddenMembers/> }.into_any());
 }
 
-/// Keeps the list of hidden members up to date, and offers to reveal them.
+/// Keeps the list of hidden members up to date and renders the button that reveals them.
 #[component]
 fn HiddenMembers() -> impl IntoView {
     let playground = use_playground();
     let hidden = playground.hidden_members;
-    // The id of the episode in which they are revealed; a new one hides them again.
+    // Id of the episode whose members are revealed. A new episode hides them again.
     let revealed = RwSignal::new(None);
     let marked = marked_members(playground);
     let is_open = Memo::new(move |_| {
@@ -65,7 +65,7 @@ fn HiddenMembers() -> impl IntoView {
     }
 }
 
-/// The marked members that the state of the shown episode has.
+/// The marked members that are present in the state of the shown episode.
 fn marked_members(playground: Playground) -> Memo<Vec<Text>> {
     let environment = Memo::new(move |_| {
         playground.episode.with(|episode| {
@@ -90,7 +90,7 @@ fn marked_members(playground: Playground) -> Memo<Vec<Text>> {
     })
 }
 
-/// The properties of a schema that are marked as `writeOnly`.
+/// Names of the properties of a schema that are marked as `writeOnly`.
 pub fn marked(schema: &Json) -> Vec<Text> {
     let properties = schema.get("properties").and_then(Json::as_object);
     let properties = properties

@@ -1,5 +1,5 @@
-//! The first steps for a new user: three items, each checked when it is done. The hint disappears with the last one or
-//! when it is dismissed, and does not come back.
+//! The hint for a new user: a checklist of three first steps. It disappears when all are checked or when it is
+//! dismissed, and does not come back.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub(super) fn Hint() -> impl IntoView {
             seen.set(true);
         }
     });
-    // The hint is gone when it is done.
+    // Remove the hint once all steps are done.
     let never = Signal::stored(false);
     view! {
         <Show when=move || !seen.get()>
@@ -73,7 +73,7 @@ pub(super) fn Hint() -> impl IntoView {
     }
 }
 
-/// Whether the last action of a calculator's episode submits no answer.
+/// Whether the last action of a calculator episode submits no answer.
 fn is_unanswered(episode: &Arc<Episode>) -> bool {
     let submits = |call: &ToolCall| &*call.function.name == "submit_answer";
     let last = episode.steps.last().map(|step| &step.action);

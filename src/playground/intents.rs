@@ -1,9 +1,8 @@
-//! What a person wants of the playground, and the code that does it. That code is not loaded before the person first
-//! interacts with the page.
+//! User intents of the playground and the lazy loading of the code that handles them. That code is not loaded before
+//! the person first interacts with the page.
 //!
-//! Invariants: intents are handled in the order in which they came, at once if the code is loaded. Panes call
-//! [`Playground::intend`] and never the functions behind it: a single direct call would bring those into the first
-//! load.
+//! Invariants: intents are handled in order of arrival, at once if the code is loaded. Panes call
+//! [`Playground::intend`] and never the functions behind it: a single direct call would link those into the first load.
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
@@ -48,14 +47,14 @@ use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
 
-/// What a person wants.
+/// A request of the user to the playground.
 #[derive(Clone)]
 #[allow(
     missing_docs,
     reason = "each is the function of the playground of that name"
 )]
 pub enum Intent {
-    /// Nothing yet; but there is somebody.
+    /// Does nothing itself. It only loads the code, because a user is present.
     Nothing,
     Follow(Place),
     GoToEnvironment(String),
@@ -84,12 +83,13 @@ pub enum Intent {
     Share,
     RunPlanned,
     DismissPlanned,
-    /// What some part of the page can't do without the code that is not here.
+    /// Runs an act of another part of the page that needs the lazily loaded code.
     Do(later::Act),
 }
 
 impl Intent {
-    /// Whether this starts an attempt of its own. A notice belongs to the attempt that failed, so the next attempt removes it.
+    /// Returns whether this intent starts a new attempt. A notice belongs to the attempt that failed, so the next
+    /// attempt removes it.
     fn is_attempt(&self) -> bool {
         match self {
             Intent::Follow(_)
@@ -127,7 +127,7 @@ impl Intent {
 
 fn act(playground: Playground, intent: Intent) {
     let intent = match intent {
-        // It needs the same consent.
+        // Undo reruns the episode, so it needs the same consent as going back.
         Intent::Undo => match manual_action::before_last_step(playground) {
             Some(steps) => Intent::GoBack(steps),
             None => return,
@@ -148,7 +148,7 @@ fn act(playground: Playground, intent: Intent) {
             | Intent::EditLastAction
             | Intent::GoBack(_)
     ) {
-        // The message was about an episode that changes now.
+        // The message was about an episode that is about to change.
         playground.say("");
     }
     match intent {
@@ -185,7 +185,7 @@ fn act(playground: Playground, intent: Intent) {
     }
 }
 
-/// All that the playground lacks at first.
+/// Everything that the first load of the playground does not contain.
 struct Rest {
     registry: Registry,
     sources: Vec<TaskSource>,
@@ -211,7 +211,7 @@ fn rest() -> Loaded<Rest> {
         sources,
         act,
         begin: |playground| {
-            // Made for the page, not for whatever asks first.
+            // These belong to the page's owner, not to the first component that uses them.
             linked_code::asked(playground);
             remote_environments::follow_servers(playground);
             python::follow_python_files(playground);
@@ -222,11 +222,11 @@ fn rest() -> Loaded<Rest> {
             playback::play_along(playground);
             watch_for_slow_steps(playground);
             transfer::offer_rescue(playground);
-            // After the first view, so that it costs nothing there.
+            // Store the offline copy after the first view, so that it does not delay it.
             browser::spawn(async {
                 offline::store().await;
             });
-            // On other pages, its worker starts with what is done in it.
+            // On other pages the worker starts with the first operation that needs it.
             if Page::of(&Route::parse(&location::hash())) == Page::Playground {
                 session_driver::warm_up(playground);
             }
@@ -248,17 +248,18 @@ fn rest() -> Loaded<Rest> {
     })
 }
 
-/// How far the code is.
+/// Loading state of the lazily loaded code.
 #[derive(Default)]
 pub struct Progress {
     rest: Option<(Act, fn() -> AnyView)>,
     waiting: Vec<Intent>,
     loading: bool,
-    /// What the rest belongs to: the page itself, not whatever was pressed first.
+    /// Owner of the lazily loaded code's signals: the page itself, not the component that was used first.
     owner: Option<Owner>,
 }
 
-/// Loads the rest at the first sign of a person. The caller's owner keeps what comes, and its context serves it.
+/// Loads the rest of the code on the first user interaction. The caller's owner owns what is created, and its context
+/// is used for it.
 pub fn await_person(playground: Playground) {
     playground
         .progress
@@ -270,7 +271,7 @@ pub fn await_person(playground: Playground) {
     }
 }
 
-/// Does what a person wants: now, or once the code for it is here.
+/// Handles an intent: at once if the code is loaded, else after loading it.
 pub fn intend(playground: Playground, intent: Intent) {
     let act = playground.progress.try_update_value(|progress| {
         let act = progress.rest.map(|(act, _)| act);
@@ -288,7 +289,7 @@ pub fn intend(playground: Playground, intent: Intent) {
     }
 }
 
-/// The dialogs, once they can be wanted.
+/// The dialogs; empty until their code is loaded.
 pub fn dialogs(playground: Playground) -> AnyView {
     (move || {
         let whole = playground.whole.get();
@@ -299,7 +300,7 @@ pub fn dialogs(playground: Playground) -> AnyView {
     .into_any()
 }
 
-/// Whether something that the person wants waits for its code.
+/// Returns whether an intent of the user waits for code that is being loaded.
 pub fn waits(playground: Playground) -> bool {
     !playground.whole.get() && playground.wanted.get()
 }
@@ -350,21 +351,21 @@ fn arrive(playground: Playground, rest: Rest) {
     playground.switching.set(false);
 }
 
-/// The code could not be loaded. The next intent loads it again.
+/// Handles a failed load of the code. The next intent tries again.
 fn go_on_without(playground: Playground, error: Unloaded) {
     playground.progress.update_value(|progress| {
         progress.loading = false;
         progress.waiting.clear();
     });
     playground.switching.set(false);
-    // Without a waiting intent nothing is reported.
+    // Report the failure only if an intent was waiting.
     if playground.wanted.get_untracked() {
         playground.wanted.set(false);
         say_unloaded(playground, "The environments", error);
     }
 }
 
-/// Says that a part did not come.
+/// Shows a notice that a part of the code could not be loaded.
 pub fn say_unloaded(playground: Playground, what: &str, error: Unloaded) {
     playground.alert(Notice::new(
         format!("{what} could not be loaded."),
@@ -373,7 +374,7 @@ pub fn say_unloaded(playground: Playground, what: &str, error: Unloaded) {
     ));
 }
 
-/// Shows the first task's episode, which needs nothing of that.
+/// Shows the first task's episode from the opening record, which needs none of the lazily loaded code.
 pub(super) fn begin_known(playground: Playground) -> bool {
     let Some((mut episode, schema)) = opening::episode().zip(opening::configuration()) else {
         return false;

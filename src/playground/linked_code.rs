@@ -1,7 +1,7 @@
-//! Python code in a file that the address names: `#/run/python?url=…`.
+//! Python code in a file whose URL is in the address: `#/run/python?url=…`.
 //!
-//! Invariants: a file of another origin is fetched only after consent, and its code runs only after a second one,
-//! which shows it ([`super::plan_dialog`]).
+//! Invariants: a file of another origin is fetched only after consent, and its code runs only after a second consent,
+//! whose dialog shows the code ([`super::plan_dialog`]).
 
 use std::time::Duration;
 
@@ -20,19 +20,19 @@ use crate::projection::notice::Notice;
 use crate::python::files::{self, Description, PythonSource};
 use volary_app::playground::consent::{PlannedEpisode, Then};
 
-/// The name in an address for Python code at another address.
+/// The environment name in an address that points to Python code at another URL.
 pub const ENVIRONMENT: &str = "python";
-/// The largest file, in bytes.
+/// Maximum file size in bytes.
 const LARGEST: usize = 1 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
 const ADVICE: &str = "Download the file and import it under Environments.";
 
-/// The file that the address names, while the user is asked whether to fetch it.
+/// The URL of the file, while the user is asked whether to fetch it.
 pub fn asked(playground: Playground) -> RwSignal<Option<Elsewhere>> {
     *playground.linked_code.get_or_init(RwSignal::default)
 }
 
-/// Plans the code of a file; first asks whether to fetch it if it has another origin.
+/// Plans the code of a file. If the file has another origin, first asks whether to fetch it.
 pub fn open(playground: Playground, url: &str) {
     asked(playground).set(None);
     let whole = location::whole(url).unwrap_or_default();
@@ -74,7 +74,7 @@ fn fetch(playground: Playground, url: String) {
     });
 }
 
-/// Shows the code and asks whether to run it.
+/// Shows the code in the plan dialog, which asks whether to run it.
 fn plan(playground: Playground, code: &str) {
     planned::plan(
         playground,
@@ -91,7 +91,7 @@ fn plan(playground: Playground, code: &str) {
     );
 }
 
-/// Asks whether to fetch the file.
+/// Dialog that asks whether to fetch the file.
 #[component]
 pub fn FetchCodeDialog() -> impl IntoView {
     let (playground, pages) = (use_playground(), use_pages());
@@ -103,7 +103,7 @@ pub fn FetchCodeDialog() -> impl IntoView {
     Effect::new(move |_| open.set(wanted.get()));
     let decline = move || asked(playground).set(None);
     Effect::new(move |_| {
-        // Closed by Escape or its button, not because another page is shown.
+        // React only to Escape or the dialog's button, not to closing because another page is shown.
         if !open.get() && wanted.get_untracked() {
             decline();
         }

@@ -1,4 +1,4 @@
-//! What a person does by hand: choose a tool, fill in its form, gather calls, send the action.
+//! Manual actions: choosing a tool, filling in its form, collecting calls, and sending the action.
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
@@ -17,30 +17,28 @@ use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::run::Run;
 use volary_app::playground::session::Session;
 
-/// The id of the form of the chosen tool.
 pub const TOOL_FORM: &str = "tool-form";
 
-/// The signals of the action that is being made.
+/// Signals of the action that is being composed.
 #[derive(Clone, Copy)]
 pub struct ManualAction {
     /// The name of the chosen tool.
     pub tool: RwSignal<Option<Text>>,
-    /// Its arguments.
+    /// The arguments of the chosen tool.
     pub form: RwSignal<Form>,
-    /// The calls that are in the action already.
+    /// The calls that were already added to the action.
     pub calls: RwSignal<Vec<ToolCall>>,
-    /// Which of them is being edited in the form.
+    /// Index into `calls` of the call that is being edited in the form.
     pub editing: RwSignal<Option<usize>>,
-    /// What is said besides the calls.
+    /// The text message that accompanies the calls.
     pub words: RwSignal<String>,
     schema: StoredValue<Json>,
     drafts: StoredValue<ToolDrafts>,
-    /// The action that is to be changed, once the episode is back before it.
+    /// The action to edit, once the episode is back at the step before it.
     again: StoredValue<Option<TakenBack>>,
 }
 
 impl ManualAction {
-    /// Nothing chosen.
     pub fn new() -> Self {
         ManualAction {
             tool: RwSignal::new(None),
@@ -61,7 +59,7 @@ impl Default for ManualAction {
     }
 }
 
-/// The schema of a tool's arguments.
+/// The JSON Schema of a tool's arguments.
 pub fn arguments_schema(tool: &Tool) -> Json {
     match &tool.info.parameters {
         Some(parameters) => Json::Object(parameters.dump(false)),
@@ -69,7 +67,7 @@ pub fn arguments_schema(tool: &Tool) -> Json {
     }
 }
 
-/// Chooses a tool. Arguments that were typed for it before are shown again.
+/// Chooses a tool and restores the arguments that were typed for it before.
 pub fn choose_tool(playground: Playground, name: &str) {
     let manual = playground.manual;
     if manual
@@ -79,7 +77,7 @@ pub fn choose_tool(playground: Playground, name: &str) {
         return;
     }
     let shown = manual.tool.get_untracked();
-    // A call that is being edited is in the action already; only a new one is a draft.
+    // A call that is being edited is already part of the action; only a new call is stored as a draft.
     if let Some(shown) = shown.filter(|_| manual.editing.get_untracked().is_none()) {
         let form = manual.form.get_untracked();
         manual.drafts.update_value(|drafts| drafts.put(shown, form));
@@ -89,13 +87,13 @@ pub fn choose_tool(playground: Playground, name: &str) {
     show_form(playground);
 }
 
-/// No tool: the next action holds the gathered calls alone, or none.
+/// Chooses no tool: the next action consists of the collected calls only, or is empty.
 pub fn choose_no_tool(playground: Playground) {
     playground.manual.tool.set(None);
     playground.manual.editing.set(None);
 }
 
-/// Puts the call in the form into the action; false if a field is at fault, which is then marked.
+/// Adds the call in the form to the action. Returns `false` if a field is invalid; the field is then marked.
 pub fn add_call(playground: Playground) -> bool {
     let manual = playground.manual;
     let Some(name) = manual.tool.get_untracked() else {
@@ -105,7 +103,7 @@ pub fn add_call(playground: Playground) -> bool {
         browser::show_fault(TOOL_FORM);
         return false;
     };
-    // Its id follows when the action is sent.
+    // Its id is assigned when the action is sent.
     let call = ToolCall {
         function: ToolCallFunction { name, arguments },
         ..ToolCall::default()
@@ -122,7 +120,7 @@ pub fn add_call(playground: Playground) -> bool {
     true
 }
 
-/// Brings a gathered call back into the form.
+/// Loads a collected call into the form for editing.
 pub fn edit_call(playground: Playground, place: usize) {
     let manual = playground.manual;
     let call = manual
@@ -141,7 +139,7 @@ pub fn edit_call(playground: Playground, place: usize) {
     manual.editing.set(Some(place));
 }
 
-/// Takes a gathered call out of the action.
+/// Removes a collected call from the action.
 pub fn remove_call(playground: Playground, place: usize) {
     let manual = playground.manual;
     manual.calls.update(|calls| {
@@ -152,15 +150,15 @@ pub fn remove_call(playground: Playground, place: usize) {
     manual.editing.set(None);
 }
 
-/// Whether Step would send the call in the form, too: it does if nothing else was gathered, or
-/// if something was typed into it since.
+/// Returns whether Step would also send the call in the form. It does if no other calls were collected, or if the form
+/// was edited since.
 pub fn form_counts(playground: Playground) -> bool {
     let manual = playground.manual;
     manual.tool.with(|tool| tool.is_some())
         && (manual.calls.with(Vec::is_empty) || form_is_touched(playground))
 }
 
-/// What Step does: sends the action that was made by hand, or asks the model for one.
+/// Handles Step: sends the manual action, or asks the model for an action.
 pub fn step(playground: Playground) {
     if untrack(|| is_left_to_model(playground)) {
         run_loop::ask_once(playground);
@@ -169,7 +167,7 @@ pub fn step(playground: Playground) {
     }
 }
 
-/// Whether the next action is the model's: it is, unless something was made by hand.
+/// Returns whether the model chooses the next action. It does unless a manual action was composed.
 pub fn is_left_to_model(playground: Playground) -> bool {
     let manual = playground.manual;
     playground.policy.kind.get() == PolicyKind::Model
@@ -178,13 +176,13 @@ pub fn is_left_to_model(playground: Playground) -> bool {
         && !form_is_touched(playground)
 }
 
-/// Sends the action that was made by hand; a model that is asked meanwhile is cut short.
+/// Sends the manual action. A model request in progress is aborted.
 pub fn step_by_hand(playground: Playground) {
     let manual = playground.manual;
     if playground.session.with_untracked(Session::is_stepping)
         && playground.policy.run.get_untracked() == Run::Idle
     {
-        // Pressed twice: the first is under way, and may be so shortly that the page does not show it.
+        // Pressed twice: the first step is in progress, and may be too short for the page to show it.
         return;
     }
     if let Err(refusal) = untrack(|| session_driver::may_step(playground)) {
@@ -212,7 +210,7 @@ pub fn step_by_hand(playground: Playground) {
     session_driver::take_action(playground, AnyMessage::from(action));
 }
 
-/// After another episode is shown: a tool that it lacks can't stay chosen.
+/// Updates the manual action after another episode is shown: a tool that it lacks cannot stay chosen.
 pub(super) fn suit_hands(playground: Playground) {
     let manual = playground.manual;
     let names: Vec<Text> = playground.episode.with_untracked(|episode| {
@@ -237,7 +235,7 @@ pub(super) fn suit_hands(playground: Playground) {
     }
 }
 
-/// How many steps come before the last one, if there is one and it can be taken back now.
+/// The number of steps before the last one, or `None` if there is no step or it cannot be undone now.
 pub(super) fn before_last_step(playground: Playground) -> Option<usize> {
     let steps = playground
         .episode
@@ -246,7 +244,7 @@ pub(super) fn before_last_step(playground: Playground) -> Option<usize> {
     untrack(|| session_driver::may_go_back(playground)).then_some(before)
 }
 
-/// Goes back to before the last action, and puts it into the form to be changed.
+/// Goes back to before the last action and loads that action into the form for editing.
 pub fn edit_last_action(playground: Playground) {
     let last = playground
         .episode
@@ -257,7 +255,7 @@ pub fn edit_last_action(playground: Playground) {
     session_driver::go_back(playground, steps);
 }
 
-/// Fills the form and the list of calls with an action. Calls of unknown tools are left out.
+/// Loads an action into the form and the list of calls. Calls of unknown tools are dropped.
 fn take_up(playground: Playground, action: TakenBack) {
     let manual = playground.manual;
     let known = |call: &ToolCall| schema_of(playground, &call.function.name).is_some();
@@ -284,7 +282,7 @@ fn show_form(playground: Playground) {
     manual.form.set(form.unwrap_or_default());
 }
 
-/// Whether something was typed into the form, or a call is being edited in it.
+/// Returns whether the form was edited, or a call is being edited in it.
 pub fn form_is_touched(playground: Playground) -> bool {
     let manual = playground.manual;
     let blank = manual.schema.with_value(|schema| Form::new(schema.clone()));

@@ -1,23 +1,23 @@
-//! The playground: pick an environment, configure it, act, watch.
+//! The playground: pick an environment, configure it, act, and watch.
 //!
-//! The life of the shown episode is a state machine of its own, `volary_app::playground::session`.
+//! The life cycle of the shown episode is a separate state machine, `volary_app::playground::session`.
 //!
 //! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and send intents. The other modules
 //!   are functions that take this value.
-//! - [`session_driver`]: the session together with its worker. [`setup`]: environment, task, configuration and seed;
-//!   [`manual_action`]: the action of the user; [`policy_settings`]: the policy; [`player`]: what acts, such as a
-//!   [`model`].
+//! - [`session_driver`]: connects the session to its worker. [`setup`]: environment, task, configuration and seed;
+//!   [`manual_action`]: the user's action; [`policy_settings`]: the policy; [`player`]: the trait of what chooses
+//!   actions, such as a [`model`].
 //! - [`run_loop`], [`playback`]: running and playing back.
-//! - [`opening`]: what a first visit shows before anything else is loaded; [`intents`]: what the user wants, and the
-//!   loading of the code that does it.
-//! - [`remote_environments`]: environments on servers; [`python`]: those of the user's Python files; `questions`: what
-//!   environments ask the page for; `tau_bench`: the tasks of the checkout of tau-bench.
-//! - `planned`: episodes that wait for consent, in the [`plan_dialog`]; [`code_consent`]: Python code before it runs;
-//!   [`linked_code`]: Python files at an address.
-//! - `forks`: the comparison of an episode with what it was forked from.
-//! - [`second_run`]: whether a Python episode is deterministic.
-//! - `terms`: what the words mean, where they appear.
-//! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: played episodes go into the library.
+//! - [`opening`]: the first view, shown before anything else is loaded; [`intents`]: user intents and the lazy loading
+//!   of the code that handles them.
+//! - [`remote_environments`]: environments on servers; [`python`]: environments of the user's Python files;
+//!   `questions`: environments' questions to the page; `tau_bench`: tasks of the user's checkout of tau-bench.
+//! - `planned`: episodes that wait for consent, shown in the [`plan_dialog`]; [`code_consent`]: Python code before it
+//!   runs; [`linked_code`]: Python files at an address.
+//! - `forks`: comparison of a forked episode with its original.
+//! - [`second_run`]: check whether a Python episode is deterministic.
+//! - `terms`: explanations of terms, where they appear.
+//! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: stores played episodes in the library.
 //! - [`page`] and the panes draw it.
 
 pub mod code_consent;

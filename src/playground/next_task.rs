@@ -1,4 +1,4 @@
-//! What follows the end of an episode: the next task of the list, and the second run of a Python episode.
+//! The controls after the end of an episode: the next task of the list, and the second run of a Python episode.
 
 use leptos::prelude::*;
 use volary_app::playground::tasks::{self, TaskPlace};
@@ -8,7 +8,8 @@ use super::second_run::SecondRun;
 use super::state::use_playground;
 use crate::later::LaterView;
 
-/// [`NextTask`] and [`SecondRun`]: no episode is over before this code is here.
+/// Slot for [`NextTask`] and [`SecondRun`]. It is empty until the lazily loaded code is installed; no episode ends
+/// before that.
 pub(super) static NEXT_TASK: LaterView = LaterView::new();
 
 pub(super) fn install() {
@@ -21,7 +22,7 @@ pub(super) fn install() {
     });
 }
 
-/// The offer; nothing while the episode goes on or after the last task.
+/// Offers the next task. Renders nothing while the episode is in progress or after the last task.
 #[component]
 fn NextTask() -> impl IntoView {
     let playground = use_playground();

@@ -1,7 +1,7 @@
-//! What a first visit shows: the first task's episode after its reset, and all that the panes around it
-//! say, from a record. No code of any environment is needed for it. Pure.
+//! The first view: the first task's episode after its reset, and everything that the panes around it show, from an
+//! embedded record. It needs no code of any environment. Pure.
 //!
-//! What always holds: the record is what the environments give; a test compares.
+//! Invariant: the record equals what the environments return; a test compares them.
 
 use std::sync::Arc;
 use volary_app::playground::tasks::TaskSource;
@@ -14,13 +14,13 @@ use volary_core::tool::{FunctionInfo, Parameters};
 use volary_core::{Frame, Tool, json};
 use volary_trajectory::{Episode, Recipe, TaskReference};
 
-/// The member of its frame's state that the player does not see yet.
+/// The member of the opening frame's state that the player does not see yet.
 pub const HIDDEN_MEMBER: &str = "answer";
 
-/// `volary_envs` writes it, by the test below.
+/// Written from `volary_envs` by the test below.
 const RECORD: &str = include_str!("opening.json");
 
-/// The environments by name, as far as they are known without their code: nothing can be made yet.
+/// The environments by name, as far as they are known without their code. None of them can be opened yet.
 pub fn registry() -> Registry {
     let entry = |card: &volary_envs::Card| EnvironmentEntry {
         name: card.name,
@@ -41,15 +41,15 @@ pub fn registry() -> Registry {
     }
 }
 
-/// The JSON Schema of its environment's configuration.
+/// The JSON Schema of the opening environment's configuration.
 pub fn configuration() -> Option<Json> {
     part("configuration")
 }
 
 /// The episode, ready to be played.
 ///
-/// Not read as any other is: this way only what an opening can hold is read, and the rest of the reader
-/// is not in the first load.
+/// It does not use the general reader of episodes: this one reads only the fields that an opening has, so that the
+/// general reader stays out of the first load.
 pub fn episode() -> Option<Episode> {
     let record = part("episode")?;
     let recipe = record.get("recipe")?;
@@ -100,7 +100,7 @@ fn text(of: &Json, key: &str) -> Option<Text> {
     of.get(key)?.as_text().cloned()
 }
 
-/// The list of tasks, as far as the first one.
+/// The list of tasks, truncated to the first one.
 pub fn source() -> Option<TaskSource> {
     let recipe = episode()?.recipe?;
     let task = recipe.task?;

@@ -1,4 +1,4 @@
-//! The playground as a page: the episode bar above, three panes below.
+//! The playground's page: the episode bar above, three panes below.
 
 use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
@@ -18,7 +18,7 @@ use crate::components::{PaneJumps, Transcript};
 use crate::later::LaterView;
 use volary_app::playground::session::Session;
 
-/// The panes, with the id and the name of each.
+/// The panes: id and name.
 const PANES: &[(&str, &str)] = &[
     ("transcript-pane", "Transcript"),
     ("tools", "Tools"),
@@ -30,10 +30,10 @@ const PANES: &[(&str, &str)] = &[
 #[component]
 pub(crate) fn PlaygroundPage() -> impl IntoView {
     let playground = use_playground();
-    // The driver notifies of more than was changed; the transcript needs to know of changes only.
+    // The driver notifies more often than steps are replaced; the transcript needs replacements only.
     let edition = Memo::new(move |_| playground.edition.get());
     let waits = waits_for_tools(playground);
-    // The side has two parts, so that on a phone the frame can be between them.
+    // The sidebar has two parts, so that the frame can be placed between them on a phone.
     view! {
         <div class="playground">
             <h1 class="visually-hidden">{"Playground"}</h1>
@@ -88,8 +88,8 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
     }
 }
 
-/// Whether the first tools are still to come. They take room above the settings, which would move away from a pointer that
-/// is about to press one.
+/// Whether the first tools are still loading. Space is reserved for them above the settings; otherwise the settings
+/// would move away from a pointer that is about to press one.
 fn waits_for_tools(playground: Playground) -> Memo<bool> {
     let had_tools = Memo::new(move |former: Option<&bool>| {
         former == Some(&true) || playground.episode.with(|episode| !episode.tools.is_empty())
@@ -105,9 +105,9 @@ fn tail(playground: Playground) -> AnyView {
     )
 }
 
-/// A part of the page whose code comes with the rest of the playground.
+/// A part of the page whose code is loaded with the rest of the playground.
 pub(super) fn once_whole(playground: Playground, part: &'static LaterView) -> AnyView {
-    // One closure for all such parts: each would be compiled for itself.
+    // One closure for all such parts; otherwise the compiler generates one for each.
     (move || {
         playground.whole.track();
         part.get().map(|view| view())
@@ -115,7 +115,7 @@ pub(super) fn once_whole(playground: Playground, part: &'static LaterView) -> An
     .into_any()
 }
 
-/// A part of the page that is built when it is first wanted, and then stays.
+/// A part of the page that is built on first use and then stays mounted.
 fn once(wanted: impl Fn() -> bool + Send + Sync + 'static, part: fn() -> AnyView) -> AnyView {
     let was_wanted = Memo::new(move |former: Option<&bool>| former == Some(&true) || wanted());
     view! { <Show when=move || was_wanted.get()>{part()}</Show> }.into_any()

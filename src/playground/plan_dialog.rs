@@ -1,5 +1,5 @@
-//! A planned episode: which server it would run on and what would be sent there, or which Python code; and the user's
-//! choice.
+//! The consent dialogs of a planned episode: which server it would run on and what would be sent there, or which Python
+//! code it would run.
 
 use leptos::prelude::*;
 use volary_remote::task;
@@ -13,10 +13,10 @@ use crate::navigation::{Page, use_pages};
 use crate::projection::text::{count_text, plural};
 use volary_app::playground::consent::{PlannedEpisode, Resumed, Then, action_lines};
 
-/// The number of actions shown at first; a button shows as many more.
+/// The number of actions shown at first; a button shows the same number more.
 const ACTIONS_AT_ONCE: usize = 200;
 
-/// The dialogs, one of which is open while an episode is planned and the playground is shown.
+/// The dialogs. One of them is open while an episode is planned and the playground is shown.
 pub fn plan_dialog() -> AnyView {
     view! {
         <PlanDialog
@@ -36,7 +36,7 @@ fn is_python(plan: &PlannedEpisode) -> bool {
 #[component]
 fn PlanDialog(
     title: &'static str,
-    /// Whether this dialog asks about a plan.
+    /// Whether this dialog is for the given plan.
     concerns: fn(&PlannedEpisode) -> bool,
     /// Renders the question.
     draw: fn(Playground, &PlannedEpisode) -> AnyView,
@@ -52,7 +52,7 @@ fn PlanDialog(
         }
     });
     Effect::new(move |_| {
-        // Closed by Escape or its button, not because another page is shown.
+        // React only to Escape or the dialog's button, not to closing because another page is shown.
         let is_planned = planned.with_untracked(|plan| plan.as_ref().is_some_and(concerns));
         let is_closed = !open.get() && is_planned;
         if is_closed && pages.shown.get_untracked() == Page::Playground {
@@ -81,7 +81,7 @@ fn python_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
 #[component]
 fn Choice(
     playground: Playground,
-    /// The label of the button that runs it.
+    /// Label of the button that runs the plan.
     agree: &'static str,
 ) -> impl IntoView {
     view! {
@@ -155,7 +155,7 @@ fn plan_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
     .into_any()
 }
 
-/// The actions as tool calls, in parts if there are many.
+/// The actions as tool calls, shown in batches if there are many.
 fn actions(plan: &PlannedEpisode) -> Option<impl IntoView + use<>> {
     if plan.actions.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Episodes that wait for consent before they run: what asks for it, and what happens on the answer.
-//! [`volary_app::playground::consent`] decides which ones wait.
+//! Episodes that wait for consent before they run: what requests consent, and how the answer is handled.
+//! [`volary_app::playground::consent`] decides which episodes wait.
 
 use leptos::prelude::*;
 use volary_remote::task;
@@ -16,7 +16,7 @@ use crate::remote::servers;
 use crate::route::Place;
 use volary_app::playground::consent::{PlannedEpisode, Resumed, Standing, Then};
 
-/// What this page knows of an environment.
+/// Returns how much this page trusts and knows an environment.
 pub(super) fn standing(playground: Playground, environment: &str) -> Standing {
     untrack(|| {
         if setup::entry(playground, environment).is_some() {
@@ -24,7 +24,7 @@ pub(super) fn standing(playground: Playground, environment: &str) -> Standing {
         } else if remote_environments::server(playground, environment).is_some() {
             Standing::Connected
         } else if let Some(entry) = python::python_entry(playground, environment) {
-            // Code that ran in this browser was seen and agreed to: its name is the hash of the code.
+            // Code that ran in this browser was shown and agreed to; the environment's name is the hash of its code.
             match entry.description {
                 Some(_) => Standing::Local,
                 None => Standing::Connected,
@@ -39,14 +39,14 @@ pub(super) fn standing(playground: Playground, environment: &str) -> Standing {
     })
 }
 
-/// Shows an episode that content wants to run as a plan. A page that shows nothing yet shows its first episode behind
-/// it, which calls nobody.
+/// Shows a plan for an episode that untrusted content wants to run. If the page shows nothing yet, its first episode is
+/// shown behind the dialog; that one calls no server.
 pub(super) fn plan(playground: Playground, plan: PlannedEpisode) {
     begin_behind(playground);
     playground.planned.set(Some(plan));
 }
 
-/// Shows the first episode behind a question if nothing is shown yet.
+/// Shows the first episode behind a dialog if nothing is shown yet.
 pub(super) fn begin_behind(playground: Playground) {
     if playground.edition.get_untracked() == 0 {
         playground.wanted_step.set_value(None);
@@ -54,7 +54,7 @@ pub(super) fn begin_behind(playground: Playground) {
     }
 }
 
-/// Plans a new environment on a server that an address names without an episode.
+/// Plans a new environment on a server, when an address names the server without an episode.
 pub(super) fn plan_task(playground: Playground, url: &str) {
     let Some(server) = untrack(|| remote_environments::server(playground, url)) else {
         return;
@@ -74,7 +74,8 @@ pub(super) fn plan_task(playground: Playground, url: &str) {
     );
 }
 
-/// Plans what an intent would run on a server if the user has not agreed to that. Whether it did: then the intent waits.
+/// Plans what an intent would run on a server, if the user has not agreed to that. Returns whether it did; the intent
+/// then waits.
 pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
     let Some(wanted) = resumed(intent) else {
         return false;
@@ -88,14 +89,14 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
     });
     let Some(mut plan) = plan else { return false };
     if standing(playground, &plan.recipe.environment) != Standing::Connected {
-        // It can't run at all, which is said where it is tried.
+        // It cannot run at all; the attempt reports that.
         return false;
     }
     if wanted == Resumed::Reset {
         let setup = playground.setup;
         let chosen = setup.environment.get_untracked();
         if chosen != plan.recipe.environment {
-            // The user chose another environment since.
+            // The user has chosen another environment since.
             return false;
         }
         let configuration = setup.form.with_untracked(|form| form.filled());
@@ -105,7 +106,7 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
     true
 }
 
-/// Takes what is planned; where nothing is, nobody hears of a change.
+/// Takes the plan. Without one, no subscriber is notified.
 fn take_planned(playground: Playground) -> Option<PlannedEpisode> {
     let is_planned = playground.planned.with_untracked(Option::is_some);
     is_planned
@@ -113,7 +114,7 @@ fn take_planned(playground: Playground) -> Option<PlannedEpisode> {
         .flatten()
 }
 
-/// The user agreed: runs what is planned.
+/// Runs the plan after the user agreed.
 pub(super) fn run_planned(playground: Playground) {
     let Some(plan) = take_planned(playground) else {
         return;
@@ -135,7 +136,7 @@ pub(super) fn run_planned(playground: Playground) {
     }
 }
 
-/// The user does not want what is planned: the address says again what is shown.
+/// Discards the plan after the user declined, and restores the address of the shown episode.
 pub(super) fn dismiss_planned(playground: Playground) {
     let Some(plan) = take_planned(playground) else {
         return;
@@ -153,7 +154,7 @@ pub(super) fn dismiss_planned(playground: Playground) {
     }
 }
 
-/// What of a record an intent runs again.
+/// What an intent would run again of a recorded episode; `None` if it runs nothing again.
 fn resumed(intent: &Intent) -> Option<Resumed> {
     match intent {
         Intent::Reset => Some(Resumed::Reset),

@@ -1,4 +1,4 @@
-//! Play: the playground's selection moves along the timeline by itself.
+//! Playback: moves the playground's selection along the timeline.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use super::state::Playground;
 use crate::components::playback::Player;
 use volary_app::playground::address::last_step;
 
-/// Moves the selection while play is on.
+/// Moves the selection while playback is on.
 pub fn play_along(playground: Playground) {
     Player {
         selected: playground.selected,

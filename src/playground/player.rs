@@ -1,5 +1,5 @@
-//! Players other than the person: they choose one action after the other. The policies that need
-//! nothing but the episode play through [`BuiltIn`]; models play through `model`.
+//! Automatic players, which choose one action after the other. Policies that need nothing but the episode play through
+//! [`BuiltIn`]; models play through `model`.
 
 use std::sync::Arc;
 
@@ -13,42 +13,41 @@ use volary_trajectory::{Episode, StepDetails};
 
 use crate::projection::notice::Notice;
 
-/// Someone who plays.
+/// Chooses actions.
 pub trait Player {
-    /// What the episode records as its policy.
+    /// The name that the episode records as its policy.
     fn name(&self) -> Text;
 
-    /// Decides what comes next. Dropping the future ends whatever it does. The episode should not be kept
-    /// for longer than it is needed: while somebody holds it, each step copies all of it.
+    /// Decides the next move. Dropping the future cancels it. Don't hold the episode for longer than needed: while
+    /// another handle exists, each step copies the whole episode.
     fn play(&mut self, episode: Arc<Episode>) -> LocalBoxFuture<'_, Move>;
 
-    /// The future was dropped and has no result.
+    /// Called when the future was dropped without a result.
     fn stopped(&mut self) {}
 }
 
-/// What comes next.
+/// A player's decision.
 pub enum Move {
-    /// An action.
+    /// Take an action.
     Act(Box<ToolRequestMessage>, Box<Aside>),
-    /// Nothing: it is over, or a limit was reached.
+    /// Stop: the episode is over, or a limit was reached.
     Stop(Stop),
-    /// Nothing: it failed. The episode is as it was.
+    /// The player failed. The episode is unchanged.
     Failed(Notice),
 }
 
-/// What is known of a step besides what the environment says.
+/// Additional data recorded with a step, besides the environment's response.
 #[derive(Clone, Debug, Default)]
 pub struct Aside {
-    /// In terms that all sources share.
+    /// The fields that all sources share.
     pub details: StepDetails,
-    /// All else.
+    /// All other data.
     pub extras: Object,
 }
 
-/// A policy that needs nothing but the episode.
+/// A player for a policy that needs nothing but the episode.
 pub struct BuiltIn {
     pub policy: Box<dyn Policy>,
-    /// When it ends.
     pub limits: Limits,
 }
 

@@ -1,4 +1,4 @@
-//! The dialog in which the user chooses who acts, when **Run** is pressed without a policy that can.
+//! The dialog for choosing a policy. It opens when **Run** is pressed without a policy that can act.
 
 use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
@@ -34,7 +34,7 @@ pub fn policy_dialog() -> AnyView {
     .into_any()
 }
 
-/// The model, or how to connect one.
+/// The choice of the model, or how to connect one.
 fn model_choice(playground: Playground) -> AnyView {
     let name = connections::read(|known| {
         let default = known.default_one();

@@ -1,4 +1,4 @@
-//! The policy and its settings.
+//! The pane of the policy and its settings.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -15,12 +15,11 @@ use crate::components::SchemaForm;
 use crate::components::field::Field;
 use crate::outside::costs::ROLE_COSTS;
 
-/// The policy and its settings.
 #[component]
 pub(super) fn PolicyPane() -> impl IntoView {
     let playground = use_playground();
     let policy = playground.policy;
-    // An environment without an oracle cannot be played by one.
+    // An oracle cannot be chosen for an environment that has none.
     Effect::new(move |_| {
         if !policy
             .kind

@@ -1,4 +1,4 @@
-//! The chosen policy and its settings, a form made from a schema.
+//! The chosen policy and its settings, in a form generated from a schema.
 
 use futures_util::future::AbortHandle;
 use leptos::prelude::*;
@@ -14,43 +14,41 @@ use super::state::Playground;
 use crate::browser;
 use crate::projection::form::Form;
 
-/// The id of the form of the policy.
 pub const POLICY_FORM: &str = "policy-form";
 
-/// The signals of the policy.
 #[derive(Clone, Copy)]
 pub struct PolicySettings {
-    /// What chooses the actions.
+    /// The kind of policy that chooses the actions.
     pub kind: RwSignal<PolicyKind>,
     /// The settings of this kind of policy.
     pub form: RwSignal<Form>,
-    /// Delay and limits, which are kept when another policy is chosen.
+    /// Delay and limits, which are preserved when another policy is chosen.
     pace: StoredValue<Pace>,
     /// Whether a run is active.
     pub run: RwSignal<Run>,
-    /// Whether the current operation takes long, so that the user may want to stop it.
+    /// Whether the current operation is slow, so that the user may want to stop it.
     pub is_slow: RwSignal<bool>,
-    /// Whether the dialog that chooses a policy is open.
+    /// Whether the dialog for choosing a policy is open.
     pub is_choosing: RwSignal<bool>,
     /// The step whose requests and responses are shown.
     pub inspected: RwSignal<Option<usize>>,
-    /// Numbers the runs.
+    /// Assigns numbers to runs.
     pub(super) runs: StoredValue<Runs>,
     /// Aborts the player's current work.
     pub(super) abort: StoredValue<AbortHandle>,
-    /// What is recorded with the step that is being taken.
+    /// Data to record with the step in progress.
     pub(super) aside: StoredValue<Option<Box<Aside>>>,
 }
 
-/// A player and the settings of its run.
+/// A player and the pacing of its run.
 pub(super) struct Plan {
     pub player: Box<dyn Player>,
-    /// Seconds between two steps.
+    /// Pause between two steps, in seconds.
     pub delay: f64,
 }
 
 impl PolicySettings {
-    /// Starts with the person acting.
+    /// The initial settings: the user acts.
     pub fn new() -> Self {
         PolicySettings {
             kind: RwSignal::default(),
@@ -66,7 +64,7 @@ impl PolicySettings {
         }
     }
 
-    /// The pace in the form, as far as it is valid; otherwise the previous one.
+    /// The pace in the form if it is valid; otherwise the previous one.
     fn pace(self) -> Pace {
         let filled = self.form.with_untracked(Form::filled);
         let pace = self.pace.get_value().updated(&filled);
@@ -81,7 +79,7 @@ impl Default for PolicySettings {
     }
 }
 
-/// Chooses a policy. Shared settings are kept, even across policies that do not have them.
+/// Chooses a policy. Shared settings are preserved, even across policies that do not have them.
 pub fn choose_policy(playground: Playground, kind: PolicyKind) {
     let policy = playground.policy;
     policy.kind.set(kind);
@@ -91,7 +89,7 @@ pub fn choose_policy(playground: Playground, kind: PolicyKind) {
     }
 }
 
-/// Puts the actions of the shown episode into the script.
+/// Fills the script with the actions of the shown episode.
 pub fn script_from_episode(playground: Playground) {
     let policy = playground.policy;
     let pace = policy.pace();
@@ -102,7 +100,7 @@ pub fn script_from_episode(playground: Playground) {
     policy.form.set(Form::with_value(schema, &value));
 }
 
-/// The chosen built-in policy. If a setting is invalid, its field is marked instead.
+/// Returns the chosen built-in policy. If a setting is invalid, marks its field and returns `None`.
 pub(super) fn policy(playground: Playground) -> Option<Plan> {
     let policy = playground.policy;
     let Some(settings) = policy.form.try_update(Form::submit).flatten() else {
@@ -132,7 +130,7 @@ pub(super) fn policy(playground: Playground) -> Option<Plan> {
     }
 }
 
-/// Writes down who acted.
+/// Records the name of the acting policy in the episode.
 pub(super) fn set_policy_name(playground: Playground, name: &str) {
     let same = playground
         .episode
@@ -144,7 +142,7 @@ pub(super) fn set_policy_name(playground: Playground, name: &str) {
     }
 }
 
-/// What the registry says about the environment of the shown episode.
+/// The registry entry of the shown episode's environment.
 fn played_entry(playground: Playground) -> Option<EnvironmentEntry> {
     let name = playground
         .episode

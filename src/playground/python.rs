@@ -1,4 +1,4 @@
-//! Environments of Python files in the playground: which ones can be chosen, and how their tasks are set up.
+//! Environments of Python files in the playground: which ones can be chosen, and how their tasks are configured.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -12,25 +12,24 @@ use crate::projection::form::Form;
 use crate::python::files::{self, Description, PythonFiles, PythonSource};
 use crate::python::stored;
 
-/// The environment of a Python file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PythonEntry {
     /// The name of the environment, which contains the hash of its code.
     pub environment: Text,
-    /// What the user calls the file.
+    /// The user's name for the file.
     pub name: Text,
-    /// Its code and wheels.
+    /// The code and wheels of the file.
     pub source: PythonSource,
-    /// What Python says of it; `None` for code that never ran in this browser.
+    /// The description that Python returned; `None` for code that never ran in this browser.
     pub description: Option<Description>,
 }
 
-/// Follows the files that the browser keeps, which other tabs change as well.
+/// Follows the Python files stored in this browser, which other tabs change as well.
 pub(super) fn follow_python_files(playground: Playground) {
     Effect::new(move |_| {
         let files = stored::files();
         playground.setup.python.update(|entries| {
-            // What episodes brought stays.
+            // Keep the entries that were added by episodes.
             entries.retain(|entry| entry.description.is_none());
             for entry in entries_of(&files) {
                 entries.retain(|other| other.environment != entry.environment);
@@ -56,7 +55,7 @@ pub fn is_python_chosen(playground: Playground) -> bool {
         .with(|name| task::python_file(name).is_some())
 }
 
-/// Opens the environment of a file that just ran, and goes to it.
+/// Opens the environment of a file that was just run, and navigates to it.
 pub fn play_python(
     playground: Playground,
     name: &str,
@@ -70,7 +69,7 @@ pub fn play_python(
         description: Some(description),
     };
     let environment = entry.environment.clone();
-    // At once: what follows the stored files hears of them later.
+    // Update the entries at once: the subscriber to the stored files is notified later.
     playground.setup.python.update(|entries| {
         entries.retain(|other| other.environment != environment);
         entries.push(entry);
@@ -78,7 +77,7 @@ pub fn play_python(
     playground.intend(Intent::GoToEnvironment(environment.to_string()));
 }
 
-/// Adds the code of a recipe to what can be chosen, under a name that says where it came from.
+/// Adds the code of a recipe to the choices, under a name that says where it came from.
 pub(super) fn adopt_python(playground: Playground, recipe: &Recipe) {
     let is_known = untrack(|| python_entry(playground, &recipe.environment)).is_some();
     if let (Ok(source), false) = (PythonSource::of_recipe(recipe), is_known) {
@@ -95,7 +94,7 @@ pub(super) fn adopt_python(playground: Playground, recipe: &Recipe) {
     }
 }
 
-/// Fills the set-up for a Python file: with the task of a recipe's configuration, or with defaults.
+/// Fills the setup for a Python file, from a recipe's configuration or with defaults.
 pub(super) fn configure_python(
     playground: Playground,
     entry: &PythonEntry,
@@ -122,7 +121,7 @@ pub(super) fn configure_python(
     });
 }
 
-/// The recipe of what is set up, if a Python file is chosen.
+/// The recipe of the current setup, if a Python file is chosen.
 pub(super) fn python_recipe(playground: Playground, values: &Object, seed: u64) -> Option<Recipe> {
     let name = playground.setup.environment.get_untracked();
     let entry = untrack(|| python_entry(playground, &name))?;
@@ -130,7 +129,7 @@ pub(super) fn python_recipe(playground: Playground, values: &Object, seed: u64) 
     Some(files::recipe(&entry.source, &description, values, seed))
 }
 
-/// The last version of each file that ran.
+/// The last version of each file that was run.
 fn entries_of(files: &PythonFiles) -> impl Iterator<Item = PythonEntry> {
     files.files.iter().filter_map(|file| {
         let version = file

@@ -1,6 +1,7 @@
-//! The questions of the shown environment to the world outside ([`crate::outside`]).
+//! The questions that the shown environment asks the outside world ([`crate::outside`]).
 //!
-//! Not among the signals of the playground, so that the first load does without the code that answers them.
+//! They are not among the signals of the playground, so that the first load does not contain the code that answers
+//! them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +14,7 @@ use super::state::Playground;
 use crate::outside::Questions;
 
 thread_local! {
-    /// Those of the current worker.
+    /// The questions of the current worker.
     static QUESTIONS: RefCell<Option<Rc<Questions>>> = const { RefCell::new(None) };
 }
 
@@ -28,7 +29,7 @@ pub(super) fn ask(playground: Playground, question: QuestionId, asked: Question)
     });
 }
 
-/// Gives up all questions: their worker is gone. A later worker uses the same ids for others.
+/// Drops all questions because their worker is gone. A later worker reuses their ids.
 pub(super) fn clear() {
     drop(QUESTIONS.take());
 }

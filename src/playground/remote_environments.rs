@@ -1,4 +1,4 @@
-//! Environments on task dataset servers: which ones the playground knows, and their end.
+//! Environments on task dataset servers: which ones the playground knows, and closing them.
 
 use leptos::prelude::*;
 use volary_core::json::{Object, Text};
@@ -16,13 +16,13 @@ use crate::projection::notice::Notice;
 use crate::remote::servers::{self, Server};
 use crate::remote::{keeping, transport};
 
-/// An environment on a server that nobody has closed yet.
+/// An open environment on a server.
 pub(super) struct RemoteEnvironment {
     url: Text,
     env_id: Text,
 }
 
-/// The server of an address, if the person connected to it.
+/// The server at an address, if the user connected to it.
 pub fn server(playground: Playground, url: &str) -> Option<Server> {
     playground
         .setup
@@ -30,7 +30,7 @@ pub fn server(playground: Playground, url: &str) -> Option<Server> {
         .with(|servers| servers.iter().find(|server| *server.url == *url).cloned())
 }
 
-/// Whether an environment of this name, or address, can be opened. On a server the user must agree first
+/// Returns whether an environment with this name or address can be opened. On a server the user must agree first
 /// ([`volary_app::playground::consent`]).
 pub fn knows(playground: Playground, environment: &str) -> bool {
     setup::entry(playground, environment).is_some()
@@ -50,13 +50,13 @@ pub fn shows_remote(playground: Playground) -> bool {
         .with_untracked(|episode| is_remote(episode))
 }
 
-/// Follows the list of servers, which other tabs change as well.
+/// Follows the stored list of servers, which other tabs change as well.
 pub(super) fn follow_servers(playground: Playground) {
     playground.setup.servers.set(untrack(keeping::servers));
     Effect::new(move |_| playground.setup.servers.set(keeping::servers()));
 }
 
-/// Fills the set-up for a server.
+/// Fills the setup for a server.
 pub(super) fn configure_server(
     playground: Playground,
     server: &Server,
@@ -72,7 +72,7 @@ pub(super) fn configure_server(
     setup.form.set(Form::with_value(schema, &chosen.into()));
 }
 
-/// Opens the task that is set up, if it is chosen as it should be.
+/// Opens the configured task on the server, if the task is valid.
 pub(super) fn reset_on_server(playground: Playground, configuration: &Object) {
     let url = playground.setup.environment.get_untracked();
     match servers::recipe(&url, configuration) {
@@ -87,7 +87,7 @@ pub(super) fn reset_on_server(playground: Playground, configuration: &Object) {
     }
 }
 
-/// Says that a server must be connected to first.
+/// Shows a notice that the user must connect to a server first.
 pub(super) fn say_not_connected(playground: Playground, url: &str) {
     playground.alert(Notice::new(
         "You are not connected to this server.",
@@ -96,7 +96,7 @@ pub(super) fn say_not_connected(playground: Playground, url: &str) {
     ));
 }
 
-/// Says that an environment on a server was lost, and what can be done.
+/// Shows a notice that an environment on a server was lost, and what to do.
 pub(super) fn say_lost(playground: Playground, reason: Text) {
     playground.alert(Notice::new(
         "The environment on the server was lost, so the episode ended.",
@@ -106,7 +106,7 @@ pub(super) fn say_lost(playground: Playground, reason: Text) {
     ));
 }
 
-/// How a worker may call the server of a recipe; nothing if it is played here.
+/// Credentials with which a worker may call the server of a recipe; empty if the environment is local.
 pub(super) fn access(playground: Playground, recipe: &Recipe) -> Vec<ServerAccess> {
     if !task::is_server(&recipe.environment) {
         return Vec::new();
@@ -120,7 +120,7 @@ pub(super) fn access(playground: Playground, recipe: &Recipe) -> Vec<ServerAcces
     keeping::access(server.as_slice())
 }
 
-/// Remembers what a worker has begun on servers, so that it can be closed without the worker.
+/// Tracks the environments that a worker opened on servers, so that they can be closed without the worker.
 pub(super) fn note_remote(playground: Playground, event: &Event) {
     match event {
         Event::Started(ServerEnvironment { url, env_id }) => {
@@ -138,7 +138,7 @@ pub(super) fn note_remote(playground: Playground, event: &Event) {
     }
 }
 
-/// Closes what is open on servers, without waiting.
+/// Closes all open environments on servers, without waiting for the result.
 pub fn leave_servers(playground: Playground) {
     let open_remotely = playground
         .driver
@@ -154,8 +154,8 @@ pub fn is_remote(episode: &Episode) -> bool {
     recipe.is_some_and(|recipe| is_server(&recipe.environment))
 }
 
-/// Whether the name of an environment is a server's. Names here and links there were held to be
-/// addresses before, which this part of the code need not do again: no other name looks like one.
+/// Returns whether an environment name is a server's. Names here, and those in links, were validated as addresses
+/// before, which this code need not repeat: no other name looks like an address.
 fn is_server(name: &str) -> bool {
     name.contains("://") && task::python_file(name).is_none()
 }

@@ -1,4 +1,4 @@
-//! **Run**, **Stop** and **Step**, next to the timeline, where they are always in view.
+//! **Run**, **Stop** and **Step**, next to the timeline, where they are always visible.
 
 use std::time::Duration;
 use volary_app::playground::policy::PolicyKind;
@@ -13,21 +13,20 @@ use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use volary_app::playground::session::Refusal;
 
-/// After this time the user may want to stop a step.
+/// Duration after which Stop is offered for a step.
 const LONG: Duration = Duration::from_millis(400);
 
-/// The buttons.
 #[component]
 pub(super) fn RunControls() -> impl IntoView {
     let playground = use_playground();
     let policy = playground.policy;
-    // A step that takes long can be stopped even if no policy runs.
+    // A slow step can be stopped even if no policy runs.
     let can_stop = Memo::new(move |_| policy.run.get() != Run::Idle || policy.is_slow.get());
     let can_run = Memo::new(move |_| may_run(playground));
     let can_step = Memo::new(move |_| may_step(playground));
     let is_manual = move || policy.kind.get() == PolicyKind::Manual;
-    // One button, so that it keeps the focus. A button that cannot be pressed for a while says so and does nothing: a
-    // disabled one would lose the focus.
+    // Run and Stop are one button, so that it keeps the focus. While it cannot be pressed it is marked as disabled and
+    // does nothing; a disabled button would lose the focus.
     let run = move |_| {
         if can_stop.get_untracked() {
             playground.intend(Intent::Stop);
@@ -63,8 +62,8 @@ pub(super) fn RunControls() -> impl IntoView {
     }
 }
 
-/// Whether Run leads anywhere. Without a policy that can act it leads to the choice of one, and after the end of an
-/// episode to a new one.
+/// Returns whether Run has an effect. Without a policy that can act it opens the choice of a policy, and after the end
+/// of an episode it starts a new one.
 fn may_run(playground: Playground) -> bool {
     match session_driver::may_step(playground) {
         Ok(()) | Err(Refusal::Over | Refusal::NotAgreed) => true,
@@ -72,14 +71,14 @@ fn may_run(playground: Playground) -> bool {
     }
 }
 
-/// Whether Step has an effect: a model with a request in progress is not asked again.
+/// Returns whether Step has an effect. A model with a request in progress is not asked again.
 fn may_step(playground: Playground) -> bool {
     let asked =
         playground.policy.run.get() != Run::Idle && manual_action::is_left_to_model(playground);
     session_driver::may_step(playground).is_ok() && !asked
 }
 
-/// Notices when an operation takes long. It comes with the code that begins operations.
+/// Watches for slow operations. Loaded with the code that starts operations.
 pub(super) fn watch_for_slow_steps(playground: Playground) {
     let slow = playground.policy.is_slow;
     let waits = StoredValue::new(0u32);

@@ -1,4 +1,4 @@
-//! The policy acts, step after step, until it is stopped or there is nothing more to do.
+//! The run loop: the policy acts step by step until it is stopped or the episode ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,10 +25,10 @@ use volary_app::playground::replay::is_over;
 use volary_app::playground::run::{Run, Runs};
 use volary_app::playground::run_choice::{Actor, RunChoice, run_choice};
 
-/// How long Stop waits for the step that is under way before the worker is ended.
+/// How long Stop waits for the step in progress before it terminates the worker.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Lets the policy act, or does what that takes first.
+/// Starts a run, or first does what is missing for one: opens the choice of a policy, or starts a new episode.
 pub fn run(playground: Playground) {
     if playground.policy.run.get_untracked() != Run::Idle {
         return;
@@ -50,13 +50,13 @@ pub fn run(playground: Playground) {
     }
 }
 
-/// Begins a new episode of the same task and lets the policy act in it.
+/// Starts a new episode of the same task and lets the policy act in it.
 fn start_over(playground: Playground) {
     setup::reset(playground);
     let edition = playground.edition.get_untracked();
     browser::spawn(async move {
         session_driver::settled(playground).await;
-        // If the task could not be reset, that is shown already.
+        // A failed reset was already reported.
         let is_new = playground.edition.get_untracked() != edition;
         if is_new && untrack(|| session_driver::may_step(playground)).is_ok() {
             let_act(playground, false);
@@ -64,19 +64,19 @@ fn start_over(playground: Playground) {
     });
 }
 
-/// Lets a policy act that the user has just chosen.
+/// Starts a run with the policy that the user has just chosen.
 pub fn run_with(playground: Playground, kind: PolicyKind) {
     playground.policy.is_choosing.set(false);
     policy_settings::choose_policy(playground, kind);
     run(playground);
 }
 
-/// Asks the policy for one action.
+/// Asks the policy for a single action.
 pub fn ask_once(playground: Playground) {
     let_act(playground, true);
 }
 
-/// Asks again as it was asked last: for one action, or for all of them.
+/// Repeats the last request: for one action, or for a whole run.
 pub fn run_again(playground: Playground) {
     let_act(
         playground,
@@ -92,7 +92,7 @@ fn let_act(playground: Playground, once: bool) {
         session_driver::refuse(playground, refusal);
         return;
     }
-    // A model has to be loaded first, all others are here.
+    // A model has to be loaded first; all other policies are already loaded.
     let plan = match playground.policy.kind.get_untracked() {
         PolicyKind::Model => None,
         _ => match policy_settings::policy(playground) {
@@ -137,13 +137,13 @@ fn begin_run(playground: Playground, policy: Text) {
         .episode
         .with_untracked(|episode| !is_over(episode))
     {
-        // A limit may have cut it off before; now another one holds.
+        // A limit may have truncated the episode; now another limit applies.
         set_ending(playground, Ending::Open);
     }
     policy_settings::set_policy_name(playground, &policy);
 }
 
-/// Ends the run: a request at once, a step when it is done, unless it takes too long.
+/// Ends the run. A request is aborted at once; a step is awaited, unless it takes too long.
 pub fn stop(playground: Playground) {
     playground.policy.abort.with_value(AbortHandle::abort);
     let run = playground.policy.run.get_untracked();
@@ -184,7 +184,7 @@ pub fn stop(playground: Playground) {
     });
 }
 
-/// Forgets the run: another episode comes.
+/// Discards the run because another episode is about to be shown.
 pub(super) fn halt(playground: Playground) {
     playground.policy.abort.with_value(AbortHandle::abort);
     if playground.policy.run.get_untracked() != Run::Idle {

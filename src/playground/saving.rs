@@ -1,4 +1,5 @@
-//! Stores episodes that were played here in the library. When and under which id, `volary_app::playground::saver` decides.
+//! Stores episodes that were played here in the library. `volary_app::playground::saver` decides when, and under which
+//! id.
 
 use leptos::prelude::*;
 use volary_trajectory::table::Row;
@@ -14,7 +15,7 @@ use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::origin::PLAYED;
 use volary_app::playground::replay::is_over;
 
-/// A step was taken here.
+/// Records that a step was taken here.
 pub(super) fn played(playground: Playground) {
     playground.saver.update_value(|saver| saver.step_taken());
     if playground
@@ -25,12 +26,12 @@ pub(super) fn played(playground: Playground) {
     }
 }
 
-/// The episode went back to a step.
+/// Records that the episode went back to a step.
 pub(super) fn went_back(playground: Playground, step: usize) {
     playground.saver.update_value(|saver| saver.went_back(step));
 }
 
-/// The stored branch of the shown episode from which it goes on in another way, if any.
+/// The stored branch of which the shown episode is a fork, if any.
 pub(super) fn fork_of(playground: Playground, episode: &Episode) -> Option<Link> {
     let branch = (episode.id.clone(), playground.edition.get());
     playground.saver.with_value(|saver| saver.fork_of(&branch))
@@ -69,13 +70,13 @@ pub(super) fn keep_played(playground: Playground) {
     let Some(copy) = copy.filter(|copy| !copy.steps.is_empty()) else {
         return;
     };
-    // The page may be about to close, so the address of a long episode is written with its id now.
+    // The page may be about to close, so write the address of a long episode, which contains its id, now.
     url_sync::write_now(playground);
     let row = Row::of(&copy, Vec::new());
     let text = KeptText::from(native::to_text(&copy));
     let episode = StoredEpisode::new(row, text, PLAYED);
     browser::spawn(async move {
-        // What the browser refuses is in memory, and the library shows it from there.
+        // If the browser refuses the write, the episode is in memory and the library shows it from there.
         let _ = storage::write(episodes::storing(Vec::new(), vec![episode])).await;
     });
 }

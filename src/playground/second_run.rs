@@ -1,7 +1,7 @@
-//! A second run of a Python episode: its actions in a fresh instance with the same seed. It shows whether the code is
-//! deterministic, and whether the last version of the file still does the same.
+//! The second run of a Python episode: its actions are replayed in a fresh instance with the same seed. It shows
+//! whether the code is deterministic, and whether the last version of the file still behaves the same.
 //!
-//! An episode that ends is run a second time on its own. Review's **Check** uses the same run.
+//! An episode that ends is run a second time automatically. Review's **Check** uses the same run.
 
 use std::sync::Arc;
 
@@ -20,25 +20,25 @@ use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;
 use crate::route::Route;
 
-/// What a second run found.
+/// The result of a second run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// For people.
+    /// The message for the user.
     pub words: String,
     /// The first step that differs; 0 is the reset. `None` if none does.
     pub step: Option<usize>,
 }
 
-/// The code that a second run uses.
+/// Selects the code of a second run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The code of the episode.
+    /// The code that the episode recorded.
     Recorded,
-    /// The last version of its file.
+    /// The last version of the file.
     LastVersion,
 }
 
-/// The environment of an episode that was played in Python, if the episode has the code.
+/// The environment of an episode that was played in Python, if the episode contains the code.
 pub fn python_environment(episode: &Episode) -> Option<Text> {
     let recipe = episode.recipe.as_ref()?;
     task::python_file(&recipe.environment)?;
@@ -46,14 +46,18 @@ pub fn python_environment(episode: &Episode) -> Option<Text> {
     Some(recipe.environment.clone())
 }
 
-/// Whether the user ran the code of an episode before, from a file of this browser.
+/// Returns whether the user ran the code of an episode before, from a file in this browser.
 pub fn is_own(episode: &Episode) -> bool {
     let environment = python_environment(episode);
     let files = untrack(stored::files);
     environment.is_some_and(|environment| files.has_run(&environment))
 }
 
-/// Runs a Python episode a second time. The error says why there is no result.
+/// Runs a Python episode a second time.
+///
+/// # Errors
+///
+/// Returns the reason why there is no result.
 pub async fn run(
     playground: Playground,
     episode: Arc<Episode>,
@@ -104,7 +108,7 @@ fn on_last_version(recipe: &Recipe) -> Option<Recipe> {
     Some(files::on_source(recipe, &file.last()?.source))
 }
 
-/// What became of a second run.
+/// State of a second run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Progress {
     #[default]
@@ -114,12 +118,12 @@ enum Progress {
     Failed(String),
 }
 
-/// The second run of the shown episode: automatic once it ends, and on request if its code changed.
+/// The second run of the shown episode: automatic when it ends, and on request if its code changed since.
 #[component]
 pub(super) fn SecondRun() -> impl IntoView {
     let playground = use_playground();
     let progress = RwSignal::new(Progress::None);
-    // Which episode the last run was about; a result for an older one is ignored.
+    // Generation counter of the last run; the result of an older one is ignored.
     let number = StoredValue::new(0u32);
     let start = move |code| {
         number.update_value(|number| *number = number.wrapping_add(1));
@@ -138,7 +142,8 @@ pub(super) fn SecondRun() -> impl IntoView {
             .episode
             .with(|episode| python_environment(episode))
     });
-    // Played here to its end, and not merely opened: what came from elsewhere runs only if the user wants it.
+    // Only episodes that were played to their end here qualify, not ones that were merely opened: code from elsewhere
+    // runs only on request.
     let ended = Memo::new(move |_| {
         environment.get()?;
         let is_record = playground.session.with(|session| session.is_record());
@@ -195,7 +200,8 @@ pub(super) fn SecondRun() -> impl IntoView {
     }
 }
 
-/// What became of the code of an episode since, with the ways to get it back. Nothing if it is the last version.
+/// A note on how the code of an episode has changed since, with actions to restore it. Returns `None` if the episode
+/// has the last version.
 pub fn code_note(episode: Signal<Arc<Episode>>, on_last: Callback<()>) -> Option<AnyView> {
     let recipe = episode.with_untracked(|episode| episode.recipe.clone())?;
     let state = stored::files().code_state(&recipe.environment);

@@ -1,8 +1,8 @@
-//! Session and worker together: sends commands, takes events in, and tells the panes of what changed
-//! at most once a frame, however fast the steps come.
+//! Connects the session to its worker: sends commands, handles events, and notifies the panes of changes at most once
+//! per frame, however fast the steps arrive.
 //!
-//! What always holds: the episode changes at once, so that a policy sees the truth; signals are
-//! notified later, so that the page is drawn no more often than it is painted.
+//! Invariant: the episode changes immediately, so that a policy sees the current state; signals are notified later, so
+//! that the page is drawn no more often than it is painted.
 
 mod changes;
 pub(super) mod telling;
@@ -37,24 +37,24 @@ use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_protocol::WorkerLoss;
 
-/// After this many workers were lost without an error, new ones are started only when they are needed.
+/// After this many workers were lost without an error, new ones are started only on demand.
 const MOST_LOSSES: u32 = 3;
 
-/// The worker of the session, and what waits for it.
+/// The worker of the session, and the tasks that wait for it.
 #[derive(Default)]
 pub struct SessionDriver {
     worker: Option<WorkerClient>,
     waiting: Vec<Waker>,
     redraws: RedrawThrottle,
-    /// Rings when a step takes its time.
+    /// Fires when a step is slow.
     late: Option<Alarm>,
-    /// How many workers were lost without a word.
+    /// The number of workers that were lost without an error.
     losses: u32,
-    /// What is open on servers.
+    /// The open environments on servers.
     pub(super) open_remotely: Vec<RemoteEnvironment>,
 }
 
-/// Starts the worker before it is needed, unless it is there and works.
+/// Starts the worker before it is needed, unless a working one exists.
 pub fn warm_up(playground: Playground) {
     let is_working = |worker: &WorkerClient| !worker.is_lost();
     if playground
@@ -75,11 +75,11 @@ pub fn warm_up(playground: Playground) {
     }
 }
 
-/// Opens an episode in the place of the shown one.
+/// Opens an episode, replacing the shown one.
 pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
     run_loop::halt(playground);
     if playground.session.with_untracked(Session::is_busy) {
-        // Nobody waits for what that worker is doing, and it may never end.
+        // Nothing waits for the current work of that worker, and it may never end.
         drop_worker(playground);
     }
     let (id, name) = names(Some(&recipe));
@@ -92,7 +92,7 @@ pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
     }
 }
 
-/// The id and the name of a new episode.
+/// Generates the id and the name of a new episode.
 pub(super) fn names(recipe: Option<&Recipe>) -> (Text, Text) {
     let id = format!("{:013x}", browser::random_number());
     let name = recipe.map_or_else(String::new, |recipe| match &recipe.task {
@@ -102,7 +102,7 @@ pub(super) fn names(recipe: Option<&Recipe>) -> (Text, Text) {
     (id.into(), name.into())
 }
 
-/// Whether an action may be taken.
+/// Returns whether an action may be taken, or why not.
 pub fn may_step(playground: Playground) -> Result<(), Refusal> {
     if intents::waits(playground) {
         return Err(Refusal::Busy);
@@ -113,12 +113,12 @@ pub fn may_step(playground: Playground) -> Result<(), Refusal> {
     is_known(playground).then_some(()).ok_or(Refusal::Unknown)
 }
 
-/// Whether one may go back to an earlier step, and on from there.
+/// Returns whether the episode may go back to an earlier step and continue from there.
 pub fn may_go_back(playground: Playground) -> bool {
     !playground.session.with(Session::is_busy) && is_known(playground)
 }
 
-/// Whether the environment of the episode can be made here.
+/// Returns whether the environment of the episode can be opened here.
 fn is_known(playground: Playground) -> bool {
     playground.episode.with(|episode| {
         let recipe = episode.recipe.as_ref();
@@ -130,7 +130,7 @@ pub fn take_action(playground: Playground, action: AnyMessage) {
     command(playground, |session, episode| session.step(episode, action));
 }
 
-/// Goes back to a step: the episode is run again up to there.
+/// Goes back to a step by replaying the episode up to it.
 pub fn go_back(playground: Playground, steps: usize) {
     run_loop::halt(playground);
     saving::keep_played(playground);
@@ -154,7 +154,7 @@ pub fn show(playground: Playground, episode: Episode) {
     begin_with(playground, episode);
 }
 
-/// Shows a record where nothing has to be left for it.
+/// Shows a record when there is no shown episode to leave.
 pub(super) fn begin_with(playground: Playground, episode: Episode) {
     *playground.episode.write_untracked() = Arc::new(episode);
     playground
@@ -164,13 +164,12 @@ pub(super) fn begin_with(playground: Playground, episode: Episode) {
     telling::tell(playground);
 }
 
-/// Ends a worker that takes too long, and brings the episode back to its last good step.
+/// Terminates a worker that takes too long, and restores the episode to its last good step.
 pub fn end_worker(playground: Playground) {
     if remote_environments::shows_remote(playground)
         && playground.session.with_untracked(Session::is_stepping)
     {
-        // Nobody knows whether the server takes the step all the same, so nothing is run again
-        // unless the person says so.
+        // The server may still take the step, so nothing is replayed unless the user asks for it.
         return lose(
             playground,
             "The server did not answer in time. It is unknown whether it took the step.".into(),
@@ -195,7 +194,7 @@ pub fn end_worker(playground: Playground) {
     telling::wake(playground);
 }
 
-/// Shows the episode again that was shown before.
+/// Shows the previous episode again.
 pub fn bring_back(playground: Playground) {
     if let Some(former) = playground.former.try_update(Option::take).flatten() {
         show(playground, Episode::clone(&former));
@@ -210,7 +209,7 @@ fn keep_former(playground: Playground) {
     }
 }
 
-/// Resolves when nothing is under way.
+/// Resolves when no operation is in progress.
 pub async fn settled(playground: Playground) {
     std::future::poll_fn(|context| {
         if playground
@@ -227,7 +226,7 @@ pub async fn settled(playground: Playground) {
     .await;
 }
 
-/// Says why something can't be done now.
+/// Shows a notice with the reason why something is not possible now.
 pub fn refuse(playground: Playground, refusal: Refusal) {
     playground.alert(Notice::new(
         "This is not possible right now.",
@@ -289,7 +288,7 @@ fn send(playground: Playground, command: Command) {
     }
 }
 
-/// Gives the worker a port to Python if a recipe needs it.
+/// Transfers a port to Python to the worker if a recipe needs it.
 fn give_python(playground: Playground, recipe: &Recipe) {
     if task::python_file(&recipe.environment).is_some() {
         playground.driver.with_value(|driver| {
@@ -300,8 +299,11 @@ fn give_python(playground: Playground, recipe: &Recipe) {
     }
 }
 
-/// Takes the actions of a recipe in an instance of its own, beside the shown episode. The error says why there is no
-/// result.
+/// Plays the actions of a recipe in a separate instance; the shown episode is not affected.
+///
+/// # Errors
+///
+/// Returns the reason why there is no result.
 pub(super) async fn play_aside(
     playground: Playground,
     recipe: Recipe,
@@ -340,7 +342,6 @@ pub(super) async fn play_aside(
     outcome
 }
 
-/// Sends a request that has no replies.
 pub(super) fn send_request(playground: Playground, request: &Request) {
     drop(call(playground, request));
 }
@@ -351,7 +352,7 @@ fn call(playground: Playground, request: &Request) -> Option<Replies<Event>> {
         .with_value(|driver| Some(driver.worker.as_ref()?.call(request)))
 }
 
-/// Applies the replies to a command as they arrive. They end with the worker.
+/// Applies the replies to a command as they arrive. The stream ends with the worker.
 async fn take_replies(
     playground: Playground,
     environment: EnvironmentId,
@@ -369,7 +370,7 @@ async fn take_replies(
     }
 }
 
-/// Closes every environment but one, which is open now.
+/// Closes all environments except the one that is open now.
 fn close_others(playground: Playground, environment: EnvironmentId) {
     let request = Request::CloseOthers { environment };
     let Some(mut replies) = call(playground, &request) else {
@@ -420,7 +421,7 @@ fn take_in(playground: Playground, environment: EnvironmentId, event: Event) {
     }
 }
 
-/// Writes down with a new step what else is known of it.
+/// Adds the player's data to a new step.
 fn write_aside(playground: Playground, before: usize) {
     let steps = playground
         .episode
@@ -448,7 +449,7 @@ fn write_aside(playground: Playground, before: usize) {
     });
 }
 
-/// The worker is of no more use.
+/// Handles the loss of the worker.
 fn lose(playground: Playground, message: Text) {
     drop_worker(playground);
     run_loop::halt(playground);
@@ -477,7 +478,7 @@ fn lose(playground: Playground, message: Text) {
         driver.losses += 1;
         driver.losses
     });
-    // Another one stands ready by the time it is needed, unless none ever comes up.
+    // Start a replacement before it is needed, unless workers keep failing to start.
     if losses.is_some_and(|losses| losses < MOST_LOSSES) {
         warm_up(playground);
     }
@@ -486,7 +487,7 @@ fn lose(playground: Playground, message: Text) {
     telling::wake(playground);
 }
 
-/// The worker's code did not come. Whatever needs it next asks for it again.
+/// Handles that the worker's code failed to load. The next operation that needs it tries again.
 fn go_without(playground: Playground) {
     drop_worker(playground);
     run_loop::halt(playground);
@@ -504,11 +505,11 @@ fn drop_worker(playground: Playground) {
         .driver
         .try_update_value(|driver| driver.worker.take())
         .flatten();
-    // Its replies end with it, and may be what runs here.
+    // Dropping the worker ends its replies, and this may run inside one of them.
     drop(worker);
 }
 
-/// Another episode is shown, or steps were taken away.
+/// Handles that another episode is shown, or steps were removed.
 fn replaced(playground: Playground) {
     let steps = playground
         .episode

@@ -1,5 +1,5 @@
-//! What a person sets up: environment, task, configuration, seed. Intents in here end in an
-//! episode being opened, or in a field being marked.
+//! The setup: environment, task, configuration and seed. Each intent here either opens an episode or marks an invalid
+//! field.
 
 use leptos::prelude::*;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
@@ -19,35 +19,32 @@ use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::remote::servers::Server;
 
-/// A list of more tasks is not offered to choose from, but by number.
+/// The tasks of a longer list are chosen by number.
 pub const TASKS_IN_A_LIST: usize = 300;
 
-/// The id of the form of the configuration.
 pub const CONFIGURATION_FORM: &str = "configuration-form";
 
-/// The signals of the set-up.
 #[derive(Clone, Copy)]
 pub struct Setup {
     /// The name of the chosen environment.
     pub environment: RwSignal<Text>,
-    /// The lists of tasks.
+    /// The available task lists.
     pub sources: RwSignal<Vec<TaskSource>>,
-    /// The chosen task; `None` for a configuration of one's own.
+    /// The chosen task; `None` for a custom configuration.
     pub task: RwSignal<Option<TaskPlace>>,
-    /// The configuration.
     pub form: RwSignal<Form>,
     /// The seed, as typed.
     pub seed: RwSignal<String>,
-    /// What is wrong with the seed.
+    /// The validation error of the seed.
     pub seed_error: RwSignal<Option<&'static str>>,
-    /// The servers that the person connected to.
+    /// The servers that the user connected to.
     pub servers: RwSignal<Vec<Server>>,
     /// The environments of Python files.
     pub python: RwSignal<Vec<PythonEntry>>,
 }
 
 impl Setup {
-    /// Nothing chosen yet.
+    /// An empty setup with the given task lists.
     pub fn new(sources: Vec<TaskSource>) -> Self {
         Setup {
             environment: RwSignal::default(),
@@ -62,7 +59,7 @@ impl Setup {
     }
 }
 
-/// What the registry says of an environment.
+/// The registry entry of an environment.
 pub fn entry(playground: Playground, name: &str) -> Option<EnvironmentEntry> {
     playground.whole.track();
     playground.registry.with_value(|registry| {
@@ -71,7 +68,7 @@ pub fn entry(playground: Playground, name: &str) -> Option<EnvironmentEntry> {
     })
 }
 
-/// What the registry says of the chosen environment.
+/// The registry entry of the chosen environment.
 pub fn chosen(playground: Playground) -> Option<EnvironmentEntry> {
     playground
         .setup
@@ -99,7 +96,7 @@ pub fn begin(playground: Playground, environment: Option<&str>) {
     }
 }
 
-/// Chooses a task and opens it; `None` leaves the configuration as it is, to be changed.
+/// Chooses a task and opens it. `None` preserves the configuration for editing.
 pub fn pick_task(playground: Playground, place: Option<TaskPlace>) {
     let setup = playground.setup;
     setup.task.set(place);
@@ -114,7 +111,7 @@ pub fn pick_task(playground: Playground, place: Option<TaskPlace>) {
     }
 }
 
-/// Fills the set-up for an environment: with a configuration, or with its defaults.
+/// Fills the setup for an environment, from a configuration or with defaults.
 pub fn configure(playground: Playground, name: &str, configuration: Option<&Object>) {
     if let Some(server) = untrack(|| remote_environments::server(playground, name)) {
         return remote_environments::configure_server(playground, &server, configuration);
@@ -137,7 +134,7 @@ pub fn configure(playground: Playground, name: &str, configuration: Option<&Obje
     }
 }
 
-/// Fills the set-up from a recipe, so that Reset opens the same again.
+/// Fills the setup from a recipe, so that Reset opens the same again.
 pub fn show_recipe(playground: Playground, recipe: &Recipe) {
     let setup = playground.setup;
     python::adopt_python(playground, recipe);
@@ -148,7 +145,7 @@ pub fn show_recipe(playground: Playground, recipe: &Recipe) {
     setup.task.set(place);
 }
 
-/// Opens an episode of what is set up, if all fields are as they should be.
+/// Opens an episode of the current setup, if all fields are valid.
 pub fn reset(playground: Playground) {
     let setup = playground.setup;
     let seed = setup.seed.with_untracked(|seed| tasks::read_seed(seed));
@@ -167,7 +164,7 @@ pub fn reset(playground: Playground) {
     session_driver::open(playground, recipe, Vec::new());
 }
 
-/// The recipe of a configuration: the chosen task's, as long as nothing in it was changed.
+/// The recipe of a configuration. It is the chosen task's recipe if the configuration was not changed.
 fn recipe(playground: Playground, configuration: Object, seed: u64) -> Recipe {
     let setup = playground.setup;
     let place = setup.task.get_untracked();
@@ -184,8 +181,8 @@ fn recipe(playground: Playground, configuration: Object, seed: u64) -> Recipe {
     })
 }
 
-/// A configuration that is no task's. If it asks something else than the task that it was edited from, it is no longer
-/// shown as that task, and has an id of its own.
+/// A configuration that is no task's. If its prompt differs from that of the task that it was edited from, it is no
+/// longer shown as that task and gets its own id.
 fn custom(playground: Playground, configuration: Object, task: Option<Task>) -> Object {
     let setup = playground.setup;
     let Some(entry) = untrack(|| chosen(playground)) else {
@@ -207,7 +204,7 @@ fn custom(playground: Playground, configuration: Object, task: Option<Task>) -> 
     own
 }
 
-/// Cuts another part from the file of a list of tasks.
+/// Selects another split of the file of a task list.
 pub fn pick_split(playground: Playground, source: usize, split: &str) {
     let setup = playground.setup;
     let file = setup
@@ -217,7 +214,7 @@ pub fn pick_split(playground: Playground, source: usize, split: &str) {
     add_tasks(playground, &file.name, file.text, Some(split));
 }
 
-/// Reads a file of tasks, and opens the first one.
+/// Reads a task file and opens its first task.
 pub fn add_tasks(playground: Playground, name: &str, text: Text, split: Option<&str>) {
     let made = playground
         .registry

@@ -1,4 +1,5 @@
-//! The setup: environment, task, seed and **Reset** at the top; the configuration below what is used more often.
+//! The setup pane: environment, task, seed and **Reset** at the top; the configuration below the more frequently used
+//! panes.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -16,7 +17,6 @@ use crate::components::field::Field;
 const ON_A_SERVER: &str = "Runs on a server. Going back to an earlier step starts a new \
      environment there and repeats the actions; the results may differ.";
 
-/// Environment, task, seed, Reset.
 #[component]
 pub(super) fn SetupPane() -> impl IntoView {
     let playground = use_playground();
@@ -94,7 +94,7 @@ fn reset(playground: Playground, event: &SubmitEvent) {
 pub(super) fn ConfigurationPane() -> impl IntoView {
     let playground = use_playground();
     let is_custom = Memo::new(move |_| playground.setup.task.get().is_none());
-    // The task of a server is in the setup, because there is no episode without it.
+    // A server's task is in the setup, because there is no episode without it.
     view! {
         <Show when=move || !remote_environments::is_server_chosen(playground)>
             <form
@@ -103,7 +103,8 @@ pub(super) fn ConfigurationPane() -> impl IntoView {
                 novalidate
                 on:submit=move |event| reset(playground, &event)
             >
-                // A task of a list is played as it is; whoever makes one up sees the fields.
+                // A task of a list is played unchanged, so its fields are collapsed; for a custom configuration they
+                // are open.
                 <details class="configuration" prop:open=is_custom>
                     <summary>
                         <h2>{"Configuration"}</h2>
@@ -146,7 +147,7 @@ fn ConfigurationFields(playground: Playground) -> impl IntoView {
     }
 }
 
-/// The environments of a checkout, and that of an episode that was played with one.
+/// The environments of a checkout, and the one of an episode that was played with a checkout.
 fn checkout_options(setup: Setup) -> Option<impl IntoView> {
     let sources = setup.sources.get();
     let environment = setup.environment.get();
@@ -162,7 +163,7 @@ fn checkout_options(setup: Setup) -> Option<impl IntoView> {
     options_under("tau-bench", options)
 }
 
-/// The Python files that can be chosen in place of an environment.
+/// The Python files as options of the environment select.
 fn python_options(setup: Setup) -> Option<impl IntoView> {
     let entries = setup.python.get();
     let options = entries
@@ -171,7 +172,7 @@ fn python_options(setup: Setup) -> Option<impl IntoView> {
     options_under("Your Python environments", options.collect())
 }
 
-/// The servers that can be chosen in place of an environment.
+/// The servers as options of the environment select.
 fn server_options(setup: Setup) -> Option<impl IntoView> {
     let servers = setup.servers.get();
     let options = servers
@@ -180,7 +181,7 @@ fn server_options(setup: Setup) -> Option<impl IntoView> {
     options_under("Task dataset servers", options.collect())
 }
 
-/// A group of options, each with its value and text; nothing if there are none.
+/// A group of options, each with its value and label; `None` if there are none.
 fn options_under(label: &'static str, options: Vec<(String, String)>) -> Option<impl IntoView> {
     (!options.is_empty()).then(|| {
         let options = options.into_iter();
@@ -209,7 +210,7 @@ fn SeedField(setup: Setup) -> impl IntoView {
     }
 }
 
-/// The tasks of the chosen environment; nothing if it has none.
+/// The task select of the chosen environment; `None` if it has no tasks.
 fn task_picker(playground: Playground) -> Option<impl IntoView> {
     let setup = playground.setup;
     let environment = setup.environment.get();
@@ -259,7 +260,7 @@ fn task_picker(playground: Playground) -> Option<impl IntoView> {
     })
 }
 
-/// A list of tasks that is short enough for a select.
+/// The options of a task list that is short enough for a select.
 fn task_group(source: usize, list: &TaskSource) -> impl IntoView + use<> {
     let options = list.tasks.iter().enumerate().map(|(task, entry)| {
         let value = value_of(Some(TaskPlace { source, task }));
@@ -268,7 +269,7 @@ fn task_group(source: usize, list: &TaskSource) -> impl IntoView + use<> {
     view! { <optgroup label=list.title.to_string()>{options.collect_view()}</optgroup> }
 }
 
-/// A task of a long list, by its number.
+/// A number field that chooses a task of a long list.
 #[component]
 fn TaskNumber(
     playground: Playground,
@@ -312,13 +313,13 @@ fn TaskNumber(
     }
 }
 
-/// The part of a file of tasks.
+/// The select for the split of a task file.
 #[component]
 fn SplitPicker(
     playground: Playground,
-    /// The index of the file's list.
+    /// The index of the file's task list.
     place: usize,
-    /// The current part.
+    /// The current split.
     split: String,
 ) -> impl IntoView {
     let splits = playground.registry.with_value(tasks::file_splits);
@@ -344,7 +345,7 @@ fn value_of(place: Option<TaskPlace>) -> String {
     })
 }
 
-/// `#` is the first task of a long list, whose tasks are chosen by number.
+/// Parses the value of an option. `#` selects the first task of a long list, whose tasks are chosen by number.
 fn place_of(value: &str) -> Option<TaskPlace> {
     let (source, task) = value.split_once('.')?;
     Some(TaskPlace {

@@ -1,5 +1,5 @@
-//! All signals of the playground in one small value. Panes take it from the context, read the signals, and send
-//! intents. What changes the signals are functions of the other modules, which take this value.
+//! All signals of the playground in one `Copy` handle. Panes take it from the context, read the signals, and send
+//! intents. The functions of the other modules take this handle and change the signals.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -28,49 +28,46 @@ use volary_app::playground::session::Session;
 #[derive(Clone, Copy)]
 pub struct Playground(&'static Signals);
 
-/// What the playground consists of.
 pub struct Signals {
-    /// What environments and datasets there are, as far as they are loaded.
+    /// The environments and datasets that are loaded so far.
     pub registry: StoredValue<Registry>,
-    /// Whether all of them are, and all other code of the playground.
+    /// Whether all environments and all other code of the playground are loaded.
     pub whole: RwSignal<bool>,
-    /// Whether the person wants something that waits for it.
+    /// Whether an intent of the user waits for that code.
     pub(super) wanted: RwSignal<bool>,
-    /// Whether another environment was chosen whose code is still on its way. The configuration that is shown until
-    /// then is the old environment's, so it can't be edited.
+    /// Whether another environment was chosen whose code is still loading. Until then the form shows the configuration
+    /// of the previous environment, so it can't be edited.
     pub(super) switching: RwSignal<bool>,
     pub(super) progress: StoredValue<Progress, LocalStorage>,
-    /// The shown episode. Read it by reference: a copy that is kept makes each step copy all.
+    /// The shown episode. Read it by reference: while a clone of the `Arc` is held, each step copies the whole episode.
     pub episode: RwSignal<Arc<Episode>>,
-    /// Counts up whenever steps that were shown are replaced or taken away.
+    /// Incremented whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,
-    /// How the episode stands with the worker.
+    /// The state of the episode with respect to its worker.
     pub session: RwSignal<Session>,
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
-    /// Environment, task, configuration, seed.
     pub setup: Setup,
-    /// The action that is being made by hand.
+    /// The action that is being composed manually.
     pub manual: ManualAction,
     pub policy: PolicySettings,
-    /// Export, import, share.
     pub transfer: Transfer,
-    /// The file that the address names, while the user is asked whether to fetch it. Set with the rest of the code, so
-    /// that the first load does without it.
+    /// The URL of a file of Python code, while the user is asked whether to fetch it. Initialized by the lazily loaded
+    /// code, so that the first load does not contain it.
     pub(super) linked_code: OnceLock<RwSignal<Option<Elsewhere>>>,
-    /// The members of the frame's state that the player does not see yet.
+    /// The members of the frame's state that are hidden from the player.
     pub(super) hidden_members: RwSignal<Vec<Text>>,
-    /// What went wrong last.
+    /// The last error or warning.
     pub notice: RwSignal<Option<Notice>>,
-    /// What else there is to say.
+    /// The last status message.
     pub said: RwSignal<String>,
-    /// The episode that was shown before this one.
+    /// The previously shown episode.
     pub former: RwSignal<Option<Arc<Episode>>>,
-    /// The episode that waits for the user to agree before it runs on a server.
+    /// The episode that waits for the user's consent before it runs on a server.
     pub planned: RwSignal<Option<PlannedEpisode>>,
-    /// The place in the address.
+    /// The place that the address names.
     pub place: RwSignal<Place>,
-    /// The step to select once the episode is there.
+    /// The step to select once the episode is opened.
     pub(super) wanted_step: StoredValue<Option<usize>>,
     pub(super) driver: StoredValue<SessionDriver, LocalStorage>,
     pub(super) saver: StoredValue<Saver>,
@@ -85,10 +82,10 @@ impl Deref for Playground {
 }
 
 impl Playground {
-    /// Makes the playground and gives it to everything below.
+    /// Creates the playground and provides it as context.
     pub fn provide() -> Playground {
         let sources = opening::source().into_iter().collect();
-        // Never freed: it lives as long as the page. Closures then carry a pointer, not forty signals.
+        // Leaked on purpose: it lives as long as the page. Closures then capture one pointer instead of forty signals.
         let playground = Playground(Box::leak(Box::new(Signals {
             registry: StoredValue::new(opening::registry()),
             whole: RwSignal::new(false),
@@ -118,28 +115,28 @@ impl Playground {
         playground
     }
 
-    /// Does what a person wants, once the code for it is here.
+    /// Handles a user intent, after loading its code if necessary.
     pub fn intend(self, intent: Intent) {
         intents::intend(self, intent);
     }
 
-    /// Says what went wrong.
+    /// Shows an error or a warning.
     pub fn alert(self, notice: Notice) {
         self.notice.set(Some(notice));
     }
 
-    /// Says something that needs no answer.
+    /// Shows a status message that needs no answer.
     pub fn say(self, words: impl Into<String>) {
         self.said.set(words.into());
     }
 
-    /// The last step that can be selected: an imported episode may have more frames than steps.
+    /// The last step that can be selected. An imported episode may have more frames than steps.
     pub fn last_step(self) -> usize {
         self.episode.with_untracked(|episode| last_step(episode))
     }
 }
 
-/// The playground of the component that asks.
+/// Returns the playground from the context.
 pub fn use_playground() -> Playground {
     expect_context()
 }

@@ -1,4 +1,4 @@
-//! The tasks of the user's checkout of tau-bench among the lists of the playground.
+//! Adds the tasks of the user's checkout of tau-bench to the task lists of the playground.
 
 use leptos::prelude::*;
 use volary_app::playground::tasks::TaskSource;
@@ -12,7 +12,7 @@ use crate::tau_bench::{self, Checkout};
 
 /// Offers the tasks of the checkout, now and whenever it changes.
 pub(super) fn follow(playground: Playground) {
-    // At once: an address may name one of them.
+    // Offer them at once: an address may name one of them.
     offer(playground, &untrack(tau_bench::checkout));
     Effect::new(move |former: Option<Checkout>| {
         let checkout = tau_bench::checkout();
@@ -21,7 +21,7 @@ pub(super) fn follow(playground: Playground) {
         }
         checkout
     });
-    // The oracle needs more than the list, which is read once such an environment is chosen.
+    // The oracle needs more than the task list; its data are read when such an environment is chosen.
     Effect::new(move |known: Option<Option<Text>>| {
         let known = known.flatten();
         let is_chosen = playground
@@ -46,7 +46,7 @@ fn is_of_checkout(environment: &str) -> bool {
         .any(|original| entry(original).name == environment)
 }
 
-/// Puts the lists of a checkout in place of those of the one before. The chosen task stays chosen if it is still there.
+/// Replaces the lists of the previous checkout. The chosen task stays chosen if it still exists.
 fn offer(playground: Playground, checkout: &Checkout) {
     let setup = playground.setup;
     let chosen = setup.task.get_untracked();
@@ -71,7 +71,7 @@ fn is_list_of_checkout(list: &TaskSource) -> bool {
     first.is_some_and(|task| is_of_checkout(task.environment))
 }
 
-/// A list for each split that has tasks.
+/// One task list for each split that has tasks.
 fn lists(checkout: &Checkout) -> Vec<TaskSource> {
     let mut lists = Vec::new();
     let domains = checkout.summary.iter().flat_map(|summary| &summary.domains);

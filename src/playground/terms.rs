@@ -1,11 +1,11 @@
-//! Explanations of the words of the playground. Their code comes with the rest of the playground.
+//! Explanations of the playground's terms. Their code is loaded with the rest of the playground.
 
 use leptos::prelude::*;
 
 use super::state::Playground;
 use crate::components::term::TERMS;
 
-/// What the words at a place mean.
+/// The explanations of the terms at a place.
 pub(super) fn terms(
     playground: Playground,
     place: &'static str,

@@ -1,6 +1,7 @@
-//! The forms of the tools that are not chosen at the moment, so that selecting another tool loses nothing.
+//! Drafts of the forms of tools that are not selected, so that selecting another tool loses nothing.
 //!
-//! A draft is given back only for the schema that it was typed for: another episode may offer another tool of the same name.
+//! Invariant: a draft is restored only for the schema that it was typed for, because another episode may have a
+//! different tool of the same name.
 
 use std::collections::HashMap;
 
@@ -13,12 +14,12 @@ use crate::projection::form::Form;
 pub struct ToolDrafts(HashMap<Text, Form>);
 
 impl ToolDrafts {
-    /// Stores the form of a tool that is about to be replaced on screen.
+    /// Stores the form of a tool before another tool's form replaces it on screen.
     pub fn put(&mut self, tool: Text, form: Form) {
         self.0.insert(tool, form);
     }
 
-    /// The form to show for a tool: its draft if there is one for this schema, else a blank form.
+    /// Removes and returns the draft of a tool if it matches this schema; otherwise returns a blank form.
     pub fn take(&mut self, tool: &str, schema: Json) -> Form {
         match self.0.remove(tool) {
             Some(draft) if *draft.schema() == schema => draft,

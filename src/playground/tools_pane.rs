@@ -1,4 +1,4 @@
-//! Manual actions: the tools, the form of the chosen one, and the calls of the action so far.
+//! Manual actions: the tools, the form of the chosen tool, and the calls of the action so far.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -15,7 +15,6 @@ use crate::components::field::Field;
 use crate::components::{Glyph, Icon, SchemaForm};
 use volary_app::playground::session::Refusal;
 
-/// The tools and the actions with them.
 #[component]
 pub(super) fn ToolsPane() -> impl IntoView {
     let playground = use_playground();
@@ -59,7 +58,7 @@ fn Actions(playground: Playground) -> impl IntoView {
         true => "Save call",
         false => "Add call",
     };
-    // A button that cannot be pressed for a while says so and does nothing: a disabled one would lose the focus.
+    // A button that cannot be pressed is marked as disabled and does nothing; a disabled button would lose the focus.
     view! {
         <div class="button-row">
             <button
@@ -91,7 +90,6 @@ fn Actions(playground: Playground) -> impl IntoView {
     }
 }
 
-/// The available tools.
 #[component]
 fn ToolList(playground: Playground) -> impl IntoView {
     let tools = Memo::new(move |_| {
@@ -166,7 +164,7 @@ fn ToolForm(playground: Playground) -> impl IntoView {
     }
 }
 
-/// The calls that are already in the action; nothing if there are none.
+/// The calls that were already added to the action; `None` if there are none.
 fn call_queue(playground: Playground) -> Option<impl IntoView> {
     playground.manual.calls.with(|calls| {
         let rows = calls.iter().enumerate();
@@ -210,7 +208,7 @@ fn call_row(
     }
 }
 
-/// A message to send with the calls, and the choice of no tool.
+/// A message to send with the calls, and the option to choose no tool.
 #[component]
 fn MoreOptions(playground: Playground) -> impl IntoView {
     let words = playground.manual.words;
@@ -247,7 +245,7 @@ fn lacks_tool(playground: Playground) -> bool {
     playground.manual.tool.with(Option::is_none)
 }
 
-/// What Step would send, or why it cannot.
+/// Describes what Step would send, or why it cannot.
 fn outlook(playground: Playground) -> String {
     let progress = playground.session.with(|session| session.progress());
     if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
@@ -259,7 +257,7 @@ fn outlook(playground: Playground) -> String {
     }
 }
 
-/// What Step would send.
+/// Describes what Step would send.
 fn preview(playground: Playground) -> String {
     let manual = playground.manual;
     if manual_action::is_left_to_model(playground) {
@@ -289,7 +287,7 @@ fn preview(playground: Playground) -> String {
     }
 }
 
-/// A call on one line.
+/// A call on one line, truncated.
 fn short(text: &str) -> String {
     const MOST: usize = 120;
     match text.char_indices().nth(MOST) {

@@ -1,4 +1,4 @@
-//! Episodes in and out: files, links.
+//! Import, export and sharing of episodes, as files and links.
 
 use std::sync::Arc;
 
@@ -24,38 +24,38 @@ use volary_app::playground::address::{Start, file_name};
 use volary_app::playground::sharing::{self, Link, What};
 use volary_app::playground::tasks;
 
-/// The kinds of files that Import offers to pick.
+/// The file types that the import dialog accepts.
 const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";
 
-/// The signals of what goes in and out, and of playing back.
+/// Signals of import, export, sharing and playback.
 #[derive(Clone, Copy)]
 pub struct Transfer {
-    /// Whether the formats to export are offered.
+    /// Whether the dialog of the export formats is open.
     pub exporting: RwSignal<bool>,
-    /// What Share offers links to.
+    /// What the share dialog offers links to; `None` while it is closed.
     pub sharing: RwSignal<Option<Arc<Offer>>>,
-    /// Whether files hang above the page.
+    /// Whether files are being dragged over the page.
     pub dragging: RwSignal<bool>,
     /// Whether a file is being read.
     pub reading: RwSignal<bool>,
-    /// Whether the selection moves by itself.
+    /// Whether playback is on.
     pub playing: RwSignal<bool>,
-    /// Steps a second when it does.
+    /// Playback speed in steps per second.
     pub speed: RwSignal<f64>,
-    /// Counts the files that were given: only the last is shown.
+    /// Generation counter of imports: only the result of the last one is shown.
     readers: StoredValue<u32>,
-    /// The worker that reads it.
+    /// The worker that reads the current import.
     reader: StoredValue<Option<WorkerClient>, LocalStorage>,
 }
 
-/// What Share offers links to.
+/// What the share dialog offers links to.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    /// As it was when Share was pressed; steps that follow are not in its links.
+    /// A snapshot taken when Share was pressed; later steps are not in its links.
     pub episode: Arc<Episode>,
     /// The place of its task, if an address can name it.
     pub start: Option<Start>,
-    /// The selected step, as an address names it.
+    /// The selected step, in the form that an address uses.
     pub step: Option<usize>,
     /// The titles of the fields that only a reviewer should see.
     pub reviewers_fields: Vec<String>,
@@ -68,25 +68,24 @@ impl Offer {
         share_link(&part, self.start.as_ref(), self.step, is_masked)
     }
 
-    /// Whether the link to the task names it, and so holds nothing of it.
+    /// Returns whether the task's link refers to the task by name, and so contains none of its data.
     pub fn is_named(&self, what: What) -> bool {
         what == What::Task && self.start.is_some()
     }
 }
 
-/// The formats of export.
+/// An export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// All that there is.
+    /// The native format, which is complete.
     Native,
-    /// What aviary's own tools read.
+    /// The format of aviary's own tools.
     Renderer,
-    /// What chat models read.
+    /// Messages in the format of chat models.
     Messages,
 }
 
 impl Transfer {
-    /// Nothing under way.
     pub fn new() -> Self {
         Transfer {
             exporting: RwSignal::new(false),
@@ -100,7 +99,7 @@ impl Transfer {
         }
     }
 
-    /// Reads the first episode of files in a worker of its own: whatever is in them, the running episode is not touched.
+    /// Reads the first episode of the files in a separate worker, so that no file can affect the running episode.
     async fn read_episode(self, number: u32, files: Vec<NamedFile>) -> Result<Assembled, Notice> {
         let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
         let names = names.join(", ");
@@ -114,7 +113,7 @@ impl Transfer {
         let replies = worker.call(&Request::Import { files });
         match self.readers.get_value() == number {
             true => self.replace_reader(Some(worker)),
-            // Other files were given meanwhile: nobody waits for these.
+            // Newer files replaced these, so their worker is no longer needed.
             false => drop(worker),
         }
         let events = replies.map(|reply| {
@@ -132,7 +131,7 @@ impl Transfer {
         })
     }
 
-    /// Ends the worker that reads a file, and keeps another one, if any.
+    /// Terminates the worker that reads a file, and replaces it with another one, if any.
     fn replace_reader(self, reader: Option<WorkerClient>) {
         let former = self
             .reader
@@ -147,7 +146,7 @@ impl Default for Transfer {
     }
 }
 
-/// Saves the episode as a file, masked or as it is.
+/// Saves the episode as a file, optionally masked.
 pub fn export(playground: Playground, format: Format, is_masked: bool) {
     playground.transfer.exporting.set(false);
     let failed = playground.episode.with_untracked(|episode| {
@@ -187,7 +186,7 @@ pub fn share(playground: Playground) {
     playground.transfer.sharing.set(Some(Arc::new(offer)));
 }
 
-/// Keeps the episode if the page breaks down, and offers what was kept so before.
+/// Preserves the episode if the page crashes, and offers the one that was preserved before.
 pub fn offer_rescue(playground: Playground) {
     let episode = playground.episode;
     crash_recovery::save_with(move || {
@@ -209,7 +208,7 @@ pub fn offer_rescue(playground: Playground) {
     }
 }
 
-/// Lets the person pick a file.
+/// Opens the file dialog.
 pub fn pick_file(playground: Playground) {
     files::pick(KINDS, move |files| take_files(playground, files));
 }
@@ -227,7 +226,7 @@ pub fn take_files(playground: Playground, files: Vec<GivenFile>) {
             .update_value(|number| *number += 1);
         let number = playground.transfer.readers.get_value();
         let read = read_files(playground, number, files).await;
-        // Other files may have been given meanwhile.
+        // Newer files may have been given meanwhile.
         if playground.transfer.readers.get_value() != number {
             return;
         }
@@ -316,8 +315,12 @@ fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
     );
 }
 
-/// A link to a part of an episode that selects a step, the last one if `None`; or why there can't be one. `start` names
-/// its task, if an address can.
+/// Builds a link to a part of an episode that selects a step, the last one if `None`. `start` names its task, if an
+/// address can.
+///
+/// # Errors
+///
+/// Returns the reason why there can be no link.
 pub fn share_link(
     part: &Episode,
     start: Option<&Start>,
@@ -341,13 +344,13 @@ pub fn share_link(
     Ok(location::address_with(&place.to_hash()))
 }
 
-/// What was in the files that a person gave.
+/// The content of the files that the user provided.
 enum Given {
     Episode(Box<Assembled>),
     Tasks { name: String, text: Text },
 }
 
-/// The episode that comes as events, or why there is none.
+/// Assembles an episode from a stream of events, or returns why there is none.
 async fn assemble(
     events: impl futures_util::Stream<Item = Result<Event, String>>,
 ) -> Result<Assembled, String> {
@@ -374,7 +377,7 @@ async fn assemble(
     Err("The worker ended before the episode was complete.".to_owned())
 }
 
-/// Gives the episode to the browser as a file; what can't be made is said.
+/// Downloads the episode as a file. Returns an error message if it cannot be encoded.
 fn save(episode: &Episode, format: Format) -> Result<(), String> {
     let name = file_name(&episode.name);
     match format {

@@ -33,7 +33,7 @@ const FORMATS: [(Format, &str, &str); 3] = [
     ),
 ];
 
-/// The formats to export.
+/// The dialog of the export formats.
 pub fn export_dialog() -> AnyView {
     let playground = use_playground();
     let open = playground.transfer.exporting;
@@ -70,7 +70,7 @@ pub fn export_dialog() -> AnyView {
     .into_any()
 }
 
-/// Links to the task and to what was done, or why there is none.
+/// The dialog with links to the task and to the episode, or with the reason why there are none.
 pub fn share_dialog() -> AnyView {
     let playground = use_playground();
     let sharing = playground.transfer.sharing;
@@ -98,7 +98,7 @@ pub fn share_dialog() -> AnyView {
     .into_any()
 }
 
-/// The choice of what is shared, what the link then contains, and the link.
+/// The choice of what to share, a description of what the link then contains, and the link.
 #[component]
 fn ShareOffer(playground: Playground, offer: Arc<Offer>, open: RwSignal<bool>) -> impl IntoView {
     let steps = offer.episode.steps.len();
@@ -137,7 +137,7 @@ fn ShareOffer(playground: Playground, offer: Arc<Offer>, open: RwSignal<bool>) -
     }
 }
 
-/// What can be shared, in words that say what its link contains and how long it is.
+/// A radio button for something to share, with a description of what its link contains and how long it is.
 fn share_choice(offer: &Offer, choice: What, what: RwSignal<What>) -> impl IntoView + use<> {
     let steps = offer.episode.steps.len();
     let is_possible = choice == What::Task || steps > 0;
@@ -193,7 +193,7 @@ fn share_choice(offer: &Offer, choice: What, what: RwSignal<What>) -> impl IntoV
     }
 }
 
-/// Which wheels the shown episode needs.
+/// Names the wheels that the shown episode needs.
 fn wheel_line(playground: Playground) -> Option<impl IntoView> {
     let words = playground.episode.with(|episode| {
         let recipe = episode.recipe.as_ref()?;

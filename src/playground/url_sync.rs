@@ -1,7 +1,7 @@
-//! The address is the state of the playground: opening it gives the same episode, policy and selected step again.
+//! Synchronizes the playground with the URL: opening the URL restores the same episode, policy and selected step.
 //!
-//! Invariants: an address is written only while nothing is being opened and nothing waits for consent; reading one
-//! makes nothing run on a server or in Python without consent (`consent.rs`).
+//! Invariants: the URL is written only while nothing is being opened and nothing waits for consent; reading one makes
+//! nothing run on a server or in Python without consent (`consent.rs`).
 
 use std::time::Duration;
 use volary_app::playground::policy::PolicyKind;
@@ -28,15 +28,15 @@ use volary_app::playground::consent::{Author, PlannedEpisode, Standing, Then, Ve
 use volary_app::playground::session::Session;
 use volary_app::playground::tasks;
 
-/// How long the state must rest before it is written into the address: browsers throttle frequent changes.
+/// Debounce of writing the state into the URL: browsers throttle frequent changes.
 const REST: Duration = Duration::from_millis(400);
 
-/// Follows the address: opens what it names, selects the step that it names. An address that
-/// leads nowhere leads to the playground, which says so.
+/// Follows the URL: opens the episode and selects the step that it names. An invalid URL leads to the playground, which
+/// reports the problem.
 pub fn follow(playground: Playground, route: Route) {
     match route {
         Route::Playground(place) => go_to(playground, place),
-        // Another page is shown; the playground stays as it is.
+        // Another page is shown; the playground keeps its state.
         Route::Evaluate { .. }
         | Route::Review(_)
         | Route::Settings
@@ -55,7 +55,7 @@ pub fn follow(playground: Playground, route: Route) {
     }
 }
 
-/// The first environment's place needs no code that is not here.
+/// Opens a place. That of the first environment needs no lazily loaded code.
 fn go_to(playground: Playground, place: Place) {
     let is_known = place.is_plain()
         && place.policy.is_none()
@@ -101,7 +101,7 @@ pub(super) fn follow_place(playground: Playground, place: &Place) {
     }
 }
 
-/// Selects the policy of an address. An unknown one leaves the policy as it is.
+/// Selects the policy that the URL names. An unknown name leaves the policy unchanged.
 fn follow_policy(playground: Playground, place: &Place) {
     let wanted = place.policy.as_deref().and_then(PolicyKind::of_address);
     let wanted = wanted.filter(|kind| *kind != playground.policy.kind.get_untracked());
@@ -110,7 +110,7 @@ fn follow_policy(playground: Playground, place: &Place) {
     }
 }
 
-/// Starts the task of an address.
+/// Opens the task that the URL names.
 fn begin_task(playground: Playground, place: &Place) {
     if let Some(seed) = place.seed {
         playground.setup.seed.set(seed.to_string());
@@ -140,7 +140,7 @@ fn open_stored(playground: Playground, id: &str, environment: Option<&str>) {
     browser::spawn(async move {
         let stored = episodes::text(&id).await.ok().flatten();
         let read = stored.and_then(|stored| native::read(&stored.to_text()).ok());
-        // The user may have gone elsewhere meanwhile.
+        // The user may have navigated elsewhere meanwhile.
         if playground
             .place
             .with_untracked(|place| place.stored.as_ref() != Some(&id))
@@ -161,7 +161,7 @@ fn open_stored(playground: Playground, id: &str, environment: Option<&str>) {
     });
 }
 
-/// Goes to an environment because the user chose it.
+/// Navigates to an environment because the user chose it.
 pub fn go_to_environment(playground: Playground, name: &str) {
     let place = Place {
         environment: Some(name.to_owned()),
@@ -169,7 +169,7 @@ pub fn go_to_environment(playground: Playground, name: &str) {
     };
     let hash = place.to_hash();
     if planned::standing(playground, name) == Standing::Connected {
-        // The address says it afterwards: what an address names does not run on a server by itself.
+        // The URL is updated afterwards: what a URL names does not run on a server without consent.
         playground.planned.set(None);
         playground.place.set(place);
         location::go(&hash);
@@ -181,12 +181,12 @@ pub fn go_to_environment(playground: Playground, name: &str) {
     }
 }
 
-/// What is done with an environment that the address names.
+/// Decides how to handle an environment that the URL names.
 fn judge_address(playground: Playground, environment: &str) -> Verdict {
     judge(Author::Content, planned::standing(playground, environment))
 }
 
-/// Writes the environment that was set up in another way into the address.
+/// Writes an environment that was configured by other means into the URL.
 pub(super) fn show_environment_in_address(playground: Playground) {
     let environment = playground.setup.environment.get_untracked().to_string();
     if playground
@@ -203,7 +203,7 @@ pub(super) fn show_environment_in_address(playground: Playground) {
     }
 }
 
-/// Writes the state into the address, whenever it rests.
+/// Writes the state into the URL, debounced by [`REST`].
 pub fn write_address(playground: Playground) {
     let soon = StoredValue::new_local(None);
     let is_opening = Memo::new(move |_| playground.session.with(Session::is_opening));
@@ -217,7 +217,7 @@ pub fn write_address(playground: Playground) {
     });
 }
 
-/// The selected step, as an address names it: without one it leads to the last.
+/// The selected step in the form that the URL uses. Without a step, the URL selects the last one.
 pub(super) fn step_in_address(playground: Playground) -> Option<usize> {
     address::step_in_address(playground.selected.get_untracked(), playground.last_step())
 }
@@ -235,20 +235,20 @@ pub(super) fn write_now(playground: Playground) {
     }
 }
 
-/// The place of what is shown.
+/// The place of the shown episode, policy and step.
 fn address(playground: Playground) -> Place {
     let kind = playground.policy.kind.get_untracked();
     let place = place_of_episode(playground);
     let leads_to_steps = place.episode.is_some() || place.stored.is_some();
     Place {
         policy: kind.in_address(),
-        // An address without the steps cannot select one of them.
+        // A URL without the steps cannot select one of them.
         step: step_in_address(playground).filter(|_| leads_to_steps),
         ..place
     }
 }
 
-/// The place of the shown episode: its task if no step was taken; otherwise the episode, encoded or stored.
+/// The place of the shown episode: its task if no step was taken; otherwise the episode, encoded or by its stored id.
 fn place_of_episode(playground: Playground) -> Place {
     playground.episode.with_untracked(|episode| {
         let environment = episode.environment().map(|name| name.to_string());
@@ -257,7 +257,7 @@ fn place_of_episode(playground: Playground) -> Place {
             environment: environment.or((!chosen.is_empty()).then(|| chosen.to_string())),
             ..Place::default()
         };
-        // A record from the library stays what it is until a step is taken.
+        // A record from the library keeps its place until a step is taken.
         let shown = playground.place.get_untracked();
         let is_record = playground.session.with_untracked(Session::is_record);
         if shown.stored.is_some() && is_record {
@@ -292,7 +292,7 @@ fn place_of_episode(playground: Playground) -> Place {
     })
 }
 
-/// The place that starts a recipe, if an address can name it.
+/// The start that opens a recipe, if a URL can name it.
 fn start_of(playground: Playground, recipe: &Recipe) -> Option<Start> {
     let environment = &recipe.environment;
     let default = || {
@@ -310,13 +310,13 @@ fn start_of(playground: Playground, recipe: &Recipe) -> Option<Start> {
     })
 }
 
-/// The place that starts a recipe in every browser: it names a task of this page, or its defaults.
+/// The start that opens a recipe in every browser: it names a task of this page, or its defaults.
 pub(super) fn named_task(playground: Playground, recipe: &Recipe) -> Option<Start> {
     let is_of_page = untrack(|| setup::entry(playground, &recipe.environment)).is_some();
     start_of(playground, recipe).filter(|_| is_of_page)
 }
 
-/// Shows an episode that was kept, from whatever page.
+/// Shows a stored episode, from any page.
 pub fn visit(playground: Playground, episode: Episode) {
     let environment = episode.environment().map(|name| name.to_string());
     let place = Place {
@@ -327,13 +327,13 @@ pub fn visit(playground: Playground, episode: Episode) {
     session_driver::show(playground, episode);
     playground.wanted_step.set_value(None);
     playground.selected.set(0);
-    // Before the address says it: going there must not open anything else.
+    // Set the place before the URL changes: the navigation must not open anything else.
     playground.place.set(place.clone());
     location::go(&place.to_hash());
 }
 
 pub(super) fn set_place(playground: Playground, place: Place) {
-    // The episode may go on while another page is shown.
+    // The episode may continue while another page is shown.
     if matches!(Route::parse(&location::hash()), Route::Playground(_)) {
         location::replace(&Route::Playground(place.clone()).to_hash());
     }
@@ -387,8 +387,8 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
     }
 }
 
-/// A link that can't be read leaves a running episode alone; on a fresh page the environment is
-/// opened without it.
+/// Reports a link that can't be read. A running episode is left unchanged; on a fresh page the environment is opened
+/// without the link's episode.
 fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str>) {
     playground.wanted_step.set_value(None);
     let place = playground.place.get_untracked();

@@ -1,4 +1,5 @@
-//! The settings of the policy between visits: what the three forms hold. Keys are not among them.
+//! Persists the settings of the model policy between visits: the values of its three forms. API keys are not among
+//! them.
 
 use leptos::prelude::*;
 use volary_core::json;
@@ -9,7 +10,7 @@ use super::state::ModelState;
 use crate::browser::storage::{self, Keep};
 use crate::projection::form::Form;
 
-/// Under this name they are stored.
+/// Storage key.
 const NAME: &str = "model-settings";
 
 /// The stored forms: connection, sampling and limits.
@@ -22,7 +23,7 @@ fn forms_of(kept: &Json) -> [Form; 3] {
     let filled = |empty: Form, key: &str| match kept.get(key) {
         Some(value) => {
             let form = Form::with_value(empty.schema().clone(), value);
-            // What an older page left, or nobody: nothing that its fields can't hold.
+            // A value that an older version stored, or a foreign one, is dropped if the fields cannot hold it.
             if form.is_raw() { empty } else { form }
         }
         None => empty,
@@ -36,7 +37,7 @@ fn forms_of(kept: &Json) -> [Form; 3] {
     ]
 }
 
-/// Keeps them from now on, whenever they are as they should be.
+/// Stores the forms on every change from now on, whenever they are valid.
 pub(super) fn keep(state: ModelState) {
     let former = StoredValue::new(Text::default());
     Effect::new(move |_| {

@@ -1,11 +1,13 @@
-//! The policy Model: a model acts, with the person's own key.
+//! The model policy: a model chooses the actions, called with the user's own API key.
 //!
-//! - [`settings`]: how it is asked, as forms and as a value; [`settings_view`] draws them, [`keeping`] keeps them.
-//! - [`player`] asks for one action after the other; [`state`] holds the settings and the current turn; [`turn`] draws it.
-//! - [`requests`]: what went over the wire, step by step.
+//! - [`settings`]: how the model is called, as forms and as a value; [`settings_view`] draws them, [`keeping`] persists
+//!   them.
+//! - [`player`] asks for one action after the other; [`state`] holds the settings and the current turn; [`turn`] draws
+//! it.
+//! - [`requests`]: the recorded requests and responses of each step.
 //!
-//! All of it is a part of its own, loaded when a model is first asked for: it is reached through the few
-//! functions here alone.
+//! This is a lazily loaded part of its own, loaded when a model is first used. It is reached only through the few
+//! functions here.
 
 mod keeping;
 mod player;
@@ -23,22 +25,21 @@ use super::state::Playground;
 use crate::browser::lazy::{Loaded, Page};
 use crate::components::lazy::lazy;
 
-/// The settings of the policy.
 pub fn settings_pane() -> AnyView {
     lazy("the settings of the model", || Box::pin(load_settings()))
 }
 
-/// What the model is saying, at the end of the transcript.
+/// The model's streaming response at the end of the transcript.
 pub fn turn_pane() -> AnyView {
     lazy("the model's turn", || Box::pin(load_turn()))
 }
 
-/// The dialog that shows what went over the wire for a step.
+/// The dialog that shows a step's requests and responses.
 pub fn requests_dialog() -> AnyView {
     lazy("the requests", || Box::pin(load_requests()))
 }
 
-/// A player for the chosen model. If a setting is invalid, its field is marked instead.
+/// Returns a player for the chosen model. If a setting is invalid, marks its field and returns `None`.
 pub async fn seated(playground: Playground) -> Loaded<Option<Box<dyn Player>>> {
     load_player(playground).await
 }

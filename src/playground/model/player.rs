@@ -1,4 +1,4 @@
-//! The model as the one who plays: asks it for one action after the other, and records what that took.
+//! The model as a player: asks it for one action after the other, and records requests, tokens and cost.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::projection::turn::Stage;
 
-/// The model that the settings name; `None` if something is wrong with them, which is then marked.
+/// Returns a player for the configured model. If a setting is invalid, marks it and returns `None`.
 pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
     let state = state();
     if untrack(|| connections::read(|connections| connections.list().is_empty())) {
@@ -83,9 +83,9 @@ struct ModelPlayer {
     settings: Settings,
     state: ModelState,
     playground: Playground,
-    /// When the run began, on the page's clock.
+    /// Start of the run, on the page's clock.
     started: f64,
-    /// What was spent in this run on answers that became no step.
+    /// Tokens and cost in this run of answers that did not become a step.
     lost: Spent,
 }
 
@@ -99,7 +99,7 @@ impl Player for ModelPlayer {
         let turn = self.rollout_turn(&episode, &request);
         let spent = self.spent(&episode);
         let (steps, ending) = (episode.steps.len(), episode.ending.clone());
-        // Dropped as soon as possible: a second handle would make the next step copy the whole episode.
+        // Drop the handle as early as possible: a second handle would make the next step copy the whole episode.
         drop(episode);
         async move {
             if ending != Ending::Open {
@@ -139,7 +139,7 @@ impl ModelPlayer {
         request
     }
 
-    /// What counts against the limits: the steps, tokens and money of the episode, the seconds of the run.
+    /// Usage that counts against the limits: the episode's steps, tokens and cost, and the run's seconds.
     fn spent(&self, episode: &Episode) -> Spent {
         let mut spent = self.lost;
         for usage in episode.steps.iter().filter_map(|step| step.details.usage) {
@@ -157,13 +157,14 @@ impl ModelPlayer {
         spent
     }
 
-    /// The turn of a rollout, if the model is played by one.
+    /// The rollout's turn, if a rollout server samples the model.
     fn rollout_turn(&self, episode: &Episode, request: &ModelRequest) -> Option<rollout::Turn> {
         let prompt = self.settings.system_prompt.as_deref();
         rollout::Turn::of(&self.saved.connection, episode, prompt, request)
     }
 
-    /// Records the tokens of a rollout once the step after `steps` steps is taken, or that no further one is.
+    /// Records the tokens of a rollout, either when the step after `steps` steps is taken or when no further step
+    /// follows.
     fn record_tokens(&self, steps: usize, request: &ModelRequest, is_stopped: bool) {
         let connection = self.saved.connection.clone();
         if connection.kind != ProviderKind::Sglang {
@@ -272,7 +273,7 @@ impl ModelPlayer {
         }
     }
 
-    /// What an answer cost that becomes no step.
+    /// Adds the usage of an answer that does not become a step.
     fn lose(&mut self, before: &Spent, after: &Spent) {
         self.lost.tokens += after.tokens.saturating_sub(before.tokens);
         let more = after
@@ -317,7 +318,8 @@ impl ModelPlayer {
     }
 }
 
-/// A limit truncates the episode, which may go on under another limit. That a limit can't be kept is no ending.
+/// A limit truncates the episode, which may continue under another limit. A limit that cannot be enforced is an error,
+/// not an ending.
 fn exhausted(end: Exhausted) -> Move {
     if let Exhausted::CostUnknown { .. } = end {
         return Move::Failed(Notice::new(

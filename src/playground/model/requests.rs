@@ -1,4 +1,4 @@
-//! The dialog **Request**: the requests of a step, or of the streaming response that will become one.
+//! The **Request** dialog: the requests of a step, or of the streaming response that will become one.
 
 use leptos::prelude::*;
 use volary_agent::model::Exchange;
@@ -10,7 +10,7 @@ use crate::components::inspector::Inspector;
 use crate::models::record;
 use crate::playground::state::use_playground;
 
-/// The dialog; open while a step is inspected.
+/// The dialog, which is open while a step is inspected.
 pub(super) fn requests_dialog() -> AnyView {
     let playground = use_playground();
     let inspected = playground.policy.inspected;
@@ -21,7 +21,7 @@ pub(super) fn requests_dialog() -> AnyView {
             inspected.set(None);
         }
     });
-    // Looked up when it is opened, not whenever a step is made.
+    // Look the step up when the dialog opens, not on every new step.
     let found = Memo::new(move |_| inspected.get().map(found_at));
     let step = move || match inspected.get() {
         Some(step) => format!("Step {step}"),

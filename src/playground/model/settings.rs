@@ -1,4 +1,4 @@
-//! How a model is asked: three forms, each made from a schema, and the value that they stand for. Pure.
+//! How a model is called: three forms, each generated from a schema, and the value that they represent. Pure.
 
 use volary_agent::model::ToolChoice;
 use volary_agent::model::limits::Budget;
@@ -16,49 +16,49 @@ const MAXIMUM_SECONDS: &str = "Maximum seconds";
 const TOTAL_TOKENS: &str = "Total tokens";
 pub(super) const MAXIMUM_COST: &str = "Maximum cost";
 
-/// Before a tool that must be called; the other choices are words of their own.
+/// Prefix of the option that forces a particular tool; the other options are plain words.
 const TOOL: &str = "tool: ";
 
-/// How a model is asked.
+/// How a model is called, and when to stop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Settings {
-    /// The name of the connection.
     pub connection: Text,
     pub system_prompt: Option<Text>,
-    /// Whether it must call a tool.
+    /// Whether the model must call a tool.
     pub tool_choice: ToolChoice,
-    /// How it draws its words.
+    /// Temperature and other sampling options.
     pub sampling: Sampling,
-    /// When to stop.
+    /// Limits of a run.
     pub budget: Budget,
 }
 
-/// The form for the connection and the tools that the model may use.
+/// The form for the connection and the allowed tools.
 pub(super) fn asking_form(connections: &[Text], tools: &[Text]) -> Form {
     Form::new(asking_schema(connections, tools))
 }
 
-/// A form that holds what was left on an earlier visit, whatever there is now; `None` if that is nothing of its kind.
+/// Restores a form from an earlier visit, whatever connections and tools exist now. Returns `None` if the value is not
+/// valid.
 pub(super) fn asking_form_of(kept: &Json) -> Option<Form> {
     let connection = kept.get(CONNECTION)?.as_text()?.clone();
     let form = Form::with_value(asking_schema(&[connection], &tool_of(kept)), kept);
     (!form.is_raw()).then_some(form)
 }
 
-/// The tool that must be called, if that was chosen.
+/// The forced tool, if one was chosen.
 fn tool_of(asking: &Json) -> Vec<Text> {
     let choice = asking.get(TOOL_CHOICE).and_then(Json::as_text);
     let tool = choice.and_then(|choice| choice.strip_prefix(TOOL));
     tool.map(Text::from).into_iter().collect()
 }
 
-/// The same for other connections and tools; what was filled in stays where it can.
+/// The same form for other connections and tools; values that are still valid are preserved.
 pub(super) fn asking_form_like(form: &Form, connections: &[Text], tools: &[Text]) -> Form {
     if connections.is_empty() {
-        // Nothing can be chosen; what was typed waits for a connection.
+        // There are no options; preserve the values until there is a connection.
         return form.clone();
     }
-    // Before the environment is here nobody knows its tools; a choice among them waits.
+    // The tools are unknown until the environment is opened; preserve a choice among them.
     let waiting = form
         .value()
         .map(|value| tool_of(&value))
@@ -116,7 +116,7 @@ fn asking_schema(connections: &[Text], tools: &[Text]) -> Json {
     })
 }
 
-/// How the model draws its words. What is left empty is left to the provider.
+/// The form of the sampling options. An empty field leaves the default to the provider.
 pub(super) fn sampling_form() -> Form {
     Form::new(json!({
         "type": "object",
@@ -125,7 +125,7 @@ pub(super) fn sampling_form() -> Form {
     }))
 }
 
-/// When to stop.
+/// The form of the limits on steps, tokens, cost and time.
 pub(super) fn limits_form() -> Form {
     Form::new(json!({
         "type": "object",
@@ -158,7 +158,7 @@ pub(super) fn limits_form() -> Form {
 }
 
 impl Settings {
-    /// What the forms stand for.
+    /// Builds the settings from the values of the three forms.
     pub fn read(asking: &Json, sampling: &Json, limits: &Json) -> Self {
         let number = |form: &Json, key: &str| form.get(key).and_then(Json::as_f64);
         let count = |key: &str| limits.get(key)?.as_i64()?.try_into().ok();
@@ -189,7 +189,7 @@ fn tool_choice(word: &str) -> ToolChoice {
     }
 }
 
-/// What of a form was filled in, in a few words; `None` if nothing was.
+/// A short summary of the filled-in fields; `None` if all are empty.
 pub(super) fn in_short(form: &Form) -> Option<String> {
     let Ok(Json::Object(value)) = form.value() else {
         return None;

@@ -1,4 +1,4 @@
-//! The settings of the policy Model: the connection and the request; sampling and limits are collapsed.
+//! The settings of the model policy: connection and request; sampling and limits are collapsed.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -50,12 +50,12 @@ pub(super) fn settings_view() -> AnyView {
     .into_any()
 }
 
-/// Updates the form to the current connections and tools.
+/// Updates the form for the current connections and tools.
 pub(super) fn follow(playground: Playground, state: ModelState) {
     let names: Vec<Text> = connections::read(|known| {
         let preferred = known.default_one().map(|saved| saved.id.clone());
         let mut list: Vec<_> = known.list().iter().collect();
-        // The first one is the default.
+        // The first option is the default.
         list.sort_by_key(|saved| Some(&saved.id) != preferred.as_ref());
         let names = list.into_iter().map(|saved| saved.connection.name.clone());
         names.collect()
@@ -81,7 +81,7 @@ pub(super) fn follow(playground: Playground, state: ModelState) {
 fn Folded(
     name: &'static str,
     prefix: &'static str,
-    /// The summary if nothing is filled in.
+    /// The summary when no field is filled in.
     nothing: &'static str,
     form: RwSignal<Form>,
 ) -> impl IntoView {

@@ -1,5 +1,5 @@
-//! The state of the model policy: its settings, which are stored between visits, and the turn that it is taking.
-//! There is one for the life of the page.
+//! The state of the model policy: its settings, which are stored between visits, and its current turn. There is one
+//! instance for the life of the page.
 
 use std::time::Duration;
 
@@ -10,19 +10,18 @@ use crate::models::Progress;
 use crate::projection::form::Form;
 use crate::projection::turn::{Stage, Turn};
 
-/// How often a countdown is looked at.
+/// Interval at which a countdown is updated.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Signals of the settings and the current turn.
 #[derive(Clone, Copy)]
 pub(super) struct ModelState {
-    /// The connection, and what it is asked for.
+    /// The connection and the request options.
     pub asking: RwSignal<Form>,
     /// Temperature and other sampling options.
     pub sampling: RwSignal<Form>,
-    /// When to stop.
+    /// The limits of a run.
     pub limits: RwSignal<Form>,
-    /// The turn being taken, or the one that failed last.
+    /// The current turn, or the last one that failed.
     pub turn: RwSignal<Option<Turn>>,
     /// The page's clock in milliseconds; it ticks only during a turn.
     pub clock: RwSignal<f64>,
@@ -31,7 +30,7 @@ pub(super) struct ModelState {
 }
 
 thread_local! {
-    // It has its own owner, because the component that asks first may be unmounted.
+    // It has its own owner, because the component that first accesses it may be unmounted.
     static STATE: (Owner, ModelState) = {
         let owner = Owner::new_root(None);
         let state = owner.with(ModelState::new);
@@ -39,7 +38,7 @@ thread_local! {
     };
 }
 
-/// The one state of the model policy.
+/// The state, which is created on first access.
 pub(super) fn state() -> ModelState {
     STATE.with(|(_, state)| *state)
 }
@@ -59,7 +58,7 @@ impl ModelState {
         state
     }
 
-    /// Shows a turn that begins after `steps` steps. It takes over the exchanges of a failed turn at the same place.
+    /// Shows a turn that begins after `steps` steps. Exchanges of a failed turn at the same step are carried over.
     pub fn begin(self, edition: u32, steps: usize, model: &str) {
         let mut turn = Turn::new(edition, steps + 1, model);
         self.turn.update(|shown| {
@@ -70,7 +69,7 @@ impl ModelState {
         });
     }
 
-    /// Something happened on the way to an answer.
+    /// Handles progress of a request.
     pub fn hear(self, progress: Progress<'_>) {
         match progress {
             Progress::Sending { exchange, .. } => self.change(|turn| {
@@ -108,7 +107,7 @@ impl ModelState {
         }
     }
 
-    /// Changes the turn; the panes are told with the next frame.
+    /// Changes the turn; the panes are notified in the next frame.
     pub fn change(self, act: impl FnOnce(&mut Turn)) {
         self.turn.update_untracked(|turn| {
             if let Some(turn) = turn {

@@ -1,4 +1,5 @@
-//! The streaming response at the end of the transcript, while the episode is where it was asked for.
+//! The streaming response at the end of the transcript. It is shown only while the episode is at the step where the
+//! model was asked.
 
 use leptos::prelude::*;
 
@@ -7,7 +8,6 @@ use crate::components::turn::{TurnActions, TurnView};
 use crate::playground::intents::Intent;
 use crate::playground::state::use_playground;
 
-/// The streaming response.
 pub(super) fn turn_pane() -> AnyView {
     let playground = use_playground();
     let state = state();

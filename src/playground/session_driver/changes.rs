@@ -1,4 +1,5 @@
-//! What the page does about what became of an episode: select, say, warn, go on.
+//! Applies a change of the session to the page: selects steps, shows messages and warnings, and continues with a
+//! pending action.
 
 use leptos::prelude::*;
 

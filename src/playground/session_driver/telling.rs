@@ -1,4 +1,4 @@
-//! When the panes hear of changes: at once where they can follow, less often in a run.
+//! Schedules notifications of the panes: at once where they can keep up, throttled during a run.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::playground::state::Playground;
 use volary_app::playground::redraw::Redraw;
 use volary_app::playground::session::Session;
 
-/// A step that takes no longer is not shown to be under way.
+/// A step that takes no longer than this is not shown as in progress.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// Lets the panes know, now or with the next frame.
+/// Notifies the panes, now or in the next frame.
 pub(in crate::playground) fn tell(playground: Playground) {
     let running = playground.policy.run.get_untracked() != Run::Idle;
     let now = timers::now();
@@ -28,8 +28,8 @@ pub(in crate::playground) fn tell(playground: Playground) {
     }
 }
 
-/// Lets the panes know that a step is under way, if it takes its time. Of most steps they hear once, when
-/// they are done: so the panes are drawn once, and the button that was pressed keeps the focus.
+/// Notifies the panes that a step is in progress, if it takes longer than [`SHORT`]. For most steps they are notified
+/// once, at the end: the panes are then drawn once, and the button that was pressed keeps the focus.
 pub(super) fn tell_of_step(playground: Playground) {
     if playground.policy.run.get_untracked() != Run::Idle {
         return tell(playground);
@@ -51,7 +51,7 @@ pub(super) fn tell_of_step(playground: Playground) {
         .update_value(|driver| driver.late = Some(late));
 }
 
-/// The frame has come for which [`tell`] waited; it may still be too early.
+/// Runs in the frame that [`tell`] scheduled; it may still be too early to notify.
 fn tell_due(playground: Playground) {
     playground
         .driver
@@ -71,7 +71,7 @@ fn notify(playground: Playground) {
         return;
     }
     browser::spawn(async move {
-        // What was notified is drawn before this comes back.
+        // This resumes after the notified panes are drawn.
         timers::sleep(Duration::ZERO).await;
         playground
             .driver
