@@ -1,4 +1,4 @@
-//! Actions on an episode in Review: link, copy, check, continue, export and print.
+//! Actions on an episode in Review: link, copy, check, continue, export, and print.
 
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ pub(super) fn Actions(
         };
         location::go(&place.to_hash());
     };
-    // The first listener runs before its button takes the focus, which clears the selection.
+    // The listener must run before the button takes the focus, which clears the selection.
     view! {
         <span
             title="Link to the selected text or step"
@@ -143,7 +143,7 @@ pub(super) fn check_python(playground: Playground, viewer: Viewer, code: Code) {
         viewer.checking.set(false);
         let shown = viewer.shown.episode.get_untracked();
         if shown.id != episode.id {
-            // The reader went to another episode meanwhile.
+            // The user opened another episode meanwhile.
             return;
         }
         match found {
@@ -218,7 +218,7 @@ fn check(client: LibraryClient, viewer: Viewer) {
     });
 }
 
-/// Whether this page has the environment of an episode.
+/// Returns whether this page has the environment of an episode, so that the episode can be continued.
 pub fn can_go_on(playground: Playground, episode: &Episode) -> bool {
     let recipe = episode.recipe.as_ref();
     recipe.is_some_and(|recipe| setup::entry(playground, &recipe.environment).is_some())
@@ -235,7 +235,7 @@ pub fn fork(viewer: Viewer, playground: Playground, step: usize) {
 }
 
 fn forked(original: &Arc<Episode>, step: usize) -> Episode {
-    // Metadata, source and ending of the whole do not apply to the fork.
+    // Metadata, source and ending of the original do not apply to the fork.
     let mut fork = Episode {
         outcome: None,
         rewards: Rewards::Steps,
@@ -274,7 +274,7 @@ pub(super) fn LinkNote(viewer: Viewer, playground: Playground) -> impl IntoView 
             let text = match &masked {
                 None => html::to_text(&episode),
                 Some(Ok(masked)) => html::to_text(masked),
-                // Better no page than one that is not masked.
+                // Don't copy a page that could not be masked.
                 Some(Err(_)) => return,
             };
             let name = format!("{}.html", file_name(&episode.name));
@@ -305,7 +305,8 @@ pub(super) fn LinkNote(viewer: Viewer, playground: Playground) -> impl IntoView 
     }
 }
 
-/// A link that holds the actions of an episode, with what should perhaps not be in it; nothing if there can be none.
+/// A button that copies a link with the actions of an episode, and the sensitive data found in it; `None` if there can
+/// be no link.
 fn share_offer(
     viewer: Viewer,
     playground: Playground,
@@ -327,7 +328,7 @@ fn share_offer(
     })
 }
 
-/// The address of the selected text or step. It includes the file of the episode if `here` does.
+/// Returns the place of the selected text or step. It includes the URL of the episode's file if `here` does.
 fn link_here(viewer: Viewer, here: &Route) -> ReviewPlace {
     let (id, passage) = viewer
         .shown

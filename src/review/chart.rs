@@ -1,5 +1,5 @@
-//! The chart above the table: any column against any other, of the rows that the filters let through. Each point leads to
-//! its trajectory, by a click or by the arrow keys and Enter; the same values are in a table below.
+//! The chart above the table: any column against any other, for the rows that pass the filters. Each point opens its
+//! trajectory, by a click or by the arrow keys and Enter. A table below lists the same values.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::projection::library::{cell_text, heading};
 use crate::projection::text::{count_text, plural};
 use crate::route::{ReviewPlace, Route};
 
-/// The side of the box of fixed units, which is stretched to the drawing.
+/// The side of the square view box in its own units; the browser stretches it to the size of the chart.
 const SIDE: f64 = 1000.0;
-/// How much wider than high the drawing is, about.
+/// The approximate ratio of the chart's width to its height.
 const STRETCH: f64 = 3.0;
-/// How near a click must be to a point, as a part of the height.
+/// The maximum distance of a click from a point, as a fraction of the height.
 const NEAR: f64 = 0.08;
-/// The number of points that the table lists.
+/// The maximum number of points that the table lists.
 const MOST_LISTED: usize = 200;
 
 /// The chart, if it is shown.
@@ -120,7 +120,7 @@ fn ChartColumns(look: Look) -> impl IntoView {
     }
 }
 
-/// A chart and what it shows.
+/// A chart and the data that it shows.
 #[derive(Clone)]
 struct Shown {
     look: Look,
@@ -176,7 +176,7 @@ impl Shown {
         .into_any()
     }
 
-    /// The drawing with its axis at the left, and the point that is read.
+    /// The plot area with the axis on the left and the point under the cursor.
     fn frame(&self, y: &Axis, of_y: usize, strips: &[Strip], below: AnyView) -> AnyView {
         let at = RwSignal::new(None::<usize>);
         let count = self.chart.points().len();
@@ -297,7 +297,7 @@ impl Shown {
         }
     }
 
-    /// A point in words.
+    /// A text description of a point.
     fn told(&self, place: usize) -> String {
         let Some(row) = self.row(place) else {
             return String::new();
@@ -309,7 +309,7 @@ impl Shown {
         format!("{}: {}", cell_text(row, &Column::Name), values.join(", "))
     }
 
-    /// The same as a table.
+    /// The chart's data as a table.
     fn table(&self) -> AnyView {
         let shown = self.clone();
         let is_open = RwSignal::new(false);
@@ -400,7 +400,7 @@ impl Shown {
         .into_any()
     }
 
-    /// Counts are a table from the start; each leads to its rows.
+    /// A chart of counts is drawn as a table; each cell links to its rows.
     fn counts(
         &self,
         columns: &[String],
@@ -489,7 +489,7 @@ fn strip_label(strip: &Strip) -> impl IntoView + use<> {
     }
 }
 
-/// The ticks of an axis as cells of its column are written.
+/// Labels of an axis, formatted as the cells of its column.
 fn ticks(axis: &Axis, column: &Column) -> Vec<String> {
     let times = matches!(column, Column::Started | Column::Added);
     let is_whole = axis.ticks.iter().all(|tick| tick.fract() == 0.0);
@@ -503,7 +503,7 @@ fn ticks(axis: &Axis, column: &Column) -> Vec<String> {
         .collect()
 }
 
-/// Lines of no length with round ends, which no stretching distorts.
+/// Zero-length lines with round caps: they stay circular however the drawing is stretched.
 fn dots<'a>(points: impl Iterator<Item = &'a Point>) -> String {
     points
         .map(|point| format!("M{:.1} {:.1}h0", point.x * SIDE, (1.0 - point.y) * SIDE))
@@ -519,7 +519,7 @@ fn grid(y: &Axis) -> String {
     lines.collect()
 }
 
-/// The means of the strips, and the ends of their intervals.
+/// Paths of the strips' means and of the ends of their intervals.
 fn means(strips: &[Strip]) -> (String, String) {
     let width = SIDE / strips.len().max(1) as f64;
     let mut means = String::new();

@@ -15,10 +15,10 @@ use crate::projection::text::{count_text, plural, size_text};
 use crate::route::{ReviewPlace, Route};
 use crate::storage::origin::PUBLISHED;
 
-/// The number of known tags offered.
+/// The maximum number of known tags that are suggested.
 const MOST_TAGS: usize = 50;
 
-/// The bar shown while rows are selected.
+/// The toolbar, which is visible while rows are selected.
 #[component]
 pub(super) fn ChosenBar(look: Look) -> impl IntoView {
     view! {
@@ -123,7 +123,7 @@ fn TagForm(look: Look) -> impl IntoView {
     }
 }
 
-/// Asks for confirmation, because a deletion cannot be undone.
+/// The confirmation dialog: a deletion cannot be undone.
 #[component]
 fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
     let question = move || {
@@ -168,7 +168,7 @@ fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// Saves the selected trajectories as one file.
+/// Exports the selected trajectories as one file.
 fn export(look: Look, checked: CheckedExport) {
     let client = look.client;
     let ids = look.chosen_ids();
@@ -188,7 +188,7 @@ fn export(look: Look, checked: CheckedExport) {
     });
 }
 
-/// Saves the selected rows with the visible columns.
+/// Exports the selected rows with the visible columns.
 fn save_table(look: Look, checked: CheckedExport) {
     let rows = look.chosen_rows();
     let text = look

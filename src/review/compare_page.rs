@@ -14,7 +14,7 @@ use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
 use crate::route::{Place, ReviewPlace, Route};
 
-/// The height of a row, as in the style sheet.
+/// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;
 
 /// The page of a comparison.
@@ -202,7 +202,7 @@ fn aligned_row(comparison: Comparison, number: usize) -> AnyView {
     .into_any()
 }
 
-/// One side of a row.
+/// A cell of a row: the step of one episode.
 fn side(episode: &Episode, number: usize, step: Option<usize>) -> AnyView {
     let step = match (number, step) {
         (0, _) => 0,
@@ -283,7 +283,7 @@ fn section(section: &Section) -> AnyView {
     .into_any()
 }
 
-/// A line of one side. `mark` is the part that differs, which may be empty.
+/// A line of one side. `mark` is the part that differs; it may be empty.
 fn marked_line(class: &'static str, side: &'static str, marked: &Marked, mark: AnyView) -> AnyView {
     view! {
         <div class=class>

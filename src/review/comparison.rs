@@ -13,7 +13,7 @@ use crate::components::keyed::key_of;
 pub struct Comparison {
     /// The left and the right episode.
     pub pair: RwSignal<Option<(Arc<Episode>, Arc<Episode>)>>,
-    /// Whether the right one is the playground's episode, which may grow.
+    /// Whether the right episode is the playground's, which may grow.
     pub live: RwSignal<bool>,
     /// The selected row: 0 is the start; rows of the alignment count from 1.
     pub selected: RwSignal<usize>,
@@ -48,7 +48,7 @@ impl Comparison {
         self.selected.set(first.unwrap_or_default());
     }
 
-    /// The right episode grew. The selected steps stay selected, although their row may move.
+    /// Updates the right episode after it grew. The selected steps stay selected, although their row may move.
     pub fn go_on(self, right: Arc<Episode>) {
         let selected = self.selected.get_untracked();
         let looked_at = untrack(|| self.identity(selected));
@@ -75,7 +75,7 @@ impl Comparison {
         })
     }
 
-    /// The steps in a row, whose number may change as the right episode grows.
+    /// The identity of the steps in a row, whose number may change as the right episode grows.
     pub(super) fn identity(self, number: usize) -> u64 {
         self.alignment.with(|alignment| {
             let rows = alignment.as_ref().map(|alignment| &*alignment.rows);
@@ -83,7 +83,7 @@ impl Comparison {
         })
     }
 
-    /// Handles a key; false if it has no function here.
+    /// Handles a key. Returns `false` if it has no function here.
     pub fn press(self, key: &str) -> bool {
         let (selected, last) = (self.selected.get_untracked(), untrack(|| self.rows()));
         match key {
@@ -98,7 +98,7 @@ impl Comparison {
         true
     }
 
-    /// Selects the next or previous row that differs. False if there is none.
+    /// Selects the next or previous row that differs. Returns `false` if there is none.
     pub(super) fn go_to_difference(self, forward: bool) -> bool {
         let from = self.selected.get_untracked();
         let found = self.alignment.with_untracked(|alignment| {
@@ -128,7 +128,7 @@ impl Default for Comparison {
     }
 }
 
-/// Whether both sides of a row are equal.
+/// Returns whether both sides of a row are equal.
 pub(super) fn is_same(row: &Row) -> bool {
     row.left.is_some()
         && row.right.is_some()
@@ -137,13 +137,13 @@ pub(super) fn is_same(row: &Row) -> bool {
         && row.likeness.reward
 }
 
-/// The identity of a row: a left step, or a right step without a counterpart.
+/// The identity of a row: its left step, or a right step without a counterpart.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Who {
     Start,
     Left(usize),
     Right(usize),
-    /// No such row.
+    /// There is no such row.
     Nobody(usize),
 }
 
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    /// An episode of such steps.
+    /// An episode whose steps have these messages.
     fn episode(says: &[&str]) -> Arc<Episode> {
         let step = |says: &&str| {
             let outcome = Outcome::Observed {
@@ -191,7 +191,7 @@ mod tests {
             comparison.show(left, episode(&["a"]), true);
             comparison.selected.set(3);
             let looked_at = comparison.identity(3);
-            // Two steps that the one has not, before those that it has.
+            // Insert two steps that the left episode lacks before the ones that both have.
             comparison.go_on(episode(&["a", "x", "y", "b", "c"]));
             let selected = comparison.selected.get();
             assert!(selected > 3, "{selected}");

@@ -18,7 +18,7 @@ use crate::components::text::inert;
 use crate::projection::library::heading;
 use crate::projection::text::{count_text, plural};
 
-/// The number of rows shown at first: thousands of cells take a browser longer than the grouping.
+/// The number of rows shown at first: rendering thousands of cells takes longer than the grouping.
 const FIRST_ROWS: usize = 100;
 /// The maximum number of rows shown.
 const MOST_ROWS: usize = 500;
@@ -62,7 +62,7 @@ pub(super) fn CrossTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> i
     }
 }
 
-/// The words for a value that may be unknown.
+/// The display text of a value that may be unknown.
 fn value_name(value: &str) -> &str {
     match value.trim() {
         "" => "unknown",
@@ -200,7 +200,7 @@ fn cross_table(
     .into_any()
 }
 
-/// All trajectories of a row or a column.
+/// The cell that aggregates all trajectories of a row or a column.
 fn total_cell(total: CrossTotal, range: (f64, f64)) -> AnyView {
     let mean = total.mean.map_or_else(|| "–".to_owned(), rounded);
     view! {
@@ -253,7 +253,7 @@ fn cross_cell(
     .into_any()
 }
 
-/// Shows the trajectories that have both values.
+/// Filters the table to the trajectories that have both values.
 fn show_only(look: Look, name: &Text, other: &Text) {
     let columns = look.groups.get_untracked();
     let exactly = |value: &Text| match value.is_empty() {
@@ -266,7 +266,7 @@ fn show_only(look: Look, name: &Text, other: &Text) {
         .update(|filters| filters.extend(columns.into_iter().zip(values)));
 }
 
-/// Which of two columns is better, row by row.
+/// Compares two columns row by row and reports which is better.
 #[component]
 fn Comparison(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoView {
     let columns = Memo::new(move |_| {
@@ -386,7 +386,7 @@ fn Comparison(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoVie
     }
 }
 
-/// Shows the trajectories of one row and both columns.
+/// Filters the table to the trajectories of one row and both columns.
 fn show_both(look: Look, name: &Text, both: &[String; 2]) {
     let columns = look.groups.get_untracked();
     let [first, second] = columns.as_slice() else {
@@ -411,7 +411,7 @@ fn signed(difference: f64) -> String {
     }
 }
 
-/// A comparison in words.
+/// Describes a comparison.
 fn paired_text(paired: &Paired) -> String {
     let difference = paired.difference;
     let interval = match (difference.low, difference.high) {

@@ -38,10 +38,10 @@ pub(super) fn EpisodePage(
     viewer: Viewer,
     notes: Notes,
     playground: Playground,
-    /// The way to the next trajectory.
+    /// The control that opens the next trajectory.
     #[prop(into)]
     sequence: ViewFn,
-    /// The buttons.
+    /// The action buttons.
     children: Children,
 ) -> impl IntoView {
     let episode: Signal<Arc<Episode>> = viewer.shown.episode.into();
@@ -85,7 +85,7 @@ pub(super) fn EpisodePage(
     }
 }
 
-/// Progress of an import, if only the beginning of the episode is available.
+/// The progress of an import, shown if only the beginning of the episode is available.
 #[component]
 fn Rest(client: LibraryClient, viewer: Viewer) -> impl IntoView {
     let has_begun = move || {
@@ -102,7 +102,7 @@ fn Rest(client: LibraryClient, viewer: Viewer) -> impl IntoView {
     }
 }
 
-/// The result of a check, until it is dismissed.
+/// The result of a check, shown until it is dismissed.
 #[component]
 fn CheckVerdict(viewer: Viewer, playground: Playground) -> impl IntoView {
     let on_last = Callback::new(move |()| check_python(playground, viewer, Code::LastVersion));
@@ -159,9 +159,9 @@ fn badges(viewer: Viewer, notes: Notes) -> Signal<Badges> {
 fn Bar(
     client: LibraryClient,
     viewer: Viewer,
-    /// The way to the next trajectory.
+    /// The control that opens the next trajectory.
     sequence: ViewFn,
-    /// The buttons.
+    /// The action buttons.
     children: Children,
 ) -> impl IntoView {
     let episode: Signal<Arc<Episode>> = viewer.shown.episode.into();
@@ -237,7 +237,7 @@ fn Bar(
     }
 }
 
-/// Find in episode; Enter goes to the next hit.
+/// The search field of the episode; Enter goes to the next hit.
 #[component]
 fn FindBar(viewer: Viewer, client: LibraryClient) -> impl IntoView {
     let pressed = move |event: KeyboardEvent| match &*event.key() {
@@ -245,7 +245,7 @@ fn FindBar(viewer: Viewer, client: LibraryClient) -> impl IntoView {
             event.prevent_default();
             viewer.go_to_finding(!event.shift_key());
         }
-        // Some browsers clear the field without an event. The page's keys should work next.
+        // Some browsers clear the field without an event. Blur it so that the page's shortcuts work next.
         "Escape" if !event.is_composing() => {
             viewer.wanted.set(String::new());
             viewer.find(client);

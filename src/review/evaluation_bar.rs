@@ -1,5 +1,5 @@
-//! Leads through the unsuccessful episodes of an evaluation, which the address names: the previous one, the next one, and back
-//! to the evaluation.
+//! The bar that steps through the unsuccessful episodes of the evaluation in the address: previous, next, and back to
+//! the evaluation.
 
 use leptos::prelude::*;
 use volary_agent::evaluation::episode_id;
@@ -19,7 +19,7 @@ struct Failures {
 }
 
 impl Failures {
-    /// The place of an episode, and those before and after it.
+    /// The index of an episode and its neighbours.
     fn around(&self, episode: &str) -> Option<(usize, Option<&String>, Option<&String>)> {
         let place = self.episodes.iter().position(|known| known == episode)?;
         let before = place
@@ -29,10 +29,10 @@ impl Failures {
     }
 }
 
-/// The bar; nothing if the address names no evaluation.
+/// The bar; empty if the address names no evaluation.
 #[component]
 pub(super) fn EvaluationBar(
-    /// Where the reader is.
+    /// The current place.
     place: Memo<ReviewPlace>,
 ) -> impl IntoView {
     let evaluation = Memo::new(move |_| place.with(|place| place.evaluation.clone()));
@@ -42,7 +42,7 @@ pub(super) fn EvaluationBar(
             return;
         };
         browser::spawn(async move {
-            // Without it there is nothing to lead through; the episode itself is shown.
+            // If it cannot be loaded there is nothing to step through; only the episode is shown.
             let (Ok(Some(loaded)), Ok(own)) =
                 (kept::load(&id).await, kept::own_episodes(&id).await)
             else {
@@ -85,7 +85,7 @@ pub(super) fn EvaluationBar(
     };
     let before = Signal::derive(move || around.get().and_then(|(_, before, _)| before));
     let after = Signal::derive(move || around.get().and_then(|(_, _, after)| after));
-    // Drawn once, so that the buttons keep the focus and one key leads from failure to failure.
+    // Rendered once, so that the buttons keep the focus and one key moves from failure to failure.
     view! {
         <Show when=move || evaluation.with(Option::is_some)>
             <nav class="failure-bar" aria-label="Failures of the evaluation">
@@ -102,12 +102,12 @@ pub(super) fn EvaluationBar(
     }
 }
 
-/// Leads to another episode, at its end: that is where it failed.
+/// A link to another episode at its last step, where it failed.
 #[component]
 fn StepButton(
     words: &'static str,
     evaluation: Memo<Option<String>>,
-    /// The episode; `None` at the end of the list.
+    /// The target episode; `None` at the end of the list.
     episode: Signal<Option<String>>,
 ) -> impl IntoView {
     let go = move |_| {

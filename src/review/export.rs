@@ -18,7 +18,6 @@ use volary_app::playground::address::file_name;
 /// An export format.
 struct Format {
     name: &'static str,
-    /// Its description.
     words: &'static str,
     ending: &'static str,
     kind: &'static str,

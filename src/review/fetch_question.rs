@@ -1,4 +1,4 @@
-//! Asks for confirmation before a file of another origin is fetched because of the address.
+//! Asks for confirmation before a file of another origin that the address names is fetched.
 
 use leptos::prelude::*;
 use volary_connectivity::linked_file::Elsewhere;
@@ -9,10 +9,10 @@ use crate::components::text::inert;
 #[component]
 pub(super) fn FetchQuestion(
     file: Elsewhere,
-    /// Fetches it; receives whether to store its contents.
+    /// Fetches the file; its argument says whether to store the contents.
     #[prop(into)]
     fetch: Callback<Origin>,
-    /// Continues without it.
+    /// Continues without the file.
     #[prop(into)]
     decline: Callback<()>,
 ) -> impl IntoView {

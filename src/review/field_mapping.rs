@@ -1,7 +1,7 @@
-//! Map fields: which members of records of an unknown shape hold the prompt, the answer, the reward and so on.
+//! Mapping of fields: which members of records of an unknown shape hold the prompt, the answer, the reward and so on.
 //!
-//! A file that no reader knows is offered after its import. What the user maps is remembered for the shape of its
-//! records, so that later files of the same shape are read at once.
+//! After the import of a file that no reader recognizes, the dialog is offered for it. The mapping is stored for the
+//! shape of its records, so that later files of the same shape are read without a question.
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Object, Text};
@@ -17,14 +17,14 @@ use crate::library::mappings;
 use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
 
-/// The number of member names listed of a shape.
+/// The maximum number of member names listed of a shape.
 const MOST_NAMES: usize = 6;
-/// The number of messages shown of a preview.
+/// The maximum number of messages in a preview.
 const MOST_MESSAGES: usize = 6;
-/// The number of characters shown of each.
+/// The maximum length of such a message, in characters.
 const LONGEST_MESSAGE: usize = 240;
 
-/// Offers to map what the last import could not read.
+/// Offers to map the fields of a file that the last import could not read.
 #[component]
 pub(super) fn FieldMappings(mapping: Mapping) -> impl IntoView {
     let offers = move || {
@@ -49,20 +49,20 @@ pub(super) fn FieldMappings(mapping: Mapping) -> impl IntoView {
 pub struct Mapping {
     client: LibraryClient,
     open: RwSignal<bool>,
-    /// The file that is read once its members are mapped; `None` while a remembered mapping is changed.
+    /// The file to read once its fields are mapped; `None` while a stored mapping is edited.
     file: RwSignal<Option<Text>>,
     shape: RwSignal<Shape>,
-    /// The first value of the file, as JSON.
+    /// The first record of the file, as JSON.
     head: RwSignal<Option<Text>>,
     fields: RwSignal<FieldMapping>,
-    /// The shapes with a mapping, and how many members each maps.
+    /// The shapes with a stored mapping, and the mapping of each.
     remembered: RwSignal<Vec<(Shape, FieldMapping)>>,
     /// Whether the browser refused to store the mapping.
     is_unkept: RwSignal<bool>,
 }
 
 impl Mapping {
-    /// A closed one.
+    /// A closed dialog.
     pub(super) fn new(client: LibraryClient) -> Mapping {
         let mapping = Mapping {
             client,
@@ -85,7 +85,7 @@ impl Mapping {
         self.remembered.set(list.collect());
     }
 
-    /// Opens the dialog for a file, with what its names and values suggest.
+    /// Opens the dialog for a file, prefilled from the names and values of its members.
     fn begin(self, file: &UnmappedFile) {
         let head = Json::parse(&file.head).unwrap_or_default();
         self.fields.set(FieldMapping::suggested(&head));
@@ -95,7 +95,7 @@ impl Mapping {
         self.open.set(true);
     }
 
-    /// Opens the dialog for a remembered mapping.
+    /// Opens the dialog for a stored mapping.
     fn change(self, shape: Shape, fields: FieldMapping) {
         self.fields.set(fields);
         self.shape.set(shape);
@@ -104,7 +104,7 @@ impl Mapping {
         self.open.set(true);
     }
 
-    /// Remembers the mapping, and reads the file by it.
+    /// Stores the mapping and reads the file with it.
     fn apply(self) {
         let (shape, fields) = (self.shape.get_untracked(), self.fields.get_untracked());
         let is_kept = mappings::remember(shape, fields);
@@ -116,7 +116,7 @@ impl Mapping {
         }
     }
 
-    /// The first value of the file; one with the names of the shape if there is none.
+    /// The first record of the file; a record with the shape's names if there is none.
     fn sample(self) -> Json {
         match self.head.get() {
             Some(head) => Json::parse(&head).unwrap_or_default(),
@@ -129,7 +129,7 @@ impl Mapping {
     }
 }
 
-/// The members of a shape, in words.
+/// The member names of a shape as text.
 fn names_text(shape: &Shape) -> String {
     let names = shape.names();
     let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>();
@@ -141,7 +141,7 @@ fn names_text(shape: &Shape) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// A file that no reader knows.
+/// The offer for a file that no reader recognizes.
 #[component]
 fn Offer(mapping: Mapping, file: UnmappedFile) -> impl IntoView {
     let text = format!(
@@ -159,7 +159,7 @@ fn Offer(mapping: Mapping, file: UnmappedFile) -> impl IntoView {
     }
 }
 
-/// The mappings that are used for files to come.
+/// The list of stored mappings, which apply to future files.
 #[component]
 pub(super) fn Remembered(mapping: Mapping) -> impl IntoView {
     let list = move || {
@@ -294,7 +294,7 @@ fn Form(mapping: Mapping) -> impl IntoView {
     }
 }
 
-/// What a field is called.
+/// The label of a field.
 fn label(field: Field) -> &'static str {
     match field {
         Field::Prompt => "Prompt",
@@ -308,11 +308,11 @@ fn label(field: Field) -> &'static str {
     }
 }
 
-/// Chooses the member of a field.
+/// The select for the member that a field is read from.
 #[component]
 fn Choice(
     name: &'static str,
-    /// The option without a member.
+    /// The label of the option without a member.
     none: &'static str,
     #[prop(into)] options: Signal<Vec<PathSample>>,
     path: Signal<Option<String>>,
@@ -320,7 +320,7 @@ fn Choice(
 ) -> impl IntoView {
     let list = move || {
         let mut options = options.get();
-        // One that was chosen for another record.
+        // A path that was chosen for another record.
         if let Some(path) = path.get()
             && options.iter().all(|option| option.path != path)
         {
@@ -361,7 +361,7 @@ fn Choice(
     }
 }
 
-/// The first record, as it would be read.
+/// A preview of the first record, read with the current mapping.
 #[component]
 fn Preview(mapping: Mapping) -> impl IntoView {
     let shown = RwSignal::new(None::<Result<Episode, String>>);
@@ -371,7 +371,7 @@ fn Preview(mapping: Mapping) -> impl IntoView {
             return shown.set(None);
         };
         mapping.client.preview(&head, fields.clone(), move |made| {
-            // A later choice may be shown already, or the dialog closed.
+            // The mapping may have changed meanwhile, or the dialog may be closed.
             if mapping
                 .fields
                 .try_with_untracked(|now| *now == fields)

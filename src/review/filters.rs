@@ -14,10 +14,10 @@ use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
 use crate::projection::library::{FIRST_COLUMNS, filter_text, heading, read_filter};
 
-/// The number of values of a column offered as suggestions.
+/// The maximum number of a column's values that are suggested.
 const MOST_CHOICES: usize = 30;
 
-/// The row of filters and selects above the table.
+/// The row of filter controls and selects above the table.
 #[component]
 pub(super) fn FilterBar(look: Look) -> impl IntoView {
     view! {
@@ -32,10 +32,10 @@ pub(super) fn FilterBar(look: Look) -> impl IntoView {
     }
 }
 
-/// How many characters of a value that all rows have in common are shown.
+/// The maximum length, in characters, of a displayed value that all rows have in common.
 const LONGEST_VALUE: usize = 40;
 
-/// Says which columns are hidden because they tell nothing, and what all rows have in them.
+/// Lists the columns that are hidden because all rows have the same value, with that value.
 #[component]
 fn HiddenColumns(look: Look) -> impl IntoView {
     let show = move |_| {
@@ -56,7 +56,7 @@ fn HiddenColumns(look: Look) -> impl IntoView {
     }
 }
 
-/// The hidden columns in words.
+/// Describes the hidden columns.
 fn hidden_text(hidden: &[Uniform]) -> String {
     let (known, unknown): (Vec<_>, Vec<_>) =
         hidden.iter().partition(|column| column.value.is_some());
@@ -72,7 +72,7 @@ fn hidden_text(hidden: &[Uniform]) -> String {
     parts.collect::<Vec<_>>().join(" ")
 }
 
-/// The beginning of a value: it may be a whole text, and the table needs the room.
+/// The first characters of a value: it may be a long text, and the table needs the space.
 fn shortened(value: &str) -> String {
     let mut rest = value.chars();
     let start: String = rest.by_ref().take(LONGEST_VALUE).collect();
@@ -109,14 +109,14 @@ fn filter_chips(look: Look) -> impl IntoView {
     }
 }
 
-/// A new filter: a column and its condition (`>= 1`, `0..0.5` or a part of a text).
+/// The input for a new filter: a column and its condition (`>= 1`, `0..0.5` or a substring).
 #[component]
 fn NewFilter(look: Look) -> impl IntoView {
     let column = RwSignal::new(0usize);
     let wanted = RwSignal::new(String::new());
     let columns = Memo::new(move |_| Arc::new(look.all_columns()));
     let of = move || columns.with(|columns| columns.get(column.get()).cloned());
-    // The rejected input; cleared when the input changes.
+    // The rejected input, cleared on the next change.
     let refused = RwSignal::new(None::<String>);
     let is_refused =
         Memo::new(move |_| refused.with(|refused| refused.as_ref() == Some(&*wanted.read())));
@@ -189,7 +189,7 @@ fn NewFilter(look: Look) -> impl IntoView {
     }
 }
 
-/// The columns by which rows are grouped: one, or two as a table of both.
+/// The select for the grouping columns: one, or two for a cross table.
 #[component]
 fn GroupChoice(look: Look) -> impl IntoView {
     let first = move || look.groups.with(|groups| groups.first().cloned());
@@ -226,7 +226,7 @@ fn GroupChoice(look: Look) -> impl IntoView {
     }
 }
 
-/// Shows the chart, or hides it.
+/// The button that shows or hides the chart.
 #[component]
 fn ChartButton(look: Look) -> impl IntoView {
     let is_shown = Memo::new(move |_| look.chart.with(Option::is_some));
@@ -245,7 +245,7 @@ fn ChartButton(look: Look) -> impl IntoView {
     }
 }
 
-/// The columns by which people group most, first.
+/// Common grouping columns, listed first.
 const GROUPED: [Column; 7] = [
     Column::Task,
     Column::Run,
@@ -298,7 +298,8 @@ fn GroupSelect(
 /// The choice of visible columns.
 #[component]
 fn ColumnChoice(look: Look) -> impl IntoView {
-    // Rows that arrive change the list. Changed while `details` is closed, Chromium now and then shows no boxes in it.
+    // Incoming rows change the list. If it changes while `details` is closed, Chromium sometimes renders no check boxes
+    // in it.
     let is_open = RwSignal::new(false);
     let boxes = move || {
         if !is_open.get() {

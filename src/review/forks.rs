@@ -1,5 +1,4 @@
-//! The forks of the open episode: what it was continued from, how it was continued in other ways, and the comparison
-//! with each.
+//! The forks of the open episode: its original and the other continuations, with a link to a comparison with each.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
 use crate::route::{ReviewPlace, Route};
 
-/// The list; nothing for an episode that has no family.
+/// The list; empty for an episode that has no original and no forks.
 #[component]
 pub(super) fn Forks(client: LibraryClient, viewer: Viewer) -> impl IntoView {
     let episode = viewer.shown.episode;

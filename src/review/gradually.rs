@@ -1,4 +1,4 @@
-//! Computes expensive values in slices, so that the page stays responsive.
+//! Computes expensive values in time slices, so that the page stays responsive.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,17 +11,17 @@ use crate::browser::{self, timers};
 /// The length of a slice in seconds.
 const AT_ONCE: f64 = 0.008;
 
-/// Does one slice of the work; returns the result when done.
+/// Runs one slice of the work. Returns the result when the work is done.
 pub type Work<T> = Box<dyn FnMut() -> Option<T>>;
 
-/// A value that is recomputed whenever a signal read by `begin` changes. The previous value stays until then;
-/// cheap values are available immediately.
+/// A value that is recomputed whenever a signal read by `begin` changes. The previous value stays until the new one is
+/// complete; a value that is cheap to compute is available immediately.
 pub fn gradually<T: Send + Sync + 'static>(
     first: T,
     begin: impl Fn() -> Work<T> + 'static,
 ) -> RwSignal<T> {
     let value = RwSignal::new(first);
-    // The inputs may change during the computation; only the last one counts.
+    // The inputs may change during the computation; only the last run counts.
     let last = Rc::new(Cell::new(0_u32));
     Effect::new(move |_| {
         let number = last.get().wrapping_add(1);

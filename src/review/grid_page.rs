@@ -1,4 +1,4 @@
-//! Several episodes as a grid: one column per episode, one row per step. Intended for tries of one task: which
+//! Several episodes as a grid: one column per episode, one row per step. Intended for attempts at one task: which
 //! actions agree, where they first differ, and the results.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::{count_text, plural};
 use crate::route::{ReviewPlace, Route};
 
-/// The height of a row, as in the style sheet.
+/// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;
 /// The maximum number of episodes in a grid.
 pub const MOST: usize = 24;
@@ -27,13 +27,12 @@ pub const MOST: usize = 24;
 pub struct Grid {
     /// The episodes, one per column.
     pub episodes: RwSignal<Arc<Vec<Arc<Episode>>>>,
-    /// The number of initial steps with the same actions.
+    /// The number of initial steps that have the same actions in all episodes.
     common: Memo<usize>,
-    /// The order of the columns.
     order: RwSignal<(GridOrder, Direction)>,
     /// The episodes in that order.
     sorted: Memo<Arc<Vec<Arc<Episode>>>>,
-    /// What the episodes have in common at each step.
+    /// The agreement of the episodes at each step.
     totals: Memo<Arc<Vec<StepTotal>>>,
 }
 
@@ -112,7 +111,7 @@ pub(super) fn GridPage(grid: Grid) -> impl IntoView {
                 .collect_view()
         })
     };
-    // The grid is scrollable sideways, and therefore focusable.
+    // The grid scrolls horizontally and therefore must be focusable.
     view! {
         <div class="compare grid-page">
             <header class="library-head compare-head">
@@ -144,7 +143,7 @@ pub(super) fn GridPage(grid: Grid) -> impl IntoView {
     }
 }
 
-/// By what the columns are sorted.
+/// The select for the order of the columns.
 #[component]
 fn OrderChoice(grid: Grid) -> impl IntoView {
     let name = |order: GridOrder| match order {
@@ -196,7 +195,7 @@ fn OrderChoice(grid: Grid) -> impl IntoView {
     }
 }
 
-/// The totals of each episode, and over all.
+/// The totals of each episode and of all episodes.
 fn totals_row(episodes: &[Arc<Episode>]) -> AnyView {
     let totals: Vec<EpisodeTotal> = episodes
         .iter()
@@ -250,7 +249,7 @@ fn total_text(total: &EpisodeTotal) -> String {
     parts.join(" · ")
 }
 
-/// What the episodes have in common at a step.
+/// Describes the agreement of the episodes at a step.
 fn step_text(total: &StepTotal) -> String {
     let alike = match total.present {
         0 | 1 => plural(total.present, "episode"),

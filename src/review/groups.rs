@@ -1,4 +1,4 @@
-//! Trajectories by group: number of tries, mean reward, successes, and agreement.
+//! Trajectories by group: number of attempts, mean reward, successes, and agreement.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ const MOST_ACTORS: usize = 8;
 /// The maximum k of pass^k.
 const MOST_TRIES: usize = 8;
 
-/// The columns; the last one only for tasks.
+/// The columns of the table; the last one is shown only for tasks.
 const COLUMNS: &[(&str, GroupOrder)] = &[
     ("Group", GroupOrder::Name),
     ("Trajectories", GroupOrder::Count),
@@ -38,7 +38,7 @@ const COLUMNS: &[(&str, GroupOrder)] = &[
     ("Succeeded", GroupOrder::Success),
     ("Agreement", GroupOrder::Agreement),
 ];
-/// The confidence of the intervals.
+/// The confidence level of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// The grouping and its groups.
@@ -46,9 +46,9 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Grouped {
     by: GroupBy,
     groups: Vec<Group>,
-    /// The least and the greatest mean reward, which the bars span; 0 is between them.
+    /// The minimum and the maximum of the mean rewards, extended to include 0. The bars span this range.
     range: (f64, f64),
-    /// The groups of two columns, crossed.
+    /// The cross table, if the rows are grouped by two columns.
     pub cross: Option<Cross>,
 }
 
@@ -67,13 +67,13 @@ impl Grouped {
         }
     }
 
-    /// The least and the greatest mean reward, with 0 between them.
+    /// The minimum and the maximum of the mean rewards, extended to include 0.
     pub fn range(&self) -> (f64, f64) {
         self.range
     }
 }
 
-/// The groups, if grouping is on.
+/// The groups; empty if grouping is off.
 #[component]
 pub(super) fn Groups(look: Look) -> impl IntoView {
     let found = gradually(None, move || -> Work<Option<Arc<Grouped>>> {
@@ -223,7 +223,7 @@ fn GroupHeading(look: Look, name: &'static str, order: GroupOrder) -> impl IntoV
     }
 }
 
-/// A mean with half the width of its interval, if that is known.
+/// A mean with the half-width of its interval, if known.
 pub fn mean_text(mean: f64, half: Option<f64>) -> String {
     match half {
         Some(half) => format!("{} ± {}", rounded(mean), short(half)),
@@ -231,7 +231,7 @@ pub fn mean_text(mean: f64, half: Option<f64>) -> String {
     }
 }
 
-/// Three decimals tell means apart.
+/// Formats a mean with three decimals, which are enough to distinguish means.
 pub fn rounded(mean: f64) -> String {
     match mean.abs() {
         tiny if tiny < 0.001 => reward_text(mean),
@@ -239,7 +239,7 @@ pub fn rounded(mean: f64) -> String {
     }
 }
 
-/// Two digits are enough for a width.
+/// Formats a half-width with two digits.
 fn short(half: f64) -> String {
     match half.abs() {
         0.0 => "0".to_owned(),
@@ -295,7 +295,7 @@ fn pass_line(of: &Passes) -> impl IntoView + use<> {
     }
 }
 
-/// The model and agent, if known.
+/// The model and the agent, if known.
 fn actor(model: &str, agent: &str) -> Option<String> {
     let known: Vec<&str> = [model, agent]
         .into_iter()

@@ -1,5 +1,5 @@
-//! Lanes below the bar of steps: subagents, and the calls that a step makes in parallel. Related trajectories are
-//! listed below, each as a link.
+//! Lanes below the step bar: subagents, and calls that a step makes in parallel. Related trajectories are listed below
+//! as links.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::projection::step_bar::{WIDTH, place_of, step_at, step_bar};
 use crate::projection::text::plural;
 use crate::route::{ReviewPlace, Route};
 
-/// The height of a lane in the box of fixed units.
+/// The height of a lane in units of the view box.
 const LANE: f64 = 10.0;
-/// The number of related trajectories that are listed at once.
+/// The maximum number of related trajectories that are listed at once.
 const MOST_RELATED: usize = 12;
 
 #[component]
@@ -87,7 +87,7 @@ fn Drawing(viewer: Viewer, lanes: Arc<Lanes>) -> impl IntoView {
     }
 }
 
-/// The segment at a step.
+/// The segment of a lane that contains a step.
 fn at(lane: &[Segment], step: usize) -> Option<&Segment> {
     lane.iter()
         .find(|segment| (segment.from..=segment.to).contains(&step))
@@ -123,15 +123,15 @@ fn address(id: &Text) -> String {
 #[derive(Clone, Debug, PartialEq)]
 struct Relative {
     id: Text,
-    /// What it is to this one.
+    /// The relation to the open trajectory.
     relation: &'static str,
-    /// Its name, if it is in the library.
+    /// The name of the related trajectory, if it is in the library.
     name: Option<String>,
-    /// The step of this one from which it goes, from 1.
+    /// The step of the open trajectory at which the relation starts, counted from 1.
     step: Option<usize>,
 }
 
-/// The trajectories that belong to this one: who started it, whom it started, what it continues.
+/// The related trajectories: the one that started this one, those that it started, and the one that it continues.
 #[component]
 pub(super) fn Related(client: LibraryClient, viewer: Viewer) -> impl IntoView {
     let relatives = Memo::new(move |_| {

@@ -16,7 +16,7 @@ use crate::components::text::inert;
 use crate::library::client::LibraryClient;
 use crate::projection::text::{count_text, plural};
 
-/// Example trajectories that come with the page (`crates/agent/tests/example` generates them).
+/// The URL of example trajectories that are part of the site (`crates/agent/tests/example` generates them).
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
 
 #[component]
@@ -129,7 +129,7 @@ pub(super) fn BackLink() -> impl IntoView {
     }
 }
 
-/// The owner of the library that came with the site.
+/// The owner of the library that is published with the site.
 #[component]
 fn SiteLabel(client: LibraryClient) -> impl IntoView {
     move || {

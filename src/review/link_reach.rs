@@ -1,19 +1,19 @@
-//! Who can open a link to a trajectory. Pure.
+//! Determines who can open a link to a trajectory. Pure.
 
 use crate::route::ReviewPlace;
 use crate::storage::origin::PUBLISHED;
 
-/// Who can open a link to a trajectory.
+/// The reach of a link to a trajectory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkReach {
-    /// Everyone: the link names a file that can be fetched, or a trajectory that comes with the site.
+    /// Everyone: the link names a file that can be fetched, or a trajectory published with the site.
     Everybody,
     /// Only this browser: the trajectory is stored nowhere else.
     ThisBrowser,
 }
 
 impl LinkReach {
-    /// For a link to a place whose trajectory has this `origin`.
+    /// The reach of a link to a place whose trajectory has this `origin`.
     pub fn of(place: &ReviewPlace, origin: Option<&str>) -> LinkReach {
         match place.url.is_some() || origin == Some(PUBLISHED) {
             true => LinkReach::Everybody,

@@ -1,4 +1,4 @@
-//! Highlights in the transcript: search hits, noted passages, and the passage of a link. Their names match
+//! Highlights in the transcript: search hits, annotated passages, and the passage of a link. Their names match
 //! `::highlight()` in the style sheet.
 
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use super::viewer::{Viewer, spot_of, spot_of_finding};
 use crate::browser::{text_selection, timers};
 use crate::projection::highlight::{Spot, holder_id};
 
-/// The maximum number of highlights of one kind: each is measured again when the page changes.
+/// The maximum number of highlights of one kind: the browser measures each again when the page changes.
 const MOST: usize = 400;
 
 /// Keeps the highlights up to date.
@@ -19,7 +19,7 @@ pub fn keep_marks(viewer: Viewer, notes: Notes) {
     let soon = move || {
         if !waits.get_value() {
             waits.set_value(true);
-            // The changed content is rendered by then.
+            // The changed content is rendered after two frames.
             timers::next_frame(move || {
                 timers::next_frame(move || {
                     waits.try_set_value(false);
@@ -55,7 +55,7 @@ fn mark(viewer: Viewer, notes: Notes) {
     let at = viewer.at_finding.get();
     let (mut found, mut here) = (Vec::new(), Vec::new());
     viewer.findings.with(|findings| {
-        // They are in order.
+        // The findings are sorted.
         let from = findings.partition_point(|finding| finding.place.step < *steps.start());
         let near = findings.iter().enumerate().skip(from);
         let near = near.take_while(|(_, finding)| steps.contains(&finding.place.step));

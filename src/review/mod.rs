@@ -1,19 +1,22 @@
-//! Review: reading episodes of any origin.
+//! Review: reading trajectories of any origin.
 //!
-//! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is
-//!   in [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`], actions on [`chosen`] rows, and storage in [`room_dialog`].
-//!   [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
-//! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file is fetched because of it. [`gradually`]: computation in slices.
-//! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]: those
-//!   that were continued from one episode in other ways.
-//! - [`actions`]: actions on an episode; [`link_reach`]: for whom a link works; [`export`]: export formats,
-//!   with [`sharing_check`] before.
-//! - [`sequence`]: from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
-//! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]
-//!   and [`state_panel`], and notes in [`notes`] and [`notes_panel`].
-//! - [`lanes`]: subagents and parallel calls below the bar of steps, and related trajectories.
-//! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected
-//!   text. [`tokens`]: the recorded tokens below messages.
+//! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is in
+//!   [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`]; actions on [`chosen`] rows; storage in
+//!   [`room_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
+//! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched.
+//!   [`gradually`]: computation in time slices.
+//! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
+//! other
+//!   continuations of an episode.
+//! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats, preceded by
+//! the
+//!   [`sharing_check`].
+//! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
+//! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
+//!   [`state_panel`], and notes in [`notes`] and [`notes_panel`].
+//! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories.
+//! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected text.
+//!   [`tokens`]: the recorded tokens below messages.
 
 pub mod actions;
 pub mod chart;
@@ -53,7 +56,7 @@ pub mod table;
 pub mod tokens;
 pub mod viewer;
 
-/// The keys that work, as the overlay lists them.
+/// The keyboard shortcuts, as the help overlay lists them.
 pub const KEYS: crate::navigation::Keys = &[
     ("?", "Show keyboard shortcuts"),
     ("/", "Find words"),

@@ -23,24 +23,23 @@ const FILE: &str = "annotations.json";
 /// The maximum number of annotator pairs shown.
 const MOST_AGREEMENTS: usize = 12;
 
-/// The user's notes, and imported ones.
+/// Signals of the user's notes and imported ones.
 #[derive(Clone, Copy)]
 pub struct Notes {
-    /// All of them.
+    /// All notes, including imported ones.
     pub all: RwSignal<Annotations>,
     /// The annotator's name.
     pub author: RwSignal<String>,
-    /// The labels on the keys 1 to 9.
+    /// The labels assigned to the keys 1 to 9.
     pub labels: RwSignal<Labels>,
     /// The note that is being edited.
     pub draft: Draft,
-    /// What the last label key did.
+    /// A message about the effect of the last label key.
     pub said: RwSignal<Option<String>>,
     /// The last error.
     pub notice: RwSignal<Option<Notice>>,
 }
 
-/// A note that is being edited.
 #[derive(Clone, Copy)]
 pub struct Draft {
     /// The id of an existing note; `None` for a new one.
@@ -75,7 +74,7 @@ impl Notes {
         }
     }
 
-    /// Changes the labels on the keys.
+    /// Changes the labels assigned to the keys.
     pub fn set_labels(self, labels: Labels) {
         let text = serde_json::to_string(&labels).unwrap_or_default();
         self.labels.set(labels);
@@ -88,8 +87,8 @@ impl Notes {
         }
     }
 
-    /// Puts the label of a key on a step of an episode, or takes it away. Returns what was done, in words; `None` if the
-    /// key has no label.
+    /// Toggles the label of a key on a step of an episode. Returns a message about what was done; `None` if the key has
+    /// no label.
     pub fn toggle_label(self, episode: &Text, step: usize, key: &str) -> Option<String> {
         let label = self
             .labels
@@ -166,13 +165,13 @@ impl Notes {
         });
     }
 
-    /// Saves all notes as a file.
+    /// Exports all notes as a file.
     pub fn save(self) {
         let text = self.all.with_untracked(sidecar::to_text);
         files::download(FILE, "application/json", text.as_bytes());
     }
 
-    /// Imports notes of others.
+    /// Imports notes from a file.
     pub fn take_over(self, file: GivenFile) {
         browser::spawn(async move {
             let name = file.name.clone();
@@ -212,7 +211,7 @@ impl Notes {
         });
     }
 
-    /// Agreement of annotators: one line per pair, by verdict and by label.
+    /// Inter-annotator agreement: one line per pair of annotators, by verdict and by label.
     pub fn agreement_texts(self) -> Vec<String> {
         self.all.with(|all| {
             let authors = all.authors();
@@ -248,7 +247,7 @@ impl Notes {
     }
 }
 
-/// The id of a new note.
+/// Generates the id of a new note.
 fn new_id() -> Text {
     format!("{:013x}", browser::random_number()).into()
 }
@@ -272,7 +271,7 @@ impl Default for Notes {
     }
 }
 
-/// The target of a note in words.
+/// Describes the target of a note.
 pub fn target_text(target: &Target) -> String {
     match target {
         Target::Episode => "Whole episode".to_owned(),

@@ -171,7 +171,7 @@ fn LabelKeys(viewer: Viewer, notes: Notes) -> impl IntoView {
             let labels = notes.labels.get_untracked();
             notes.set_labels(labels.with(place, &event_target_value(&event)));
         };
-        // The next one that is free, so that there are no gaps.
+        // Show only the next free key, so that there are no gaps.
         let is_hidden = move || notes.labels.with(|labels| labels.list().len() < place);
         view! {
             <label class="label-field" hidden=is_hidden>
@@ -201,7 +201,7 @@ fn LabelKeys(viewer: Viewer, notes: Notes) -> impl IntoView {
     }
 }
 
-/// Puts the label of a key on the selected step, or takes it away. False if the key has no label.
+/// Toggles the label of a key on the selected step. Returns `false` if the key has no label.
 pub(super) fn toggle(viewer: Viewer, notes: Notes, key: &str) -> bool {
     let id = viewer
         .shown
@@ -216,7 +216,7 @@ pub(super) fn toggle(viewer: Viewer, notes: Notes, key: &str) -> bool {
     is_done
 }
 
-/// The labels on the selected step, and what the last key did.
+/// The labels of the selected step, and a message about the last label key.
 #[component]
 pub(super) fn LabelLine(viewer: Viewer, notes: Notes) -> impl IntoView {
     let labels = move || {
@@ -242,7 +242,7 @@ pub(super) fn LabelLine(viewer: Viewer, notes: Notes) -> impl IntoView {
     }
 }
 
-/// The form of a note, new or changed.
+/// The form of a new or edited note.
 #[component]
 fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
     let draft = notes.draft;
@@ -290,7 +290,7 @@ fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
     }
 }
 
-/// The target of the note, with buttons that choose another.
+/// The target of the note, with buttons for other targets.
 #[component]
 fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
     let target = notes.draft.target;
@@ -310,7 +310,7 @@ fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
     let is_step = move || target.with(|target| matches!(target, Target::Step { .. }));
     let is_passage = move || target.with(|target| matches!(target, Target::Passage { .. }));
     let is_episode = move || target.with(|target| matches!(target, Target::Episode));
-    // The second button must not take the focus, which would clear the selection.
+    // The second button must not take the focus, because that would clear the selection.
     view! {
         <div class="note-about">
             <p class="help">{move || target_text(&target.get())}</p>

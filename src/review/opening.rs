@@ -19,17 +19,17 @@ use crate::route::ReviewPlace;
 /// The state of the open episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// None is requested.
+    /// No episode is requested.
     Nothing,
-    /// It is loading.
+    /// The episode with this id is loading.
     Wanted(String),
-    /// It is shown.
+    /// The episode with this id is shown.
     Shown(String),
-    /// It could not be opened, with the reason.
+    /// The episode could not be opened, for this reason.
     Failed(String),
 }
 
-/// Opens the episode in an address, at its step or passage.
+/// Opens the episode in the address, at its step or passage.
 pub fn follow(
     client: LibraryClient,
     viewer: Viewer,
@@ -55,7 +55,7 @@ pub fn follow(
     opening.set(Opening::Wanted(id.clone()));
     let (step, linked) = (place.step, passage(place));
     client.open(&id.clone(), move |opened| {
-        // Another one may be requested by now.
+        // Another episode may have been requested meanwhile.
         if opening.with_untracked(|known| *known != Opening::Wanted(id.clone())) {
             return;
         }
@@ -76,7 +76,7 @@ pub fn follow(
     });
 }
 
-/// Replaces a partially imported episode by the complete one, which may have another id.
+/// Replaces a partially imported episode with the complete one, which may have another id.
 pub fn renew(
     client: LibraryClient,
     viewer: Viewer,
@@ -89,17 +89,17 @@ pub fn renew(
     }
     let shown = Opening::Shown(whole.to_owned());
     opening.set(shown.clone());
-    // The beginning of a file that is still being read is no news from whoever writes it.
+    // A partially read file is not an update from the process that writes it.
     let is_partial = client.begun.with_untracked(|begun| begun.contains(whole));
     let is_live = begun == whole && !is_partial;
     client.open(whole, move |opened| {
-        // Another one may be shown by now.
+        // Another episode may be shown by now.
         if opening.with_untracked(|known| *known != shown) {
             return;
         }
         match opened {
             Ok(episode) => {
-                // Who reads the end of an episode that is being written goes on with it.
+                // If the reader is at the end of an episode that is being written, follow its new steps.
                 let follows = is_live && viewer.is_at_end();
                 viewer.renew(Arc::new(episode));
                 if follows {
@@ -112,7 +112,7 @@ pub fn renew(
     begun != whole
 }
 
-/// The passage in an address.
+/// The passage that an address names.
 fn passage(place: &ReviewPlace) -> Option<Target> {
     let (at, words) = place.at.as_deref().zip(place.words.as_deref())?;
     passage_link::read(place.step.unwrap_or_default(), at, words)
@@ -126,7 +126,7 @@ fn show_linked(viewer: Viewer, target: Target) {
 /// Receives the episodes, or the reason why one could not be opened.
 type Done = Box<dyn FnOnce(Result<Vec<Arc<Episode>>, String>)>;
 
-/// Opens episodes one by one.
+/// Opens episodes one after the other.
 fn open_all(
     client: LibraryClient,
     mut ids: std::vec::IntoIter<String>,
@@ -145,7 +145,7 @@ fn open_all(
     });
 }
 
-/// Opens what an address names; `show` is called unless the request changed meanwhile.
+/// Opens what an address names. `show` is called unless the request changed meanwhile.
 fn open_wanted(
     client: LibraryClient,
     opening: RwSignal<Opening>,

@@ -1,4 +1,4 @@
-//! The page of Review: the library, or what the address names.
+//! The page of Review: the library, or the part that the address names.
 
 use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
@@ -33,10 +33,10 @@ use crate::playground::state::{Playground, use_playground};
 use crate::projection::notice::Notice;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
-/// The name of a tab that shows nothing in particular.
+/// The tab title when nothing in particular is open.
 const TITLE: &str = "Volary";
 
-/// The page, for the router.
+/// The page, as the router mounts it.
 pub fn page() -> AnyView {
     view! { <ReviewPage/> }.into_any()
 }
@@ -44,7 +44,7 @@ pub fn page() -> AnyView {
 #[component]
 fn ReviewPage() -> impl IntoView {
     let review = Review::new();
-    // The worker starts to fetch and read while the page is built.
+    // Start the worker's fetching and reading while the page is built.
     review.fetch_linked_file();
     review.client.list();
     review.client.read_site();
@@ -55,7 +55,7 @@ fn ReviewPage() -> impl IntoView {
     review.name_tab();
     review.pages.hook(Page::Review, review.hooks());
     let Review { client, .. } = review;
-    // The notices are first, because the page is as high as the window and content after it is out of view.
+    // Notices come first, because the page is as high as the window and content below it is out of view.
     view! {
         <div class="notices review-notices">
             <AlertBox notice=client.notice/>
@@ -94,7 +94,7 @@ fn ReviewPage() -> impl IntoView {
     }
 }
 
-/// The parts of the page, of which the address names one.
+/// The parts of the page, one of which the address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Library,
@@ -109,14 +109,14 @@ impl Part {
             (true, 0) => Part::Episode,
             (true, 1) => Part::Comparison,
             (true, _) => Part::Grid,
-            // An episode of a file is loading: its page is built meanwhile.
+            // An episode of a file is loading; its page is built meanwhile.
             (false, _) if names_file_of_one(place) => Part::Episode,
             (false, _) => Part::Library,
         }
     }
 }
 
-/// Whether a place names an episode by its file, without knowing its id.
+/// Returns whether a place names an episode by its file, without knowing its id.
 fn names_file_of_one(place: &ReviewPlace) -> bool {
     place.open.is_some() && place.url.is_some() && place.episode.is_none()
 }
@@ -127,7 +127,7 @@ struct Review {
     client: LibraryClient,
     pages: Pages,
     playground: Playground,
-    /// The last address of this page: it keeps its state while another page is shown.
+    /// The last address of this page. The page keeps its state while another page is shown.
     place: Memo<ReviewPlace>,
     part: Memo<Part>,
     opening: RwSignal<Opening>,
@@ -135,15 +135,15 @@ struct Review {
     comparison: Comparison,
     grid: Grid,
     notes: Notes,
-    /// The table.
+    /// The display state of the table.
     look: Look,
-    /// From one trajectory of it to the next.
+    /// The position of the open episode in the table.
     sequence: Sequence,
-    /// The file in the address that is fetched only if the user agrees.
+    /// The file in the address that needs the user's consent before it is fetched.
     asked: RwSignal<Option<Elsewhere>>,
-    /// That file, unless the trajectory in the address is in the library.
+    /// `asked`, unless the trajectory in the address is already in the library.
     question: Memo<Option<Elsewhere>>,
-    /// The number of times that the user agreed.
+    /// Incremented each time the user agrees.
     agreements: RwSignal<u32>,
 }
 
@@ -187,7 +187,7 @@ impl Review {
         }
     }
 
-    /// Whether an episode is loading that is known only by its file.
+    /// Returns whether an episode that is known only by its file is loading.
     fn is_arriving(self) -> bool {
         self.place.with(names_file_of_one) && self.question.with(Option::is_none)
     }
@@ -205,13 +205,13 @@ impl Review {
         Signal::derive(move || self.grid.episodes.with(|episodes| !episodes.is_empty()))
     }
 
-    /// Opens what the address names, now and whenever it changes.
+    /// Opens what the address names, now and on every change.
     fn follow_address(self) {
         let Review {
             client, opening, ..
         } = self;
         Effect::new(move |_| {
-            // An episode that could not be opened may arrive with a file that the user agreed to.
+            // An episode that could not be opened may be in a file that the user has since agreed to fetch.
             self.agreements.track();
             let place = self.place.get();
             match place.beside.as_slice() {
@@ -230,7 +230,7 @@ impl Review {
         Effect::new(move |_| client.show_table(is_table.get()));
     }
 
-    /// Shows more of an episode when more of its file is read, and takes what other pages recorded.
+    /// Updates an episode when more of its file is read, and applies changes recorded by other pages.
     fn follow_imports(self) {
         Effect::new(move |_| {
             let Some((begun, whole)) = self.client.grown.get() else {
@@ -251,7 +251,7 @@ impl Review {
         });
     }
 
-    /// Compares with the playground's episode as it grows.
+    /// Updates a comparison with the playground's episode as that episode grows.
     fn follow_playground(self) {
         Effect::new(move |_| {
             let now = self.playground.episode.get();
@@ -261,9 +261,9 @@ impl Review {
         });
     }
 
-    /// Writes into the address what is shown of the table, and the selected step of the episode.
+    /// Writes the view of the table and the selected step into the address.
     fn write_address(self) {
-        // An address without a view keeps what is shown, so that links within the page need not repeat it.
+        // An address without a view keeps the current view, so that links within the page need not repeat it.
         let named = Memo::new(move |_| self.place.with(|place| place.view.clone()));
         Effect::watch(
             move || named.get(),
@@ -287,14 +287,14 @@ impl Review {
                     if now.episode.as_ref() == Some(&id) && now.beside.is_empty() =>
                 {
                     let step = (step > 0).then_some(step);
-                    // Selecting another step leaves the passage of a link.
+                    // Selecting another step drops the passage of a link.
                     match now.step == step {
                         true => (step, now.at.clone(), now.words.clone()),
                         false => (step, None, None),
                     }
                 }
                 _ if Part::of(&now) == Part::Library => (None, None, None),
-                // The episode of this address is still loading, or it is a comparison.
+                // The episode in this address is still loading, or it is a comparison.
                 _ => return,
             };
             let route = Route::Review(ReviewPlace {
@@ -308,7 +308,7 @@ impl Review {
         });
     }
 
-    /// Names the tab after what is open.
+    /// Sets the tab title to the name of what is open.
     fn name_tab(self) {
         Effect::new(move |_| {
             if self.pages.shown.get() != Page::Review {
@@ -331,13 +331,13 @@ impl Review {
         });
     }
 
-    /// Fetches the file in the address, now and whenever it changes.
+    /// Fetches the file in the address, now and on every change.
     fn fetch_linked_file(self) {
         let wanted = Memo::new(move |_| self.place.with(|place| (place.url.clone(), place.open)));
         Effect::watch(
             move || wanted.get(),
             move |now, former, _| {
-                // Once it is opened, the address names it, and the file is available.
+                // Once the episode is opened, the address names it, and the file is available.
                 let is_opened = now.1.is_none() && former.is_some_and(|former| former.0 == now.0);
                 if !is_opened {
                     untrack(|| self.fetch_wanted());
@@ -348,7 +348,7 @@ impl Review {
         self.fetch_wanted();
     }
 
-    /// Fetches the file in the address if that is allowed without confirmation; otherwise sets `asked`.
+    /// Fetches the file in the address if that needs no consent; otherwise sets `asked`.
     fn fetch_wanted(self) {
         self.asked.set(None);
         let Some(url) = self.place.get_untracked().url else {
@@ -376,9 +376,9 @@ impl Review {
             return self.client.fetch(url, origin);
         };
         self.client.fetch_one(url, origin, open, move |id| {
-            // The user may have navigated away, before the page was notified.
+            // The user may have navigated away before the page was notified.
             let is_here = match Route::parse(&location::hash()) {
-                // What is shown of the table does not matter.
+                // The view of the table is irrelevant here.
                 Route::Review(here) => {
                     here == ReviewPlace {
                         view: here.view.clone(),
@@ -406,7 +406,7 @@ impl Review {
         });
     }
 
-    /// Replaces the current address.
+    /// Replaces the current history entry.
     fn replace_place(self, place: ReviewPlace) {
         let route = Route::Review(place);
         location::replace(&route.to_hash());
@@ -423,7 +423,7 @@ impl Review {
         }
     }
 
-    /// Handles a key; false if it has no function here.
+    /// Handles a key. Returns `false` if it has no function here.
     fn press(self, press: &KeyPress) -> bool {
         if press.command || press.typing {
             return false;
@@ -434,7 +434,7 @@ impl Review {
                 true
             }
             ("/", _) => element::focus_id("search-trajectories"),
-            // From the table, the first one is next.
+            // From the table, the next trajectory is the first one.
             (key, Part::Library) => self.sequence.press(key),
             (key, Part::Comparison) => self.comparison.press(key),
             ("a", Part::Episode) => {
@@ -450,7 +450,7 @@ impl Review {
         }
     }
 
-    /// Puts the label of a key on the selected step; without one, asks for it.
+    /// Toggles the label of a key on the selected step. If the key has no label, asks for one.
     fn toggle_label(self, key: &str) {
         if notes_panel::toggle(self.viewer, self.notes, key) {
             return;
@@ -466,7 +466,7 @@ impl Review {
         });
     }
 
-    /// Starts a note on the selected text, or else on the selected step.
+    /// Starts a note on the selected text, or on the selected step if no text is selected.
     fn begin_note(self) {
         let shown = self.viewer.shown;
         let step = shown.selected.get_untracked();
@@ -481,7 +481,7 @@ impl Review {
     }
 }
 
-/// Asks whether to fetch the file in the address.
+/// The dialog that asks whether to fetch the file in the address.
 #[component]
 fn Question(review: Review, file: Elsewhere) -> impl IntoView {
     let url = file.url.clone();
@@ -497,12 +497,11 @@ fn Question(review: Review, file: Elsewhere) -> impl IntoView {
     view! { <FetchQuestion file fetch decline/> }
 }
 
-/// A part of the page that is built on first use: its content once it is loaded, or why it could not be opened.
+/// A part of the page that is built on first use. Shows its content once it is loaded, or why it could not be opened.
 #[component]
 fn Opened(
     review: Review,
     part: Part,
-    /// Whether the content is loaded.
     is_there: Signal<bool>,
     children: ChildrenFn,
 ) -> impl IntoView {

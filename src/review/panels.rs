@@ -21,15 +21,15 @@ use crate::projection::text::{large_count_text, plural};
 use crate::projection::transcript::step_record;
 
 const NAMES: &[&str] = &["Result", "State", "Notes", "Details", "Raw"];
-/// The indices of the panels among the tabs.
+/// Index of the tab of the result panel.
 pub const RESULT: usize = 0;
-/// The panel of the state.
+/// Index of the tab of the state panel.
 pub const STATE: usize = 1;
-/// The panel of notes.
+/// Index of the tab of the notes panel.
 pub const NOTES: usize = 2;
-/// The panel of details.
+/// Index of the tab of the details panel.
 pub const DETAILS: usize = 3;
-/// The panel of the raw step.
+/// Index of the tab of the raw step.
 const RAW: usize = 4;
 
 #[component]
@@ -184,7 +184,7 @@ fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Token usage and cost in words.
+/// Describes token usage and cost.
 fn usage_text(usage: &Usage) -> Option<String> {
     let tokens = |count: Option<u64>, word: &str| {
         count.map(|count| format!("{} {word}", large_count_text(count)))
@@ -221,7 +221,7 @@ fn Raw(viewer: Viewer) -> impl IntoView {
         0 => "The reset as recorded.".to_owned(),
         step => format!("Step {step} as recorded."),
     };
-    // Nothing else is shown there, so it starts expanded.
+    // The panel shows nothing else, so the tree starts expanded.
     let shown = move || {
         let is_open = viewer.panel.get() == RAW;
         is_open.then(|| json_text(&json(), RwSignal::new(Fold::Open(0))))

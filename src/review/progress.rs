@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::library::client::LibraryClient;
 use volary_app::library::readings::{Reading, ReadingNumber};
 
-/// One bar per import, keyed so that it survives the end of others before it.
+/// One progress bar per import, keyed so that it is preserved when imports before it end.
 #[component]
 pub(super) fn Progress(client: LibraryClient) -> impl IntoView {
     let numbers = Memo::new(move |_| {

@@ -33,7 +33,7 @@ fn by_place(found: &Selected, place: Place, text: &str) -> Option<Target> {
     passage_at(place, start, trimmed.trim_end())
 }
 
-/// For laid-out texts: searches the words, as they are or JSON-escaped.
+/// For reformatted texts: searches for the selected words, verbatim or JSON-escaped.
 fn by_words(found: &Selected, place: Place, text: &str) -> Option<Target> {
     let (words, before) = words_between(&found.pieces, found.start, found.end);
     if words.is_empty() {

@@ -1,14 +1,14 @@
-//! Display options of the transcript: what is collapsed, and whether Markdown is rendered.
+//! Display options of the transcript: which messages are collapsed, and whether Markdown is rendered.
 
 use leptos::prelude::*;
 
 use crate::components::transcript::reading::{Kind, Reading};
 
-/// The bar above the transcript.
+/// The toolbar above the transcript.
 #[component]
 pub(super) fn ReadingBar(
     reading: Reading,
-    /// What is between the switches of messages and that of Markdown.
+    /// Content between the switches of messages and the switch of Markdown.
     children: Children,
 ) -> impl IntoView {
     let switch = move |label: &'static str, title: &'static str, kind: Kind| {

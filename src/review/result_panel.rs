@@ -1,5 +1,5 @@
-//! The panel **Result**: how an episode ended and why. Scores with their explanations, what was expected and given, the
-//! submitted patch as a diff, and the last error.
+//! The **Result** panel: how an episode ended and why. Shows scores with their explanations, the expected and the given
+//! answer, the submitted patch as a diff, and the last error.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -11,12 +11,12 @@ use crate::components::text::inert;
 use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, cut_at, plural};
 
-/// The most lines of a patch that are shown.
+/// The maximum number of lines of a patch that are shown.
 const MOST_LINES: usize = 2_000;
-/// The most bytes of another text that are shown.
+/// The maximum number of bytes of another text that are shown.
 const MOST_BYTES: usize = 20_000;
 
-/// The panel, rendered again for each episode.
+/// The panel, which is rendered again for each episode.
 #[component]
 pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
     move || {
@@ -52,7 +52,7 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
     }
 }
 
-/// Whether it failed, with the reward and how it ended.
+/// The verdict: success or failure, reward, and ending.
 fn verdict(episode: &Episode, failed: Option<bool>) -> AnyView {
     let badge = match failed {
         Some(true) => Some(("badge bad", "Failed")),
@@ -146,7 +146,7 @@ fn texts(title: &'static str, texts: &[(String, Text)]) -> Option<AnyView> {
     )
 }
 
-/// A text with its line breaks.
+/// A preformatted text, truncated to [`MOST_BYTES`].
 fn text_block(text: &str) -> AnyView {
     let shown = text.get(..cut_at(text, MOST_BYTES)).unwrap_or_default();
     let more = (shown.len() < text.len()).then(|| {

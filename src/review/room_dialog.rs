@@ -1,4 +1,4 @@
-//! The storage used by the library, and the space available.
+//! The storage that the library uses, and the space available.
 
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ struct Found {
     is_lasting: bool,
 }
 
-/// The line below the table, and its dialog.
+/// The storage line below the table, and its dialog.
 #[component]
 pub(super) fn RoomLine(look: Look) -> impl IntoView {
     let open = RwSignal::new(false);
@@ -70,7 +70,7 @@ pub(super) fn RoomLine(look: Look) -> impl IntoView {
     }
 }
 
-/// The storage of the whole browser.
+/// The storage of the whole origin, as the browser reports it.
 #[component]
 fn OfBrowser(found: RwSignal<Option<Found>>, known: Found) -> impl IntoView {
     let room = known.room.map(|room| {
@@ -83,7 +83,7 @@ fn OfBrowser(found: RwSignal<Option<Found>>, known: Found) -> impl IntoView {
     });
     let ask_to_last = move |_| {
         browser::spawn(async move {
-            // The answer is seen in what is shown next.
+            // The refreshed state shows whether the browser agreed.
             storage_quota::ask_to_last().await;
             ask(found);
         });
@@ -112,7 +112,7 @@ fn ask(found: RwSignal<Option<Found>>) {
             room: storage_quota::quota().await,
             is_lasting: storage_quota::is_lasting().await,
         };
-        // If the user left meanwhile, the signal is gone.
+        // If the user left meanwhile, the signal is disposed of.
         let _ = found.try_set(Some(known));
     });
 }

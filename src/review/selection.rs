@@ -1,5 +1,5 @@
-//! The display state of the table: columns, filters, order, groups, position, and selected rows. All but the selected
-//! rows are a part of the address.
+//! The display state of the table: columns, filters, order, groups, position, and selected rows. All of it except the
+//! selected rows is part of the address.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,23 +22,22 @@ use crate::projection::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
 /// The maximum number of score and metadata columns offered.
 const MOST_FOUND: usize = 40;
-/// The number of rows arranged per slice.
+/// The number of rows filtered and sorted per slice.
 const ARRANGED: usize = 512;
 
-/// The display state of the table.
+/// Signals of the display state of the table.
 #[derive(Clone, Copy)]
 pub struct Look {
-    /// The library.
     pub client: LibraryClient,
     /// The rows of the library, with the notes on them.
     pub rows: Memo<Arc<Vec<Arc<Row>>>>,
-    /// The least and the greatest reward, with 0 between them: what the bars of rewards span.
+    /// The minimum and the maximum reward, extended to include 0. The bars of rewards span this range.
     pub rewards: Memo<(f64, f64)>,
-    /// The columns that the user chose, in order; `None` for the first ones without those that tell nothing.
+    /// The columns that the user chose, in order; `None` for the default ones without uniform columns.
     pub chosen_columns: RwSignal<Option<Arc<Vec<Column>>>>,
     /// The visible columns in order.
     pub columns: Memo<Arc<Vec<Column>>>,
-    /// The columns that are hidden because they are the same in all rows.
+    /// The columns that are hidden because all rows have the same value.
     pub hidden: Memo<Vec<Uniform>>,
     pub filters: RwSignal<Vec<(Column, Filter)>>,
     /// The sort order.
@@ -49,17 +48,17 @@ pub struct Look {
     pub group_sort: RwSignal<Option<(GroupOrder, Direction)>>,
     /// The two columns of the chart, if it is shown.
     pub chart: RwSignal<Option<(Column, Column)>>,
-    /// The first row in sight.
+    /// The index of the first visible row.
     pub first: RwSignal<usize>,
-    /// The row to scroll to once it exists.
+    /// The row to scroll to once it is loaded.
     pub wanted_first: RwSignal<Option<usize>>,
-    /// The row that was opened last.
+    /// The row that was last opened.
     pub opened: RwSignal<Option<usize>>,
     /// The ids of the selected rows.
     pub chosen: RwSignal<Arc<BTreeSet<Text>>>,
     /// The search hits by id; `None` without a search.
     pub found: Memo<Option<Arc<Found>>>,
-    /// The visible rows in order.
+    /// The rows that pass the filters, in order.
     pub shown: RwSignal<Arc<Vec<Arc<Row>>>>,
 }
 
@@ -163,7 +162,7 @@ impl Look {
         }
     }
 
-    /// What is shown, as a part of the address.
+    /// Encodes the display state for the address.
     pub fn query(self) -> String {
         let columns = self.chosen_columns.get();
         let view = View {
@@ -179,7 +178,7 @@ impl Look {
         view.to_query()
     }
 
-    /// Shows what an address says.
+    /// Applies the display state of an address.
     pub fn apply(self, query: &str) {
         let view = View::read(query);
         if self.client.wanted.get_untracked() != view.search {
@@ -197,7 +196,7 @@ impl Look {
             .set((view.first > 0).then_some(view.first));
     }
 
-    /// Where an episode is among the visible rows.
+    /// The index of an episode among the visible rows.
     pub fn place_of(self, id: &str) -> Option<usize> {
         self.shown
             .with(|rows| rows.iter().position(|row| *row.id == *id))
@@ -212,7 +211,6 @@ impl Look {
         COLUMNS.iter().cloned().chain(found).collect()
     }
 
-    /// The visible row at an index.
     pub fn row(self, place: usize) -> Option<Arc<Row>> {
         self.shown.with_untracked(|rows| rows.get(place).cloned())
     }
@@ -228,7 +226,7 @@ impl Look {
         });
     }
 
-    /// Selects all visible rows, or none.
+    /// Selects all visible rows, or clears the selection.
     pub fn choose_all(self, chosen: bool) {
         let ids = match chosen {
             false => BTreeSet::new(),
@@ -247,13 +245,13 @@ impl Look {
         })
     }
 
-    /// Their ids.
+    /// The ids of the selected rows, in the same order.
     pub fn chosen_ids(self) -> Vec<Text> {
         let rows = self.chosen_rows();
         rows.iter().map(|row| row.id.clone()).collect()
     }
 
-    /// Cycles the order of a column: ascending, descending, none.
+    /// Cycles the sort order of a column: ascending, descending, none.
     pub fn sort_by(self, column: &Column) {
         self.sort.update(|sort| {
             *sort = match sort.take() {
@@ -267,7 +265,7 @@ impl Look {
     }
 }
 
-/// Whether a column of the first ones may be hidden. The others say which row it is and how well it went.
+/// Returns whether a default column may be hidden. The others identify the row and show how well it went.
 fn may_hide(column: &Column) -> bool {
     !matches!(
         column,
@@ -277,7 +275,7 @@ fn may_hide(column: &Column) -> bool {
 
 /// The rows with the notes on them. Rows without notes are shared.
 fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
-    /// What the notes on an episode say: texts, labels, verdict.
+    /// Texts, labels and verdict of the notes on an episode.
     type Noted = (Vec<Text>, Vec<Text>, Option<Text>);
     let mut known: BTreeMap<&str, Noted> = BTreeMap::new();
     let mut notes: Vec<_> = notes.iter().collect();
@@ -312,7 +310,7 @@ fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
     Arc::new(with_notes.collect())
 }
 
-/// Whether the notes on an episode have all words of a search.
+/// Returns whether the notes on an episode contain all words of a search.
 fn has_notes_with(row: &Row, words: &str) -> bool {
     if row.notes.is_empty() {
         return false;
@@ -329,7 +327,7 @@ fn in_order(chosen: &BTreeSet<Text>, shown: &[Arc<Row>], all: &[Arc<Row>]) -> Ve
     rows.filter(|row| left.remove(&row.id)).cloned().collect()
 }
 
-/// A sample of rows from the whole table: enough to list values, few enough for every update.
+/// A sample of rows of the whole table: large enough to list values, small enough to compute on every update.
 pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> {
     const MOST: usize = 1000;
     let every = rows.len().div_ceil(MOST).max(1);

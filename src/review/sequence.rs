@@ -1,5 +1,5 @@
-//! From one trajectory of the table to the next, in the table's order and through its filters, and from failure to
-//! failure.
+//! Moves from one trajectory of the table to the next, in the table's order and through its filters, and from failure
+//! to failure.
 
 use leptos::prelude::*;
 use volary_trajectory::table::Row;
@@ -9,18 +9,18 @@ use crate::browser::location;
 use crate::projection::text::count_text;
 use crate::route::{ReviewPlace, Route};
 
-/// The open trajectory among those of the table.
+/// The position of the open trajectory in the table.
 #[derive(Clone, Copy)]
 pub struct Sequence {
     look: Look,
-    /// Its index among the visible rows; `None` if it is not among them.
+    /// The index among the visible rows; `None` if the trajectory is not among them.
     at: Memo<Option<usize>>,
-    /// The id of the trajectory that opens at its failure.
+    /// The id of the trajectory to open at its failure.
     to_failure: RwSignal<Option<String>>,
 }
 
 impl Sequence {
-    /// The place of the open episode in a table.
+    /// Tracks the position of the open episode in the table.
     pub fn new(look: Look, episode: Memo<Option<String>>) -> Sequence {
         let at = Memo::new(move |_| episode.with(|id| look.place_of(id.as_ref()?)));
         // The table scrolls to it when the user comes back.
@@ -36,14 +36,14 @@ impl Sequence {
         }
     }
 
-    /// Whether the trajectory that was just loaded opens at its failure. Asked once.
+    /// Returns whether the trajectory that was just loaded should open at its failure. The request is cleared.
     pub fn takes_failure(self, id: &str) -> bool {
         let wanted = self.to_failure.get_untracked();
         self.to_failure.set(None);
         wanted.as_deref() == Some(id)
     }
 
-    /// Opens the next or the previous trajectory. False if there is none.
+    /// Opens the next or the previous trajectory. Returns `false` if there is none.
     fn go(self, forward: bool) -> bool {
         match self.next(forward, |_| true) {
             Some(id) => open(id),
@@ -52,7 +52,7 @@ impl Sequence {
         true
     }
 
-    /// Opens the next or the previous failure, at the line that failed. False if there is none.
+    /// Opens the next or the previous failure, at the line that failed. Returns `false` if there is none.
     fn go_to_failure(self, forward: bool) -> bool {
         let Some(id) = self.next(forward, Row::failed) else {
             return false;
@@ -67,7 +67,7 @@ impl Sequence {
         self.look.shown.with_untracked(|rows| {
             let is_wanted = |row: &&std::sync::Arc<Row>| wanted(row);
             let found = match (at, forward) {
-                // Outside of the table, the first one is next.
+                // From outside the table, the next trajectory is the first one.
                 (None, true) => rows.iter().find(is_wanted),
                 (None, false) => None,
                 (Some(at), true) => rows.iter().skip(at + 1).find(is_wanted),
@@ -77,7 +77,7 @@ impl Sequence {
         })
     }
 
-    /// Handles a key; false if it has no function here.
+    /// Handles a key. Returns `false` if it has no function here.
     pub fn press(self, key: &str) -> bool {
         match key {
             "]" => self.go(true),
@@ -97,7 +97,7 @@ fn open(id: String) {
     location::go(&Route::Review(place).to_hash());
 }
 
-/// Which of the table's trajectories is open, and buttons to the next one.
+/// The position of the open trajectory in the table, and buttons to move to its neighbours.
 #[component]
 pub(super) fn SequenceBar(sequence: Sequence) -> impl IntoView {
     let count = Memo::new(move |_| sequence.look.shown.with(|rows| rows.len()));

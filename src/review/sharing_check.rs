@@ -1,4 +1,4 @@
-//! Says after a copy what in the text should perhaps not be shared. A copy is one click, so nothing is asked before it.
+//! Warns after a copy about sensitive data in the copied text. Copying is one click, so there is no question before it.
 
 use leptos::prelude::*;
 use volary_trajectory::sensitive::{find, masked_text, summary};
@@ -8,7 +8,7 @@ use crate::components::CopyButton;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
 
-/// A dismissible note that a copied text has something that should perhaps not be shared, and a masked copy.
+/// A dismissible warning that a copied text contains sensitive data, with a button that copies a masked version.
 #[component]
 pub(super) fn CopyNote(viewer: Viewer) -> impl IntoView {
     let words = move || {

@@ -1,5 +1,5 @@
-//! The panel **State**: the frame of the selected step, the history of a selected value, and curves of reward
-//! and usage.
+//! The **State** panel: the frame of the selected step, the history of a selected value, and curves of reward and
+//! usage.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn StatePanel(viewer: Viewer, notes: Notes, playground: Playground) -
             of_pointer(&pointer, &frames).map(Part)
         })
     });
-    // Only while the panel is open, because it searches all frames.
+    // Computed only while the panel is open, because it searches all frames.
     let found = gradually(None, move || -> Work<Option<Changes>> {
         let wanted = part.get().filter(|_| viewer.panel.get() == STATE);
         let Some(part) = wanted else {
@@ -71,14 +71,14 @@ pub(super) fn StatePanel(viewer: Viewer, notes: Notes, playground: Playground) -
     }
 }
 
-/// A path into the state, comparable for signals.
+/// A path into the state, comparable so that signals can deduplicate it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part(StatePath);
 
 /// A path and its changes.
 type Changes = (Part, Arc<Vec<Change>>);
 
-/// The changes of the selected value.
+/// The list of changes of the selected value.
 #[component]
 fn History(
     viewer: Viewer,

@@ -1,4 +1,4 @@
-//! The table **Trajectories**. Only rows near the viewport are rendered.
+//! The **Trajectories** table. Only rows near the viewport are rendered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::library::findings::Match;
 use crate::projection::library::{cell_text, class, heading, widths};
 use crate::route::{ReviewPlace, Route};
 
-/// The height of a row, as in the style sheet.
+/// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;
-/// How long the table must rest before its position counts.
+/// Debounce of writing the scroll position into the address.
 const SCROLL_REST: Duration = Duration::from_millis(250);
 
 #[component]
@@ -63,7 +63,7 @@ pub(super) fn Table(look: Look) -> impl IntoView {
     let finds_nothing = move || count.get() == 0 && look.rows.with(|rows| !rows.is_empty());
     let frame = NodeRef::<html::Div>::new();
     keep_position(look, frame, count);
-    // The address follows once scrolling rests: browsers limit how often it may change.
+    // The address is updated once scrolling rests: browsers limit how often it may change.
     let scrolled = StoredValue::new(0_u32);
     let follow_scroll = move |event: Event| {
         let number = scrolled.get_value().wrapping_add(1);
@@ -101,7 +101,7 @@ pub(super) fn Table(look: Look) -> impl IntoView {
     }
 }
 
-/// Scrolls to the row that the address names, once it exists.
+/// Scrolls to the row that the address names, once it is loaded.
 fn keep_position(look: Look, frame: NodeRef<html::Div>, count: Memo<usize>) {
     Effect::new(move |_| {
         let (Some(wanted), Some(frame)) = (look.wanted_first.get(), frame.get()) else {
@@ -111,7 +111,7 @@ fn keep_position(look: Look, frame: NodeRef<html::Div>, count: Memo<usize>) {
             return;
         }
         look.wanted_first.set(None);
-        // The room for all rows is made in the next frame.
+        // The scrollable height for all rows is laid out in the next frame.
         timers::next_frame(move || {
             timers::next_frame(move || {
                 element::scroll_within(&frame, ".table-body", wanted as f64 * ROW);
@@ -120,7 +120,7 @@ fn keep_position(look: Look, frame: NodeRef<html::Div>, count: Memo<usize>) {
     });
 }
 
-/// The trajectory in a row, which may move when others arrive.
+/// The identity of the trajectory in a row, which may move when others arrive.
 fn identity(look: Look, place: usize) -> u64 {
     match look.row(place) {
         Some(row) => key_of(&row.id),
@@ -166,7 +166,7 @@ struct Standing {
     /// The search hit, if any.
     hit: Option<Match>,
     columns: Arc<Vec<Column>>,
-    /// What the bars of rewards span.
+    /// The range that the bars of rewards span.
     rewards: (f64, f64),
 }
 
@@ -284,8 +284,7 @@ fn Heading(look: Look, column: Column) -> impl IntoView {
     }
 }
 
-/// The search hit with its surroundings: little text before it, so that it is not cut off at the end of the
-/// cell.
+/// The search hit with its context. There is little text before it, so that it is not cut off at the end of the cell.
 fn snippet(found: &Match) -> impl IntoView + use<> {
     const BEFORE: usize = 16;
     let from = found.before.char_indices().rev().nth(BEFORE);
@@ -304,7 +303,7 @@ fn snippet(found: &Match) -> impl IntoView + use<> {
 
 fn outcome_class(outcome: &str) -> &'static str {
     match outcome {
-        // "done" and "submitted" only say that the episode ended, not how well.
+        // "done" and "submitted" only mean that the episode ended, not how well.
         "success" | "resolved" => "badge good",
         "truncated" => "badge notice",
         "crashed" | "error" => "badge bad",

@@ -1,6 +1,6 @@
 //! Tokens in Review: a strip below each message of an episode whose tokens were recorded.
 //!
-//! [`strip`]: the strip of a message. The text of a token needs a tokenizer; without one, ids are shown.
+//! [`strip`] draws the strip of a message. The text of a token needs a tokenizer; without one, ids are shown.
 
 mod strip;
 
@@ -18,19 +18,19 @@ use crate::projection::text::count_text;
 use crate::tokenizer;
 use strip::strip_of;
 
-/// What an episode has; `None` without tokens.
+/// The token record of an episode; `None` if it has no tokens.
 type Known = Option<Result<Arc<TokenRecord>, TokenRecordError>>;
 
-/// The tokens of the episode that is shown.
+/// Signals of the tokens of the shown episode.
 #[derive(Clone, Copy)]
 pub struct Tokens {
     record: Memo<Known>,
-    /// Why a tokenizer file was not taken.
+    /// Why a tokenizer file was rejected.
     error: RwSignal<Option<String>>,
 }
 
 impl Tokens {
-    /// Draws the tokens of an episode into its transcript.
+    /// Adds the token strips of an episode to its transcript.
     pub fn new(episode: Signal<Arc<Episode>>, reading: Reading) -> Tokens {
         let record = Memo::new(move |_| {
             let read = episode.with(|episode| TokenRecord::of(episode));
@@ -51,7 +51,7 @@ impl Tokens {
         tokens
     }
 
-    /// Whether the tokens are shown by default, they are drawn by this.
+    /// Returns the function that draws the strip of a message.
     fn strips(self) -> crate::components::transcript::reading::Strips {
         Arc::new(move |step, message| {
             let record = self.record.get()?.ok()?;
@@ -74,7 +74,7 @@ impl Tokens {
     }
 }
 
-/// The bar above a transcript with tokens: counts, the tokenizer, and whether strips are shown.
+/// The toolbar above a transcript with tokens: counts, tokenizer, and a switch for the strips.
 #[component]
 pub(super) fn TokenBar(tokens: Tokens, reading: Reading) -> impl IntoView {
     move || match tokens.record.get()? {

@@ -19,20 +19,19 @@ use crate::playground::frame_pane::Shown;
 use crate::projection::highlight::Spot;
 use volary_app::playground::address::last_step;
 
-/// One episode that is read.
+/// Signals of an open episode.
 #[derive(Clone, Copy)]
 pub struct Viewer {
     /// The episode, its selected step, and its edition.
     pub shown: Shown,
     /// The last step that can be selected.
     pub last: Memo<usize>,
-    /// Playback.
     pub player: Player,
-    /// Display options.
+    /// Display options of the transcript.
     pub reading: Reading,
-    /// The open side panel.
+    /// The index of the open side panel.
     pub panel: RwSignal<usize>,
-    /// The panel that was opened because of what the episode has, not by the user.
+    /// The panel that was opened automatically because of the episode's content, not by the user.
     first_panel: RwSignal<usize>,
     /// How the episode ended and why.
     pub result: Memo<Arc<EpisodeResult>>,
@@ -44,11 +43,11 @@ pub struct Viewer {
     pub findings: RwSignal<Arc<Vec<Finding>>>,
     /// The index of the current hit.
     pub at_finding: RwSignal<usize>,
-    /// The passage of a link.
+    /// The passage that a link names.
     pub linked: RwSignal<Option<Target>>,
     /// The result of a check.
     pub checked: RwSignal<Option<Checked>>,
-    /// A copied text with something in it that should perhaps not be shared.
+    /// A copied text that contains sensitive data.
     pub copied: RwSignal<Option<Arc<str>>>,
     /// Whether a check is running.
     pub checking: RwSignal<bool>,
@@ -59,13 +58,13 @@ pub struct Viewer {
 /// The result of replaying an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// In words.
+    /// The message for the user.
     pub words: String,
-    /// The first step that differed; 0 is the reset, `None` if none did.
+    /// The first step that differed; 0 is the reset. `None` if none did.
     pub step: Option<usize>,
 }
 
-/// The place of a hit on the page.
+/// The location of a search hit on the page.
 pub fn spot_of_finding(finding: &Finding) -> Spot {
     Spot {
         place: finding.place,
@@ -111,7 +110,7 @@ impl Viewer {
         }
     }
 
-    /// Shows an episode at a step; at its start if none is given.
+    /// Shows an episode at a step, or at its start if none is given.
     pub fn show(self, episode: Arc<Episode>, step: Option<usize>) {
         self.player.playing.set(false);
         self.wanted.set(String::new());
@@ -128,8 +127,8 @@ impl Viewer {
         self.choose_panel();
     }
 
-    /// Opens the panel that tells most: why it failed, else the state, else how it ended. A panel that the user chose
-    /// stays.
+    /// Opens the most informative panel: the reason of a failure, else the state, else the result. A panel that the
+    /// user chose stays open.
     fn choose_panel(self) {
         if self.panel.get_untracked() != self.first_panel.get_untracked() {
             return;
@@ -148,14 +147,14 @@ impl Viewer {
         self.panel.set(panel);
     }
 
-    /// Selects the step that tells most about the failure. Returns the passage that tells it, if there is one.
+    /// Selects the most informative step of the failure. Returns the passage that shows it, if there is one.
     pub fn show_failure(self) -> Option<Target> {
         let result = self.result.get_untracked();
         self.select(result.step);
         result.last_error.as_ref()?.line()
     }
 
-    /// Shows more of the same episode and keeps the reader's position.
+    /// Updates the same episode with more data and preserves the reader's position.
     pub fn renew(self, episode: Arc<Episode>) {
         let known = self.shown.episode.get_untracked();
         if let Some(reader) = self.reading.reader.get_untracked() {
@@ -167,23 +166,23 @@ impl Viewer {
             self.shown.edition.update(|edition| *edition += 1);
         }
         let last = self.last.get_untracked();
-        // Notifies subscribers even if the step is the same, so that they scroll to it.
+        // Set it only if necessary: subscribers are notified even if the step is the same, and scroll to it.
         if self.shown.selected.get_untracked() > last {
             self.shown.selected.set(last);
         }
     }
 
-    /// Whether the reader is at the last step.
+    /// Returns whether the last step is selected.
     pub fn is_at_end(self) -> bool {
         self.shown.selected.get_untracked() >= self.last.get_untracked()
     }
 
-    /// Selects a step; past the end, the last one.
+    /// Selects a step, clamped to the last one.
     pub fn select(self, step: usize) {
         self.shown.selected.set(step.min(self.last.get_untracked()));
     }
 
-    /// Selects the next or previous step with a reward or error. False if there is none.
+    /// Selects the next or previous step with a reward or error. Returns `false` if there is none.
     pub fn go_to_mark(self, forward: bool) -> bool {
         let from = self.shown.selected.get_untracked();
         let step = self.marks.with_untracked(|marks| match forward {
@@ -196,7 +195,7 @@ impl Viewer {
         })
     }
 
-    /// Notes what a copied text has that should perhaps not be shared. Returns the text.
+    /// Records a copied text if it contains sensitive data. Returns the text.
     pub fn note_copied(self, text: String) -> String {
         let is_sensitive = !sensitive::find(&text).is_empty();
         self.copied.set(is_sensitive.then(|| text.as_str().into()));
@@ -281,7 +280,7 @@ impl Viewer {
         }
     }
 
-    /// Handles a key; false if it has no function here.
+    /// Handles a key. Returns `false` if it has no function here.
     pub fn press(self, key: &str) -> bool {
         let selected = self.shown.selected.get_untracked();
         match key {
@@ -316,14 +315,14 @@ impl Viewer {
     }
 }
 
-/// The range of the passage of a target; `None` if it has none, or if the passage no longer exists.
+/// The range of a target's passage; `None` if it has none, or if the passage no longer exists.
 pub fn spot_of(target: &Target, episode: &Episode) -> Option<Spot> {
     let range = target.locate(episode)?;
     let Target::Passage { place, quote, .. } = target else {
         return None;
     };
     let before = match place.part {
-        // Calls are laid out: their passages are found by words, and the occurrence has to be counted.
+        // Calls are reformatted: their passages are found by words, so the occurrence has to be counted.
         Part::Call(_) => {
             let text = volary_trajectory::passages::passage(episode, *place)?;
             let start = text

@@ -1,6 +1,6 @@
-//! The strip of a message: its tokens in lines, of which only those near the viewport are on the page.
+//! The token strip of a message: its tokens in lines. Only lines near the viewport are in the DOM.
 //!
-//! Trained tokens are underlined and tinted, special tokens are boxed, so neither depends on colour. A pointer or the
+//! Trained tokens are underlined and tinted, special tokens are boxed, so neither depends on colour. The pointer or the
 //! arrow keys select a token, and a line below describes it.
 
 use std::ops::Range;
@@ -19,14 +19,14 @@ use crate::projection::text::count_text;
 use crate::projection::token_lines::{go, line_of, lines, visible, width};
 use crate::tokenizer::{self, NamedTokenizer};
 
-/// The height of a line, as in the style sheet.
+/// The height of a line in pixels, as in the style sheet.
 const LINE: f64 = 24.0;
 /// The width of a character in pixels, rounded up.
 const CHARACTER: f64 = 8.0;
-/// The characters of a line before the width is known.
+/// The number of characters per line before the width is known.
 const FIRST_COLUMNS: usize = 40;
 
-/// A token as it is shown.
+/// A token in display form.
 #[derive(Clone, PartialEq)]
 struct Shown {
     text: String,
@@ -34,16 +34,16 @@ struct Shown {
     breaks: bool,
 }
 
-/// The strip of a message.
+/// The state of a strip.
 #[derive(Clone, Copy)]
 struct Strip {
     record: StoredValue<Arc<TokenRecord>>,
     part: StoredValue<TokenPart>,
     tokens: Memo<Arc<Vec<Shown>>>,
     lines: Memo<Arc<Vec<Range<usize>>>>,
-    /// The described token, counted from the start of the strip.
+    /// The index of the described token, counted from the start of the strip.
     active: RwSignal<Option<usize>>,
-    /// The line that the keys led to.
+    /// The line to scroll into view after a key press.
     seen: RwSignal<Option<usize>>,
 }
 
@@ -65,7 +65,7 @@ fn StripView(record: Arc<TokenRecord>, part: TokenPart) -> impl IntoView {
         let measured = element.clone();
         let resized = move || {
             let fitting = browser::element::viewport_width(&measured) / CHARACTER;
-            // At least a few characters; the cast clamps.
+            // Use a minimum of a few characters; the cast saturates.
             let fitting = (fitting as usize).max(12);
             if columns
                 .try_get_untracked()
@@ -132,7 +132,7 @@ fn StripView(record: Arc<TokenRecord>, part: TokenPart) -> impl IntoView {
     }
 }
 
-/// The scrolling element, whose attributes the caller gives.
+/// The scrolling element; the caller supplies its attributes.
 #[component]
 fn Grid(rows: Rows, strip: Strip) -> impl IntoView {
     rows.view(move |line| strip.line(line))
@@ -194,7 +194,7 @@ impl Strip {
         )
     }
 
-    /// The name of the grid.
+    /// The accessible name of the grid.
     fn name(self) -> String {
         self.part.with_value(|part| match part.step {
             0 => "Tokens of the prompt".to_owned(),
@@ -261,7 +261,7 @@ impl Strip {
         .into_any()
     }
 
-    /// The selected token in words.
+    /// Describes the selected token.
     fn description(self) -> String {
         let Some(token) = self.active.get() else {
             return "Point at a token, or use the arrow keys.".to_owned();
@@ -308,7 +308,7 @@ fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> Shown {
             is_special: given.tokenizer.is_special(id),
             breaks: bytes.ends_with(b"\n"),
         },
-        // An id of another tokenizer.
+        // The id belongs to another tokenizer.
         Some((Err(_), _)) => Shown {
             text: format!("?{id}"),
             is_special: false,
