@@ -1,4 +1,4 @@
-//! The geometry of the charts, in percent of their boxes, and the texts of the table. Pure.
+//! Geometry of the charts, in percent of their boxes, and number formats of the table. Pure.
 
 use volary_agent::evaluation::Table;
 use volary_agent::evaluation::table::PolicyRow;
@@ -9,15 +9,12 @@ use crate::projection::summary::reward_text;
 /// The range of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis {
-    /// Its minimum.
     pub low: f64,
-    /// Its maximum.
     pub high: f64,
 }
 
 impl Axis {
-    /// An axis for the mean rewards of all policies with their intervals. It starts at 0 unless a value is
-    /// lower.
+    /// An axis for the mean rewards of all policies and their intervals. It starts at 0 unless a value is lower.
     pub fn of_rewards(table: &Table) -> Axis {
         let (mut low, mut high) = (0.0_f64, 0.0_f64);
         for reward in table.policies.iter().filter_map(|row| row.reward) {
@@ -47,7 +44,7 @@ impl Axis {
     }
 }
 
-/// The bar of a policy's mean reward, as a path in a box of 100 by 20.
+/// The bar of a policy's mean reward, as an SVG path in a box of 100 by 20.
 pub fn bar(axis: Axis, row: &PolicyRow) -> String {
     let Some(reward) = row.reward else {
         return String::new();
@@ -56,7 +53,7 @@ pub fn bar(axis: Axis, row: &PolicyRow) -> String {
     format!("M{zero:.2} 5H{mean:.2}V15H{zero:.2}Z")
 }
 
-/// The confidence interval of the mean, likewise.
+/// The confidence interval of the mean, as an SVG path in the same box.
 pub fn whisker(axis: Axis, row: &PolicyRow) -> String {
     let ends = row
         .reward
@@ -69,7 +66,7 @@ pub fn whisker(axis: Axis, row: &PolicyRow) -> String {
     }
 }
 
-/// A curve of probabilities by number of tries, as a path in a box of 100 by 100.
+/// A curve of probabilities over the number of attempts, as an SVG path in a box of 100 by 100.
 pub fn curve(tries: &[usize], chances: impl Iterator<Item = Option<f64>>) -> String {
     let most = tries.last().copied().unwrap_or(1).max(2);
     let mut path = String::new();
@@ -84,12 +81,12 @@ pub fn curve(tries: &[usize], chances: impl Iterator<Item = Option<f64>>) -> Str
     path
 }
 
-/// A value with at most three decimals.
+/// Formats a value with at most three decimals.
 pub fn short(value: f64) -> String {
     reward_text((value * 1e3).round() / 1e3)
 }
 
-/// A mean with its interval: `0.75 (0.5 to 1)`.
+/// Formats a mean with its interval: `0.75 (0.5 to 1)`.
 pub fn reward_words(row: &PolicyRow) -> String {
     match row.reward {
         None => "–".to_owned(),
@@ -102,7 +99,7 @@ pub fn reward_words(row: &PolicyRow) -> String {
     }
 }
 
-/// A probability with its interval: `75 % (53 to 89)`.
+/// Formats a probability with its interval: `75 % (53 to 89)`.
 pub fn interval_words(rate: Interval) -> String {
     let mean = percent(Some(rate.mean));
     match rate.low.zip(rate.high) {
@@ -111,7 +108,7 @@ pub fn interval_words(rate: Interval) -> String {
     }
 }
 
-/// A probability in percent.
+/// Formats a probability in percent.
 pub fn percent(chance: Option<f64>) -> String {
     chance.map_or_else(
         || "–".to_owned(),
@@ -119,7 +116,7 @@ pub fn percent(chance: Option<f64>) -> String {
     )
 }
 
-/// A cost, which may be unknown.
+/// Formats a cost, which may be unknown.
 pub fn cost_words(cost: Option<f64>) -> String {
     match cost {
         None => "unknown".to_owned(),

@@ -141,7 +141,7 @@ fn Passes(run: Rc<Run>) -> impl IntoView {
     }
 }
 
-/// The values of the curves.
+/// The values of the curves as a table.
 #[component]
 fn PassTable(run: Rc<Run>) -> impl IntoView {
     let table = run.shown.table;

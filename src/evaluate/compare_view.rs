@@ -1,4 +1,4 @@
-//! Two policies, of one evaluation or of two, on the tasks that both finished.
+//! Compares two policies, of one evaluation or of two, on the tasks that both finished.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::projection::text::{count_text, plural};
 use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations as kept;
 
-/// The height of a row, as in the style sheet.
+/// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;
 
 /// The evaluations to compare, once they are loaded.
@@ -32,7 +32,7 @@ enum Loaded {
 pub(super) fn ComparePage(
     /// The id of the baseline.
     first: String,
-    /// The id of the other evaluation, or the same one.
+    /// The id of the other evaluation; it may be the same.
     second: String,
 ) -> impl IntoView {
     let loaded = RwSignal::new_local(Loaded::Loading);
@@ -46,7 +46,7 @@ pub(super) fn ComparePage(
             (Ok(first), Ok(second)) => Loaded::Both(first, second),
             (Err(why), _) | (_, Err(why)) => Loaded::Failed(why),
         };
-        // The user may have left.
+        // If the user left meanwhile, the signal is disposed of.
         loaded.try_set(now);
     });
     let content = move || match loaded.get() {
@@ -82,7 +82,7 @@ pub(super) fn ComparePage(
 fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
     let is_same = first.head.id == second.head.id;
     let first_policy = RwSignal::new(0);
-    // The same policy, if the other evaluation has it; of one evaluation, another policy.
+    // Preselect the same policy if the other evaluation has it; within one evaluation, preselect another policy.
     let name = first.plan.policies.first().map(|policy| &policy.name);
     let mut policies = second.plan.policies.iter();
     let like = policies.position(|policy| Some(&policy.name) == name);
@@ -218,7 +218,7 @@ fn policy_options(kept: &Kept) -> AnyView {
         .into_any()
 }
 
-/// A task, with a link to the episodes of both, side by side.
+/// The row of a task, with a link that shows the episodes of both side by side.
 fn pair_row(ids: &(Text, Text), pair: &Pair) -> AnyView {
     let place = ReviewPlace {
         episode: Some(episode_id(&ids.0, pair.cells.0).to_string()),
@@ -252,7 +252,7 @@ fn pair_row(ids: &(Text, Text), pair: &Pair) -> AnyView {
     .into_any()
 }
 
-/// What the comparison says, a sentence each.
+/// The findings of the comparison, one sentence each.
 fn verdict_words(
     comparison: &Comparison,
     measure: Measure,

@@ -7,16 +7,16 @@ use crate::components::Dialog;
 use crate::components::text::inert;
 use crate::projection::text::plural;
 
-/// An evaluation to delete.
+/// An evaluation that the user asked to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doomed {
     pub id: String,
     pub name: String,
-    /// The number of stored episodes that it made.
+    /// The number of stored episodes of the evaluation.
     pub episodes: usize,
 }
 
-/// The dialog; it is shown while `evaluations.is_asking` is set.
+/// The dialog. It is open while `evaluations.is_asking` is set.
 #[component]
 pub(super) fn DeleteDialog(evaluations: Evaluations) -> impl IntoView {
     let open = evaluations.is_asking;

@@ -13,14 +13,13 @@ use crate::browser;
 use crate::components::{Dialog, SchemaForm};
 use crate::projection::form::Form;
 
-/// The id of the form.
 const FORM: &str = "evaluation-limits";
 
 #[component]
 pub(super) fn LimitsDialog(
     evaluations: Evaluations,
     run: Rc<Run>,
-    /// Whether it is shown.
+    /// Whether the dialog is open.
     open: RwSignal<bool>,
 ) -> impl IntoView {
     let limits = RwSignal::new(filled(&run));
@@ -70,7 +69,7 @@ pub(super) fn LimitsDialog(
     }
 }
 
-/// The form with the current limits of the run.
+/// The form, filled with the current limits of the run.
 fn filled(run: &Run) -> Form {
     Form::with_value(rate_limits::schema(), &rate_limits::value(&run.pace()))
 }

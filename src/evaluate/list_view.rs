@@ -1,4 +1,4 @@
-//! The stored evaluations: their results in short, and what can be done with them.
+//! The list of stored evaluations, with a summary of their results and the actions on them.
 
 use leptos::prelude::*;
 use volary_app::evaluation::summary::PolicySummary;
@@ -14,8 +14,8 @@ use crate::projection::text::{count_text, plural};
 use crate::route::Route;
 use crate::storage::evaluations::Head;
 
-/// The list; nothing if it is empty. Rows are keyed by evaluation, so that a focused button never comes to
-/// delete another one.
+/// The list; empty if there are no evaluations. Rows are keyed by evaluation, so that a focused button never ends up
+/// deleting another one.
 #[component]
 pub(super) fn PreviousEvaluations(evaluations: Evaluations) -> impl IntoView {
     let heads = evaluations.heads;
@@ -35,7 +35,7 @@ pub(super) fn PreviousEvaluations(evaluations: Evaluations) -> impl IntoView {
         };
         row.into_any()
     };
-    // A deleted evaluation cannot be compared.
+    // Ignore selected evaluations that were deleted meanwhile; they cannot be compared.
     let pair = move || {
         heads.with(|heads| {
             let chosen = chosen.get();
@@ -172,7 +172,7 @@ fn Row(
     }
 }
 
-/// A policy, its models, the number of its episodes, and its success rate.
+/// A policy: its models, the number of its episodes, and its success rate.
 fn policy_row(policy: &PolicySummary) -> impl IntoView + use<> {
     let score = policy.rate.map_or_else(
         || "no result".to_owned(),
@@ -190,7 +190,7 @@ fn policy_row(policy: &PolicySummary) -> impl IntoView + use<> {
     }
 }
 
-/// A policy with the models that it asked, unless its name is the model's.
+/// The name of a policy and of the models that it called. The models are omitted if the policy has the model's name.
 pub(super) fn policy_words(name: &str, models: &[Text]) -> String {
     let others: Vec<&str> = models
         .iter()

@@ -2,12 +2,12 @@
 //!
 //! - [`setup`]: the input for a new evaluation and its plan; [`setup_view`] renders the form.
 //! - [`state`]: the evaluations of the page; [`run`]: the open one, with its schedule and storage.
-//! - [`pool`]: the workers; [`stage`]: environments of models' episodes; [`model_episode`]: such an episode,
-//!   with its [`model_settings`]; [`abroad`]: environments on servers.
-//! - [`results_view`]: an open evaluation: [`progress_view`], [`policies_view`], [`charts_view`] with the
-//!   geometry in [`chart`], [`tasks_view`]; [`limits_view`] changes the [`pace`]. [`list_view`]: previous
-//!   evaluations; [`compare_view`]: two of them, task by task.
-//! - [`delete_dialog`]: confirms a deletion. [`rename_dialog`]: asks for another name.
+//! - [`pool`]: the workers; [`stage`]: environments of models' episodes; [`model_episode`]: such an episode, with its
+//!   [`model_settings`]; [`remote_environments`]: environments on servers.
+//! - [`results_view`]: an open evaluation: [`progress_view`], [`policies_view`], [`charts_view`] with the geometry in
+//!   [`chart`], [`tasks_view`]; [`limits_view`] changes the [`rate_limits`]. [`list_view`]: previous evaluations;
+//!   [`compare_view`]: two of them, task by task.
+//! - [`delete_dialog`]: confirms a deletion. [`rename_dialog`]: asks for a new name.
 //!
 //! Plans and results are computed in `volary_agent::evaluation`.
 
@@ -50,7 +50,7 @@ use results_view::{Results, StorageAlert};
 use setup_view::SetupForm;
 use state::Evaluations;
 
-/// The page, for the router.
+/// The page, as the router mounts it.
 pub fn page() -> AnyView {
     view! { <EvaluatePage/> }.into_any()
 }
@@ -68,15 +68,15 @@ fn EvaluatePage() -> impl IntoView {
             }
         )
     };
-    // Known before the first effect runs, so that the form for a new evaluation never flashes up.
+    // Set before the first effect runs, so that the form for a new evaluation never flashes up.
     evaluations
         .is_loading
         .set(pages.route.with_untracked(is_one_wanted));
     Effect::new(move |_| {
-        // While another page is shown, this one keeps its state and continues.
+        // While another page is shown, this page keeps its state and the evaluation continues.
         match pages.route.get() {
             Route::Evaluate { evaluation, beside } => {
-                // A comparison opens neither: what is played pauses, as on other pages.
+                // A comparison opens neither evaluation; a running one is paused, as on other pages.
                 let open = evaluation.filter(|_| beside.is_none());
                 untrack(|| evaluations.follow(open));
             }

@@ -1,7 +1,7 @@
-//! An episode of an evaluation that a model plays: the model is called for each action within rate limits and
+//! An episode of an evaluation whose policy is a model. The model is called for each action within rate limits and
 //! budget. Each step is stored as a draft, so that no step is paid for twice.
 //!
-//! Dropping the future aborts the request in flight. [`rate_limits`] says when a request may be sent.
+//! Dropping the future aborts the request in flight. [`rate_limits`] decides when a request may be sent.
 
 mod rate_limits;
 
@@ -36,11 +36,11 @@ use rate_limits::Flight;
 const OFFLINE: &str =
     "The browser is offline. Nothing is lost: resume when the connection is back.";
 
-/// Why an episode does not continue.
+/// Why the playing of an episode stopped early.
 enum Halt {
-    /// It failed; the result can be retried.
+    /// The episode failed. The result can be retried.
     Broken(Failure),
-    /// It is given up for now, and continues later from the stored steps.
+    /// The episode is suspended, and continues later from the stored steps.
     Back,
 }
 
@@ -78,7 +78,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
             (result, None)
         }
         Err(Halt::Broken(mut failure)) => {
-            // A retry continues from here, unless the environment is what failed.
+            // A retry continues from this draft, unless the environment itself failed.
             let draft = (failure.kind != FailureKind::Environment).then_some(draft);
             if failure.kind.is_of_model() {
                 run.model_ended(Some(&failure));
@@ -116,13 +116,13 @@ struct Playing<'a> {
     job: Job,
     episode: Episode,
     draft: Draft,
-    /// How long it was played, without the waits for rate limits.
+    /// Elapsed time in seconds, without the waits for rate limits.
     seconds: f64,
     /// The exchanges of the step that failed.
     unanswered: Vec<Exchange>,
 }
 
-/// A response, and what the record of its step says about it.
+/// A response and the data that its step records about it.
 struct Reply {
     answer: Answer,
     details: StepDetails,
@@ -186,10 +186,10 @@ impl<'a> Playing<'a> {
         Ok(())
     }
 
-    /// The environment, replayed to the last stored step.
+    /// Opens the environment and replays it to the last stored step.
     async fn open(&mut self) -> Result<WorkerStage, Halt> {
         let kept = steps(&self.run.id, self.cell.number).await;
-        // Steps that cannot be read are paid for again, which is better than no result.
+        // Steps that cannot be read are played and paid for again, which is better than no result.
         let kept = kept.unwrap_or_default();
         let actions = kept.iter().map(|step| step.action.clone()).collect();
         let pool = self.run.pool();
@@ -197,7 +197,7 @@ impl<'a> Playing<'a> {
         recipe.configuration.extend(self.draft.recorded.clone());
         let opened = WorkerStage::open(&pool, recipe, actions).await;
         let (stage, mut episode) = opened.map_err(|error| Failure::of_runner(&error))?;
-        // Details of the steps that only the model's side knows.
+        // Restore the details of steps that only the draft contains.
         for (step, kept) in episode.steps.iter_mut().zip(kept) {
             step.details = kept.details;
             step.extras = kept.extras;
@@ -206,7 +206,7 @@ impl<'a> Playing<'a> {
         Ok(stage)
     }
 
-    /// What the environment got from outside belongs to the episode, and to the draft that continues it.
+    /// Copies the recorded answers of the outside world into the episode, and into the draft that continues it.
     fn take_recorded(&mut self, stage: &WorkerStage) {
         let recorded = stage.recorded();
         if let Some(recipe) = &mut self.episode.recipe {
@@ -215,7 +215,7 @@ impl<'a> Playing<'a> {
         self.draft.recorded = recorded;
     }
 
-    /// The turn of a rollout, if the model is played by one.
+    /// The rollout's turn, if a rollout server samples the model.
     fn rollout_turn(&self, saved: &Saved, settings: &Object) -> Option<rollout::Turn> {
         let prompt = model_settings::system_prompt(settings).map(|prompt| &**prompt);
         let model = &saved.connection.model;
@@ -223,7 +223,7 @@ impl<'a> Playing<'a> {
         rollout::Turn::of(&saved.connection, &self.episode, prompt, &request)
     }
 
-    /// The tokens of a rollout belong to the episode, also to one that failed.
+    /// Records the tokens of a rollout in the episode, also if the episode failed.
     async fn record_tokens(&mut self) {
         let Ok((saved, settings)) = self.model() else {
             return;
@@ -250,7 +250,7 @@ impl<'a> Playing<'a> {
         })
     }
 
-    /// The connection as it is now, and the settings of the request.
+    /// The current version of the connection, and the settings of the request.
     fn model(&self) -> Result<(Saved, Object), Halt> {
         let Actor::Model {
             connection,
@@ -284,7 +284,7 @@ impl<'a> Playing<'a> {
         Ok((saved, settings.clone()))
     }
 
-    /// Calls the model once rate limits and budget allow it, and retries where that may help.
+    /// Calls the model as soon as rate limits and budget allow it. Retries errors that may be transient.
     async fn ask(&mut self, saved: &Saved, settings: &Object) -> Result<Reply, Halt> {
         let connection = &saved.connection;
         let mut request = model_settings::request(&connection.model, settings, &self.episode);
@@ -330,7 +330,7 @@ impl<'a> Playing<'a> {
                 }
             };
             if unanswered.partial.is_some() {
-                // Its cost counts, although there is no action.
+                // The cost counts even though there is no action.
                 self.keep_draft(None).await;
             }
             match next {
@@ -352,7 +352,7 @@ impl<'a> Playing<'a> {
         }
     }
 
-    /// Counts the cost of a response, or of a part of one, and returns it.
+    /// Records the cost of a complete or partial response and returns it.
     fn land(&mut self, flight: Flight, model: &Text, answer: Option<&Answer>) -> Option<f64> {
         let usage = answer?.usage;
         let cost = usage.as_ref().and_then(|usage| price(model, usage));
@@ -369,7 +369,7 @@ impl<'a> Playing<'a> {
         self.run
             .update(|evaluation| evaluation.set_draft(number, changed));
         self.run.planned().await;
-        // If the browser refuses, the draft is in memory, and the page says so.
+        // If the browser refuses the write, the draft is in memory, and the page reports it.
         let _ = storage::write(step.into_iter().chain([draft]).collect()).await;
     }
 }

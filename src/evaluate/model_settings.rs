@@ -1,4 +1,4 @@
-//! Model settings of a policy: their form and value. Pure.
+//! The model settings of a policy, as a form and as a value. Pure.
 
 use volary_agent::model::{ModelRequest, ToolChoice};
 use volary_core::AnyMessage;
@@ -12,7 +12,7 @@ use crate::models::sampling::Sampling;
 const SYSTEM_PROMPT: &str = "System prompt";
 const TOOL_CHOICE: &str = "Tool choice";
 
-/// The properties of the form, in addition to those of [`sampling`](crate::models::sampling).
+/// The properties of the form, except those of [`sampling`](crate::models::sampling).
 pub fn properties() -> Object {
     let schema = json!({
         SYSTEM_PROMPT: {
@@ -36,7 +36,7 @@ pub fn system_prompt(settings: &Object) -> Option<&Text> {
     prompt.filter(|prompt| !prompt.trim().is_empty())
 }
 
-/// The next request of an episode.
+/// Builds the next request of an episode.
 pub fn request(model: &str, settings: &Object, episode: &Episode) -> ModelRequest {
     let text = |key: &str| settings.get(key).and_then(Json::as_text);
     let prompt = system_prompt(settings).map(|prompt| {

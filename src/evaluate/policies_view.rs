@@ -42,7 +42,7 @@ pub(super) fn PoliciesTable(run: Rc<Run>) -> impl IntoView {
     }
 }
 
-/// The columns. They fit a window of 1440 pixels; pass@k has a table of its own.
+/// The column headings. They fit a window of 1440 pixels; pass@k has a table of its own.
 const HEADS: [&str; 9] = [
     "Policy",
     "Episodes",

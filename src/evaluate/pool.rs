@@ -1,5 +1,5 @@
-//! The workers of an evaluation: they play cells whose policies need no model, in orders of a few cells, and hold
-//! the environments of episodes that models play. The cells of a lost worker are reported.
+//! The worker pool of an evaluation. Workers play cells whose policies need no model, in small batches, and host the
+//! environments of episodes that models play. The cells of a lost worker are reported.
 
 pub mod idle_workers;
 mod orders;
@@ -29,60 +29,58 @@ use crate::outside::Questions;
 use crate::python;
 use volary_protocol::WorkerLoss;
 
-/// More workers do not help: the page, which stores the results, is the bottleneck.
+/// The maximum number of workers. More do not help: the page, which stores the results, is the bottleneck.
 const MOST_WORKERS: usize = 6;
-/// The number of cells in an order on a server. They are played concurrently, and each may take long.
+/// The maximum number of cells in a batch on a server. They are played concurrently, and each may take long.
 const ORDER_ABROAD: usize = 4;
 
-/// What happened to the cells of an order.
+/// Events of the pool about the cells of a batch.
 pub enum News {
     /// Cells were played.
     Played {
-        /// Their results.
         results: Vec<CellResult>,
-        /// The row and the text of the episode of each result; empty where there is none.
+        /// The row and the encoded episode of each result; empty if it has none.
         texts: Vec<KeptText>,
     },
-    /// There was no time to begin these cells.
+    /// The worker had no time to begin these cells.
     Left(Vec<usize>),
-    /// The worker was lost with these cells.
+    /// The worker was lost while it had these cells.
     Lost {
         cells: BTreeSet<usize>,
-        /// The reason.
         message: String,
     },
 }
 
 type Hear = Rc<dyn Fn(News)>;
 
-/// The workers. Dropping the pool ends them, after they closed their environments on servers.
+/// The worker pool. Dropping it shuts the workers down, after they closed their environments on servers.
 pub struct Pool {
     workers: Vec<Rc<RefCell<WorkerSlot>>>,
-    /// Whether environments are on servers.
+    /// Whether the environments are on servers.
     is_remote: bool,
     share: Share,
     hear: Hear,
     last: Cell<EnvironmentId>,
 }
 
-/// A place for a worker, which is started on demand and replaced when it is lost.
+/// A slot for a worker, which is started on demand and replaced when it is lost.
 struct WorkerSlot {
     worker: Option<WorkerClient>,
-    /// Counts the workers of this slot: events of earlier ones are ignored.
+    /// Generation of the slot's worker. Events of earlier workers are ignored.
     generation: u32,
-    /// The orders, the first one in progress.
+    /// The queued batches; the first one is in progress.
     orders: VecDeque<Ordered>,
-    /// How many environments of models the worker holds.
+    /// The number of model episodes' environments that the worker hosts.
     environments: usize,
-    /// The environments that the worker holds on servers.
+    /// Ids of the environments that the worker holds on servers.
     held: BTreeSet<Text>,
     /// Why the last worker of this slot was lost.
     loss: String,
-    /// The questions of the worker.
+    /// The unanswered questions of the worker's environments.
     questions: Rc<Questions>,
 }
 
-/// An environment of a model's episode in a worker. Dropping the lease closes it.
+/// A lease on an environment of a model's episode in a worker. Dropping it closes the environment.
 pub struct Lease {
     slot: Rc<RefCell<WorkerSlot>>,
     hear: Hear,
@@ -91,8 +89,8 @@ pub struct Lease {
 }
 
 impl Pool {
-    /// Workers for this many cells, with environments on servers or in the workers. They are started on
-    /// demand. `hear` is called with news.
+    /// Creates a pool for this number of cells, with environments on servers or in the workers. Workers are started on
+    /// demand. `hear` is called with the pool's events.
     pub fn new(is_remote: bool, cells: usize, hear: impl Fn(News) + 'static) -> Self {
         let slot = || {
             Rc::new(RefCell::new(WorkerSlot {
@@ -114,9 +112,8 @@ impl Pool {
         }
     }
 
-    /// Gives orders to workers that have too few. `waiting` is the number of cells that wait, and `begin`
-    /// begins some of them. While `careful`, an order has one cell, so that it is known which cell broke a
-    /// worker.
+    /// Sends batches to workers whose queue is short. `waiting` is the number of cells that wait, and `begin` starts
+    /// some of them. If `careful`, a batch has one cell, so that it is known which cell crashes a worker.
     pub fn fill(
         &self,
         careful: bool,
@@ -176,8 +173,8 @@ impl Pool {
         }
     }
 
-    /// Gives back idle workers; others are taken on demand. Workers that may hold environments of models, or
-    /// on servers, stay.
+    /// Returns idle workers to the shared pool; new ones are taken on demand. Workers that may hold environments of
+    /// models, or on servers, are kept.
     pub fn rest(&self) {
         if self.is_remote || self.last.get() > 0 {
             return;
@@ -188,7 +185,7 @@ impl Pool {
         }
     }
 
-    /// A new environment, in the worker that holds the fewest.
+    /// Leases a new environment in the worker that hosts the fewest.
     pub fn lease(&self) -> Option<Lease> {
         let slot = self
             .workers
@@ -211,20 +208,20 @@ impl Pool {
 }
 
 impl WorkerSlot {
-    /// Its worker, if it is idle.
+    /// Takes the slot's worker if it is idle.
     fn spared(&mut self) -> Option<WorkerClient> {
         let worker = self.worker.take_if(|_| self.orders.is_empty())?;
-        // What it still reports is for its next user.
+        // Its later events are for its next user.
         self.generation = self.generation.wrapping_add(1);
         Some(worker)
     }
 
-    /// Remembers the worker's environments on servers, so that they can be closed without it.
+    /// Tracks the worker's environments on servers, so that they can be closed without it.
     fn note(&mut self, event: &Event) {
         match event {
             Event::Started(environment) => self.started(environment),
             Event::Stopped { env_id } => self.stopped(env_id),
-            // These are about cells, not about servers.
+            // These events are about cells, not about servers.
             Event::Played { .. } | Event::NotBegun { .. } | Event::Question { .. } => {}
         }
     }
@@ -240,7 +237,7 @@ impl WorkerSlot {
         remote_environments::closed(env_id);
     }
 
-    /// Ends the worker, if there is one, and closes its environments on servers.
+    /// Terminates the worker, if any, and closes its environments on servers.
     fn finish(&mut self, reason: &str) {
         self.questions = Rc::new(Questions::of(Place::Evaluation));
         if let Some(worker) = self.worker.take() {
@@ -251,7 +248,7 @@ impl WorkerSlot {
 }
 
 impl Lease {
-    /// Sends a request to the environment's worker; returns why if that was lost.
+    /// Sends a request to the environment's worker. Returns the reason if that worker was lost.
     pub fn call(
         &self,
         request: &environments::Request,
@@ -275,7 +272,7 @@ impl Lease {
         replies.ok_or_else(|| "no worker could be started".to_owned())
     }
 
-    /// The next event of the environment, or why there is none.
+    /// Waits for the next event of the environment. Returns the reason if there is none.
     pub async fn next(
         &self,
         replies: &mut Replies<environments::Event>,
@@ -338,7 +335,7 @@ fn worker_count() -> usize {
     browser::processors().clamp(1, MOST_WORKERS)
 }
 
-/// Sends something to a slot's worker, which is started if necessary.
+/// Sends a request to a slot's worker, which is started if necessary.
 fn start<T>(
     slot: &Rc<RefCell<WorkerSlot>>,
     hear: &Hear,
@@ -349,7 +346,7 @@ fn start<T>(
         match started {
             Ok(worker) => slot.borrow_mut().worker = Some(worker),
             Err(reason) => {
-                // Reported later: the caller does not expect news at once.
+                // Reported asynchronously, because the caller does not expect events during the call.
                 let (slot, hear) = (Rc::clone(slot), Rc::clone(hear));
                 browser::spawn(async move { lose(&slot, &hear, reason) });
                 return None;
@@ -359,7 +356,7 @@ fn start<T>(
     slot.borrow().worker.as_ref().map(send)
 }
 
-/// Handles the replies to an order.
+/// Handles the replies to a batch.
 async fn follow(
     slot: std::rc::Weak<RefCell<WorkerSlot>>,
     hear: Hear,
@@ -367,7 +364,7 @@ async fn follow(
     mut replies: Replies<Event>,
 ) {
     while let Some(reply) = replies.next().await {
-        // Without the slot the evaluation is gone.
+        // If the slot is gone, the evaluation was dropped.
         let Some(slot) = slot.upgrade() else { return };
         if let Ok(reply) = &reply {
             slot.borrow_mut().note(&reply.event);
@@ -423,20 +420,20 @@ fn ask(slot: &Rc<RefCell<WorkerSlot>>, id: QuestionId, question: Question) {
         };
         if let Some(worker) = &slot.borrow().worker {
             let question = id;
-            // Nothing is replied to an answer.
+            // An answer has no reply.
             drop(worker.call(&Request::Answer { question, answer }));
         }
     };
     let questions = {
         let mut slot = slot.borrow_mut();
-        // Its orders wait for a person or a model now, which may take long.
+        // Its batches now wait for a person or a model, which may take long, so lift their time limit.
         slot.orders.iter_mut().for_each(|order| order.limit = None);
         Rc::clone(&slot.questions)
     };
     questions.ask(question, reply);
 }
 
-/// A worker was lost; the next order starts another one.
+/// Handles the loss of a worker. The next batch starts another one.
 fn lose(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, message: String) {
     let cells = {
         let mut slot = slot.borrow_mut();
@@ -446,6 +443,6 @@ fn lose(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, message: String) {
         let orders = std::mem::take(&mut slot.orders);
         orders.into_iter().flat_map(|order| order.cells).collect()
     };
-    // Also without cells: it may have held environments of models.
+    // Report it even without cells: the worker may have hosted environments of models.
     hear(News::Lost { cells, message });
 }

@@ -1,4 +1,4 @@
-//! The progress of an evaluation, why it paused, and its controls.
+//! The progress of an evaluation, the reason of a pause, and the controls.
 
 use std::rc::Rc;
 
@@ -19,11 +19,10 @@ use crate::projection::text::{count_text, large_plural, plural};
 const ELSEWHERE: &str = "This evaluation is running in another tab. Only one tab can run it, so \
      that nothing is paid for twice. Cancel it there or close that tab, then resume here.";
 
-/// The progress, and why it paused.
 #[component]
 pub(super) fn ProgressView(
     run: Rc<Run>,
-    /// Whether the dialog of limits is shown.
+    /// Whether the dialog of limits is open.
     limits: RwSignal<bool>,
 ) -> impl IntoView {
     let (progress, phase) = (run.shown.progress, run.shown.phase);
@@ -75,7 +74,7 @@ pub(super) fn ProgressView(
     }
 }
 
-/// Why it paused, if the user should know, or else the most common failure.
+/// The reason of a pause if the user should know it; otherwise the most common failure.
 #[component]
 fn Reason(run: Rc<Run>, limits: RwSignal<bool>) -> impl IntoView {
     let (phase, table, total) = (run.shown.phase, run.shown.table, run.plan.length());
@@ -154,7 +153,7 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
     let mut text = match phase {
         Phase::Running => "Running".to_owned(),
         Phase::Finished => "Finished".to_owned(),
-        // Spending counts as a start.
+        // An evaluation that has spent anything has been started.
         Phase::Paused(Why::Loaded) if done == 0 && progress.spent == Spent::default() => {
             "Ready".to_owned()
         }
@@ -186,7 +185,7 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
 pub(super) fn Controls(
     evaluations: Evaluations,
     run: Rc<Run>,
-    /// Whether the dialog of limits is shown.
+    /// Whether the dialog of limits is open.
     limits: RwSignal<bool>,
 ) -> impl IntoView {
     let (phase, progress) = (run.shown.phase, run.shown.progress);
@@ -198,7 +197,7 @@ pub(super) fn Controls(
             act(&run);
         }
     };
-    // One button for both states, so that it keeps the focus.
+    // Pause and Resume are one button, so that it keeps the focus.
     let pause_or_resume = move |_| match untrack(is_running) {
         true => act(|run| run.pause(Why::Asked)),
         false => act(Run::resume),

@@ -1,4 +1,4 @@
-//! Rate limits and budget of models: their form and value. Pure.
+//! Rate limits and budget of models, as a form and as a value. Pure.
 
 use volary_agent::evaluation::plan::Pace;
 use volary_agent::model::limits::Budget;
@@ -13,7 +13,7 @@ const TOKENS_A_MINUTE: &str = "Tokens per minute";
 const TOTAL_TOKENS: &str = "Total tokens";
 const MAXIMUM_COST: &str = "Maximum cost";
 
-/// The form.
+/// The JSON Schema of the form.
 pub fn schema() -> Json {
     let limit =
         |description: &str| json!({"type": "integer", "description": description, "minimum": 1});
@@ -50,7 +50,7 @@ pub fn read(form: &Json) -> Pace {
     }
 }
 
-/// The form value of a pace.
+/// Converts a pace to the value of the form.
 pub fn value(pace: &Pace) -> Json {
     let whole = |count: u64| Json::from(i64::try_from(count).unwrap_or(i64::MAX));
     let mut form = Object::new();

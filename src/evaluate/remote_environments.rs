@@ -1,5 +1,5 @@
-//! Evaluation environments on task dataset servers: how to call them, and which are open, so that they are
-//! closed even if their worker crashes or the page is closed.
+//! Environments of evaluations on task dataset servers: access to the servers, and a registry of open environments, so
+//! that they are closed even if their worker crashes or the page is closed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ use crate::browser::location;
 use crate::remote::{keeping, transport};
 
 thread_local! {
-    /// The open environments with the addresses of their servers.
+    /// The open environments and the addresses of their servers.
     static OPEN: RefCell<BTreeMap<Text, Text>> = const { RefCell::new(BTreeMap::new()) };
-    /// Whether they will be closed when the page is closed.
+    /// Whether the handler that closes them with the page is installed.
     static CARED_FOR: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a plan has tasks on servers.
+/// Returns whether a plan has tasks on servers.
 pub fn is_meant(plan: &Plan) -> bool {
     let mut tasks = plan.tasks.iter();
     tasks.any(|task| {
@@ -29,7 +29,7 @@ pub fn is_meant(plan: &Plan) -> bool {
     })
 }
 
-/// How to call the servers of these recipes, with the current keys.
+/// Access data for the servers of these recipes, with the current keys.
 pub fn access<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Vec<ServerAccess> {
     let mut urls: Vec<&Text> = recipes
         .into_iter()
@@ -45,7 +45,7 @@ pub fn access<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Vec<ServerAc
     keeping::access(&servers)
 }
 
-/// A worker opened an environment.
+/// Records that a worker opened an environment.
 pub fn opened(url: Text, env_id: Text) {
     if !CARED_FOR.replace(true) {
         location::on_leave(|| {
@@ -56,12 +56,12 @@ pub fn opened(url: Text, env_id: Text) {
     OPEN.with_borrow_mut(|open| open.insert(env_id, url));
 }
 
-/// A worker closed an environment.
+/// Records that a worker closed an environment.
 pub fn closed(env_id: &Text) {
     OPEN.with_borrow_mut(|open| open.remove(env_id));
 }
 
-/// Closes environments whose worker is gone, without waiting.
+/// Closes environments whose worker is gone, without waiting for the result.
 pub fn close<'a>(env_ids: impl IntoIterator<Item = &'a Text>) {
     for env_id in env_ids {
         if let Some(url) = OPEN.with_borrow_mut(|open| open.remove(env_id)) {

@@ -1,4 +1,4 @@
-//! Asks for another name of an evaluation.
+//! The dialog that renames an evaluation.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use crate::components::field::Field;
 #[component]
 pub(super) fn RenameDialog(
     evaluations: Evaluations,
-    /// The id and the name of the evaluation; the dialog is shown while there is one.
+    /// The id and the current name of the evaluation. The dialog is open while this is `Some`.
     renamed: RwSignal<Option<(String, String)>>,
 ) -> impl IntoView {
     let open = RwSignal::new(false);

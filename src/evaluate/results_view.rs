@@ -1,4 +1,4 @@
-//! An open evaluation: progress, controls and results.
+//! The page of an open evaluation: progress, controls and results.
 
 use std::rc::Rc;
 
@@ -16,7 +16,6 @@ use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
 use crate::storage;
 
-/// An open evaluation.
 #[component]
 pub(super) fn Results(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
     let limits = RwSignal::new(false);
@@ -41,12 +40,12 @@ pub(super) fn Results(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
     }
 }
 
-/// An alert that results are not stored, and what to do.
+/// An alert that results could not be stored, with what to do.
 #[component]
 pub(super) fn StorageAlert(evaluations: Evaluations) -> impl IntoView {
     let try_again = |_| {
         browser::spawn(async {
-            // Told by the same alert.
+            // The same alert reports a failure.
             let _ = storage::keep_all().await;
         });
     };

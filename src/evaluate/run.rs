@@ -1,4 +1,4 @@
-//! Carries out the effects of an open evaluation ([`volary_app::evaluation`]): workers, models, storage, the lock, and the
+//! Runs the effects of an open evaluation ([`volary_app::evaluation`]): workers, models, storage, the lock, and the
 //! signals that the page shows.
 
 mod changes;
@@ -32,23 +32,23 @@ use changes::Changes;
 pub use shown::Shown;
 use throttle::{Due, Throttle};
 
-/// How long an episode without a model may take, in seconds.
+/// The time limit of an episode without a model, in seconds.
 const LONGEST_EPISODE: f64 = 120.0;
 
-/// The lock on an evaluation; `None` if another tab holds it.
+/// Acquires the lock on an evaluation. Returns `None` if another tab holds it.
 pub(super) async fn lock(id: &str) -> Option<WebLock> {
     acquire(&format!("evaluation.{id}")).await
 }
 
-/// An evaluation that is open.
+/// An open evaluation.
 pub struct Run {
     pub id: Text,
     pub plan: Plan,
-    /// What the page shows of it.
+    /// The signals that the page shows.
     pub shown: Shown,
     evaluation: RefCell<Evaluation<StoredEpisode>>,
     pool: RefCell<Rc<Pool>>,
-    /// The episodes that models play, by cell.
+    /// Handles that abort the model episodes in progress, by cell.
     models: RefCell<BTreeMap<usize, AbortHandle>>,
     lock: RefCell<Option<WebLock>>,
     changes: Changes,
@@ -56,13 +56,13 @@ pub struct Run {
 }
 
 impl Run {
-    /// Opens a stored evaluation. It is paused.
+    /// Opens a stored evaluation, paused.
     pub fn open(kept: Kept) -> Rc<Run> {
         let (head, plan) = (kept.head.clone(), kept.plan.clone());
         Run::of(head, plan, Evaluation::stored(kept))
     }
 
-    /// Starts a new evaluation while `store` stores its plan.
+    /// Starts a new evaluation. `store` stores its plan concurrently.
     pub fn start(head: Head, plan: Plan, store: impl Future<Output = ()> + 'static) -> Rc<Run> {
         let evaluation = Evaluation::new(head.clone(), plan.clone());
         let run = Run::of(head, plan, evaluation);
@@ -89,7 +89,7 @@ impl Run {
         })
     }
 
-    /// Begins, or continues.
+    /// Starts or continues the evaluation.
     pub fn resume(self: &Rc<Self>) {
         outside::evaluation_started();
         self.dispatch(Event::Resume);
@@ -101,22 +101,22 @@ impl Run {
         self.dispatch(Event::RetryFailures);
     }
 
-    /// Begins nothing more and sends no request; what is being played waits.
+    /// Starts no more cells and sends no more requests. Episodes in progress wait.
     pub fn pause(self: &Rc<Self>, why: Why) {
         self.dispatch(Event::Pause(why));
     }
 
-    /// Pauses, and stops what is being played once the responses to sent requests have arrived.
+    /// Pauses, and stops episodes in progress once the responses to sent requests have arrived.
     pub fn leave(self: &Rc<Self>) {
         self.dispatch(Event::Leave);
     }
 
-    /// Stops what is being played. Requests are aborted; what models did so far remains as drafts.
+    /// Stops the episodes in progress and aborts their requests. Steps that models have taken remain as drafts.
     pub fn cancel(self: &Rc<Self>) {
         self.dispatch(Event::Cancel);
     }
 
-    /// Sets another pace and budget, and stores them; resumes with them if `and_resume`.
+    /// Sets and stores a new pace and budget. Resumes with them if `and_resume` is set.
     pub fn set_pace(self: &Rc<Self>, pace: Pace, and_resume: bool) {
         self.dispatch(Event::SetPace { pace, and_resume });
     }
@@ -126,12 +126,12 @@ impl Run {
         *self.evaluation.borrow().pace()
     }
 
-    /// Whether this tab holds the lock on it: something is or may be played.
+    /// Returns whether this tab holds the lock, so that cells are or may be played here.
     pub fn has_lock(&self) -> bool {
         self.evaluation.borrow().has_lock()
     }
 
-    /// The names of its policies, in order.
+    /// The names of the policies, in order.
     pub fn policy_names(&self) -> Vec<String> {
         let policies = self.plan.policies.iter();
         policies.map(|policy| policy.name.to_string()).collect()
@@ -148,22 +148,21 @@ impl Run {
         self.evaluation.borrow().results().get(&cell).cloned()
     }
 
-    /// Reads the evaluation.
+    /// Reads the state machine.
     pub(super) fn with<T>(&self, read: impl FnOnce(&Evaluation<StoredEpisode>) -> T) -> T {
         read(&self.evaluation.borrow())
     }
 
-    /// Changes the evaluation in a way that has no effects.
+    /// Changes the state machine without effects.
     pub(super) fn update<T>(&self, change: impl FnOnce(&mut Evaluation<StoredEpisode>) -> T) -> T {
         change(&mut self.evaluation.borrow_mut())
     }
 
-    /// The workers.
     pub(super) fn pool(&self) -> Rc<Pool> {
         Rc::clone(&self.pool.borrow())
     }
 
-    /// Resolves when something has changed.
+    /// Resolves on the next change.
     pub(super) async fn changed(&self) {
         self.changes.next().await;
     }
@@ -175,29 +174,29 @@ impl Run {
         }
     }
 
-    /// A model's episode is given up for now: its cell waits again, and continues from the stored steps.
+    /// Handles a suspended model episode: its cell waits again, and continues from the stored steps.
     pub(super) fn model_returned(self: &Rc<Self>, cell: usize) {
         self.models.borrow_mut().remove(&cell);
         self.dispatch(Event::ModelReturned { cell });
     }
 
-    /// A request to a model ended; others may have waited for it.
+    /// Notifies episodes that wait for a request to end.
     pub(super) fn request_ended(self: &Rc<Self>) {
         self.carry_out(Effect::Changed);
     }
 
-    /// A model's episode ended, with or without a failure of the model.
+    /// Handles the end of a model's episode, successful or not.
     pub(super) fn model_ended(self: &Rc<Self>, failure: Option<&Failure>) {
         self.dispatch(Event::ModelEnded(failure.cloned()));
     }
 
-    /// A model's episode is over, and is stored.
+    /// Handles a complete and stored episode of a model.
     pub(super) fn model_played(self: &Rc<Self>, done: Done<StoredEpisode>) {
         self.models.borrow_mut().remove(&done.result.cell);
         self.dispatch(Event::ModelPlayed(done));
     }
 
-    /// Takes in an event and carries out its effects.
+    /// Applies an event and runs its effects.
     fn dispatch(self: &Rc<Self>, event: Event<StoredEpisode>) {
         let effects = self.update(|evaluation| evaluation.update(timers::now(), event));
         for effect in effects {
@@ -233,7 +232,7 @@ impl Run {
                     let draft = kept::keeping_draft(&run.id, *cell, draft);
                     [draft, kept::forgetting_result(&run.id, *cell)]
                 });
-                // `storage::trouble` reports refused storage.
+                // `storage::trouble` reports a refused write.
                 let _ = storage::write(changes.collect()).await;
                 run.dispatch(Event::RetriesStored);
             }),
@@ -244,7 +243,7 @@ impl Run {
                 ));
             }),
             Effect::StoreHead(head) => browser::spawn(async move {
-                // `storage::trouble` reports refused storage.
+                // `storage::trouble` reports a refused write.
                 let _ = storage::write(vec![kept::keeping_head(&head)]).await;
             }),
             Effect::StorePace { pace, and_resume } => self.spawn(async move |run| {
@@ -252,7 +251,7 @@ impl Run {
                     pace,
                     ..run.plan.clone()
                 };
-                // `storage::trouble` reports refused storage.
+                // `storage::trouble` reports a refused write.
                 let _ = storage::write(vec![kept::keeping_plan(&run.id, &plan)]).await;
                 if and_resume {
                     run.resume();
@@ -263,7 +262,7 @@ impl Run {
                 let (episode, handle) = abortable(model_episode::play(Rc::clone(self), cell));
                 self.models.borrow_mut().insert(cell, handle);
                 browser::spawn(async move {
-                    // An aborted episode reports nothing.
+                    // An aborted episode has no result.
                     let _ = episode.await;
                 });
             }
@@ -298,7 +297,7 @@ impl Run {
             });
     }
 
-    /// Updates the page soon.
+    /// Schedules an update of the page.
     pub(super) fn show_soon(self: &Rc<Self>) {
         let due = match self.with(|evaluation| *evaluation.phase() == Phase::Running) {
             true => Due::Soon,
@@ -348,7 +347,7 @@ impl Run {
     }
 }
 
-/// The workers of an evaluation; their news come with their generation.
+/// Creates the pool of an evaluation. Its events are tagged with its generation.
 fn pool(run: Weak<Run>, plan: &Plan, generation: u32) -> Rc<Pool> {
     let is_remote = remote_environments::is_meant(plan);
     Rc::new(Pool::new(is_remote, plan.length(), move |news| {

@@ -1,5 +1,5 @@
-//! The input for a new evaluation: tasks, policies, repeats and limits; forms from schemas, and the plan that
-//! they give. Pure.
+//! The input for a new evaluation: tasks, policies, repeats and limits, as forms with schemas, and the plan that
+//! results from it. Pure.
 
 pub mod tasks;
 
@@ -13,17 +13,17 @@ use super::{model_settings, rate_limits};
 use crate::models::sampling;
 use tasks::Tasks;
 
-/// The key of the script in the form of a policy.
+/// The name of the script's field in a policy's form.
 pub const SCRIPT: &str = "Script";
 const MAXIMUM_STEPS: &str = "Maximum steps";
 const REPEATS: &str = "Repeats";
 const SEED: &str = "Seed";
 const SUCCESS: &str = "Success threshold";
 
-/// The maximum number of cells: each is a stored result.
+/// The maximum number of cells, each of which is a stored result.
 pub const MOST_CELLS: usize = 100_000;
 
-/// The form for settings of the whole evaluation.
+/// The JSON Schema of the settings of the whole evaluation.
 pub fn general_schema() -> Json {
     object_schema(json!({
         REPEATS: {
@@ -49,12 +49,12 @@ pub fn general_schema() -> Json {
     }))
 }
 
-/// The kind of a policy. A model's connection may have the name of a built-in policy.
+/// A kind of policy. A model's connection may have the same name as a built-in policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Random calls.
     Random,
-    /// The environment's own solution.
+    /// The solution that the environment itself provides.
     Oracle,
     /// The scripted student.
     Student,
@@ -65,7 +65,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Policies that need no connection.
+    /// The policies that need no connection.
     pub const BUILT_IN: [Kind; 4] = [Kind::Random, Kind::Oracle, Kind::Student, Kind::Scripted];
 
     /// Its display name.
@@ -90,12 +90,12 @@ impl Kind {
         }
     }
 
-    /// Whether a model acts.
+    /// Returns whether a model chooses the actions.
     pub fn is_model(&self) -> bool {
         matches!(self, Kind::Model(_))
     }
 
-    /// Its value in a select of all kinds.
+    /// The option value of this kind in the select.
     pub fn to_value(&self) -> String {
         match self {
             Kind::Model(connection) => format!("model:{connection}"),
@@ -112,7 +112,7 @@ impl Kind {
     }
 }
 
-/// The form for a policy of a kind.
+/// The JSON Schema of the form for a kind of policy.
 pub fn policy_schema(kind: &Kind) -> Json {
     let steps = json!({
         "type": "integer",
@@ -154,7 +154,11 @@ pub(super) fn object_schema(properties: Json) -> Json {
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
-/// The policy of a form, or the invalid key and the reason.
+/// Builds a policy from a form's value.
+///
+/// # Errors
+///
+/// Returns the invalid key and the reason.
 pub fn policy(kind: &Kind, value: &Json) -> Result<PlannedPolicy, (&'static str, String)> {
     let actor = match kind {
         Kind::Random => Actor::Random,
@@ -180,7 +184,7 @@ pub fn policy(kind: &Kind, value: &Json) -> Result<PlannedPolicy, (&'static str,
     })
 }
 
-/// The kind of a planned policy, and the value of its form.
+/// Converts a planned policy back to its kind and form value.
 pub fn policy_form(policy: &PlannedPolicy) -> (Kind, Json) {
     let mut value = Object::new();
     let kind = match &policy.actor {
@@ -206,7 +210,7 @@ pub fn policy_form(policy: &PlannedPolicy) -> (Kind, Json) {
     (kind, Json::Object(value))
 }
 
-/// The value of the form for settings of the whole evaluation.
+/// The form value of the settings of the whole evaluation.
 pub fn general_form(plan: &Plan) -> Json {
     let mut value = Object::new();
     value.insert(REPEATS, plan.repeats as i64);
@@ -215,17 +219,17 @@ pub fn general_form(plan: &Plan) -> Json {
     Json::Object(value)
 }
 
-/// The maximum number of steps in the form of a policy.
+/// The maximum number of steps in a policy's form value.
 pub fn max_steps(value: &Json) -> usize {
     count(value, MAXIMUM_STEPS).unwrap_or(50) as usize
 }
 
-/// The number of tries per policy and task.
+/// The number of attempts per policy and task.
 pub fn repeats(general: &Json) -> usize {
     count(general, REPEATS).unwrap_or(1) as usize
 }
 
-/// The plan. Policies with the same name are numbered.
+/// Builds the plan. Policies with the same name are numbered.
 pub fn plan(tasks: Tasks, mut policies: Vec<PlannedPolicy>, general: &Json, pace: &Json) -> Plan {
     for place in 0..policies.len() {
         let (before, rest) = policies.split_at_mut(place);

@@ -17,10 +17,8 @@ use crate::components::icon::{Glyph, NamedIcon};
 use crate::models::connections;
 use crate::playground::intents::Intent;
 
-/// The id of the form.
 const FORM: &str = "evaluation-form";
 
-/// The form of a new evaluation.
 #[component]
 pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
     let setup = Setup::new(evaluations);
@@ -32,7 +30,7 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
             idle_workers::start();
         }
     });
-    // What the effect itself owned would be disposed of when it runs again; the policies live as long as the form.
+    // Objects owned by the effect are disposed of when it runs again, but the policies must live as long as the form.
     let owner = Owner::current().unwrap_or_default();
     Effect::new(move |_| {
         if let Some(plan) = evaluations.copied.get() {
@@ -97,7 +95,7 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
     }
 }
 
-/// The choice of a policy and its settings.
+/// The fields of a policy: its kind and settings.
 #[component]
 fn PolicyFields(setup: Setup, entry: PolicyEntry) -> impl IntoView {
     let built_in = Kind::BUILT_IN

@@ -1,6 +1,7 @@
-//! The environments of models' episodes: in a worker, which runs them or calls their server.
+//! The environments of models' episodes. They are in a worker, which runs them or calls their server.
 //!
-//! Invariant: what an environment got from outside is kept with it, so that a replay asks for nothing again.
+//! Invariant: the answers that an environment got from the outside world are recorded, so that a replay asks nothing
+//! again.
 
 use std::rc::Rc;
 
@@ -19,12 +20,12 @@ use super::remote_environments;
 use crate::browser::worker_client::Replies;
 use crate::outside::Questions;
 
-/// An environment in a worker. Dropping it closes it.
+/// An environment in a worker. Dropping it closes the environment.
 pub struct WorkerStage {
     lease: Rc<Lease>,
     is_on_server: bool,
     questions: Questions,
-    /// What it got from outside, as members of its configuration.
+    /// The recorded answers from the outside world, as members of the environment's configuration.
     recorded: Object,
 }
 
@@ -43,7 +44,7 @@ impl Stage for WorkerStage {
                 Event::Episode(EpisodeChunk::Steps(steps)) => {
                     let record = steps.records.into_iter().next();
                     let record = record.ok_or(RunnerError::Closed)?;
-                    // Servers without frames report no changes.
+                    // Servers without frames report no patches.
                     let frame = steps.patches.into_iter().next();
                     let frame = frame.unwrap_or_else(|| {
                         FramePatch::between(&Frame::default(), &Frame::default())
@@ -57,7 +58,7 @@ impl Stage for WorkerStage {
 }
 
 impl WorkerStage {
-    /// Opens an environment, here or on a server, replays the actions, and returns it with the episode so far.
+    /// Opens an environment in the worker or on a server, replays the actions, and returns it with the episode so far.
     pub async fn open(
         pool: &Pool,
         recipe: Recipe,
@@ -88,8 +89,8 @@ impl WorkerStage {
                 }
                 (Ok(other), None) => return Err(stage.failure(other)),
                 (Err(error), None) => return Err(error),
-                // What it got from outside follows the episode, and then the replies end. If the worker was
-                // lost, the next step says so.
+                // The recorded answers follow the episode, and then the replies end. If the worker was lost, the next
+                // step reports it.
                 (Ok(_) | Err(_), Some(Assembled { mut episode, .. })) => {
                     let last = episode.steps.last();
                     episode.ending = last.map_or(Ending::Open, StepRecord::ending);
@@ -99,7 +100,7 @@ impl WorkerStage {
         }
     }
 
-    /// The next event that is no question. Questions are answered meanwhile.
+    /// Returns the next event that is not a question; questions are answered on the way.
     async fn next(&mut self, replies: &mut Replies<Event>) -> Result<Event, RunnerError> {
         loop {
             match self.lease.next(replies).await.map_err(crashed)? {
@@ -115,7 +116,7 @@ impl WorkerStage {
         self.questions.ask(question, move |answer| {
             let question = id;
             if let Some(lease) = lease.upgrade() {
-                // The receiver of its events notices a lost worker.
+                // If the worker was lost, the receiver of its events notices it.
                 let _ = lease.call(&Request::Answer { question, answer });
             }
         });
@@ -125,7 +126,7 @@ impl WorkerStage {
         self.lease.call(request).map_err(crashed)
     }
 
-    /// Why a worker sent an unexpected reply.
+    /// Converts an unexpected reply of a worker to an error.
     fn failure(&self, event: Event) -> RunnerError {
         match event {
             Event::Lost {

@@ -1,4 +1,4 @@
-//! The evaluations of the page: stored ones, the open one, and actions.
+//! The state of the evaluations page: stored evaluations, the open one, and actions.
 
 use std::rc::Rc;
 
@@ -34,20 +34,19 @@ pub struct Evaluations {
     pub(super) is_loading: RwSignal<bool>,
     /// The evaluation to delete, while the dialog asks for confirmation.
     pub(super) doomed: RwSignal<Option<Doomed>>,
-    /// Whether that dialog is open.
+    /// Whether the deletion dialog is open.
     pub(super) is_asking: RwSignal<bool>,
-    /// A file of results or episodes, checked before it is saved.
+    /// A file of results or episodes, checked for sensitive data before it is saved.
     pub(super) export: CheckedExport,
-    /// The previously open evaluation, which may still have work in progress.
+    /// The previously open evaluation, which may still have requests in flight.
     left: StoredValue<Option<Rc<Run>>, LocalStorage>,
-    /// The plan that the form for a new evaluation takes over.
+    /// The plan to copy into the form for a new evaluation.
     pub(super) copied: RwSignal<Option<Plan>>,
     /// The id in the address, whose evaluation may still be loading.
     wanted: StoredValue<Option<String>>,
 }
 
 impl Evaluations {
-    /// None is open yet.
     pub fn new(playground: Playground) -> Self {
         let evaluations = Evaluations {
             playground,
@@ -65,7 +64,7 @@ impl Evaluations {
         evaluations
     }
 
-    /// Reloads the list.
+    /// Reloads the list of stored evaluations.
     pub fn list(self) {
         browser::spawn(async move {
             match kept::list().await {
@@ -83,9 +82,9 @@ impl Evaluations {
         });
     }
 
-    /// Computes what the list shows of an evaluation that an earlier version played, or that was interrupted.
+    /// Computes the list's summary of an evaluation that an earlier version played or that was interrupted.
     async fn summarize(self, id: &str) {
-        // What cannot be read stays without a summary; opening it says why.
+        // An unreadable evaluation stays without a summary; opening it reports the reason.
         let Ok(Some(loaded)) = kept::load(id).await else {
             return;
         };
@@ -95,14 +94,14 @@ impl Evaluations {
                 known.clone_from(&head);
             }
         });
-        // Another tab that plays it stores its own.
+        // If another tab plays it, that tab stores its own summary.
         if let Some(_lock) = lock(id).await {
-            // Without it, it is computed again at the next visit.
+            // If the write fails, the summary is computed again at the next visit.
             let _ = storage::write(vec![kept::keeping_head(&head)]).await;
         }
     }
 
-    /// Gives an evaluation another name.
+    /// Renames an evaluation.
     pub fn rename(self, id: String, name: String) {
         browser::spawn(async move {
             let Some(_lock) = lock(&id).await else {
@@ -142,7 +141,7 @@ impl Evaluations {
         });
     }
 
-    /// Opens the first unsuccessful episode in Review, which leads to the next ones.
+    /// Opens the first unsuccessful episode in Review, which links to the next ones.
     pub fn read_failures(self) {
         let Some(run) = self.open.get_untracked() else {
             return;
@@ -183,7 +182,7 @@ impl Evaluations {
             self.left.set_value(Some(run));
         }
         let former = self.left.with_value(|left| {
-            // Only while it is finishing its last requests; another tab may have run any other one meanwhile.
+            // Reuse it only while it finishes its last requests; otherwise another tab may have played it meanwhile.
             let left = left.as_ref().filter(|run| Some(&*run.id) == id.as_deref());
             left.filter(|run| run.has_lock()).cloned()
         });
@@ -199,11 +198,11 @@ impl Evaluations {
         browser::spawn(async move {
             let loaded = kept::load(&id).await;
             if self.wanted.get_value() != Some(id) {
-                // The user went elsewhere meanwhile.
+                // The user navigated elsewhere meanwhile.
                 return;
             }
             match loaded {
-                // The user went elsewhere and back.
+                // The user navigated elsewhere and back.
                 _ if self.open.with_untracked(Option::is_some) => {}
                 Ok(Some(kept)) => self.open.set(Some(Run::open(kept))),
                 Ok(None) => self.playground.alert(Notice::new(
@@ -251,7 +250,7 @@ impl Evaluations {
         location::go(&route.to_hash());
     }
 
-    /// Asks for confirmation of a deletion, with the number of episodes.
+    /// Asks the user to confirm a deletion, and shows the number of episodes.
     pub fn ask_to_delete(self, id: String, name: String) {
         browser::spawn(async move {
             match kept::own_episodes(&id).await {
@@ -278,13 +277,13 @@ impl Evaluations {
         if left.is_some() {
             self.left.set_value(None);
         }
-        // A previous evaluation is only a row: the form above the list stays as it is.
+        // If it was only a row of the list, the form above the list stays as it is.
         if open.is_some() {
             self.open.set(None);
             location::go("#/evaluate");
         }
         browser::spawn(async move {
-            // What this tab had under way was given up; another one may go on with it.
+            // This tab has dropped its work on it; another tab may still be playing it.
             let is_elsewhere = !is_here && lock(&id).await.is_none();
             if is_elsewhere {
                 self.playground.alert(Notice::new(
@@ -355,7 +354,7 @@ impl Evaluations {
         });
     }
 
-    /// Saves all episodes as one file, an episode a line.
+    /// Exports all episodes as one JSONL file.
     pub fn export_episodes(self) {
         let Some(run) = self.open.get_untracked() else {
             return;
@@ -391,7 +390,7 @@ impl Evaluations {
     }
 }
 
-/// What should perhaps not be shared in stored episodes.
+/// Finds sensitive data in stored episodes.
 fn found_in(text: &str) -> Vec<Found> {
     let episodes = native::read(text).map_or_else(|_| Vec::new(), |reading| reading.episodes);
     let found = episodes.iter().flat_map(|episode| {
@@ -404,7 +403,7 @@ fn found_in(text: &str) -> Vec<Found> {
     found.collect()
 }
 
-/// The same episodes, masked, an episode a line. What cannot be masked is left out.
+/// Masks episodes and encodes them as JSONL. An episode that cannot be masked is omitted.
 fn masked_lines(text: &str) -> String {
     let episodes = native::read(text).map_or_else(|_| Vec::new(), |reading| reading.episodes);
     let masked = episodes.iter().filter_map(|episode| {
@@ -414,7 +413,7 @@ fn masked_lines(text: &str) -> String {
     masked.collect()
 }
 
-/// The address of an episode of an evaluation in Review, at its end: that is where it failed.
+/// The address in Review of an evaluation's episode, at its last step, where it failed.
 pub(super) fn review_address(evaluation: &str, episode: &str) -> String {
     let place = ReviewPlace {
         episode: Some(episode.to_owned()),

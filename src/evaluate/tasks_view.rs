@@ -15,10 +15,11 @@ use crate::components::text::inert;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::{count_text, plural};
 
-/// The height of a row, as in the style sheet.
+/// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;
 
-/// The tasks. A row belongs to a task wherever it is sorted to, so new results change cells in place and keep the focus.
+/// The table of tasks. Rows are keyed by task wherever they are sorted to, so that new results update cells in place
+/// and preserve the focus.
 #[component]
 pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
     let table = run.shown.table;
@@ -195,7 +196,7 @@ fn cell_words(cell: &TaskCell) -> String {
     text
 }
 
-/// The share of successes as a shade; the text states it too.
+/// Shades a cell by its success rate; the text states it too.
 fn cell_class(cell: &TaskCell) -> &'static str {
     if cell.rewards.is_empty() {
         return "task-cell failed";
@@ -212,7 +213,7 @@ fn cell_class(cell: &TaskCell) -> &'static str {
 #[component]
 fn EpisodesDialog(
     evaluations: Evaluations,
-    /// The cell: its task and policy.
+    /// The task and policy of the opened cell.
     chosen: RwSignal<Option<(usize, usize)>>,
 ) -> impl IntoView {
     let open = RwSignal::new(false);

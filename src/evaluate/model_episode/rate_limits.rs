@@ -1,4 +1,4 @@
-//! When a request may be sent: rate limits, budget, waits between attempts, and leaving the page.
+//! Decides when a request may be sent: rate limits, budget, backoff between attempts, and leaving the page.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Playing<'_> {
                 }
                 Permit::Hold if self.run.with(Evaluation::is_left) => return Err(Halt::Back),
                 Permit::Hold => {
-                    // Its budget may just have paused it.
+                    // The budget may just have paused the evaluation.
                     self.run.show_soon();
                     self.run.changed().await;
                 }
@@ -43,7 +43,7 @@ impl Playing<'_> {
         }
     }
 
-    /// Waits this many seconds, and shows that.
+    /// Waits for a number of seconds and shows the remaining time.
     pub(super) async fn wait(&self, seconds: f64, why: &str) -> Result<(), Halt> {
         let until = timers::now() + seconds;
         while timers::now() < until {
@@ -56,7 +56,7 @@ impl Playing<'_> {
         Ok(())
     }
 
-    /// Waits until then, but at most for a second: the limits may change meanwhile.
+    /// Waits until a time, but at most for a second, because the limits may change meanwhile.
     async fn nap(&self, until: f64, why: &str) -> Result<(), Halt> {
         self.say_wait(until, why);
         timers::sleep(at_most_a_second(until)).await;
@@ -76,20 +76,20 @@ impl Playing<'_> {
         self.run.show_soon();
     }
 
-    /// Pauses the evaluation, and lets the cell wait until it continues.
+    /// Pauses the evaluation. The cell waits until it continues.
     pub(super) fn give_back(&self, trouble: String) -> Halt {
         self.run.pause(Why::Trouble(trouble.into()));
         Halt::Back
     }
 }
 
-/// The time left, at most a second, so that the display counts down.
+/// The remaining time, at most one second, so that the countdown is updated.
 fn at_most_a_second(until: f64) -> Duration {
     let left = (until - timers::now()).clamp(0.001, 1.0);
     Duration::try_from_secs_f64(left).unwrap_or_default()
 }
 
-/// A permitted request. Dropped before it lands, it came to nothing.
+/// A permit for one request in flight. If it is dropped before `landed` is called, the request counts as given up.
 pub(super) struct Flight {
     run: Rc<Run>,
     policy: usize,
@@ -97,13 +97,13 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// A response arrived.
+    /// Records the usage of a response.
     pub(super) fn landed(mut self, usage: Option<&Usage>, cost: Option<f64>) {
         self.is_up = false;
         let (now, policy) = (timers::now(), self.policy);
         self.run
             .update(|evaluation| evaluation.answered(now, policy, usage, cost));
-        // Others may have waited for what it would spend.
+        // Other episodes may have waited for the budget that was reserved for this request.
         self.run.request_ended();
     }
 }
@@ -113,7 +113,7 @@ impl Drop for Flight {
         if self.is_up {
             let policy = self.policy;
             self.run.update(|evaluation| evaluation.given_up(policy));
-            // Others may have waited for what it would have spent.
+            // Other episodes may have waited for the budget that was reserved for this request.
             self.run.request_ended();
         }
     }

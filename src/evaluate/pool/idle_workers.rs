@@ -1,5 +1,5 @@
-//! Idle workers: starting one takes longer than playing hundreds of episodes. Those of a finished evaluation are
-//! kept for the next one; others are started while one is set up.
+//! A pool of idle workers, because starting one takes longer than playing hundreds of episodes. Workers of a finished
+//! evaluation are kept for the next one; others are started while an evaluation is being set up.
 
 use std::cell::RefCell;
 
@@ -10,10 +10,10 @@ thread_local! {
     static IDLE: RefCell<Vec<WorkerClient>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Starts as many as an evaluation needs.
+/// Starts as many workers as an evaluation needs.
 pub fn start() {
     while IDLE.with_borrow(Vec::len) < worker_count() {
-        // Where there are no workers, the evaluation reports it.
+        // If workers cannot be started, the evaluation reports it.
         let Ok(worker) = WorkerClient::start() else {
             break;
         };
@@ -21,7 +21,7 @@ pub fn start() {
     }
 }
 
-/// Keeps an idle worker, unless there are enough.
+/// Returns a worker to the pool, unless the pool is full.
 pub(super) fn give(worker: WorkerClient) {
     IDLE.with_borrow_mut(|idle| {
         if idle.len() < worker_count() {
@@ -30,12 +30,12 @@ pub(super) fn give(worker: WorkerClient) {
     });
 }
 
-/// Ends them.
+/// Terminates all idle workers.
 pub fn end() {
     IDLE.take();
 }
 
-/// Takes one that still works.
+/// Takes a worker that still works out of the pool.
 pub(super) fn take() -> Option<WorkerClient> {
     IDLE.with_borrow_mut(|idle| {
         idle.retain(|worker| !worker.is_lost());

@@ -1,4 +1,4 @@
-//! Orders for workers: how many cells each has, which cells are left, and how long it may take.
+//! Orders: batches of cells for workers. Determines the size of a batch, its remaining cells, and its time limit.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -8,51 +8,52 @@ use std::time::Duration;
 use super::{Hear, WorkerSlot, lose};
 use crate::browser::{self, timers};
 
-/// How many orders a worker has at a time, so that it continues while the page handles the results of one.
+/// The number of batches that a worker has queued, so that it continues while the page handles the results of one.
 pub(super) const AHEAD: usize = 3;
-/// An order has this part of a worker's share of the waiting cells, so that few cells are left for the end.
+/// The divisor of a worker's share of the waiting cells that gives the size of a batch, so that batches get smaller at
+/// the end.
 const PART: usize = 2;
-/// The maximum number of cells in an order. A worker returns what it could not begin in time.
+/// The maximum number of cells in a batch. A worker returns the cells that it could not begin in time.
 const LARGEST: usize = 256;
-/// Smaller orders cost more than they balance.
+/// The maximum of the minimum batch size: smaller batches cost more than they balance.
 const SMALLEST: usize = 32;
 
-/// An order in progress.
+/// A batch that was sent to a worker.
 pub(super) struct Ordered {
-    /// The cells that are left.
+    /// The remaining cells.
     pub(super) cells: BTreeSet<usize>,
-    /// When it became the first.
+    /// When this batch became the first in the queue.
     pub(super) since: f64,
-    /// How long it may take, in seconds. (Each request to a server has a limit of its own.)
+    /// The time limit in seconds. Requests to servers have a limit of their own.
     pub(super) limit: Option<f64>,
 }
 
-/// How the cells of an evaluation are divided into orders.
+/// Divides the cells of an evaluation into batches.
 pub(super) struct Share {
-    /// How many orders of equal size would hold all waiting cells.
+    /// The number of equal batches into which the waiting cells are divided.
     parts: usize,
-    /// The minimum number of cells in an order, except for the last one.
+    /// The minimum number of cells in a batch, except for the last one.
     least: usize,
 }
 
 impl Share {
-    /// For this many cells.
+    /// For this number of cells.
     pub(super) fn new(cells: usize, workers: usize) -> Self {
         let parts = workers * PART;
-        // Where there are few cells, each may take long.
+        // If there are few cells, each may take long.
         let least = cells.div_ceil(parts).clamp(1, SMALLEST);
         Share { parts, least }
     }
 
-    /// The size of an order while this many cells wait. The last ones are smaller, so that all workers finish
-    /// together.
+    /// The size of the next batch when this number of cells wait. Batches get smaller at the end, so that all workers
+    /// finish together.
     pub(super) fn of(&self, waiting: usize) -> usize {
         waiting.div_ceil(self.parts).clamp(self.least, LARGEST)
     }
 }
 
 impl WorkerSlot {
-    /// Cells were played or returned. Returns whether that completes an order.
+    /// Removes cells that were played or returned. Returns whether that completes a batch.
     pub(super) fn tick_off(&mut self, cells: impl Iterator<Item = usize>) -> bool {
         for cell in cells {
             let mut orders = self.orders.iter_mut();
@@ -72,7 +73,7 @@ impl WorkerSlot {
     }
 }
 
-/// Ends a worker whose first order takes too long.
+/// Watchdog: terminates a worker whose first batch exceeds its time limit.
 pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
     let seen = {
         let entry = worker.borrow();

@@ -1,4 +1,5 @@
-//! Ends workers that hold environments on servers: these are closed first, by the worker or without it.
+//! Shuts down workers that hold environments on servers. The environments are closed first, by the worker or without
+//! it.
 
 use std::cell::RefCell;
 use std::pin::pin;
@@ -12,7 +13,7 @@ use volary_protocol::evaluation::Request;
 use super::{Pool, WorkerSlot};
 use crate::browser::{self, timers};
 
-/// How long a worker has to close its environments on servers.
+/// The time limit for a worker to close its environments on servers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Drop for Pool {
@@ -23,11 +24,11 @@ impl Drop for Pool {
     }
 }
 
-/// Lets a worker close its environments on servers before it ends.
+/// Lets a worker close its environments on servers before it is terminated.
 fn shut_down(slot: &Rc<RefCell<WorkerSlot>>) {
     let replies = {
         let mut slot = slot.borrow_mut();
-        // Its results are ignored.
+        // Ignore its remaining results.
         slot.generation = slot.generation.wrapping_add(1);
         let worker = slot.worker.as_ref();
         worker.map(|worker| worker.call(&Request::Shutdown))

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-/// Counts the changes of a state.
+/// A change counter with the wakers of the tasks that wait for the next change.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     count: Cell<u64>,
@@ -12,18 +12,17 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Something has changed.
+    /// Increments the counter and wakes all waiting tasks.
     pub(super) fn notify(&self) {
         self.count.set(self.count.get() + 1);
         let waiting = self.waiting.take();
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Resolves with the next change after this call.
+    /// Resolves on the next change after this call.
     ///
-    /// Being woken does not mean that something changed: a task is also woken by a timer that is dropped, for example. A
-    /// caller that took this for a change, asked again and dropped the next timer would loop forever in microtasks, and
-    /// block the page.
+    /// A wakeup does not imply a change: for example, dropping a timer also wakes the task. A caller that took every
+    /// wakeup for a change, asked again and dropped the next timer would loop forever in microtasks and block the page.
     pub(super) async fn next(&self) {
         let known = self.count.get();
         poll_fn(|context| {

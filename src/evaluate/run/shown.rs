@@ -1,4 +1,4 @@
-//! What the page shows of an open evaluation.
+//! The signals that the page shows of an open evaluation.
 
 use leptos::prelude::*;
 use volary_agent::evaluation::{Phase, Plan, Progress, Table};
@@ -13,13 +13,14 @@ pub struct Shown {
     pub progress: RwSignal<Progress>,
     /// The table of results.
     pub table: RwSignal<Table>,
-    /// What is waited for before models are called; empty if nothing is.
+    /// What must elapse before models are called, as text; empty if nothing is waited for.
     pub waiting: RwSignal<String>,
 }
 
 impl Shown {
     pub(super) fn new<E>(evaluation: &Evaluation<E>, plan: &Plan) -> Shown {
-        // Owned by nobody: an evaluation goes on while other pages are shown, and views may outlive it by a moment.
+        // The signals have their own root owner: an evaluation continues while other pages are shown, and views may
+        // briefly outlive it.
         let owner = Owner::new_root(None);
         let shown = owner.with(|| Shown {
             phase: RwSignal::new(evaluation.phase().clone()),
@@ -42,8 +43,8 @@ impl Shown {
     }
 }
 
-/// What is to be shown. It is computed first and set when the evaluation is not borrowed, because effects of signals may
-/// call it.
+/// A snapshot for the signals. It is computed first and set when the evaluation is no longer borrowed, because effects
+/// of the signals may access it.
 pub(super) struct Update {
     shown: Shown,
     phase: Phase,
@@ -68,7 +69,7 @@ fn set_if_changed<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, val
     }
 }
 
-/// The wait that is over first, and how many episodes wait.
+/// The wait that ends first, and the number of waiting episodes.
 fn waiting_text<E>(now: f64, evaluation: &Evaluation<E>) -> String {
     let Some((first, waiting)) = evaluation.first_wait() else {
         return String::new();

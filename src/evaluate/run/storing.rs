@@ -1,4 +1,4 @@
-//! What an evaluation stores.
+//! Writes the results of an evaluation to storage.
 
 use volary_app::evaluation::{DraftChange, StoredResult};
 use volary_core::json::Text;
@@ -15,7 +15,7 @@ enum FirstAttempts {
     MayExist,
 }
 
-/// Stores results with their episodes and drafts, in one transaction.
+/// Stores results with their episodes and drafts in one transaction.
 pub(super) async fn store(
     id: &str,
     results: Vec<StoredResult<StoredEpisode>>,

@@ -1,22 +1,22 @@
-//! How often the page shows a running evaluation. Pure.
+//! Throttles updates of the page during a running evaluation. Pure.
 
 use std::cell::Cell;
 
-/// The least time between two updates, in seconds.
+/// The minimum time between two updates, in seconds.
 const LEAST_REST: f64 = 0.2;
-/// The longest.
+/// The maximum time between two updates, in seconds.
 const LONGEST_REST: f64 = 10.0;
-/// Updating takes at most one part in this many of the time: tables of many thousand results are slow.
+/// An update may take at most 1/`SHARE` of the time: tables of many thousand results are slow.
 const SHARE: f64 = 10.0;
 
-/// When the page is updated next.
+/// When the next update is due.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) enum Due {
     /// Nothing has changed.
     No,
-    /// After a rest.
+    /// After the current interval.
     Soon,
-    /// At once: it changes rarely, and the user waits for it.
+    /// Immediately: the change is rare, and the user waits for it.
     Now,
 }
 
@@ -39,7 +39,7 @@ impl Default for Throttle {
 }
 
 impl Throttle {
-    /// Something has changed. Returns how many seconds to wait before the update; `None` if one is due anyway.
+    /// Records a change. Returns the number of seconds to wait before the update; `None` if one is already scheduled.
     pub(super) fn changed(&self, now: f64, due: Due) -> Option<f64> {
         if self.due.get() >= due {
             return None;
@@ -52,7 +52,7 @@ impl Throttle {
         Some((self.updated.get() + rest - now).clamp(0.0, rest))
     }
 
-    /// Whether the update that was due is still to be made; then it counts as made.
+    /// Returns whether a scheduled update is still due, and clears it.
     pub(super) fn take(&self, due: Due) -> bool {
         let is_due = self.due.get() == due;
         if is_due {
@@ -61,7 +61,7 @@ impl Throttle {
         is_due
     }
 
-    /// An update was made.
+    /// Records an update with its start and end.
     pub(super) fn updated(&self, before: f64, after: f64) {
         self.updated.set(after);
         let rest = (after - before) * SHARE;
@@ -81,7 +81,7 @@ mod tests {
         assert!(throttle.take(Due::Soon) && !throttle.take(Due::Soon));
         throttle.updated(1.0, 1.5);
         assert_eq!(throttle.changed(2.5, Due::Soon), Some(4.0));
-        // What cannot wait replaces what is due.
+        // An urgent update replaces the scheduled one.
         assert_eq!(throttle.changed(2.5, Due::Now), Some(0.0));
         assert!(throttle.take(Due::Now) && !throttle.take(Due::Soon));
         throttle.updated(3.0, 3.0);

@@ -1,5 +1,4 @@
-//! The tasks of an evaluation: from datasets, servers, or seeds of an environment; their forms and selections.
-//! Pure.
+//! The tasks of a new evaluation: from datasets, servers, or seeds of an environment; their forms and selections. Pure.
 
 use volary_agent::evaluation::{PlannedTask, Selection};
 use volary_core::json::{Json, Object, Text};
@@ -17,16 +16,16 @@ const SAMPLE_SEED: &str = "Sample seed";
 const EPISODES: &str = "Seeds";
 const ENVIRONMENTS: &str = "Environments";
 
-/// How tasks of a dataset are selected.
+/// The ways to select tasks of a dataset.
 pub const CHOICES: [&str; 3] = ["All", "Range", "Sample"];
 
-/// The label of that choice.
+/// The label of the select for [`CHOICES`].
 pub const CHOICE_LABEL: &str = TASKS;
 
-/// The maximum number of selectable tasks of a server, because of the page's memory.
+/// The maximum number of selectable tasks of a server, which limits the page's memory.
 const MOST_TASKS: usize = 1_000_000;
 
-/// The source of tasks.
+/// Where tasks come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A dataset with this many tasks.
@@ -40,7 +39,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of a server with a reported number of tasks, or none.
+    /// The source for a server that reported this number of tasks, or none.
     pub fn of_server(size: Option<u64>) -> Source {
         let size = size.map(|size| usize::try_from(size).unwrap_or(MOST_TASKS));
         size.map_or(Source::Choosing, |size| {
@@ -48,7 +47,7 @@ impl Source {
         })
     }
 
-    /// The number of selectable tasks, if they can be selected.
+    /// The number of selectable tasks; `None` if tasks cannot be selected.
     pub fn length(self) -> Option<usize> {
         match self {
             Source::Dataset(length) | Source::Server(length) => Some(length),
@@ -56,7 +55,7 @@ impl Source {
         }
     }
 
-    /// The number of tasks that a form selects.
+    /// The number of tasks that the form's value selects.
     pub fn count(self, choice: &str, value: &Json) -> usize {
         match self.length() {
             Some(length) => selection(self, choice, value).places(length).len(),
@@ -67,7 +66,7 @@ impl Source {
     }
 }
 
-/// The form for the selected way to choose tasks.
+/// The JSON Schema of the form for the chosen way to select tasks.
 pub fn tasks_schema(source: Source, choice: &str) -> Json {
     let whole = |description: &str, default: usize, minimum: i64, maximum: usize| {
         json!({
@@ -110,7 +109,7 @@ pub fn tasks_schema(source: Source, choice: &str) -> Json {
     object_schema(properties)
 }
 
-/// The selection of a form.
+/// The selection that the form's value describes.
 pub fn selection(source: Source, choice: &str, value: &Json) -> Selection {
     let whole = |key: &str| count(value, key).unwrap_or_default() as usize;
     // A selection counts from 1.
@@ -128,14 +127,14 @@ pub fn selection(source: Source, choice: &str, value: &Json) -> Selection {
     }
 }
 
-/// Seeds of one environment as tasks.
+/// Plans seeds of one environment as tasks.
 pub fn seeds(environment: &Text, configuration: &Object, value: &Json) -> Vec<PlannedTask> {
     let count = Source::Environment.count("", value);
     let task = |number| task(number, "Seed", environment, configuration.clone());
     (1..=count).map(task).collect()
 }
 
-/// The tasks of a server: by number, or as many as it should choose.
+/// Plans tasks of a server: by number, or as many as the server should choose.
 pub fn of_server(
     server: &Server,
     choice: &str,
@@ -161,7 +160,7 @@ pub fn of_server(
     }
 }
 
-/// The form for the arguments of a server that chooses tasks.
+/// The JSON Schema of the arguments for a server that chooses tasks.
 pub fn arguments_schema() -> Json {
     let mut schema = configuration(None);
     if let Json::Object(schema) = &mut schema
@@ -184,11 +183,10 @@ fn task(number: usize, word: &str, environment: &Text, configuration: Object) ->
 /// The tasks of an evaluation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tasks {
-    /// Their title.
+    /// The title of the task list.
     pub title: Text,
-    /// Their dataset, if any.
+    /// The dataset of the tasks, if any.
     pub dataset: Option<Text>,
-    /// The tasks.
     pub list: Vec<PlannedTask>,
 }
 

@@ -17,7 +17,7 @@ use crate::playground::remote_environments;
 use crate::projection::form::Form;
 use crate::python::files;
 
-/// The plan if all fields are valid; otherwise invalid ones are marked.
+/// Builds the plan. If a field is invalid, marks it and returns `None`.
 pub(super) fn plan(setup: Setup) -> Option<Plan> {
     let (tasks, general, pace) = (
         submit(setup.tasks),

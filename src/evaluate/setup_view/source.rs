@@ -21,7 +21,7 @@ use crate::playground::setup::entry;
 use crate::projection::form::Form;
 use crate::projection::text::plural;
 
-/// The choice of the task source.
+/// The select for the task source.
 #[component]
 pub(super) fn SourceField(setup: Setup) -> impl IntoView {
     let known = setup.evaluations.playground.setup;
@@ -67,7 +67,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
         setup.copied.with(|plan| {
             let plan = plan.as_ref()?;
             let words = format!("{} ({})", plan.name, plural(plan.tasks.len(), "task"));
-            // It is selected before it is there, so the value of the select does not reach it.
+            // The option is selected before it is mounted, so the value of the select does not apply to it.
             let is_selected = move || setup.source.with(|source| *source == TaskSource::Copy);
             Some(view! {
                 <optgroup label="Tasks of an evaluation">
@@ -81,7 +81,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
     let environments = move || {
         playground.whole.track();
         let environments = playground.registry.with_value(|registry| {
-            // Those of a checkout can be played once there is one.
+            // The environments of a checkout can be played only if there is one.
             let is_there = |name: &str| {
                 let is_built_in = volary_envs::CARDS.iter().any(|card| card.name == name);
                 is_built_in
@@ -119,7 +119,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
     }
 }
 
-/// A group of options, each with its value and words; nothing if there are none.
+/// A group of options, each with its value and label; `None` if there are none.
 fn group(label: &'static str, options: Vec<(TaskSource, String)>) -> Option<impl IntoView> {
     (!options.is_empty()).then(|| {
         let options = options.into_iter();
@@ -129,12 +129,12 @@ fn group(label: &'static str, options: Vec<(TaskSource, String)>) -> Option<impl
     })
 }
 
-/// How tasks are selected, or the environment that they use.
+/// The fields that select tasks, or the environment of the tasks.
 #[component]
 pub(super) fn TasksFields(setup: Setup) -> impl IntoView {
     let are_numbered = Memo::new(move |_| shape(setup).length().is_some());
     let fields = move || view! { <SchemaForm form=setup.tasks id_prefix="evaluation-tasks"/> };
-    // All tasks need no numbers.
+    // Selecting all tasks needs no numbers.
     let are_some = move || setup.choice.with(|choice| choice != CHOICES[0]);
     move || match are_numbered.get() {
         true => {
@@ -178,7 +178,7 @@ fn pick_choice(setup: Setup, choice: String) {
     refresh(setup);
 }
 
-/// Builds the forms of the selected source.
+/// Rebuilds the forms for the selected source.
 pub(super) fn refresh(setup: Setup) {
     let shape = untrack(|| shape(setup));
     let choice = setup.choice.get_untracked();
@@ -203,12 +203,12 @@ pub(super) fn refresh(setup: Setup) {
     }
 }
 
-/// How the tasks of the selected source are counted and chosen.
+/// Returns how the tasks of the selected source are counted and selected.
 pub(super) fn shape(setup: Setup) -> Source {
     let playground = setup.evaluations.playground;
     match setup.source.get() {
         TaskSource::Environment(_) => Source::Environment,
-        // It may have been removed meanwhile.
+        // The server may have been removed meanwhile.
         TaskSource::Server(url) => remote_environments::server(playground, &url)
             .map_or(Source::Server(0), |server| Source::of_server(server.size)),
         TaskSource::Python(id) => {
@@ -230,7 +230,7 @@ pub(super) fn shape(setup: Setup) -> Source {
     }
 }
 
-/// The name of the source, as the heads of evaluations have it.
+/// The name of the source, as the heads of evaluations store it.
 pub(super) fn name(setup: Setup) -> Option<Text> {
     match setup.source.get() {
         TaskSource::Copy => setup.copied.with(|plan| summary::source(plan.as_ref()?)),
@@ -244,7 +244,7 @@ pub(super) fn name(setup: Setup) -> Option<Text> {
     }
 }
 
-/// Whether the oracle is selected, but does not know the answers of the source.
+/// Returns whether the oracle is selected but does not know the answers of the source.
 pub(super) fn lacks_oracle(setup: Setup) -> bool {
     let is_unknown = match setup.source.get() {
         TaskSource::Server(_) | TaskSource::Python(_) => true,
@@ -257,7 +257,7 @@ pub(super) fn lacks_oracle(setup: Setup) -> bool {
     is_unknown && entries.any(|entry| entry.kind.with(|kind| *kind == Kind::Oracle))
 }
 
-/// Whether a plan has tasks that are not of built-in environments.
+/// Returns whether a plan has tasks of environments that are not built in.
 fn is_remote(plan: &Plan) -> bool {
     let mut tasks = plan.tasks.iter();
     tasks.any(|task| is_server(&task.environment))
@@ -271,7 +271,7 @@ fn server_words(name: &str, size: Option<u64>) -> String {
     }
 }
 
-/// How many tasks a Python file has, if it defines a dataset.
+/// The number of tasks of a Python file, if it defines a dataset.
 fn python_size(entry: &PythonEntry) -> Option<u64> {
     entry.description.as_ref()?.size
 }

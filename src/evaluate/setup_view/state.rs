@@ -1,4 +1,4 @@
-//! The signals of the form of a new evaluation, and what it says about its size and cost.
+//! Signals of the form for a new evaluation, and its estimate of size and cost.
 
 use leptos::prelude::*;
 use volary_agent::evaluation::Plan;
@@ -17,16 +17,15 @@ use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::projection::text::{count_text, large_count_text, plural};
 
-/// The signals of the form.
 #[derive(Clone, Copy)]
 pub struct Setup {
     pub evaluations: Evaluations,
     pub source: RwSignal<TaskSource>,
-    /// How tasks are selected.
+    /// The chosen way to select tasks.
     pub choice: RwSignal<String>,
     pub tasks: RwSignal<Form>,
     pub configuration: RwSignal<Form>,
-    /// The evaluation whose tasks are [`TaskSource::Copy`].
+    /// The plan whose tasks [`TaskSource::Copy`] selects.
     pub copied: RwSignal<Option<Plan>>,
     pub policies: RwSignal<Vec<PolicyEntry>>,
     next: RwSignal<u64>,
@@ -34,7 +33,7 @@ pub struct Setup {
     pub pace: RwSignal<Form>,
 }
 
-/// A policy of the form, under a key that is never reused.
+/// A policy of the form, with a key that is never reused.
 #[derive(Clone, Copy)]
 pub struct PolicyEntry {
     pub key: u64,
@@ -43,7 +42,7 @@ pub struct PolicyEntry {
 }
 
 impl PolicyEntry {
-    /// Changes the kind, and starts with its default settings.
+    /// Changes the kind and resets the settings to its defaults.
     pub fn pick(self, kind: Kind) {
         self.form.set(Form::new(setup::policy_schema(&kind)));
         self.kind.set(kind);
@@ -68,13 +67,13 @@ impl Setup {
         setup
     }
 
-    /// Whether a model acts.
+    /// Returns whether any policy is a model.
     pub fn has_model(self) -> bool {
         let entries = self.policies.get();
         entries.iter().any(|entry| entry.kind.with(Kind::is_model))
     }
 
-    /// Adds a policy that acts at random.
+    /// Adds a policy with random actions.
     pub fn add_policy(self) {
         let key = self.next.get_untracked();
         self.next.set(key + 1);
@@ -86,7 +85,7 @@ impl Setup {
         self.policies.update(|entries| entries.push(entry));
     }
 
-    /// The number of tasks, policies and tries; `None` while a field is invalid.
+    /// The number of tasks, policies and attempts; `None` while a field is invalid.
     pub fn size(self) -> Option<[usize; 3]> {
         let tasks = self.tasks.with(Form::value).ok()?;
         let general = self.general.with(Form::value).ok()?;
@@ -117,7 +116,7 @@ impl Setup {
         )
     }
 
-    /// Takes over tasks, policies and limits of another evaluation.
+    /// Fills the form with the tasks, policies and limits of another plan.
     pub fn fill(self, plan: Plan) {
         self.general.set(Form::with_value(
             setup::general_schema(),
@@ -145,7 +144,7 @@ impl Setup {
         source::refresh(self);
     }
 
-    /// What the models will probably spend; empty if no model acts, or while a field is invalid.
+    /// Estimates what the models will spend; empty if no policy is a model, or while a field is invalid.
     pub fn estimate_text(self) -> String {
         let Some([tasks, _, tries]) = self.size() else {
             return String::new();
@@ -218,7 +217,7 @@ impl Setup {
     }
 }
 
-/// An estimate, and what it is based on.
+/// Describes an estimate and its basis.
 fn forecast_words(forecast: Forecast) -> String {
     let count = large_count_text;
     let cost = match forecast.cost {
