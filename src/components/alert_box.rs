@@ -1,4 +1,4 @@
-//! An alert with what went wrong, why, and what to do.
+//! An alert that states what went wrong, why, and what to do.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::projection::notice::Notice;
 /// Shows a notice until it is dismissed.
 #[component]
 pub fn AlertBox(
-    /// What went wrong; `None` for nothing.
+    /// The notice; the box is empty if it is `None`.
     notice: RwSignal<Option<Notice>>,
 ) -> impl IntoView {
     move || {
@@ -31,17 +31,17 @@ pub fn AlertBox(
     }
 }
 
-/// The three texts of a notice, as in any alert.
+/// The three texts of a notice, laid out as in any alert.
 #[component]
 pub fn AlertWords(
-    /// What went wrong.
+    /// The failure, as a sentence.
     #[prop(into)]
     what: String,
     #[prop(into)] why: String,
-    /// What to do.
+    /// What the user can do about it.
     #[prop(into)]
     advice: String,
-    /// More, below the texts.
+    /// Additional content below the texts.
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {

@@ -15,20 +15,20 @@ const CONFIRMATION: Duration = Duration::from_secs(3);
 enum Copied {
     NotYet,
     Yes,
-    /// The browser blocked it.
+    /// The browser blocked clipboard access.
     No,
 }
 
 /// Copies a text, which is computed only on a click.
 #[component]
 pub fn CopyButton(
-    /// Computes the text.
+    /// Computes the text when the button is pressed.
     #[prop(into)]
     text: Callback<(), String>,
-    /// The name of the button.
+    /// The accessible name of the button, which is also its label.
     #[prop(default = "Copy")]
     label: &'static str,
-    /// Whether only the icon is visible and the name is for screen readers.
+    /// Whether only the icon is visible; the name is then for screen readers only.
     #[prop(optional)]
     icon_only: bool,
 ) -> impl IntoView {

@@ -1,4 +1,4 @@
-//! A modal dialog: the browser's own element, which traps the focus and restores it.
+//! A modal dialog based on the `<dialog>` element, which traps the focus and restores it.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -9,10 +9,9 @@ use crate::browser;
 /// A dialog with a title and a close button.
 #[component]
 pub fn Dialog(
-    /// Whether it is shown.
+    /// Whether the dialog is shown. Closing the dialog sets it to `false`.
     open: RwSignal<bool>,
     #[prop(into)] title: String,
-    /// The content.
     children: Children,
 ) -> impl IntoView {
     let reference = NodeRef::<html::Dialog>::new();

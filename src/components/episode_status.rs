@@ -1,4 +1,4 @@
-//! The state of the episode on one line.
+//! The status of the episode on one line.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use volary_trajectory::Episode;
 use crate::projection::summary::{State, standing};
 use crate::projection::tally::Tally;
 
-/// The status **Episode**: reward, number of steps, and the ending. The reason for the ending is shown at the
-/// end of the transcript.
+/// The **Episode** status: reward, number of steps, and the ending. The reason for the ending is shown at the end of
+/// the transcript.
 #[component]
 pub fn EpisodeStatus(
     #[prop(into)] episode: Signal<Arc<Episode>>,

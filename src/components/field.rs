@@ -1,14 +1,14 @@
-//! A control below its label.
+//! A form control below its label.
 
 use leptos::prelude::*;
 
-/// A control below its label.
+/// A form control below its label.
 #[component]
 pub fn Field(
     /// The id of the control.
     id: &'static str,
     label: &'static str,
-    /// The control, and what belongs to it.
+    /// The control and its related content.
     children: Children,
 ) -> impl IntoView {
     view! {

@@ -1,4 +1,5 @@
-//! Which texts a reader expanded, stored outside the elements that show them, which come and go.
+//! The expansion state of long texts. It is stored outside the elements that show the texts, because those are mounted
+//! and unmounted while scrolling.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,13 +8,13 @@ use leptos::prelude::*;
 
 use super::text::Fold;
 
-/// How much of each text is shown, by place. Lives as long as its owner.
+/// The fold of each text, by place. Dropped with its reactive owner.
 pub(super) struct Folds<Place: Send + Sync + 'static> {
     known: StoredValue<HashMap<Place, RwSignal<Fold>>>,
     owner: StoredValue<Option<Owner>>,
 }
 
-// Written by hand: the derives would require the same of the place type.
+// Implemented manually: a derive would require `Place: Clone`.
 impl<Place: Send + Sync + 'static> Clone for Folds<Place> {
     fn clone(&self) -> Self {
         *self
@@ -23,7 +24,7 @@ impl<Place: Send + Sync + 'static> Clone for Folds<Place> {
 impl<Place: Send + Sync + 'static> Copy for Folds<Place> {}
 
 impl<Place: Eq + Hash + Send + Sync + 'static> Folds<Place> {
-    /// All collapsed. The signals belong to the current reactive owner.
+    /// Everything collapsed. The signals belong to the current reactive owner.
     pub(super) fn new() -> Self {
         Folds {
             known: StoredValue::default(),
@@ -31,12 +32,11 @@ impl<Place: Eq + Hash + Send + Sync + 'static> Folds<Place> {
         }
     }
 
-    /// Collapses all.
     pub(super) fn clear(self) {
         self.known.update_value(HashMap::clear);
     }
 
-    /// How much of the text at a place is shown.
+    /// The fold of the text at a place.
     pub(super) fn of(self, place: Place) -> RwSignal<Fold> {
         let known = self.known.with_value(|folds| folds.get(&place).copied());
         known.unwrap_or_else(|| {

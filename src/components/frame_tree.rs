@@ -1,7 +1,7 @@
-//! A frame as a tree with marks for changes since the previous frame.
+//! A frame as a tree that marks changes since the previous frame.
 //!
-//! All rows are children of one element, which handles clicks and keys for all of them. When the frame changes,
-//! the rows that differ are updated in place by position. The focus follows the path of the focused row.
+//! All rows are children of one element, which handles clicks and keys by event delegation. When the frame changes,
+//! rows that differ are updated in place, by index. The focus follows the path of the focused row.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::html;
@@ -19,13 +19,12 @@ use crate::projection::tree::{CHANGES, Expansion, Mark, Row, RowKind, SLICE, Ste
 /// The maximum indentation depth.
 const MOST_INDENTS: usize = 12;
 
-/// A frame as a tree.
 #[component]
 pub fn FrameTree(
     /// The frame and the previous one, if any.
     #[prop(into)]
     frames: Signal<Option<StepFrames>>,
-    /// The path of the row in the tab order: the first row until the reader moves.
+    /// The path of the row that is in the tab order (roving tabindex): the first row until the user moves.
     chosen: RwSignal<String>,
 ) -> impl IntoView {
     let expansion = RwSignal::new(Expansion::default());
@@ -54,7 +53,7 @@ pub fn FrameTree(
     });
     let tree = NodeRef::<html::Div>::new();
     let focus = move |place: usize| {
-        // The changed row is on the page by then.
+        // The changed row is mounted by then.
         browser::timers::next_frame(move || {
             if let Some(tree) = tree.try_get_untracked().flatten() {
                 browser::element::focus_grandchild(&tree, place);
@@ -75,7 +74,7 @@ pub fn FrameTree(
         })
     };
     let clicked = move |click: MouseEvent| {
-        // A click on a control within a row, or one that selects text, is none on the row.
+        // Ignore clicks on a control within a row, and clicks that select text.
         let path = browser::element::plain_click_on(&click, "data-path");
         if let Some((place, row)) = path.and_then(|path| row_at(&path)) {
             act(&row);
@@ -103,7 +102,7 @@ pub fn FrameTree(
             }
         }
     };
-    // Elements are updated by position, so the focused path may be in another element now.
+    // Elements are updated by index, so the focused path may be in another element now.
     let place = Memo::new(move |_| {
         let current = current.get();
         rows.with(|rows| rows.iter().position(|row| row.path == current))
@@ -145,11 +144,11 @@ pub fn FrameTree(
     }
 }
 
-/// The effect of a key in the tree.
+/// The effect of a key press in the tree.
 enum Reaction {
-    /// Opens, closes, or shows more.
+    /// Activates the row: expands it, collapses it, or shows more entries.
     Act,
-    /// Goes to a row.
+    /// Moves to a row.
     Go(usize),
 }
 
@@ -177,11 +176,11 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     })
 }
 
-/// The row at a position. It is rendered again only if it changed.
+/// The row at an index. It is rendered again only if it changed.
 #[component]
 fn TreeRow(
     rows: Memo<Vec<Row>>,
-    /// The path of the row in the tab order.
+    /// The path of the row that is in the tab order.
     current: Memo<String>,
     place: usize,
     folds: Folds<String>,
@@ -192,10 +191,10 @@ fn TreeRow(
             let is_current = current.with(|current| *current == row.path);
             (row, is_current)
         });
-        // A row that is about to be removed stays as it is.
+        // Keep the content of a row that is about to be removed.
         row.or_else(|| former.cloned().flatten())
     });
-    // The element stays while its row changes, because replacing its attributes would take the focus from it.
+    // The element is preserved while its row changes: replacing its attributes would lose the focus.
     let attribute = move |of: fn(&Row, bool) -> Option<String>| {
         Signal::derive(move || {
             row.with(|row| {
@@ -328,7 +327,7 @@ fn row_mark(mark: &Mark) -> Option<AnyView> {
         }
         .into_any(),
         Mark::Changed { was } => {
-            // A longer value gets its own line.
+            // A longer value gets a line of its own.
             let class = match was.len() {
                 ..=16 => "tree-mark",
                 _ => "tree-mark past",

@@ -1,5 +1,4 @@
-//! The rich view of a frame: blocks that an environment describes as data, rendered the same way for all
-//! environments.
+//! The rich view of a frame: blocks that an environment describes as data, rendered the same way for all environments.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -11,12 +10,12 @@ use crate::later::Later;
 use crate::projection::shapes::{circle, polyline, rectangle};
 use crate::projection::summary::reward_text;
 
-/// Renders a view; nothing for `None`.
+/// Renders a view; empty for `None`.
 #[component]
 pub fn FrameView(#[prop(into)] view: Signal<Option<View>>) -> impl IntoView {
     let count =
         Memo::new(move |_| view.with(|view| view.as_ref().map_or(0, |view| view.blocks.len())));
-    // Blocks that stay the same are not rendered again.
+    // Unchanged blocks are not rendered again.
     let keys = move || (0..count.get() as u64).collect();
     let draw = move |place: u64| {
         let place = usize::try_from(place).unwrap_or_default();
@@ -38,7 +37,7 @@ pub(crate) fn install() {
     OTHERS.set(other_block);
 }
 
-/// The first environment initially shows no blocks; the code of all but passages is loaded later.
+/// Renders a block. The first environment initially shows only passages; the code of all other blocks is lazily loaded.
 fn block(block: &Block) -> AnyView {
     match block {
         Block::Passage { label, text } => {
@@ -87,7 +86,7 @@ fn other_block(block: &Block) -> AnyView {
             height,
             shapes,
         } => drawing(label, (*width, *height), shapes),
-        // A block that this version does not know.
+        // A block type that this version does not support.
         _ => ().into_any(),
     }
 }
@@ -102,7 +101,7 @@ const fn tone_class(tone: Tone) -> &'static str {
     }
 }
 
-/// A tone in words, for readers who cannot see its colour.
+/// Names a tone, for users who cannot see its colour.
 fn tone_word(tone: Tone) -> Option<impl IntoView> {
     let word = match tone {
         Tone::Plain => return None,
@@ -114,7 +113,7 @@ fn tone_word(tone: Tone) -> Option<impl IntoView> {
 }
 
 fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
-    // The style sheet displays it as text lines, so some browsers drop its table roles.
+    // The style sheet displays the table as lines of text, which makes some browsers drop its table roles.
     let rows = rows.iter().map(|(input, result, tone)| {
         view! {
             <tr role="row" class=tone_class(*tone)>
@@ -141,7 +140,7 @@ fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
 }
 
 fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>) -> AnyView {
-    /// The length of the scale, in units.
+    /// The length of the scale in user units.
     const LENGTH: f64 = 100.0;
     let range = high - low;
     let place = |value: f64| {
@@ -200,7 +199,7 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
     .into_any()
 }
 
-/// A number on a gauge, with thousands separators for integers.
+/// Formats a number of a gauge, with thousands separators for integers.
 fn plain(value: f64) -> String {
     let text = reward_text(value);
     match text.strip_suffix(".0") {
@@ -210,7 +209,7 @@ fn plain(value: f64) -> String {
 }
 
 fn drawing(label: &Text, (width, height): (f64, f64), shapes: &[Shape]) -> AnyView {
-    // Clamped, so that no drawing breaks the page.
+    // Clamp the lengths, so that no drawing breaks the layout of the page.
     let bounded = |length: f64| {
         if length.is_finite() {
             length.clamp(1.0, 1e6)
@@ -219,7 +218,7 @@ fn drawing(label: &Text, (width, height): (f64, f64), shapes: &[Shape]) -> AnyVi
         }
     };
     let (width, height) = (bounded(width), bounded(height));
-    // Text size is relative to the drawing, whatever its units.
+    // The font size is relative to the size of the drawing, whatever its units.
     let font_size = width.min(height) / 20.0;
     let shapes: Vec<AnyView> = shapes.iter().map(shape).collect();
     view! {
@@ -268,12 +267,12 @@ fn shape(shape: &Shape) -> AnyView {
             }
             .into_any()
         }
-        // A shape that this version does not know.
+        // A shape that this version does not support.
         _ => view! { <path></path> }.into_any(),
     }
 }
 
-/// A text within an SVG, which cannot contain HTML: invisible characters are removed.
+/// A text within an SVG, which cannot contain HTML. Invisible characters are removed.
 fn inert_words(text: &str) -> String {
     use crate::projection::text::{Piece, pieces};
     pieces(text)

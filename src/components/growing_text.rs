@@ -1,5 +1,5 @@
-//! A text that grows while it is read. Only new text is added to the page, with complete lines in their own
-//! elements, so that a long response costs no more to render than a short one.
+//! A text that grows while it is shown. Only new text is appended to the DOM, and complete lines get elements of their
+//! own, so that appending to a long response costs no more than to a short one.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use crate::browser;
 use crate::projection::text::{Piece, pieces};
 
-/// A growing text. `rest` returns the text from a byte offset and tracks what it reads. It scrolls with its end
-/// unless the reader scrolled up.
+/// A growing text. `rest` returns the text from a byte offset and tracks the signals that it reads. The view follows
+/// the end of the text unless the user scrolled up.
 pub fn growing_text(
     class: &'static str,
     label: Option<&'static str>,
@@ -49,7 +49,7 @@ fn growing_boxed(
     .into_any()
 }
 
-/// The text with invisible characters replaced by their names.
+/// Replaces invisible characters with their names.
 fn legible(text: &str) -> String {
     let pieces = pieces(text);
     let mut legible = String::with_capacity(text.len());

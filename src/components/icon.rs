@@ -1,44 +1,42 @@
-//! Icons: drawn in a square of 16 units in the text colour. Buttons with icons always have a name too.
+//! Icons, drawn in a square of 16 units in the text colour. A button with an icon always has an accessible name.
 
 use leptos::prelude::*;
 
-/// An icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
     Play,
     Pause,
-    /// Goes to the start.
+    /// Go to the start.
     First,
-    /// Goes one back.
+    /// Go back by one.
     Previous,
-    /// Goes one on.
+    /// Go forward by one.
     Next,
-    /// Goes to the end.
+    /// Go to the end.
     Last,
-    /// Copies.
     Copy,
     /// Success.
     Check,
-    /// Closes, removes.
+    /// Close or remove.
     Close,
     Add,
-    /// Moves up.
+    /// Move up.
     Up,
-    /// Moves down.
+    /// Move down.
     Down,
-    /// Opens and closes: points right, rotated when open.
+    /// Expand and collapse: points right, rotated when expanded.
     Chevron,
     Warning,
-    /// A light theme.
+    /// Light theme.
     Sun,
-    /// A dark theme.
+    /// Dark theme.
     Moon,
-    /// The theme of the system.
+    /// The system's theme.
     Screen,
 }
 
 impl Glyph {
-    /// The strokes, as the `d` of an SVG path.
+    /// The strokes, as the `d` attribute of an SVG path.
     const fn path(self) -> &'static str {
         match self {
             Glyph::Play => "M5 3.2v9.6L12.6 8z",
@@ -67,7 +65,7 @@ impl Glyph {
 /// An icon that is hidden from screen readers.
 #[component]
 pub fn Icon(
-    /// What it shows.
+    /// The shape to draw.
     glyph: Glyph,
 ) -> impl IntoView {
     let class = match glyph {
@@ -81,10 +79,10 @@ pub fn Icon(
     }
 }
 
-/// An icon with a name for screen readers.
+/// An icon with an accessible name.
 #[component]
 pub fn NamedIcon(
-    /// What it shows.
+    /// The shape to draw.
     glyph: Glyph,
     name: &'static str,
 ) -> impl IntoView {

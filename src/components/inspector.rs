@@ -1,4 +1,4 @@
-//! The requests and responses of a step as sent over the wire, without the key.
+//! The recorded requests and responses of a step, without the API key.
 
 use leptos::prelude::*;
 use volary_agent::model::Exchange;
@@ -33,7 +33,7 @@ pub fn Inspector(
     }
 }
 
-/// Selects one of several exchanges.
+/// Tabs that select one of several exchanges.
 fn tries(
     exchanges: &[Result<Exchange, KeptError>],
     chosen: RwSignal<usize>,
@@ -63,7 +63,7 @@ fn tries(
     }
 }
 
-/// Why a recorded request cannot be shown.
+/// An alert that a recorded request cannot be shown.
 fn unreadable(error: KeptError) -> AnyView {
     view! {
         <p class="alert" role="alert">
@@ -153,7 +153,7 @@ fn headers(headers: impl Iterator<Item = (String, String)>) -> AnyView {
     view! { <dl class="headers">{rows.collect_view()}</dl> }.into_any()
 }
 
-/// JSON is formatted; other bodies, such as streams, are shown as text.
+/// Renders a body. JSON is formatted; other bodies, such as streams, are shown as text.
 fn body_view(body: &Text) -> AnyView {
     let fold = RwSignal::default();
     let body = match json::read(body) {

@@ -1,4 +1,4 @@
-//! JSON values as coloured text.
+//! JSON values as syntax-highlighted text.
 
 use leptos::prelude::*;
 use volary_core::Json;
@@ -8,9 +8,10 @@ use super::text::{Fold, FoldControls, fold_class, folded_text, inert};
 use crate::projection::pretty::{Token, TokenKind, pretty};
 use crate::projection::size_text;
 
-/// The lines shown of a collapsed value.
+/// The number of lines shown of a collapsed value.
 const PREVIEW_LINES: usize = 20;
-/// Longer values are shown as plain text when expanded, because each colour is an element.
+/// Maximum number of highlighted lines. Longer values are shown as plain text when expanded, because each colour is an
+/// element.
 const COLOURED_LINES: usize = 600;
 
 /// The CSS class of a token.
@@ -32,7 +33,7 @@ fn coloured(tokens: &[Token]) -> AnyView {
     views.collect_view().into_any()
 }
 
-/// A JSON value of any size. A long one is collapsed; the caller stores its state, which outlives the element.
+/// A JSON value of any size. A long one is collapsed; the caller owns the fold, which outlives the element.
 pub fn json_text(value: &Json, fold: RwSignal<Fold>) -> AnyView {
     let preview = pretty(value, PREVIEW_LINES);
     if !preview.cut {

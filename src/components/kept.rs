@@ -1,14 +1,13 @@
-//! A part of the page that keeps its state while another is shown.
+//! A part of the page that stays mounted, with its state, while another part is shown.
 
 use leptos::prelude::*;
 
-/// A part of the page that is built when it is first wanted, and hidden when it is not.
+/// A part of the page that is built on first use and then hidden instead of removed.
 #[component]
 pub fn Kept(
-    /// Whether it is shown.
+    /// Whether the part is shown.
     #[prop(into)]
     is_wanted: Signal<bool>,
-    /// The part.
     children: ChildrenFn,
 ) -> impl IntoView {
     let was_wanted = Memo::new(move |former: Option<&bool>| {

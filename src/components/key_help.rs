@@ -1,4 +1,4 @@
-//! The dialog of `?`: shortcuts, what the words mean, where the documentation is, and which version this is.
+//! The help dialog on `?`: keyboard shortcuts, glossary, links to the documentation, and the version.
 
 use leptos::prelude::*;
 
@@ -9,14 +9,14 @@ use crate::projection::glossary::TERMS;
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
 
-/// [`KeyHelp`], for callers that cannot wait for its code.
+/// Slot for [`KeyHelp`], for callers that cannot wait for its code.
 pub static KEY_HELP: Later<View> = Later::new();
 
 pub(crate) fn install() {
     KEY_HELP.set(|open, keys| view! { <KeyHelp open keys/> }.into_any());
 }
 
-/// The documents that come with the page: their files in `docs/` and what they are about.
+/// The bundled documents: file names in `docs/` and descriptions.
 const DOCUMENTS: [(&str, &str); 8] = [
     ("review", "Read, search and compare trajectories"),
     ("evaluate", "Evaluate policies on many tasks"),
@@ -28,12 +28,12 @@ const DOCUMENTS: [(&str, &str); 8] = [
     ("offline", "Use it without a connection"),
 ];
 
-/// Lists shortcuts, terms and documents. The part of a key after ` in ` or ` on ` says where it works.
+/// Lists shortcuts, terms and documents. The part of a shortcut's text after ` in ` or ` on ` says where it works.
 #[component]
 pub fn KeyHelp(
-    /// Whether it is shown.
+    /// Whether the dialog is open.
     open: RwSignal<bool>,
-    /// Each key with what it does.
+    /// Each key with a description of its effect.
     keys: &'static [(&'static str, &'static str)],
 ) -> impl IntoView {
     let rows = keys.iter().map(|(keys, meaning)| {
@@ -49,7 +49,7 @@ pub fn KeyHelp(
             </div>
         }
     });
-    // Some pages have none.
+    // Some pages have no shortcuts.
     let shortcuts = (!keys.is_empty()).then(|| {
         view! {
             <section aria-label="Keyboard shortcuts">
@@ -110,7 +110,7 @@ pub fn KeyHelp(
     }
 }
 
-/// Where the source is, and under which licence.
+/// Links to the source code and the licence.
 fn about_source() -> AnyView {
     let license = format!("Licence: {}. ", env!("CARGO_PKG_LICENSE"));
     let repository = env!("CARGO_PKG_REPOSITORY");

@@ -1,8 +1,9 @@
-//! A keyed list: a view for each key, kept as long as its key is there.
+//! A keyed list: one view per key, which is preserved as long as its key is in the list.
 //!
-//! **Invariant:** while the order stays the same, a view that is kept is not touched. An element that is removed and inserted
-//! again is styled and laid out again with everything in it and loses the focus; the `<For>` of leptos does that to views
-//! that stay when several come or go before them. Long lists, and lists whose buttons keep the focus, use this list.
+//! **Invariant:** while the order stays the same, preserved views are not moved in the DOM. An element that is removed
+//! and inserted again has its whole subtree styled and laid out again and loses the focus; the `<For>` of leptos does
+//! that to preserved views when several items are inserted or removed before them. Long lists, and lists whose buttons
+//! keep the focus, use this list.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,7 +20,7 @@ use leptos::tachys::view::any_view::AnyViewState;
 use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
 use leptos::wasm_bindgen::JsCast;
 
-/// A keyed list. No two keys may be equal.
+/// A keyed list. Keys must be unique.
 pub fn keyed(
     keys: impl Fn() -> Vec<u64> + Send + Sync + 'static,
     draw: impl Fn(u64) -> AnyView + Send + Sync + 'static,
@@ -27,7 +28,7 @@ pub fn keyed(
     keyed_boxed(Box::new(keys), Arc::new(draw))
 }
 
-/// The key of an item that is identified by a value.
+/// Hashes a value that identifies an item into its key.
 pub fn key_of(name: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
@@ -38,7 +39,7 @@ fn keyed_boxed(
     keys: Box<dyn Fn() -> Vec<u64> + Send + Sync>,
     draw: Arc<dyn Fn(u64) -> AnyView + Send + Sync>,
 ) -> AnyView {
-    // The views belong to the list's owner, so that they outlive its next change.
+    // The views belong to the list's owner, so that they survive its next update.
     let owner = Owner::current().unwrap_or_default();
     let list = move || {
         let list = Keyed {
@@ -51,34 +52,33 @@ fn keyed_boxed(
     list.into_any()
 }
 
-/// A description of the list.
 struct Keyed {
     keys: Vec<u64>,
     draw: Arc<dyn Fn(u64) -> AnyView + Send + Sync>,
     owner: Owner,
 }
 
-/// The list on the page.
+/// The mounted list.
 struct Standing {
     views: Vec<(u64, View)>,
-    /// The node after the last of them.
+    /// The node after the last view.
     end: Placeholder,
 }
 
 type View = OwnedViewState<AnyViewState>;
 
-/// The origin of the view of a key.
+/// How the view of a key gets into the updated list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// It stays in place; its index in the previous list.
+    /// Stays in place. Holds its index in the previous list.
     Stays(usize),
-    /// It moves; its index in the previous list.
+    /// Moves. Holds its index in the previous list.
     Comes(usize),
-    /// It is new.
+    /// Is newly rendered.
     Drawn,
 }
 
-/// The origins of the views of a list. Those that stay keep their order.
+/// Determines the source of each view. The views that stay keep their relative order.
 fn sources(former: &[u64], keys: &[u64]) -> Vec<Source> {
     let places: BTreeMap<u64, usize> = (0..).zip(former).map(|(at, key)| (*key, at)).collect();
     let mut passed = 0;
@@ -125,7 +125,7 @@ impl Render for Keyed {
         for mut gone in former.into_iter().flatten() {
             gone.unmount();
         }
-        // From the end: each view is inserted before one that is in place already.
+        // Iterate from the end: each view is inserted before one that is already in place.
         let parent = Rndr::get_parent(&list.end).and_then(|parent| parent.dyn_into().ok());
         let parent: Option<Element> = parent;
         let wanted = self.keys.iter().zip(sources).zip(kept);
@@ -184,13 +184,13 @@ impl Mountable for Standing {
 impl AddAnyAttr for Keyed {
     type Output<Added: Attribute> = Self;
 
-    /// A list is no element.
+    /// A list has no element that could have attributes.
     fn add_any_attr<Added: Attribute>(self, _: Added) -> Self {
         self
     }
 }
 
-/// The page is rendered in browsers only: it writes no HTML, and takes none over.
+/// The page is rendered in browsers only: neither server rendering nor hydration is supported.
 impl RenderHtml for Keyed {
     type AsyncOutput = Self;
     type Owned = Self;

@@ -1,4 +1,4 @@
-//! A page whose code is loaded when it is opened, with an alert if that fails.
+//! A page whose code is loaded on demand, with an alert if loading fails.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use super::alert_box::AlertWords;
 use crate::browser::lazy::{Loaded, Page, Unloaded};
 use crate::browser::spawn;
 
-/// A page that is being loaded.
+/// The future of a page that is being loaded.
 pub type Coming = Pin<Box<dyn Future<Output = Loaded<Page>>>>;
 
 #[derive(Clone, Copy)]
@@ -19,14 +19,14 @@ enum State {
     Lost,
 }
 
-/// Loads and shows a page; `name` is its display name.
+/// Loads and shows a page. `name` is used in the alert.
 pub fn lazy(name: &'static str, load: fn() -> Coming) -> AnyView {
     let state = RwSignal::new(State::Coming);
     let fetch = move || {
         state.set(State::Coming);
         spawn(async move {
             let page = load().await.map_or(State::Lost, State::Here);
-            // If the reader left meanwhile, the signal is gone.
+            // If the user left meanwhile, the signal is disposed of.
             let _ = state.try_set(page);
         });
     };

@@ -1,8 +1,8 @@
-//! Components: they render projections, read signals and call callbacks, and do not depend on the playground.
-//! They show untrusted texts through [`text`].
+//! Shared components. They render projections, read signals and call callbacks, and do not depend on the playground.
+//! Untrusted texts are rendered through [`text`].
 //!
-//! Two rules hold for all of them. The security policy allows no style attributes, so appearance comes from
-//! classes. And only the playground has buttons called Step, Run, Stop or Reset.
+//! Two rules apply to all of them. The content security policy allows no style attributes, so appearance comes from
+//! classes. Only the playground has buttons named Step, Run, Stop or Reset.
 
 pub mod alert_box;
 pub mod copy_button;

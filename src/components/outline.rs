@@ -12,7 +12,7 @@ use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
 use crate::projection::text::count_text;
 
-/// The height of a line, as in the style sheet.
+/// The height of a line in pixels, as in the style sheet.
 const LINE: f64 = 30.0;
 
 /// Additional marks of steps.
@@ -24,7 +24,7 @@ pub struct Badges {
     pub differs: Option<usize>,
 }
 
-/// The outline. It keeps the selected step in view.
+/// The outline, which scrolls the selected step into view.
 pub fn outline(
     episode: Signal<Arc<Episode>>,
     edition: Signal<u32>,

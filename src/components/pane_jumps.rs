@@ -1,4 +1,4 @@
-//! A bar that links to each pane, for narrow screens, where panes are stacked.
+//! A bar with a link to each pane, for narrow screens, on which panes are stacked.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Playback: the selection moves along a timeline by itself.
+//! Playback: advances the selection along a timeline.
 
 use std::time::Duration;
 
@@ -13,14 +13,13 @@ pub struct Player {
     pub selected: RwSignal<usize>,
     /// The last step that can be selected.
     pub last: Signal<usize>,
-    /// Whether it is playing.
     pub playing: RwSignal<bool>,
     /// Speed in steps per second.
     pub speed: RwSignal<f64>,
 }
 
 impl Player {
-    /// Stopped playback.
+    /// A player that is stopped.
     pub fn new(selected: RwSignal<usize>, last: Signal<usize>) -> Player {
         Player {
             selected,
@@ -39,7 +38,7 @@ impl Player {
                 return;
             }
             if self.selected.get_untracked() >= self.last.get_untracked() {
-                // Playing at the end restarts from the beginning.
+                // Playback at the end restarts from the beginning.
                 self.selected.set(0);
             }
             browser::spawn(self.play(round, round.get_value()));

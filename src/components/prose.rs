@@ -1,7 +1,6 @@
-//! Rendered Markdown: our own elements and text nodes, never markup from the text.
+//! Renders Markdown as the page's own elements and text nodes; markup in the text is never interpreted.
 //!
-//! Each text states its source offset (`data-at`), so that passages can be found and selected in the rendered
-//! text.
+//! Each text has its source offset in `data-at`, so that passages can be found and selected in the rendered text.
 
 use leptos::prelude::*;
 
@@ -10,11 +9,11 @@ use crate::later::Later;
 use crate::projection::content::is_raster_data;
 use crate::projection::prose::{Kind, Node, may_lead_to, prose};
 
-/// Renders Markdown that begins at an offset of a longer text. Its code is loaded only by pages that show
-/// episodes.
+/// Slot for the function that renders Markdown beginning at an offset of a longer text. Its code is loaded only by
+/// pages that show episodes.
 pub static PROSE: Later<fn(&str, usize) -> AnyView> = Later::new();
 
-/// Loads it.
+/// Installs the renderer in [`PROSE`].
 pub fn install() {
     PROSE.set(prose_view);
 }
@@ -36,13 +35,13 @@ fn draw(nodes: &[Node], at: usize) -> Vec<AnyView> {
     nodes.iter().map(|node| element(node, at)).collect()
 }
 
-/// The recursion is as deep as the tree, whose depth is bounded.
+/// Recursive; the depth of the tree is bounded.
 fn element(node: &Node, at: usize) -> AnyView {
     let inside = || draw(&node.children, at);
     match &node.kind {
         Kind::Text { at: within, text } => plain(text, at + within),
         Kind::Paragraph => view! { <p dir="auto">{inside()}</p> }.into_any(),
-        // Headings in texts must not become part of the outline of the page.
+        // Headings in texts must not become part of the page's heading structure.
         Kind::Heading(level) => {
             let class = format!("prose-heading level-{level}");
             view! { <p dir="auto" class=class>{inside()}</p> }.into_any()
@@ -103,7 +102,7 @@ fn head(node: &Node, at: usize) -> AnyView {
     view! { <tr>{cells.collect_view()}</tr> }.into_any()
 }
 
-/// A link that sends no referrer and shows its target before it is followed.
+/// A link that sends no referrer and shows its target as a tooltip.
 fn link(address: &str, class: Option<&'static str>, inside: Vec<AnyView>) -> AnyView {
     let title = address.to_owned();
     if !may_lead_to(address) {
@@ -123,7 +122,8 @@ fn link(address: &str, class: Option<&'static str>, inside: Vec<AnyView>) -> Any
     .into_any()
 }
 
-/// Embedded images are shown. Others are not fetched, because a request would reveal the reader to their hosts.
+/// An image. Embedded images are shown. Remote ones are not fetched, because a request would reveal the reader to their
+/// hosts.
 fn image(node: &Node, address: &str, at: usize) -> AnyView {
     if is_raster_data(address) {
         return view! {

@@ -1,4 +1,4 @@
-//! Amounts by step as a curve: one bar per step and a line of the running total.
+//! A bar chart of an amount per step, with a line of the running total.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::projection::summary::reward_text;
 use crate::projection::tally::Tally;
 use crate::projection::text::plural;
 
-/// The reward curve. A click selects a step; the timeline's slider does the same by keyboard.
+/// The reward curve. A click selects a step; the timeline's slider does the same for keyboard users.
 #[component]
 pub fn RewardCurve(
     #[prop(into)] episode: Signal<Arc<Episode>>,
@@ -120,7 +120,7 @@ fn figure(
         }
     };
     let of_curve = move |part: fn(&Curve) -> String| move || curve.with(part);
-    // If all amounts are zero, both ends are the same and shown once.
+    // If all amounts are zero, both bounds are equal and shown once.
     let high = move || {
         bounds.with(|bounds| match bounds.high > bounds.low {
             true => amount(bounds.high),
@@ -167,7 +167,7 @@ fn zero_line(y: f64) -> String {
     format!("M0 {y:.1}H{WIDTH}")
 }
 
-/// The reward of a step, if it has one, and the total up to it, in words.
+/// Describes the reward of a step, if it has one, and the total up to it.
 fn reward_at(rewards: &[f64], step: usize, reward: Option<f64>) -> String {
     let total: f64 = rewards.iter().take(step).sum();
     let total = reward_text(total);

@@ -1,4 +1,4 @@
-//! A virtual list: of many rows of the same height, only those near the viewport are on the page.
+//! A virtual list for many rows of the same height. Only rows near the viewport are mounted.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,32 +10,32 @@ use super::keyed::keyed;
 use crate::browser;
 use crate::projection::rows::{reveal, window};
 
-/// A list of rows.
+/// A description of a virtual list.
 #[derive(Clone, Copy)]
 pub struct Rows {
     /// The number of rows.
     pub count: Signal<usize>,
-    /// Changes whenever the contents of existing rows change.
+    /// Incremented when the contents of existing rows change.
     pub edition: Signal<u32>,
     /// The height of a row in pixels, as in the style sheet.
     pub height: f64,
-    /// The row to scroll to whenever it changes.
+    /// The row to scroll to whenever this changes.
     pub seen: Signal<Option<usize>>,
-    /// The role of the list, whose children are the rows.
+    /// The ARIA role of the list, whose children are the rows.
     pub role: &'static str,
-    /// The class of the element that scrolls.
+    /// The class of the scrolling element.
     pub class: &'static str,
-    /// Its name, unless the element around it has one.
+    /// The accessible name of the list, unless the element around it has one.
     pub name: Option<&'static str>,
 }
 
-/// The identity of the item in a row. No two rows have the same.
+/// The identity of the item in a row, which is unique.
 type Identity = Arc<dyn Fn(usize) -> u64 + Send + Sync>;
 
-/// Draws a row once. The signal is the index of the row, and notifies again in each edition.
+/// Draws a row once. The signal contains the index of the row and notifies again in each edition.
 type Draw = Arc<dyn Fn(Signal<usize>) -> AnyView + Send + Sync>;
 
-/// Draws a row again in each edition.
+/// Adapts a function to [`Draw`] that draws the row again in each edition.
 pub fn anew(
     draw: impl Fn(usize) -> AnyView + Send + Sync + 'static,
 ) -> impl Fn(Signal<usize>) -> AnyView + Send + Sync + 'static {
@@ -51,14 +51,14 @@ pub fn anew(
 }
 
 impl Rows {
-    /// The list. A row is drawn when it comes near the viewport and removed when it leaves. In another edition it keeps
-    /// its elements and gets the new contents.
+    /// The list. A row is drawn when it comes near the viewport and removed when it leaves. In a new edition its
+    /// elements are preserved and their contents updated.
     pub fn view(self, draw: impl Fn(usize) -> AnyView + Send + Sync + 'static) -> AnyView {
         self.view_of(|row| row as u64, anew(draw))
     }
 
-    /// The same list, of items that may move: an item keeps its elements, and with them the focus. A row is drawn once,
-    /// with a signal of its index that notifies again in each edition.
+    /// The same list for items that may move: an item's elements are preserved, and with them the focus. A row is drawn
+    /// once, with a signal of its index that notifies again in each edition.
     pub fn view_of(
         self,
         identity: impl Fn(usize) -> u64 + Send + Sync + 'static,
@@ -108,7 +108,7 @@ impl Rows {
             if is_seen() {
                 return browser::timers::next_frame(refresh);
             }
-            // The first rows are drawn before the first paint, but after everything around them is on the page.
+            // Draw the first rows before the first paint, but after everything around them is mounted.
             browser::spawn(async move {
                 refresh();
                 if !is_seen() {
@@ -120,7 +120,7 @@ impl Rows {
             let (Some(row), Some(scroller)) = (self.seen.get(), scroller.get()) else {
                 return;
             };
-            // The row may be new: its room is made first.
+            // The row may be new; its space is laid out first.
             browser::timers::next_frame(move || {
                 refresh();
                 let top = browser::element::scroll_top(&scroller);
@@ -137,7 +137,7 @@ impl Rows {
                 sizes.set_value(browser::element::watch_size(&[&scroller], refresh));
             }
         });
-        // The rows on the page: the identity and index of each.
+        // The mounted rows: identity and index of each.
         let standing = Memo::new(move |_| {
             let rows: Range<usize> = shown.get();
             let rows = rows.map(|row| (identity(row), row)).collect::<Vec<_>>();
@@ -150,7 +150,7 @@ impl Rows {
                     let (_, row) = rows.iter().find(|(other, _)| *other == who)?;
                     Some((*edition, *row))
                 });
-                // A row that is about to be removed stays as it is.
+                // Keep the content of a row that is about to be removed.
                 found.or(former.copied()).unwrap_or_default()
             });
             draw(Signal::derive(move || place.get().1))

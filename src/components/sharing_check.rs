@@ -1,7 +1,8 @@
-//! What should perhaps not be shared: keys, tokens, passwords and e-mail addresses, each with its place, shown before
-//! something is exported or shared, and masked on request.
+//! A check for sensitive data before something is exported or shared: lists keys, tokens, passwords and e-mail
+//! addresses with their places, and masks them on request.
 //!
-//! The search is `volary_trajectory::sensitive`; everything that leaves the page as a file or a link passes through here.
+//! The search is `volary_trajectory::sensitive`. Invariant: everything that leaves the page as a file or a link passes
+//! through this module.
 
 use std::sync::Arc;
 
@@ -13,20 +14,19 @@ use super::dialog::Dialog;
 use super::text::inert;
 use crate::projection::text::count_text;
 
-/// The most findings that are listed.
+/// The maximum number of findings that are listed.
 const MOST: usize = 100;
 
-/// Something that should perhaps not be shared, and the episode or file that has it where there are several.
+/// A finding of sensitive data, with the episode or file that contains it if there are several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The episode or file.
     pub owner: Option<Text>,
-    /// What it is and where.
     pub finding: Finding,
 }
 
 impl Found {
-    /// The findings in something that needs no name.
+    /// Wraps findings that need no owner.
     pub fn all(findings: Vec<Finding>) -> Vec<Found> {
         let findings = findings.into_iter();
         let found = findings.map(|finding| Found {
@@ -36,27 +36,27 @@ impl Found {
         found.collect()
     }
 
-    /// Whether any of them gives access to something. Such findings are masked by default.
+    /// Returns whether any finding is a secret, which gives access to something. Secrets are masked by default.
     pub fn any_secret(found: &[Found]) -> bool {
         found.iter().any(|one| one.finding.kind.is_secret())
     }
 }
 
-/// The findings, and whether they are masked. Nothing if there are none.
+/// The list of findings and the choice to mask them. Empty if there are none.
 #[component]
 pub fn SharingCheck(
-    /// What was found.
+    /// The findings to list.
     #[prop(into)]
     found: Signal<Vec<Found>>,
-    /// What holds them: "This episode".
+    /// What contains the findings, as the subject of a sentence: "This episode".
     subject: &'static str,
-    /// Whether they are masked.
+    /// Whether the findings are masked.
     masks: RwSignal<bool>,
-    /// Shows a step, if that is possible here.
+    /// Selects a step, if that is possible on this page.
     #[prop(optional)]
     on_step: Option<Callback<usize>>,
 ) -> impl IntoView {
-    // Secrets are masked unless the user decides otherwise; an address alone is not.
+    // Mask secrets unless the user decides otherwise; an e-mail address alone is not masked by default.
     Effect::new(move |_| masks.set(found.with(|found| Found::any_secret(found))));
     let words = move || {
         found.with(|found| {
@@ -132,26 +132,26 @@ fn item(found: &Found, on_step: Option<Callback<usize>>) -> AnyView {
     .into_any()
 }
 
-/// A file that is saved after the user saw what is in it.
+/// A file that waits for the user to review the findings in it.
 #[derive(Clone)]
 struct Pending {
     subject: &'static str,
     found: Vec<Found>,
-    /// Saves it, masked or not.
+    /// Saves the file; the argument says whether to mask it.
     save: Callback<bool>,
 }
 
-/// Asks before a file is saved that has findings.
+/// Asks the user before a file with findings is saved.
 #[derive(Clone, Copy)]
 pub struct CheckedExport(RwSignal<Option<Arc<Pending>>>);
 
 impl CheckedExport {
-    /// Nothing to save.
+    /// Without a pending file.
     pub fn new() -> CheckedExport {
         CheckedExport(RwSignal::new(None))
     }
 
-    /// Saves something: at once if nothing was found, otherwise after the user decided whether to mask it.
+    /// Saves a file: at once if nothing was found, otherwise after the user decided whether to mask it.
     pub fn save(
         self,
         subject: &'static str,
@@ -176,10 +176,10 @@ impl Default for CheckedExport {
     }
 }
 
-/// The question of [`CheckedExport`].
+/// The dialog of [`CheckedExport`].
 #[component]
 pub fn CheckedExportDialog(
-    /// What is saved.
+    /// The export whose question is shown.
     export: CheckedExport,
 ) -> impl IntoView {
     let open = RwSignal::new(false);

@@ -1,5 +1,5 @@
-//! The steps of an episode as one bar: the width of a step is its duration, its colour is its kind, and a click
-//! selects it. The bar takes no focus, because the timeline's slider does the same by keyboard.
+//! The steps of an episode as one bar: the width of a segment shows the step's duration, its colour the step's kind,
+//! and a click selects it. The bar is not focusable, because the timeline's slider does the same for keyboard users.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! The styles of what a first visit does not show at once.
+//! Style sheets that the first view does not need.
 
 use crate::browser::appearance;
 
-/// Adds them to the page.
+/// Adds these style sheets to the page.
 pub fn adopt_later() {
     appearance::adopt(include_str!("../../style/later.css"));
     appearance::adopt(include_str!("../../style/model.css"));

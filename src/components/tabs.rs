@@ -1,20 +1,20 @@
-//! Tabs that choose one of several panels. The caller draws the panels, with the ids `{prefix}-panel-{i}`.
+//! A tab list for one of several panels. The caller renders the panels, with the ids `{prefix}-panel-{i}`.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use crate::browser;
 
-/// A list of tabs. Arrow keys move among them.
+/// A tab list. Arrow keys move between tabs.
 #[component]
 pub fn Tabs(
-    /// What the tabs choose, for screen readers.
+    /// The accessible name of the tab list.
     label: &'static str,
     /// The names of the tabs.
     names: &'static [&'static str],
-    /// The index of the chosen tab.
+    /// The index of the selected tab.
     active: RwSignal<usize>,
-    /// The prefix of the ids of tabs and panels.
+    /// Prefix of the ids of tabs and panels.
     id_prefix: &'static str,
 ) -> impl IntoView {
     let pressed = move |event: KeyboardEvent| {

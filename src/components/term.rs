@@ -1,26 +1,28 @@
-//! Explanations of words where they appear: a small button that opens their meaning, for mouse, keyboard and touch.
+//! Explanations of terms where they appear: a small button that opens a popover, for mouse, keyboard and touch.
 //!
-//! Invariants: the browser opens and closes them (`popover`), so Escape and a click elsewhere close them and the focus
-//! returns. The button takes no part in the height of a line, so that nothing moves when its code arrives.
+//! Invariants: the browser opens and closes the popover (`popover`), so that Escape and a click elsewhere close it and
+//! the focus returns. The button does not contribute to the height of its line, so that nothing moves when its code is
+//! loaded.
 
 use leptos::prelude::*;
 
 use crate::later::Later;
 use crate::projection::glossary::{meaning, question};
 
-/// [`Terms`], for callers that cannot wait for its code. The first argument names the place, the second its terms.
+/// Slot for [`Terms`], for callers that cannot wait for its code. The first argument names the place, the second its
+/// terms.
 pub static TERMS: Later<fn(&'static str, &'static [&'static str]) -> AnyView> = Later::new();
 
 pub(crate) fn install() {
     TERMS.set(|place, terms| view! { <Terms place terms/> }.into_any());
 }
 
-/// The button and the meanings.
+/// The button and the popover with the explanations.
 #[component]
 pub fn Terms(
-    /// Where it is; there is one such button at each place.
+    /// The place of the button, which is unique on the page.
     place: &'static str,
-    /// The terms, as the glossary has them.
+    /// The terms, spelled as in the glossary.
     terms: &'static [&'static str],
 ) -> impl IntoView {
     let id = format!("terms-{place}");

@@ -1,4 +1,4 @@
-//! Terminal output with its colours, which are classes of the style sheet.
+//! Terminal output. Its colours are classes of the style sheet.
 
 use leptos::prelude::*;
 
@@ -6,10 +6,10 @@ use super::prose::plain;
 use super::text::inert;
 use crate::projection::ansi::{Look, stretches};
 
-/// Texts with more stretches are shown without colours, because each stretch is an element.
+/// Maximum number of coloured runs. A text with more runs is shown without colours, because each run is an element.
 const MOST: usize = 4_000;
 
-/// A text with escape sequences at an offset of a longer text, in characters.
+/// Renders a text with escape sequences that begins at an offset, in characters, of a longer text.
 pub fn terminal(text: &str, at: usize) -> AnyView {
     let found = stretches(text);
     if found.len() > MOST {

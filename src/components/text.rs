@@ -1,5 +1,5 @@
-//! Untrusted texts on the page: always text nodes, never markup; of bounded length; with names in place of invisible
-//! characters.
+//! Untrusted texts on the page. Invariants: they are text nodes, never markup; their length is bounded; invisible
+//! characters are replaced with their names.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -8,7 +8,7 @@ use crate::later::Later;
 use crate::projection::size_text;
 use crate::projection::text::{PART_BYTES, Piece, part, part_count, pieces, preview_end};
 
-/// A text of bounded length. Invisible characters are shown by name.
+/// A text of bounded length. Invisible characters are replaced with their names.
 pub fn inert(text: &str) -> AnyView {
     let pieces = pieces(text);
     if let [Piece::Plain(plain)] = pieces.as_slice() {
@@ -26,10 +26,10 @@ pub fn inert(text: &str) -> AnyView {
     views.collect_view().into_any()
 }
 
-/// Names up to this number of bytes need no line break.
+/// Names of up to this number of bytes need no line break.
 const SHORT_NAME: usize = 14;
 
-/// A name that may be broken after each underscore, point and slash.
+/// A name with a possible line break after each underscore, dot and slash.
 pub fn inert_name(name: &str) -> AnyView {
     if name.len() <= SHORT_NAME {
         return inert(name);
@@ -46,17 +46,17 @@ pub fn inert_name(name: &str) -> AnyView {
         .into_any()
 }
 
-/// How much of a long text is shown.
+/// The visible part of a long text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fold {
-    /// Its start.
+    /// The start of the text.
     #[default]
     Preview,
-    /// All of it; of a very long one, the part with this number.
+    /// The whole text, or this part of it if it is very long.
     Open(usize),
 }
 
-/// A text of any length. A long one is collapsed and states its size. The caller owns `fold`, so that it outlives the
+/// A text of any length. A long one is collapsed and shows its size. The caller owns `fold`, so that it outlives the
 /// element.
 pub fn folded_text(text: Text, fold: RwSignal<Fold>) -> AnyView {
     match preview_end(&text) {
@@ -90,7 +90,7 @@ fn LongText(text: Text, preview: usize, fold: RwSignal<Fold>) -> impl IntoView {
     }
 }
 
-/// Classes that say whether only the start is shown.
+/// Adds a class if only the start of the text is shown.
 pub(super) fn fold_class(classes: &'static str, fold: RwSignal<Fold>) -> Signal<String> {
     Signal::derive(move || match fold.get() {
         Fold::Preview => format!("{classes} folded"),
@@ -98,7 +98,7 @@ pub(super) fn fold_class(classes: &'static str, fold: RwSignal<Fold>) -> Signal<
     })
 }
 
-/// The buttons below a long text. They stay in place when they are pressed, and so keep the focus.
+/// The buttons below a long text. They stay mounted when pressed, and so keep the focus.
 #[component]
 pub(super) fn FoldControls(fold: RwSignal<Fold>, parts: usize, size: String) -> impl IntoView {
     let is_open = move || fold.get() != Fold::Preview;

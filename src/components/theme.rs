@@ -6,7 +6,7 @@ use super::icon::{Glyph, Icon};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// The system's.
+    /// The theme of the operating system.
     #[default]
     System,
     Light,
@@ -14,7 +14,7 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// The name in `data-theme` and in the browser's storage; none for the system's.
+    /// The value for `data-theme` and for the browser's storage; `None` for the system's theme.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Theme::System => None,
@@ -23,7 +23,7 @@ impl Theme {
         }
     }
 
-    /// The theme with this name; the system's for any other.
+    /// Parses a name. Anything unknown is the system's theme.
     pub fn of_name(name: Option<&str>) -> Self {
         match name {
             Some("light") => Theme::Light,

@@ -1,4 +1,4 @@
-//! The timeline of an episode: a slider over its steps, and a player.
+//! The timeline of an episode: a slider over its steps, and playback controls.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -7,7 +7,7 @@ use volary_core::json::float_from_text;
 use super::icon::{Glyph, Icon, NamedIcon};
 use crate::projection::text::{count_text, plural};
 
-/// The available speeds, in steps per second.
+/// The available playback speeds, in steps per second.
 const SPEEDS: [(f64, &str); 5] = [
     (0.5, "0.5"),
     (1.0, "1"),
@@ -16,7 +16,7 @@ const SPEEDS: [(f64, &str); 5] = [
     (20.0, "20"),
 ];
 
-/// A slider **Step** over an episode, with playback and navigation buttons.
+/// The **Step** slider of an episode, with buttons for playback and navigation.
 #[component]
 pub fn Timeline(
     /// The number of steps.
@@ -24,7 +24,6 @@ pub fn Timeline(
     length: Signal<usize>,
     /// The selected step; 0 is the reset.
     selected: RwSignal<usize>,
-    /// Whether it is playing.
     playing: RwSignal<bool>,
     /// Speed in steps per second.
     speed: RwSignal<f64>,

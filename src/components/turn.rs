@@ -1,4 +1,4 @@
-//! A streaming model response at the end of the transcript. It is marked as streaming; screen readers hear its
+//! A streaming model response at the end of the transcript. It is marked as streaming. Screen readers announce its
 //! state, not every word.
 
 use leptos::prelude::*;
@@ -10,29 +10,27 @@ use super::text::{inert, inert_name};
 use crate::projection::text::{count_text, large_count_text};
 use crate::projection::turn::{Stage, Turn, stage_text};
 
-/// The actions on a turn.
+/// Callbacks of the turn's buttons.
 #[derive(Clone, Copy)]
 pub struct TurnActions {
     /// Shows the requests.
     pub inspect: Callback<()>,
-    /// Stops the request.
     pub stop: Callback<()>,
-    /// Retries.
+    /// Retries the request.
     pub again: Callback<()>,
     /// Removes the turn.
     pub dismiss: Callback<()>,
 }
 
-/// The turn, if there is one.
+/// The current turn, if any.
 #[component]
 pub fn TurnView(
     turn: RwSignal<Option<Turn>>,
-    /// The page's clock, which ticks while the turn waits.
+    /// The page's clock in milliseconds, which ticks while the turn waits.
     clock: Signal<f64>,
-    /// The actions on it.
     actions: TurnActions,
 ) -> impl IntoView {
-    // Another attempt starts over.
+    // A retry starts over.
     let head =
         Memo::new(move |_| turn.with(|turn| Some((turn.as_ref()?.step, turn.as_ref()?.tries))));
     move || {
@@ -57,7 +55,7 @@ pub fn TurnView(
     }
 }
 
-/// Reads the turn; the fallback for no turn is never shown.
+/// Reads the turn; the default value for no turn is never shown.
 fn look<T: Default>(turn: RwSignal<Option<Turn>>, look: impl FnOnce(&Turn) -> T) -> T {
     turn.with(|turn| turn.as_ref().map(look).unwrap_or_default())
 }
@@ -159,7 +157,7 @@ fn StageLine(
             _ => String::new(),
         })
     };
-    // The button is in view, however the turn was started.
+    // Stop is offered here as well, so that it is in view however the turn was started.
     view! {
         <Show when=move || look(turn, Turn::is_going)>
             <div class="turn-going">
@@ -191,7 +189,7 @@ fn notes(turn: RwSignal<Option<Turn>>) -> impl IntoView {
     }
 }
 
-/// What remains of a turn that failed or was stopped.
+/// The remains of a turn that failed or was stopped.
 #[component]
 fn Outcome(turn: RwSignal<Option<Turn>>, actions: TurnActions) -> impl IntoView {
     let stage = Memo::new(move |_| look(turn, |turn| Some(turn.stage.clone())));

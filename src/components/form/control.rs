@@ -1,4 +1,4 @@
-//! Controls for values that are chosen rather than typed.
+//! Controls for values that are selected rather than typed.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use crate::components::text::inert;
 use crate::projection::form::{Blank, Draft, Field, Kind, Shape};
 use crate::projection::pretty::one_line;
 
-/// Unknown options.
+/// A constant value, which cannot be edited.
 pub(super) fn fixed(mut slot: Slot, value: &Json) -> AnyView {
     view! {
         <div class="field">
@@ -58,7 +58,7 @@ pub(super) fn check_box(mut slot: Slot) -> AnyView {
     .into_any()
 }
 
-/// A select among a few values, or yes and no for an optional boolean.
+/// A select among a few values, or between yes and no for an optional boolean.
 pub(super) fn choice(mut slot: Slot) -> AnyView {
     let (editor, fault) = (slot.editor, slot.fault());
     let shape = editor.shape(&slot.place);
@@ -92,7 +92,7 @@ pub(super) fn choice(mut slot: Slot) -> AnyView {
     .into_any()
 }
 
-/// The options of a select among shapes of drafts, from their labels. Their values are their indices.
+/// Options for the shapes of a draft, from their labels. The option values are their indices.
 pub(super) fn shape_options(options: Vec<(Shape, String)>, chosen: Memo<Shape>) -> AnyView {
     let options = options.into_iter().enumerate();
     let options = options.map(|(number, (shape, words))| {
@@ -105,7 +105,7 @@ pub(super) fn shape_options(options: Vec<(Shape, String)>, chosen: Memo<Shape>) 
     options.collect_view().into_any()
 }
 
-/// The listener of a select among [`shape_options`]. `choose` receives the index of the choice.
+/// The change listener of a select with [`shape_options`]. `choose` receives the selected index.
 pub(super) fn on_choice(choose: impl Fn(usize)) -> impl Fn(Event) {
     move |event: Event| {
         if let Ok(number) = event_target_value(&event).parse() {

@@ -1,4 +1,4 @@
-//! Lists and maps: any number of entries that can be added, moved and removed.
+//! Lists and maps: variable numbers of entries that can be added, moved and removed.
 
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ impl EntryAct {
         }
     }
 
-    /// Whether the action has no effect on the entry at an index.
+    /// Returns whether the action has no effect on the entry at an index.
     fn is_vain(self, place: usize, count: usize) -> bool {
         match self {
             EntryAct::Move(Direction::Up) => place == 0,
@@ -141,7 +141,7 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
     let add = move |_| {
         let mut added = None;
         editor.edit(&place, |draft| added = draft.add_entry(&field));
-        // Its field is on the page by then.
+        // The entry's field is mounted by then.
         if let Some(id) = added.map(|key| editor.id(&place.then(key))) {
             browser::timers::next_frame(move || _ = browser::element::focus_id(&id));
         }
@@ -161,7 +161,7 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
             let place = keys.with(|keys| keys.iter().position(|known| *known == key));
             place.unwrap_or_default()
         });
-        // Keys of entries have 32 bits.
+        // Entry keys have 32 bits.
         let entry = key as u32;
         pattern.with_value(|slot| {
             let acts = EntryAct::ALL.map(|act| entry_button(slot, act, entry, number, keys));
@@ -201,7 +201,7 @@ fn entry_button(
 ) -> AnyView {
     let (editor, label, place) = (slot.editor, slot.label, slot.place.clone());
     let name = move || act.words(&label.get(), number.get() + 1);
-    // Not disabled, which would drop the focus when an entry is moved to the end.
+    // Not `disabled`, which would drop the focus when an entry is moved to the end.
     let is_vain = move || {
         let is_vain = act.is_vain(number.get(), keys.with(Vec::len));
         is_vain.then_some("true")

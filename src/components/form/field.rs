@@ -1,4 +1,4 @@
-//! A field with its label, help and error.
+//! A form field with its label, help text and error.
 
 use std::sync::Arc;
 
@@ -15,24 +15,24 @@ use crate::later::Later;
 use crate::projection::form::{Blank, Field, Kind, Place};
 use crate::projection::pretty::one_line;
 
-/// A field at its position in the form.
+/// A field and its position in the form.
 pub(super) struct Slot {
     pub(super) editor: Editor,
     pub(super) field: Arc<Field>,
     pub(super) place: Place,
-    /// Its label here: entries of a list have no names of their own.
+    /// The label at this position; entries of a list have no names of their own.
     pub(super) label: Signal<String>,
-    /// The content next to the label.
+    /// Content next to the label.
     pub(super) aside: Option<AnyView>,
 }
 
 impl Slot {
-    /// The id of its control.
+    /// The id of the field's control.
     pub(super) fn id(&self) -> String {
         self.editor.id(&self.place)
     }
 
-    /// Its error.
+    /// The error of the field.
     pub(super) fn fault(&self) -> Fault {
         let (editor, place) = (self.editor, self.place.clone());
         Fault {
@@ -42,13 +42,13 @@ impl Slot {
         }
     }
 
-    /// The text of its label, which is untrusted.
+    /// The text of the label, which is untrusted.
     pub(super) fn name(&self) -> AnyView {
         let label = self.label;
         (move || inert(&label.get())).into_any()
     }
 
-    /// Its label and the content next to it.
+    /// The label and the content next to it.
     pub(super) fn label_row(&mut self, between: Option<AnyView>) -> AnyView {
         view! {
             <div class="field-label">
@@ -61,7 +61,7 @@ impl Slot {
         .into_any()
     }
 
-    /// Its help text.
+    /// The help text, if any.
     pub(super) fn help(&self) -> Option<AnyView> {
         let id = format!("{}-help", self.id());
         let help = self.field.help.as_ref()?;
@@ -73,7 +73,7 @@ impl Slot {
         Some(help.into_any())
     }
 
-    /// A slot for a nested field.
+    /// Creates the slot of a nested field.
     pub(super) fn within(&self, step: u32, field: &Arc<Field>, label: Signal<String>) -> Slot {
         Slot {
             editor: self.editor,
@@ -85,7 +85,7 @@ impl Slot {
     }
 }
 
-/// Renders a field under its own name.
+/// Renders a field labelled with its own name.
 pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: Place) -> AnyView {
     draw(Slot {
         editor,
@@ -96,8 +96,7 @@ pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: Place) -> An
     })
 }
 
-/// Renders a field. The first environment's forms need only a few kinds; the code of the others is loaded
-/// later.
+/// Renders a field. The forms of the first environment need only a few kinds; the code of the others is lazily loaded.
 pub(super) fn draw(slot: Slot) -> AnyView {
     let field = Arc::clone(&slot.field);
     match &field.kind {
@@ -127,7 +126,7 @@ fn draw_other(slot: Slot) -> AnyView {
     }
 }
 
-/// Whether a checkbox can represent every state of the field.
+/// Returns whether a checkbox can represent every state of the field.
 fn is_plain_flag(field: &Field) -> bool {
     let default = matches!(field.default, Some(Json::Bool(_)));
     !field.nullable && (field.required || default)
@@ -155,7 +154,7 @@ fn hint(field: &Field) -> String {
     format!("{kind}{separator}{optional}")
 }
 
-/// What a blank field means, in words.
+/// Describes the meaning of a blank field.
 pub(super) fn blank_words(field: &Field, blank: Blank) -> String {
     match (blank, &field.default) {
         (Blank::Null, _) => "null".to_owned(),
@@ -182,7 +181,7 @@ impl Fault {
         self.reason.with(Option::is_some)
     }
 
-    /// The classes of the element around the field.
+    /// The classes of the field's container.
     pub(super) fn class(self, classes: &'static str) -> Signal<String> {
         Signal::derive(move || match self.is_there() {
             true => format!("{classes} invalid"),
@@ -190,12 +189,12 @@ impl Fault {
         })
     }
 
-    /// For `aria-invalid`.
+    /// The value of `aria-invalid`.
     pub(super) fn mark(self) -> Signal<Option<String>> {
         Signal::derive(move || self.is_there().then(|| "true".to_owned()))
     }
 
-    /// The error text below the field.
+    /// The error message below the field.
     pub(super) fn words(self) -> AnyView {
         (move || {
             let reason = self.reason.get()?;
@@ -209,7 +208,7 @@ impl Fault {
         .into_any()
     }
 
-    /// For `aria-describedby`: the help, and the error while there is one.
+    /// The value of `aria-describedby`: the ids of the help text and of the error, while there is one.
     pub(super) fn described_by(self) -> Signal<Option<String>> {
         Signal::derive(move || {
             self.id

@@ -1,8 +1,8 @@
-//! A form generated from a JSON Schema: one field per property, or the whole value as raw JSON. It edits a
-//! [`Form`] without knowing the purpose of the value; the `<form>` element and its submit button belong to the
-//! caller.
+//! A form generated from a JSON Schema: one field per property, or the whole value as raw JSON. It edits a [`Form`] and
+//! does not depend on the purpose of the value; the `<form>` element and its submit button belong to the caller.
 //!
-//! - [`field`]: a field with its label, help and error. [`control`]: choices. [`text_field`]: typed input.
+//! - [`field`]: a field with its label, help text and error. [`control`]: selects and checkboxes. [`text_field`]: typed
+//!   input.
 //! - [`nested`]: groups, tuples and variants. [`entries`]: lists and maps.
 //! - [`raw`]: raw JSON.
 
@@ -27,7 +27,7 @@ pub(crate) fn install() {
     field::install();
 }
 
-/// The state shared by all fields of a form.
+/// State shared by all fields of a form.
 #[derive(Clone, Copy)]
 struct Editor {
     form: RwSignal<Form>,
@@ -45,7 +45,7 @@ impl Editor {
         let place = place.clone();
         Memo::new(move |_| {
             let shape = self.form.with(|form| form.draft(&place).map(Draft::shape));
-            // The form changed under a field that is about to be removed.
+            // The form changed while this field is about to be removed.
             shape.unwrap_or(Shape::Fixed)
         })
     }
@@ -65,7 +65,7 @@ impl Editor {
     }
 }
 
-/// The root of a form; equal only if identical, so that another schema rebuilds the fields.
+/// The root field of a form. Equality is identity, so that another schema rebuilds the fields.
 #[derive(Clone)]
 struct Root(Arc<Field>);
 
@@ -79,10 +79,10 @@ impl PartialEq for Root {
 #[component]
 pub fn SchemaForm(
     form: RwSignal<Form>,
-    /// The prefix of the ids of its fields.
+    /// Prefix of the ids of the fields.
     #[prop(into)]
     id_prefix: String,
-    /// The name of the group of fields.
+    /// The legend of the field set.
     #[prop(optional, into)]
     legend: Option<String>,
     /// Whether editing is disabled.

@@ -1,4 +1,4 @@
-//! Nested fields: groups, tuples and variants, and the frame that they share with lists and maps.
+//! Nested fields: groups, tuples and variants, and the field set that they share with lists and maps.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::control::{on_choice, shape_options};
 use super::field::{Slot, blank_words, draw};
 use crate::projection::form::{Blank, Draft, Field, Shape};
 
-/// A group of fields under a legend. If omitted, it offers to be filled in.
+/// A group of fields under a legend. If the value is omitted, a button offers to fill it in.
 pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     let fields = fields.to_vec();
     nest(slot, move |slot| {
@@ -38,7 +38,7 @@ pub(super) fn tuple(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     })
 }
 
-/// One of several variants, selected next to the label.
+/// A field with several variants, which are selected next to the label.
 pub(super) fn either(slot: Slot, variants: &[Arc<Field>]) -> AnyView {
     let fault = slot.fault();
     let chosen = slot.editor.shape(&slot.place);
@@ -103,7 +103,7 @@ fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Shape>) -> Any
     .into_any()
 }
 
-/// The frame around nested fields: legend, help, error, and buttons that omit the value if that is allowed.
+/// The field set around nested fields: legend, help text, error, and buttons that omit the value if that is allowed.
 pub(super) fn nest(slot: Slot, inside: impl Fn(&Slot) -> AnyView + Send + 'static) -> AnyView {
     nest_boxed(slot, Box::new(inside))
 }
@@ -142,7 +142,7 @@ fn nest_boxed(mut slot: Slot, inside: Box<dyn Fn(&Slot) -> AnyView + Send>) -> A
     .into_any()
 }
 
-/// Buttons that remove the value or set it to null.
+/// Buttons that omit the value or set it to null.
 fn ways_out(slot: &Slot, shape: Memo<Shape>) -> impl IntoView + use<> {
     let (editor, place) = (slot.editor, slot.place.clone());
     let blanks = slot.field.blanks();

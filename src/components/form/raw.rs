@@ -1,4 +1,4 @@
-//! The whole value as JSON text.
+//! Editor of the whole value as JSON text.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -17,7 +17,7 @@ pub(super) fn raw_view(editor: Editor) -> AnyView {
             Mode::Fields(_) => String::new(),
         })
     };
-    // All errors of raw JSON belong to the whole value.
+    // Errors of raw JSON apply to the whole value.
     let errors = move || form.with(|form| form.errors());
     let is_wrong = move || (!errors().is_empty()).then_some("true");
     let reasons = move || {

@@ -1,4 +1,4 @@
-//! A field for a string, a number or free JSON.
+//! A text input for a string, a number or arbitrary JSON.
 
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use super::field::{Fault, Slot, blank_words};
 use crate::browser;
 use crate::projection::form::{Blank, Draft, Kind, Shape};
 
-/// A text field, with a choice of what it means when blank.
+/// A text input, with a select for the meaning of a blank field.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
     let fault = slot.fault();
     let control = match slot.field.kind {
@@ -29,7 +29,7 @@ pub(super) fn text_field(mut slot: Slot) -> AnyView {
     .into_any()
 }
 
-/// The typed text.
+/// The text of the draft.
 fn text_of(slot: &Slot) -> Signal<String> {
     let (editor, place) = (slot.editor, slot.place.clone());
     Signal::derive(move || {
@@ -42,7 +42,7 @@ fn text_of(slot: &Slot) -> Signal<String> {
     })
 }
 
-/// The listener that puts the typed text into the form.
+/// The input listener, which stores the typed text in the form.
 fn on_input(slot: &Slot) -> impl Fn(Event) + use<> {
     let (editor, field, place) = (slot.editor, slot.field.clone(), slot.place.clone());
     move |event: Event| {
@@ -51,10 +51,10 @@ fn on_input(slot: &Slot) -> impl Fn(Event) + use<> {
     }
 }
 
-/// A one-line field for a number. Its type is not `number`, which would drop invalid input and round large
+/// A single-line input for a number. Its type is not `number`, because that would discard invalid input and round large
 /// values; the form reports errors instead.
 fn number_input(slot: &Slot, fault: Fault) -> AnyView {
-    // If a blank field has several meanings, the choice next to the label states the current one.
+    // If a blank field has several meanings, the select next to the label shows the current one.
     let placeholder = match slot.field.blanks().as_slice() {
         [blank] => Some(blank_words(&slot.field, *blank)),
         _ => None,
@@ -78,7 +78,7 @@ fn number_input(slot: &Slot, fault: Fault) -> AnyView {
     .into_any()
 }
 
-/// A text area that starts with one line. Enter submits while there is only one line; Shift+Enter adds a line.
+/// A text area that starts with one line. Enter submits while there is only one line; Shift+Enter inserts a line break.
 fn text_area(slot: &Slot, fault: Fault, rows: &'static str, direction: &'static str) -> AnyView {
     let text = text_of(slot);
     let pressed = move |press: KeyboardEvent| {
@@ -111,7 +111,7 @@ fn text_area(slot: &Slot, fault: Fault, rows: &'static str, direction: &'static 
     .into_any()
 }
 
-/// A choice of what a blank field means, if it could mean several things.
+/// A select for the meaning of a blank field, if it has several.
 fn blank_choice(slot: &Slot, fault: Fault) -> Option<AnyView> {
     let (editor, label) = (slot.editor, slot.label);
     let (field, place) = (slot.field.clone(), slot.place.clone());

@@ -10,11 +10,11 @@ use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::count_text;
 use crate::projection::transcript::{Block, estimated_height, message, observations, step_record};
 
-/// Steps estimated to be taller than this, in pixels, get a sticky header. Sticky headers are composited
-/// layers, which would be too expensive for all steps.
+/// Steps with an estimated height above this, in pixels, get a sticky header. Sticky headers are composited layers,
+/// which would be too expensive for all steps.
 const LONG: f64 = 240.0;
 
-/// Renders a block; nothing if the episode has none with this number.
+/// Renders a block; empty if the episode has no block with this number.
 #[component]
 pub(super) fn StepBlock(reader: Reader, number: usize) -> impl IntoView {
     let scroll = reader.place.scroll;
@@ -77,7 +77,7 @@ fn messages(reader: Reader, block: &Block) -> AnyView {
 #[component]
 fn Head(reader: Reader, step: usize, is_selected: Memo<bool>) -> impl IntoView {
     let known = reader.episode.with_untracked(|episode| {
-        // If steps have no rewards of their own, theirs is meaningless.
+        // If rewards are not recorded per step, a step's reward is meaningless.
         let is_own = episode.rewards == Rewards::Steps;
         let record = step_record(episode, step)?;
         let reward = record.reward().filter(|_| is_own);
@@ -111,7 +111,8 @@ fn Head(reader: Reader, step: usize, is_selected: Memo<bool>) -> impl IntoView {
     }
 }
 
-/// Shown at every step except the last, which is the current one. The log hides it if rewinding is impossible.
+/// Rewinds to a step. Rendered for every step except the last, which is the current one. The log hides it if rewinding
+/// is impossible.
 #[component]
 fn RewindButton(reader: Reader, step: usize) -> impl IntoView {
     let button = || {
@@ -121,7 +122,7 @@ fn RewindButton(reader: Reader, step: usize) -> impl IntoView {
             </button>
         }
     };
-    // Steps can only follow the last one.
+    // New steps are only added after the last one.
     let is_last = step >= reader.length.get_untracked();
     match is_last {
         true => {
@@ -131,7 +132,7 @@ fn RewindButton(reader: Reader, step: usize) -> impl IntoView {
     }
 }
 
-/// A reward: plain if zero, otherwise marked as gain or loss. A step without one gets the same empty element,
+/// A reward: neutral if zero, otherwise marked as gain or loss. A step without a reward gets the same element, empty,
 /// because adding and removing elements is expensive.
 fn reward_mark(reward: Option<f64>) -> impl IntoView {
     let (class, sign) = match reward {
@@ -143,7 +144,7 @@ fn reward_mark(reward: Option<f64>) -> impl IntoView {
     view! { <span class=class>{amount.unwrap_or_default()}</span> }
 }
 
-/// How the episode ended, at its last step.
+/// The ending of the episode, shown at its last step.
 fn foot_of(record: &StepRecord) -> Option<impl IntoView + use<>> {
     let Outcome::Observed {
         done, truncated, ..

@@ -14,10 +14,10 @@ use crate::projection::highlight::holder_id;
 use crate::projection::pretty::{one_line, scalar};
 use crate::projection::transcript::is_unknown_tool;
 
-/// The characters shown of a collapsed call.
+/// Maximum number of characters shown of a collapsed call.
 const LINE: usize = 120;
 
-/// Renders a call of a step; `answer` is the message with its result.
+/// Renders a call of a step. `answer` is the index of the message with its result.
 pub(super) fn call_view(
     reader: Reader,
     (step, number): (usize, usize),
@@ -79,7 +79,7 @@ fn tool_name(name: &str) -> impl IntoView + use<> {
     }
 }
 
-/// The badge of a call whose tool the episode does not have.
+/// A badge for a call of a tool that the episode does not have.
 fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<impl IntoView + use<>> {
     let name = &call.function.name;
     let is_unknown = reader
@@ -93,7 +93,7 @@ fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<impl IntoView + use<>
     })
 }
 
-/// A call that aviary names `INVALID`: the reason, with the raw text that the model wrote if it is known.
+/// A call that aviary names `INVALID`: the reason, with the raw text of the model if it is known.
 pub(super) fn invalid_call_view(
     reader: Reader,
     (step, number): (usize, usize),
@@ -152,7 +152,7 @@ fn read_call(
     .into_any()
 }
 
-/// The part number of an argument of a call. Smaller numbers are parts of the body, which never has this many.
+/// The part number of an argument of a call. Smaller numbers are parts of the body, which never has that many.
 pub(super) fn part_of(call: usize, argument: usize) -> usize {
     1_000_000 + call * 1_000 + argument
 }
@@ -185,7 +185,7 @@ fn arguments(
             {argument_value(reader, (step, 0, part_of(number, place)), value)}
         };
         match in_line {
-            // A line break is allowed before each argument.
+            // Allows a line break before each argument.
             true => (" ", pair).into_any(),
             false => view! { <div class=class>{pair}</div> }.into_any(),
         }

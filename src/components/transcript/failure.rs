@@ -1,4 +1,4 @@
-//! Why a step failed, in place of the results of its calls.
+//! The reason why a step failed, shown in place of the results of its calls.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
@@ -13,10 +13,10 @@ use crate::components::text::inert;
 use crate::projection::highlight::holder_id;
 use crate::projection::transcript::{FAILURE_PLACE, failure_of};
 
-/// Failures up to this size in bytes are shown in full, including tracebacks.
+/// Failures of up to this number of bytes are shown in full, including tracebacks.
 const WHOLE_FAILURE: usize = 20_000;
 
-/// Renders the failure of a step as a list item like a result; see [`super::message::Failure`].
+/// Renders the failure of a step as a list item, like a result; see [`super::message::Failure`].
 pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
     let why = failure_of(record)?;
     let only_call = match &record.action {

@@ -1,5 +1,5 @@
-//! A message with all its features: reasoning, calls, values, images, links between calls and results, usage;
-//! collapsed, as Markdown or as JSON in Review.
+//! A message with all features: reasoning, calls, values, images, links between calls and results, and usage. In Review
+//! it can be collapsed, and shown as Markdown or JSON.
 
 use leptos::prelude::*;
 use volary_core::message::ToolRequestMessage;
@@ -27,10 +27,10 @@ use crate::projection::transcript::{
     FAILURE_PLACE, failure_of, message as message_at, step_record, written_call,
 };
 
-/// The characters shown of a collapsed message.
+/// Maximum number of characters shown of a collapsed message.
 const LINE: usize = 160;
 
-/// The bytes shown of a URL, which may contain data.
+/// Maximum number of bytes shown of a URL, which may be a `data:` URL.
 const ADDRESS: usize = 200;
 
 /// Renders a message; see [`super::message::Draw`].
@@ -51,7 +51,7 @@ pub(super) fn full_message(
         AnyMessage::Request(request) => request.tool_calls.len(),
         _ => 0,
     };
-    // A failed step may still have results of its calls.
+    // A failed step may still have results of some calls.
     let fails = record.is_some_and(|record| failure_of(record).is_some());
     let call_views = match message {
         AnyMessage::Request(request) => call_views(reader, step, request, answered, fails),
@@ -93,7 +93,7 @@ pub(super) fn full_message(
     .into_any()
 }
 
-/// The tokens of a message, while they are shown.
+/// The token strip of a message, if strips are shown.
 fn strip(reading: Reading, (step, place): (usize, usize)) -> impl IntoView {
     move || reading.strips.get().and_then(|draw| draw(step, place))
 }
@@ -105,7 +105,7 @@ fn kind_of(message: &AnyMessage) -> Kind {
     }
 }
 
-/// Looks up a message that is no longer at hand.
+/// Looks up a message by its step and index and applies a function to it.
 fn look<T>(
     reader: Reader,
     (step, place): (usize, usize),
@@ -116,7 +116,7 @@ fn look<T>(
         .with_untracked(|episode| message_at(episode, step, place).map(look))
 }
 
-/// The content of a message in Review: collapsed to a line, as JSON, or in full.
+/// The content of a message in Review: collapsed to one line, as JSON, or in full.
 fn read_body(
     reader: Reader,
     reading: Reading,
@@ -159,7 +159,7 @@ fn read_body(
     .into_any()
 }
 
-/// A collapsed message: its first line, which expands it.
+/// A collapsed message: its first line, as a button that expands it.
 #[component]
 fn FoldLine(
     reader: Reader,
@@ -172,7 +172,7 @@ fn FoldLine(
     let (step, place) = at;
     let unfold = move |_| {
         reading.open(step, Spot::Message(place));
-        // The button is gone by then; the focus goes to what it opened.
+        // The button is unmounted by then; the focus moves to the expanded content.
         browser::timers::next_frame(move || {
             reader.focus(step, place);
         });
@@ -188,7 +188,7 @@ fn FoldLine(
     }
 }
 
-/// Buttons that collapse a message with its calls, and show it as JSON.
+/// Buttons that collapse a message and its calls, and that show it as JSON.
 #[component]
 fn WaysToRead(
     reader: Reader,
@@ -266,7 +266,7 @@ fn call_views(
         .collect()
 }
 
-/// The clipboard text: the content, or the whole action as JSON, or the failure.
+/// The clipboard text: the content, the whole action as JSON, or the failure.
 pub(super) fn copied(episode: &Episode, step: usize, place: usize) -> Option<String> {
     let Some(message) = message_at(episode, step, place) else {
         return Some(failure_of(step_record(episode, step)?)?.to_string());
@@ -312,7 +312,7 @@ fn content_view(
         }
         Content::Json(value) => json(&value, 0),
         Content::Parts(parts) => {
-            // The texts of all parts, one per line, form one text for passages.
+            // For passages, the texts of all parts form one text, separated by line breaks.
             let mut at = 0;
             let parts = parts
                 .into_iter()

@@ -1,5 +1,5 @@
-//! A message of the transcript as the first load shows it: speaker and text. The code for everything else is in
-//! [`super::full_message`] and loaded later.
+//! A message of the transcript as the first load shows it: speaker and text. The code for all other features is in
+//! [`super::full_message`] and lazily loaded.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
@@ -11,14 +11,14 @@ use crate::components::text::{folded_text, inert_name};
 use crate::later::Later;
 use crate::projection::content::{Content, content};
 
-/// Renders a message: the step and the index of the message in it, the message, the step's record if the
-/// message is its action, and which call each observation answers.
+/// Renders a message. Arguments: step and index of the message, the message, the step's record if the message is its
+/// action, and the call that each observation answers.
 pub(super) type Draw =
     fn(Reader, (usize, usize), &AnyMessage, Option<&StepRecord>, &[Option<usize>]) -> AnyView;
 
 pub(super) static WHOLE: Later<Draw> = Later::new();
 
-/// Renders the failure of a step in place of its results, if it failed.
+/// Renders the failure of a step in place of its results. Returns `None` if the step did not fail.
 type Failure = fn(Reader, usize, &StepRecord) -> Option<AnyView>;
 
 pub(super) static FAILURE: Later<Failure> = Later::new();
@@ -61,7 +61,7 @@ pub(super) fn message_item(
     .into_any()
 }
 
-/// The clipboard text of a message; none until its code is loaded.
+/// The clipboard text of a message; `None` until its code is loaded.
 pub(super) fn copied(reader: Reader, (step, place): (usize, usize)) -> Option<String> {
     let episode = reader.episode;
     episode.with_untracked(|episode| COPIED.get()?(episode, step, place))
@@ -78,12 +78,12 @@ pub(super) fn speaker(message: &AnyMessage) -> AnyView {
     }
 }
 
-/// A speaker, prefixed with a word for readers who cannot see the styling.
+/// A speaker with a prefix for users who cannot see the styling.
 #[component]
 pub(super) fn MarkedSpeaker(
-    /// The classes.
+    /// The CSS classes.
     class: &'static str,
-    /// The word before the name.
+    /// The prefix.
     before: &'static str,
     #[prop(into)] name: String,
 ) -> impl IntoView {

@@ -1,5 +1,5 @@
-//! A message text of any length: as Markdown, as terminal output, or as plain text. A long one is collapsed and
-//! states its size.
+//! A message text of any length, rendered as Markdown, as terminal output, or as plain text. A long one is collapsed
+//! and shows its size.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
@@ -17,16 +17,15 @@ use crate::projection::text::{cut_at, part, part_count, preview_end};
 /// How a text is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// As plain text.
     Plain,
-    /// As Markdown, unless the reader switched it off.
+    /// Markdown, unless the user switched it off.
     Prose,
-    /// With terminal colours.
+    /// Terminal output with colours.
     Terminal,
 }
 
-/// The best rendering of a message text. People and models write Markdown; tool output is not Markdown, nor is
-/// text laid out with spaces.
+/// Chooses the rendering of a message text. People and models write Markdown; tool output and text laid out with spaces
+/// are not Markdown.
 pub(super) fn manner(message: &AnyMessage, text: &str) -> Manner {
     if is_for_terminals(text) {
         return Manner::Terminal;
@@ -38,7 +37,7 @@ pub(super) fn manner(message: &AnyMessage, text: &str) -> Manner {
     }
 }
 
-/// Whether lines have significant indentation, as in listings and code.
+/// Returns whether lines have significant indentation, as in listings and code.
 fn is_laid_out(text: &str) -> bool {
     const LOOKED_AT: usize = 20_000;
     const MANY: usize = 4;

@@ -1,14 +1,15 @@
-//! The log **Transcript**: an episode as messages, one list item each.
+//! The **Transcript** log: an episode as messages, one list item each.
 //!
-//! Only blocks near the viewport are rendered, however long the episode is ([`crate::projection::scroll`]
-//! selects them). A block is rendered once when it enters the window: its messages never change, except in
-//! another edition of the episode.
+//! Only blocks near the viewport are mounted, however long the episode is ([`crate::projection::scroll`] selects them).
+//! A block is rendered once, when it enters the window: its messages never change, except in another edition of the
+//! episode.
 //!
-//! - [`reader`]: the state shared by all parts of a transcript.
+//! - [`reader`]: state shared by all parts of a transcript.
 //! - [`block`]: a step with its marks; [`message`]: a message; [`call`]: a tool call.
-//! - [`model_exchange`]: how a step of a model came about.
+//! - [`model_exchange`]: reasoning, usage and requests of a model's step.
 //! - [`failure`]: why a step failed.
-//! - [`full_message`]: a message with all its features; [`message_text`]: its texts. [`reading`]: display options in Review;
+//! - [`full_message`]: a message with all features; [`message_text`]: its texts. [`reading`]: display options in
+//! Review;
 //!   [`passage`]: navigation to passages.
 
 mod block;
@@ -38,7 +39,7 @@ use block::StepBlock;
 pub use reader::Reader;
 use reading::Reading;
 
-/// The maximum number of printed blocks: browsers take minutes to lay out more on paper.
+/// The maximum number of printed blocks: browsers take minutes to lay out more for print.
 const MOST_PRINTED: usize = 2_000;
 
 pub(crate) fn install() {
@@ -50,7 +51,7 @@ pub(crate) fn install() {
 /// The transcript of an episode.
 #[component]
 pub fn Transcript(
-    /// The episode. It grows in place.
+    /// The episode; it is modified in place.
     #[prop(into)]
     episode: Signal<Arc<Episode>>,
     /// Changes whenever existing steps are replaced or removed.
@@ -61,16 +62,16 @@ pub fn Transcript(
     /// Whether the episode can be continued from an earlier step.
     #[prop(optional, into)]
     can_rewind: Signal<bool>,
-    /// Rewinds to a step.
+    /// Called with the step to rewind to.
     #[prop(optional, into)]
     on_rewind: Option<Callback<usize>>,
-    /// Shows the requests of a step.
+    /// Called with the step whose requests to show.
     #[prop(optional, into)]
     on_inspect: Option<Callback<usize>>,
-    /// The display options, in Review.
+    /// The display options; `None` outside Review.
     #[prop(optional)]
     reading: Option<Reading>,
-    /// The content after the last step.
+    /// Content after the last step.
     #[prop(optional)]
     tail: Option<AnyView>,
 ) -> impl IntoView {
@@ -120,7 +121,7 @@ pub fn Transcript(
         place.print(printing);
     }));
 
-    // A block is identified by its edition and number.
+    // A block is keyed by its edition and number.
     let blocks = move || {
         let window = place.window.get();
         let edition = u64::from(place.edition.get_value()) << 32;
@@ -138,7 +139,7 @@ pub fn Transcript(
         true => "transcript-scroll",
         false => "transcript-scroll no-rewind",
     };
-    // The listeners of the log serve the buttons of all blocks.
+    // Event delegation: the listeners of the log serve the buttons of all blocks.
     view! {
         <div class="transcript">
             <div
@@ -174,7 +175,7 @@ pub fn Transcript(
     }
 }
 
-/// Why the episode ended, unless the last step says so.
+/// The reason why the episode ended, unless the last step shows it.
 #[component]
 fn EndingLine(episode: Signal<Arc<Episode>>) -> impl IntoView {
     move || {
@@ -183,7 +184,7 @@ fn EndingLine(episode: Signal<Arc<Episode>>) -> impl IntoView {
             Ending::Truncated { reason } => ("badge notice", "truncated", reason),
             Ending::Crashed { message } => ("badge bad", "crashed", message),
         };
-        // It is scrollable if long, and therefore focusable.
+        // It scrolls if it is long, and therefore must be focusable.
         Some(view! {
             <p class="ending" tabindex="0">
                 <span class=class>{word}</span>
@@ -200,19 +201,19 @@ fn EndingLine(episode: Signal<Arc<Episode>>) -> impl IntoView {
 struct Place {
     scroll: StoredValue<Scroll>,
     edition: StoredValue<u32>,
-    /// The rendered blocks.
+    /// The range of mounted blocks.
     window: RwSignal<Range<usize>>,
-    /// Their edition.
+    /// The edition of the mounted blocks.
     drawn: StoredValue<u32>,
-    /// The padding above and below them.
+    /// The padding above and below the mounted blocks, in pixels.
     room: StoredValue<(f64, f64)>,
     /// Whether the padding changed since the last layout.
     moved: StoredValue<bool>,
     follows: RwSignal<bool>,
-    /// Whether all blocks are rendered for printing.
+    /// Whether all blocks are mounted for printing.
     printing: StoredValue<bool>,
-    /// Whether a programmatic scroll is in progress. The browser may scroll when blocks change before it is
-    /// done; those events do not come from the reader.
+    /// Whether a programmatic scroll is in progress. The browser may scroll when blocks change before it ends; those
+    /// events do not come from the user.
     going: StoredValue<bool>,
     log: NodeRef<html::Div>,
     list: NodeRef<html::Div>,
@@ -251,13 +252,13 @@ impl Place {
         }
     }
 
-    /// Scrolls the page to the reader's position.
+    /// Scrolls the page to the stored reading position.
     fn go(self) {
         self.going.set_value(true);
         self.refresh();
     }
 
-    /// Renders all blocks for printing, up to a limit, and removes them afterwards.
+    /// Mounts all blocks for printing, up to a limit, and removes them afterwards.
     fn print(self, printing: bool) {
         self.printing.set_value(printing);
         if !printing {
@@ -272,7 +273,7 @@ impl Place {
         }
     }
 
-    /// Renders the blocks of the window and lays them out before the next paint.
+    /// Mounts the blocks of the window and lays them out before the next paint.
     fn refresh(self) {
         if self.printing.get_value() {
             return;
@@ -294,14 +295,14 @@ impl Place {
         }
         if !drawn {
             self.drawn.set_value(edition);
-            // Immediately: with the old padding the browser may clamp the scroll offset.
+            // Immediately: with the old padding the browser might clamp the scroll offset.
             self.make_room(&window);
             self.window.set(window);
         }
         browser::timers::next_frame(move || self.lay_out());
     }
 
-    /// Sets the padding for all blocks outside the window.
+    /// Sets the padding that stands in for all blocks outside the window.
     fn make_room(self, shown: &Range<usize>) {
         let room = self.scroll.with_value(|scroll| scroll.room(shown));
         let list = self.list.get_untracked();
@@ -312,7 +313,7 @@ impl Place {
         }
     }
 
-    /// Measures the rendered blocks and scrolls to the reader's position.
+    /// Measures the mounted blocks and scrolls to the stored reading position.
     fn lay_out(self) {
         if self.printing.try_get_value().unwrap_or_default() {
             return;
@@ -324,8 +325,8 @@ impl Place {
             return;
         };
         let shown = self.window.get_untracked();
-        // Before measuring, since any query after a change forces a layout. The padding is outside the measured
-        // blocks, so measuring does not change it.
+        // Set the padding before measuring, because any query after a change forces a layout. The padding is outside
+        // the measured blocks, so that it does not change their heights.
         self.make_room(&shown);
         let viewport = browser::element::viewport_height(&log);
         if viewport == 0.0 {

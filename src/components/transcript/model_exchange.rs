@@ -1,4 +1,4 @@
-//! How a step of a model came about: reasoning, usage, and requests.
+//! Details of a model's step: reasoning, usage, and requests.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
@@ -14,7 +14,7 @@ use crate::components::text::inert;
 use crate::projection::asking::{exchanges, facts, notes};
 use crate::projection::highlight::holder_id;
 
-/// The part number of reasoning: text is part 0, and no message has this many parts.
+/// The part number of reasoning. Text is part 0, and no message has this many parts.
 pub(super) const THOUGHT: usize = usize::MAX;
 
 /// The model's reasoning, collapsed by default.

@@ -1,4 +1,4 @@
-//! Navigation to passages: expands the text around them and scrolls them into view. Also reports rendered
+//! Navigation to passages: expands the texts that contain them and scrolls them into view. Also reports the mounted
 //! steps, so that highlights can be applied.
 
 use leptos::prelude::*;
@@ -19,11 +19,11 @@ use crate::projection::transcript::{
     FAILURE_PLACE, failure_of, message, message_count, place_count, step_record,
 };
 
-/// The maximum number of frames until the words are rendered: content above them is laid out first.
+/// The maximum number of frames to wait for the words to be rendered: content above them is laid out first.
 const MOST_FRAMES: usize = 12;
 
 impl Reader {
-    /// Scrolls to a passage. Its step must be selected already.
+    /// Scrolls to a passage. Its step must already be selected.
     pub fn go_to_words(self, words: Words) {
         let Some(id) = holder_id(words.place) else {
             return;
@@ -41,7 +41,7 @@ impl Reader {
             let log = self.place.log.try_get_untracked().flatten();
             let seen =
                 log.is_some_and(|log| browser::text_selection::bring_into_sight(&id, &words, &log));
-            // Once more after it is there: what came above it may have moved it.
+            // Repeat a few times after it is found: layout of the content above may still move it.
             let left = if seen { frames.min(4) } else { frames };
             if left > 1 {
                 self.bring(id, words, left - 1);
@@ -49,7 +49,7 @@ impl Reader {
         });
     }
 
-    /// The rendered steps. Changes with them, and when something in them is expanded.
+    /// The mounted steps. Tracks changes of the range, and expansions within it.
     pub fn steps_on_page(self) -> std::ops::RangeInclusive<usize> {
         let window = self.place.window.get();
         let step = |block: usize| {
@@ -118,7 +118,7 @@ impl Reader {
         }
     }
 
-    /// Expands everything around a passage.
+    /// Expands everything that contains a passage.
     fn unfold(self, words: &Words) {
         let Some(reading) = self.reading else {
             return;
@@ -187,7 +187,7 @@ impl Reader {
         }
     }
 
-    /// Expands a long text at a character.
+    /// Expands a long text so that a character is visible.
     fn unfold_text(self, place: TextPlace, text: &Text, character: usize) {
         let byte = text
             .char_indices()
@@ -198,7 +198,7 @@ impl Reader {
         }
     }
 
-    /// Expands an argument of a call if the passage lies beyond its preview.
+    /// Expands an argument of a call if the passage is beyond its preview.
     fn unfold_value(self, place: TextPlace, value: &Json, words: &str) {
         let fold = self.fold(place);
         match value {
@@ -218,7 +218,7 @@ impl Reader {
     }
 }
 
-/// The texts of a message: the part number and first character of each.
+/// The texts of a message, each with its part number and the offset of its first character.
 fn texts(message: &AnyMessage) -> Vec<(usize, Text, usize)> {
     match content(message.body()) {
         Content::Text(text) => vec![(0, text, 0)],

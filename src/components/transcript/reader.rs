@@ -1,5 +1,4 @@
-//! The state shared by all parts of a transcript: the episode, the selected step, expanded texts, and the
-//! hovered call.
+//! State shared by all parts of a transcript: the episode, the selected step, expanded texts, and the hovered call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +20,6 @@ use crate::projection::scroll::Scroll;
 /// The place of a text: step, message, and part of the message.
 pub(super) type TextPlace = (usize, usize, usize);
 
-/// The shared state.
 #[derive(Clone, Copy)]
 pub struct Reader {
     pub(super) episode: Signal<Arc<Episode>>,
@@ -29,19 +27,19 @@ pub struct Reader {
     /// The number of steps.
     pub(super) length: Memo<usize>,
     pub(super) on_rewind: Option<Callback<usize>>,
-    /// Shows the requests of a step.
+    /// Called with the step whose requests to show.
     pub(super) on_inspect: Option<Callback<usize>>,
     /// The selector of the hovered call and its result.
     pointed: StoredValue<Option<String>>,
-    /// The result of the last copy, while it is shown.
+    /// The message about the last copy, while it is shown.
     pub(super) said: RwSignal<&'static str>,
-    /// The timer that hides it.
+    /// The timer that hides the message.
     forgets: StoredValue<Option<Alarm>, LocalStorage>,
     pub(super) place: Place,
-    /// The display options, in Review.
+    /// The display options; `None` outside Review.
     pub(super) reading: Option<Reading>,
     folds: Folds<TextPlace>,
-    /// The step that was selected by a click in the transcript, which is therefore in view.
+    /// The step that was selected by a click in the transcript and is therefore in view.
     chosen: StoredValue<Option<usize>>,
 }
 
@@ -70,30 +68,30 @@ impl Reader {
         }
     }
 
-    /// Selects a step that is already in view.
+    /// Selects a step that is already in view, so that the transcript does not scroll.
     pub fn choose(self, step: usize) {
         self.chosen.set_value(Some(step));
         self.selected.set(step);
     }
 
-    /// Keeps the scroll position while content grows below.
+    /// Keeps the scroll position while content grows below it.
     pub fn stay(self) {
         self.place.scroll.update_value(Scroll::stay);
     }
 
-    /// Whether the selected step was clicked in the transcript. Consumed by the first call.
+    /// Returns whether the selected step was clicked in the transcript. Clears that state.
     pub(super) fn chose_here(self, step: usize) -> bool {
         let chosen = self.chosen.get_value();
         self.chosen.set_value(None);
         chosen == Some(step)
     }
 
-    /// How much of a text is shown; remembered while its block is not rendered.
+    /// The fold of a text, which persists while its block is not mounted.
     pub(super) fn fold(self, place: TextPlace) -> RwSignal<Fold> {
         self.folds.of(place)
     }
 
-    /// Another episode is shown: collapses all texts.
+    /// Collapses all texts, because another episode is shown.
     pub(super) fn forget_folds(self) {
         self.folds.clear();
     }
@@ -120,7 +118,7 @@ impl Reader {
         }
     }
 
-    /// Copies a message and confirms it at the button and in words.
+    /// Copies a message. Confirms it at the button and with a message.
     fn copy(self, step: usize, message: usize) {
         let text = copied(self, (step, message));
         let button = [&message_selector(step, message), " [", COPY, "]"].concat();
@@ -147,8 +145,8 @@ impl Reader {
         browser::clipboard::copy(text.unwrap_or_default(), done);
     }
 
-    /// Highlights the hovered or focused call and its result, and clears the previous highlight. One listener
-    /// on the log serves all calls.
+    /// Highlights the hovered or focused call and its result, and clears the previous highlight. One listener on the
+    /// log serves all calls.
     pub(super) fn point(self, at: Option<&Event>) {
         let at = at.and_then(|event| {
             let around = |attribute| browser::element::attribute_around(event, attribute);
@@ -169,7 +167,7 @@ impl Reader {
         let scroll = self.place.scroll;
         scroll.update_value(|scroll| scroll.reveal_message(step, message));
         self.place.go();
-        // By then the block stands on the page.
+        // The block is mounted by then.
         browser::timers::next_frame(move || {
             browser::timers::next_frame(move || {
                 self.focus(step, message);
@@ -177,7 +175,7 @@ impl Reader {
         });
     }
 
-    /// Focuses a message if it is rendered.
+    /// Focuses a message. Returns `false` if it is not mounted.
     pub(super) fn focus(self, step: usize, message: usize) -> bool {
         let log = self.place.log.try_get_untracked().flatten();
         let message = message_selector(step, message);
@@ -185,8 +183,8 @@ impl Reader {
     }
 }
 
-// Attributes by which listeners on the log identify blocks and their parts. Only the block states its step.
-/// On a block: its step.
+// Attributes by which the log's listeners identify blocks and their parts. Only the block has its step.
+/// On a block: the index of its step.
 pub(super) const STEP: &str = "data-step";
 /// On a message: its index in the step.
 pub(super) const MESSAGE: &str = "data-message";
@@ -215,19 +213,18 @@ fn selector(step: &str, attribute: &str, value: &str) -> String {
     .concat()
 }
 
-/// A selector for a message.
 fn message_selector(step: usize, message: usize) -> String {
     selector(&step.to_string(), MESSAGE, &message.to_string())
 }
 
-/// A button that goes to a message of its step. It has no children, because the style sheet draws its icon: long
-/// transcripts have many of them.
+/// A button that goes to a message of its step. It has no children, because the style sheet draws its icon and long
+/// transcripts have many such buttons.
 #[component]
 pub(super) fn GoButton(
-    /// The classes, of which one draws the icon.
+    /// The CSS classes, one of which draws the icon.
     class: &'static str,
     name: &'static str,
-    /// The index of the message.
+    /// The index of the target message.
     message: usize,
 ) -> impl IntoView {
     view! {
@@ -238,7 +235,7 @@ pub(super) fn GoButton(
 /// A button that goes from a call to its result.
 #[component]
 pub(super) fn ToResult(
-    /// The message with the result.
+    /// The index of the message with the result.
     message: usize,
 ) -> impl IntoView {
     view! { <GoButton class="quiet small to-answer icon-down" name="Go to result" message/> }

@@ -1,5 +1,5 @@
-//! Display options of Review: what is collapsed, rendered as Markdown, or shown as JSON. Outlives the blocks,
-//! which come and go.
+//! Display options in Review: what is collapsed, rendered as Markdown, or shown as JSON. They outlive the blocks, which
+//! are mounted and unmounted while scrolling.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::reader::Reader;
 
-/// Kinds of content that are collapsed together.
+/// A kind of content that is collapsed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Message texts.
@@ -18,10 +18,9 @@ pub enum Kind {
     Reasoning,
 }
 
-/// Which kinds are collapsed.
+/// The kinds that are collapsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded {
-    /// Message texts.
     pub messages: bool,
     /// Calls and their results.
     pub tools: bool,
@@ -29,7 +28,7 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Whether a kind is collapsed.
+    /// Returns whether a kind is collapsed.
     pub fn has(self, kind: Kind) -> bool {
         match kind {
             Kind::Messages => self.messages,
@@ -43,34 +42,34 @@ impl Folded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Spot {
     Message(usize),
-    /// A call of the action.
+    /// The call with this index in the action.
     Call(usize),
-    /// The reasoning before it.
+    /// The reasoning before the action.
     Thought,
 }
 
-/// The reader's choice for one part.
+/// The user's choices for one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Own {
-    /// Whether it is collapsed; `None` follows its kind.
+    /// Whether the part is collapsed; `None` follows its kind.
     pub(super) folded: Option<bool>,
-    /// Whether it is shown as JSON.
+    /// Whether the part is shown as JSON.
     pub(super) raw: bool,
 }
 
-/// Draws what belongs below a message, from its step and its index in it.
+/// Renders the token strip of a message from its step and its index in it.
 pub type Strips = Arc<dyn Fn(usize, usize) -> Option<AnyView> + Send + Sync>;
 
-/// The display options of an episode.
+/// Signals of the display options of an episode.
 #[derive(Clone, Copy)]
 pub struct Reading {
     /// Whether Markdown is rendered.
     pub formatted: RwSignal<bool>,
     /// What is collapsed by default.
     pub folded: RwSignal<Folded>,
-    /// The handle of the transcript, once it exists.
+    /// The reader of the transcript, once it is mounted.
     pub reader: RwSignal<Option<Reader>>,
-    /// Draws the tokens of each message, if they are shown.
+    /// Renders the token strips; `None` if they are not shown.
     pub strips: RwSignal<Option<Strips>>,
     own: StoredValue<HashMap<(usize, Spot), RwSignal<Own>>>,
     owner: StoredValue<Option<Owner>>,
@@ -93,7 +92,7 @@ impl Reading {
         }
     }
 
-    /// Another episode is shown: forgets the choices for parts.
+    /// Resets the choices for parts, because another episode is shown.
     pub fn begin(self) {
         self.own.update_value(HashMap::clear);
         if let Some(reader) = self.reader.get_untracked() {
@@ -101,7 +100,7 @@ impl Reading {
         }
     }
 
-    /// Collapses or expands a kind, including all its parts.
+    /// Collapses or expands a kind, and resets the choices for its parts.
     pub fn fold(self, kind: Kind, fold: bool) {
         self.folded.update(|folded| match kind {
             Kind::Messages => folded.messages = fold,
@@ -152,12 +151,12 @@ impl Reading {
         own.folded.unwrap_or_else(|| self.folded.get().has(kind))
     }
 
-    /// Whether a call is shown as JSON, and whether it is collapsed.
+    /// Returns whether a call is shown as JSON, and whether it is collapsed.
     pub(super) fn call_state(self, own: Own) -> (bool, bool) {
         (own.raw, self.is_folded(Kind::Tools, own))
     }
 
-    /// Expands a part, whatever collapsed it.
+    /// Expands a part, whether it or its kind is collapsed.
     pub(super) fn open(self, step: usize, spot: Spot) {
         let own = self.own(step, spot);
         if own.get_untracked().folded != Some(false) || own.get_untracked().raw {
