@@ -1,4 +1,4 @@
-//! The catalogue: built in, the user's own, of tau-bench, on servers.
+//! The catalogue of environments: built-in ones, the user's Python files, tau-bench, and those on servers.
 
 use std::rc::Rc;
 
@@ -15,12 +15,12 @@ use crate::python::files::{PythonFile, PythonSource};
 use crate::python::stored;
 use crate::route::{Route, TemplatePlace};
 
-/// The largest file that is imported, in bytes.
+/// The maximum size of an imported file in bytes.
 const LARGEST_FILE: usize = 1 << 20;
 
 #[component]
 pub(super) fn Catalogue(
-    /// The checkout of tau-bench that is being added.
+    /// State of the checkout of tau-bench that is being added.
     adding: Adding,
     target: DropTarget,
 ) -> impl IntoView {
@@ -151,13 +151,13 @@ fn OwnRow(playground: Playground, file: PythonFile) -> impl IntoView {
     }
 }
 
-/// Plays an environment.
+/// A button that opens an environment in the playground.
 #[component]
 pub(super) fn PlayButton(
     playground: Playground,
-    /// Its display name.
+    /// The display name of the environment.
     name: String,
-    /// Its name or address.
+    /// The name or address of the environment.
     environment: String,
 ) -> impl IntoView {
     view! {
@@ -172,7 +172,7 @@ pub(super) fn PlayButton(
     }
 }
 
-/// A button that asks once more before it removes a file.
+/// A button that asks for confirmation before it removes a file.
 #[component]
 fn RemoveButton(name: String) -> impl IntoView {
     let asked = RwSignal::new(false);
@@ -245,15 +245,15 @@ pub(super) fn Group(id: &'static str, title: &'static str, children: Children) -
     }
 }
 
-/// An environment.
+/// A row of the catalogue: one environment.
 #[component]
 pub(super) fn Row(
     #[prop(into)] name: String,
     #[prop(into)] summary: String,
-    /// What else there is to say.
+    /// Additional content below the row.
     #[prop(optional)]
     more: Option<AnyView>,
-    /// The buttons.
+    /// The action buttons.
     children: Children,
 ) -> impl IntoView {
     view! {
@@ -268,7 +268,7 @@ pub(super) fn Row(
     }
 }
 
-/// Saves picked files as new files, and opens the last one.
+/// Stores picked files as new files and opens the last one.
 fn import(picked: Vec<GivenFile>, problem: RwSignal<String>) {
     spawn(async move {
         for file in picked {

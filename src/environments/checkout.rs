@@ -1,4 +1,5 @@
-//! tau-bench in the catalogue: the user adds a checkout, sees what it has and whether it is the original, and plays it.
+//! tau-bench in the catalogue: the user adds a checkout, sees its content and whether it is unmodified, and plays its
+//! tasks.
 
 use futures_util::future::{AbortHandle, abortable};
 use leptos::ev::SubmitEvent;
@@ -17,22 +18,22 @@ use crate::playground::state::use_playground;
 use crate::projection::text::plural;
 use crate::tau_bench::{self, Source};
 
-/// What only a checkout has in the paths of its files.
+/// A path that only files of a checkout contain.
 const MARK: &str = "tau_bench/envs/";
 
-/// The checkout that is being added.
+/// Signals of the checkout that is being added.
 #[derive(Clone, Copy)]
 pub(super) struct Adding {
-    /// What is being done, and the part that is done.
+    /// The current operation and the completed fraction, if known.
     progress: RwSignal<Option<(Text, Option<f64>)>>,
-    /// Why the last one was not added.
+    /// Why the last checkout was not added.
     problem: RwSignal<String>,
-    /// Ends it.
+    /// Aborts the operation.
     end: StoredValue<Option<AbortHandle>>,
 }
 
 impl Adding {
-    /// None.
+    /// Nothing is being added.
     pub(super) fn new() -> Adding {
         Adding {
             progress: RwSignal::new(None),
@@ -41,7 +42,7 @@ impl Adding {
         }
     }
 
-    /// Whether dropped files are a checkout, or may be one in a zip file.
+    /// Returns whether dropped files are a checkout, or a zip file that may contain one.
     pub(super) fn takes(files: &[GivenFile]) -> bool {
         files
             .iter()
@@ -51,7 +52,7 @@ impl Adding {
     /// Adds a zip file, or the files of a folder.
     pub(super) fn take(self, mut files: Vec<GivenFile>) {
         if files.len() > 1 {
-            // A repository has many more.
+            // Drop the repository's other files, which are many.
             files.retain(|file| file.name.contains(MARK));
             if files.is_empty() {
                 let words = "There is no tau-bench in it: no file is in a folder tau_bench/envs.";
@@ -80,7 +81,7 @@ impl Adding {
         let (adding, end) = abortable(tau_bench::add(source, progress));
         self.end.set_value(Some(end));
         spawn(async move {
-            // An aborted one was replaced, or its end is shown already.
+            // An aborted operation was replaced, or its end is already shown.
             if let Ok(added) = adding.await {
                 self.progress.set(None);
                 self.problem.set(added.err().unwrap_or_default());
@@ -96,7 +97,7 @@ impl Adding {
     }
 }
 
-/// The group of the catalogue.
+/// The group of tau-bench in the catalogue.
 #[component]
 pub(super) fn CheckoutGroup(adding: Adding) -> impl IntoView {
     let checkout = Memo::new(|_| tau_bench::checkout());
@@ -151,7 +152,7 @@ fn Progress(adding: Adding) -> impl IntoView {
     }
 }
 
-/// Where a checkout can come from.
+/// The ways to add a checkout.
 #[component]
 fn Sources(adding: Adding) -> impl IntoView {
     let address = RwSignal::new(String::new());
@@ -191,7 +192,7 @@ fn Sources(adding: Adding) -> impl IntoView {
     }
 }
 
-/// A checkout that is stored.
+/// The stored checkout.
 #[component]
 fn Stored(adding: Adding, summary: Summary) -> impl IntoView {
     let domains = summary.domains.into_iter();
@@ -274,7 +275,7 @@ fn DomainRow(original: Original, domain: Domain) -> impl IntoView {
     }
 }
 
-/// A button that asks once more before it removes the checkout.
+/// A button that asks for confirmation before it removes the checkout.
 #[component]
 fn RemoveCheckout(adding: Adding) -> impl IntoView {
     let asked = RwSignal::new(false);

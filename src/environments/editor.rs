@@ -1,4 +1,4 @@
-//! The editor of a Python file: code on one side, what Python says of it on the other.
+//! The editor of a Python file: the code on one side, the result of running it on the other.
 
 use std::rc::Rc;
 
@@ -19,42 +19,40 @@ use crate::python::runtime::{self, LoadError, Progress};
 use crate::python::stored;
 use crate::python::wheels::Wheel;
 
-/// What Python said of the code.
+/// The result of running the code.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Outcome {
-    /// Nothing: it was not run since it changed.
+    /// The code was not run since it changed.
     #[default]
     None,
-    /// It is being run.
     Running,
-    /// It ran.
+    /// The code ran and defines this environment.
     Loaded(Description),
-    /// It did not.
+    /// The code failed to run.
     Failed(LoadError),
 }
 
-/// The state of the editor.
+/// Signals of the editor.
 #[derive(Clone, Copy)]
 struct Editor {
-    /// The name of the file.
     name: StoredValue<String>,
-    /// The editor on the page, once it is loaded.
+    /// The mounted code editor, once it is loaded.
     code: StoredValue<Option<Rc<CodeEditor>>, LocalStorage>,
-    /// Why it could not be loaded.
+    /// Why the code editor could not be loaded.
     problem: RwSignal<Option<String>>,
     outcome: RwSignal<Outcome>,
-    /// Whether the code differs from the last version.
+    /// Whether the code differs from the last stored version.
     is_changed: RwSignal<bool>,
     /// The wheels that the code imports.
     wheels: RwSignal<Vec<Wheel>>,
-    /// Why a dropped file was not taken.
+    /// Why a dropped file was rejected.
     refused: RwSignal<Option<String>>,
 }
 
-/// The editor of a file.
+/// The page that edits a file.
 #[component]
 pub(super) fn EditorPage(
-    /// The name of the file.
+    /// The file's name in storage.
     name: String,
     target: DropTarget,
 ) -> impl IntoView {
@@ -102,9 +100,9 @@ pub(super) fn EditorPage(
 }
 
 impl Editor {
-    /// Puts the editor on the page once its place is there.
+    /// Mounts the code editor once its host element exists.
     fn mount(self, host: NodeRef<html::Div>, code: String) {
-        // Python takes seconds to load, and opening the editor is a sign that something will be run.
+        // Loading Python takes seconds, and opening the editor is a sign that something will be run.
         runtime::warm_up();
         Effect::new(move |_| {
             let Some(element) = host.get() else { return };
@@ -118,8 +116,8 @@ impl Editor {
         });
     }
 
-    /// Shows a version that another part of the page saved, such as one that was restored after a check. Changes that are
-    /// not saved stay.
+    /// Shows a version that another part of the page stored, for example one that was restored after a check. Unsaved
+    /// changes are preserved.
     fn follow_versions(self) {
         Effect::new(move |_| {
             let files = stored::files();
@@ -152,7 +150,7 @@ impl Editor {
         }
     }
 
-    /// Takes dropped files: wheels are added, Python files take the place of the code.
+    /// Handles dropped files: wheels are added, and a Python file replaces the code.
     fn take(self, files: Vec<GivenFile>) {
         self.refused.set(None);
         spawn(async move {
@@ -172,7 +170,7 @@ impl Editor {
         }
         let wheel = stored::keep_wheel(file).await?;
         self.wheels.try_update(|wheels| {
-            // A wheel of the same name takes the place of the former.
+            // A wheel of the same name is replaced.
             wheels.retain(|other| other.name != wheel.name);
             wheels.push(wheel);
         });
@@ -180,7 +178,8 @@ impl Editor {
         Ok(())
     }
 
-    /// Saves the code as a version, runs it, and gives what Python says.
+    /// Stores the code as a version and runs it. Returns the source and Python's description, or `None` if it did not
+    /// run.
     async fn run(self) -> Option<(PythonSource, Description)> {
         let source = PythonSource {
             code: self.text()?,
@@ -213,7 +212,7 @@ impl Editor {
         });
     }
 
-    /// Shows an older version; it becomes the last one when it is run or saved.
+    /// Loads an older version into the editor. It becomes the last version when it is run or saved.
     fn restore(self, code: &str) {
         self.code.with_value(|editor| {
             if let Some(editor) = editor {
@@ -366,7 +365,7 @@ fn outcome_view(outcome: &Outcome) -> AnyView {
     }
 }
 
-/// Older versions, which can be restored; nothing if there are none.
+/// The list of older versions, which can be restored; `None` if there are none.
 fn versions(state: Editor) -> Option<impl IntoView> {
     let files = stored::files();
     let name = state.name.get_value();

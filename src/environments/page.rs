@@ -1,4 +1,4 @@
-//! The page of environments: the catalogue, or one file in the editor.
+//! The page of environments: the catalogue, or a file in the editor.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::browser::location;
 use crate::navigation::{Hooks, Page, use_pages};
 use crate::route::Route;
 
-/// What takes dropped files: the catalogue or the editor, whichever is shown.
+/// The handler of dropped files, which the mounted catalogue or editor sets.
 pub(super) type DropTarget = StoredValue<Option<Rc<dyn Fn(Vec<GivenFile>)>>, LocalStorage>;
 
 pub fn page() -> AnyView {
@@ -20,7 +20,7 @@ pub fn page() -> AnyView {
     let file = Memo::new(move |last: Option<&Option<String>>| {
         pages.route.with(|route| match route {
             Route::Environments { file } => file.clone(),
-            // Another page is shown; this one stays as it is.
+            // Another page is shown; this one keeps its state.
             _ => last.cloned().flatten(),
         })
     });
@@ -28,7 +28,7 @@ pub fn page() -> AnyView {
     let target: DropTarget = StoredValue::new_local(None);
     let take = move |files: Vec<GivenFile>| {
         if Adding::takes(&files) {
-            // Its progress is in the catalogue.
+            // The catalogue shows the progress.
             location::go(&Route::Environments { file: None }.to_hash());
             adding.take(files);
         } else if let Some(take) = target.get_value() {

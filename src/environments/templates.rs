@@ -1,10 +1,10 @@
-//! What a new Python file begins with. `tests/e2e/python.spec.mjs` plays each one.
+//! Templates for new Python files. `tests/e2e/python.spec.mjs` plays each one.
 
-/// A beginning.
+/// The initial content of a new Python file.
 pub struct Template {
-    /// What the file is called at first.
+    /// The initial name of the file.
     pub name: &'static str,
-    /// What it shows.
+    /// What the template demonstrates.
     pub summary: &'static str,
     pub code: &'static str,
 }
