@@ -1,4 +1,4 @@
-//! Where API keys are stored, and deleting them.
+//! The **API keys** section: where keys are stored, and deletion.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,6 @@ use super::section::{InsecurePage, Section};
 use crate::browser::network;
 use crate::secrets::{self, Keeping};
 
-/// The section.
 #[component]
 pub(super) fn Keys() -> impl IntoView {
     let about = "API keys of models and servers. A key is only sent to the address that it was \

@@ -3,7 +3,7 @@
 //! - [`page`]: the sections in order; a new section is a file and a line there.
 //! - [`model_connections`], [`servers`], [`keys`], [`prices`], [`python`], [`storage`]: the sections.
 //!
-//! The code is loaded when the page is opened: other parts reach it only through [`page::page`].
+//! Invariant: the code is loaded when the page is opened, so other parts reach it only through [`page::page`].
 
 pub mod keys;
 pub mod model_connections;

@@ -1,4 +1,4 @@
-//! The page of settings: its sections in order.
+//! The settings page: its sections in order.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use super::python::PythonLimits;
 use super::servers::ServersSection;
 use super::storage::Storage;
 
-/// The settings.
+/// The page, as the router mounts it.
 pub fn page() -> AnyView {
     view! { <SettingsPage/> }.into_any()
 }

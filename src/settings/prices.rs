@@ -1,4 +1,4 @@
-//! Model prices: an editable table. The cost of models without a price is unknown.
+//! The **Model prices** section: an editable table. The cost of models without a price is unknown.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -11,7 +11,7 @@ use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert_name;
 use crate::models::{connections, prices};
 
-/// The columns of prices.
+/// The price columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Input,
@@ -55,7 +55,7 @@ impl Column {
         }
     }
 
-    /// The price with another amount; `None` if a required amount is missing.
+    /// Returns the price with a changed amount; `None` if a required amount is missing.
     fn with(self, price: &Price, amount: Option<f64>) -> Option<Price> {
         let mut changed = *price;
         match self {
@@ -68,7 +68,6 @@ impl Column {
     }
 }
 
-/// The section.
 #[component]
 pub(super) fn PriceTable() -> impl IntoView {
     let about = format!(
@@ -101,7 +100,7 @@ pub(super) fn PriceTable() -> impl IntoView {
     }
 }
 
-/// The row at an index, whatever it currently shows.
+/// The row at an index, whichever model it currently shows.
 #[component]
 fn PriceRow(place: usize) -> impl IntoView {
     let model = Signal::derive(move || model_at(place).unwrap_or_default().to_string());
@@ -164,7 +163,7 @@ fn Amount(place: usize, model: Signal<String>, column: Column) -> impl IntoView 
     }
 }
 
-/// A dollar amount or blank; `None` if it is neither.
+/// Parses a dollar amount, or blank as `Some(None)`; `None` if the text is neither.
 fn amount_of(typed: &str) -> Option<Option<f64>> {
     let typed = typed.trim().trim_start_matches('$').replace(',', ".");
     if typed.is_empty() {
@@ -174,7 +173,7 @@ fn amount_of(typed: &str) -> Option<Option<f64>> {
     (amount.is_finite() && amount >= 0.0).then_some(Some(amount))
 }
 
-/// A new row, and the button that restores the built-in prices.
+/// A form that adds a price, and a button that restores the built-in prices.
 #[component]
 fn NewPrice() -> impl IntoView {
     let model = RwSignal::new(String::new());

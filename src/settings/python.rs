@@ -1,4 +1,4 @@
-//! **Python**: how long the user's environments may take and how much memory they may use.
+//! The **Python** section: time and memory limits of the user's environments.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,6 @@ use super::section::Section;
 use crate::components::field::Field;
 use crate::python::limits::{self, Limits, MEGABYTES, SECONDS};
 
-/// The section.
 #[component]
 pub(super) fn PythonLimits() -> impl IntoView {
     view! {
@@ -41,7 +40,7 @@ pub(super) fn PythonLimits() -> impl IntoView {
     }
 }
 
-/// A limit. What is no number within the bounds is not stored, and stays in the field.
+/// A limit. Input that is not a number within the bounds is not stored and stays in the field.
 #[component]
 fn LimitField(
     id: &'static str,

@@ -1,4 +1,4 @@
-//! Elements shared by the sections.
+//! Components shared by the sections.
 
 use leptos::prelude::*;
 use volary_connectivity::Space;
@@ -26,7 +26,7 @@ pub(super) fn Section(
     }
 }
 
-/// An error notice in place.
+/// An inline error notice.
 #[component]
 pub(super) fn Trouble(notice: Notice) -> impl IntoView {
     let Notice { what, why, advice } = notice;
@@ -37,7 +37,7 @@ pub(super) fn Trouble(notice: Notice) -> impl IntoView {
     }
 }
 
-/// A warning next to key fields if the page was loaded over an insecure connection.
+/// A warning next to key fields, shown if the page was loaded over an insecure connection.
 #[component]
 pub(super) fn InsecurePage() -> impl IntoView {
     let page = network::page();
@@ -52,12 +52,12 @@ pub(super) fn InsecurePage() -> impl IntoView {
     })
 }
 
-/// The text below a key field: its help, or that the key belongs to another address. Both take the same space,
-/// so that a button does not move away from a click that blurs the field.
+/// The text below a key field: its help text, or that the key belongs to another address. Both have the same height, so
+/// that a button does not move away from a click that blurs the field.
 #[component]
 pub(super) fn KeyHelp(
     elsewhere_id: &'static str,
-    /// Where the key belongs; empty if it belongs to this address.
+    /// The address that the key belongs to; empty if it is the current one.
     #[prop(into)]
     elsewhere: Signal<String>,
     help_id: &'static str,
@@ -76,7 +76,7 @@ pub(super) fn KeyHelp(
     }
 }
 
-/// The text about a key that stays with other origins.
+/// A message that a key stays with other origins.
 pub fn stays_with(origins: &[Origin]) -> String {
     let origins: Vec<&str> = origins.iter().map(Origin::as_str).collect();
     format!(
@@ -85,7 +85,7 @@ pub fn stays_with(origins: &[Origin]) -> String {
     )
 }
 
-/// An external link, without referrer.
+/// An external link without a referrer.
 #[component]
 pub(super) fn LinkAway(#[prop(into)] address: String, words: String) -> impl IntoView {
     view! {

@@ -1,4 +1,4 @@
-//! The known servers: their state, running environments, and actions.
+//! The list of known servers: their state, running environments, and actions.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -9,13 +9,13 @@ use crate::remote::connection::Connected;
 use crate::remote::servers::Server;
 use crate::route::Place;
 
-/// The maximum number of ids shown.
+/// The maximum number of environment ids shown.
 const SHOWN_IDS: usize = 20;
 
-/// The default idle time of old environments, in seconds.
+/// The default idle time in seconds after which environments are closed.
 const OLD: &str = "3600";
 
-/// The list; nothing if it is empty.
+/// The list; empty if no server is known.
 #[component]
 pub(super) fn ServerList(servers: Servers) -> impl IntoView {
     move || {
@@ -41,7 +41,7 @@ fn Card(servers: Servers, server: Server) -> impl IntoView {
     };
     let (playground, played) = (servers.playground, server.url.clone());
     let play = move |event: MouseEvent| {
-        // In a new tab, the page asks first, as for any server address.
+        // A link opened in a new tab asks for consent first, as any server address does.
         if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
             event.prevent_default();
             playground.intend(Intent::GoToEnvironment(played.to_string()));
@@ -99,7 +99,7 @@ fn standing(servers: Servers, server: Server) -> impl IntoView {
     }
 }
 
-/// The facts that a server reported, in words.
+/// Describes the facts that a server reported.
 fn summary(connected: &Connected) -> String {
     let mut words = String::from("Connected. ");
     match connected.info.dataset_size {
@@ -125,7 +125,7 @@ fn summary(connected: &Connected) -> String {
     words
 }
 
-/// The running environments, and a form to close idle ones.
+/// The running environments, and a form that closes idle ones.
 #[component]
 fn Environments(servers: Servers, server: Server, connected: Connected) -> impl IntoView {
     let ids = connected.info.running_env_ids;

@@ -1,4 +1,4 @@
-//! Connections to task dataset servers: a form, and the list of known servers.
+//! The **Servers** section: connects to task dataset servers and lists the known ones.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -25,15 +25,14 @@ pub(super) enum Standing {
     /// Not checked since the page was loaded.
     #[default]
     NotAsked,
-    /// Being checked.
+    /// The request is in flight.
     Asked,
-    /// It responded; with an optional message.
+    /// The server responded. Holds an additional message, which may be empty.
     Up(Connected, String),
-    /// It cannot be used.
+    /// The server cannot be used.
     Down(Diagnosis),
 }
 
-/// The signals of this section.
 #[derive(Clone, Copy)]
 pub(super) struct Servers {
     pub playground: Playground,
@@ -43,7 +42,7 @@ pub(super) struct Servers {
     typed_keys: StoredValue<TypedKeys>,
     /// The origin that keeps the typed key after the address was changed.
     key_stays_with: RwSignal<Option<Origin>>,
-    /// The state of the attempt to connect.
+    /// The state of the current attempt to connect.
     attempt: RwSignal<Standing>,
     /// The state of the known servers, by address.
     standings: RwSignal<Vec<(Text, Standing)>>,
@@ -187,7 +186,8 @@ pub(super) fn Diagnosed(diagnosis: Diagnosis) -> impl IntoView {
 }
 
 impl Servers {
-    /// The address may have changed: a key that was typed for another one leaves the field. False if it did.
+    /// Handles a possible change of the address: a key that was typed for another origin is replaced with that of the
+    /// current one. Returns `false` if the field changed.
     fn follow_address(self) -> bool {
         let url = self.url.get_untracked();
         let origin = Origin::of(task::tidied(&url));
@@ -209,7 +209,7 @@ impl Servers {
         }
     }
 
-    /// Connects to the server in the form and adds it to the list if it responds.
+    /// Connects to the server in the form, and adds it to the list if it responds.
     fn connect(self) {
         if !self.follow_address() {
             return;
@@ -218,7 +218,7 @@ impl Servers {
         let key = Some(self.key.get_untracked().trim().to_owned())
             .filter(|key| !key.is_empty())
             .map(Text::from)
-            // The key does not have to be entered again to reconnect.
+            // The key need not be entered again to reconnect.
             .or_else(|| keeping::key_of(&url));
         let name = match self.name.get_untracked().trim() {
             "" => url.split("://").nth(1).unwrap_or(&url).into(),
@@ -231,19 +231,19 @@ impl Servers {
         browser::spawn(async move {
             match connection::connect(&url, key.as_ref()).await {
                 Err(diagnosis) => {
-                    // With its previous key it may be unchanged.
+                    // With its previous key its state may be unchanged.
                     self.stands(url, former);
                     self.attempt.set(Standing::Down(diagnosis));
                 }
                 Ok(connected) => {
-                    // The server first: other tabs drop keys without an owner.
+                    // Add the server first: other tabs drop keys without an owner.
                     self.add(Server {
                         name,
                         url: url.clone(),
                         size: connected.info.dataset_size,
                         frames: connected.frames,
                     });
-                    // If it cannot be stored, the section of keys says so; it stays in memory.
+                    // If the key cannot be stored, it stays in memory and the section of keys says so.
                     let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());
                     self.stands(url, Standing::Up(connected, String::new()));
                     self.attempt.set(Standing::NotAsked);
@@ -296,7 +296,7 @@ impl Servers {
 
     /// Removes a server and its key.
     pub fn forget(self, url: &Text) {
-        // If the store fails, it is still removed from memory.
+        // If the storage fails, the key is still removed from memory.
         let _ = keeping::forget_key(url);
         keeping::change(|known| known.retain(|server| server.url != *url));
     }
@@ -316,7 +316,7 @@ impl Servers {
         });
     }
 
-    /// Stores what a server reported, unless it was removed meanwhile.
+    /// Stores the information that a server reported, unless the server was removed meanwhile.
     fn learn(self, server: Server) {
         keeping::change(|known| {
             if let Some(place) = known.iter_mut().find(|known| known.url == server.url) {

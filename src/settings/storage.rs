@@ -1,4 +1,4 @@
-//! **Storage**: what this page stores in the browser, the space used, and deletion.
+//! The **Storage** section: what this page stores in the browser, the space used, and deletion.
 
 use leptos::prelude::*;
 
@@ -14,11 +14,11 @@ use crate::storage::unreadable::{self, Place};
 use crate::storage::{self, episodes, evaluations};
 use crate::tau_bench;
 
-/// What is stored.
+/// A summary of the stored data.
 #[derive(Clone, Debug, PartialEq)]
 struct Kept {
     episodes: usize,
-    /// Their size in bytes.
+    /// The total size of the episodes in bytes.
     size: f64,
     evaluations: usize,
     room: Option<Quota>,
@@ -27,7 +27,6 @@ struct Kept {
     is_read_only: bool,
 }
 
-/// The state of the section.
 #[derive(Clone, Debug, PartialEq)]
 enum State {
     Looking,
@@ -35,13 +34,12 @@ enum State {
     Refused(DatabaseError),
 }
 
-/// The section.
 #[component]
 pub(super) fn Storage() -> impl IntoView {
     let state = RwSignal::new(State::Looking);
     let sure = RwSignal::new(false);
     let shown = use_pages().shown;
-    // The page keeps its state; reload it when the user returns.
+    // The page keeps its state, so reload the summary when the user returns.
     Effect::new(move |_| {
         if shown.get() == Page::Settings {
             look(state);
@@ -81,7 +79,7 @@ fn Refused(what: &'static str, error: DatabaseError) -> impl IntoView {
 #[component]
 fn Known(
     state: RwSignal<State>,
-    /// Whether the user was asked about deleting all.
+    /// Whether the user is asked to confirm the deletion of everything.
     sure: RwSignal<bool>,
     kept: Kept,
 ) -> impl IntoView {
@@ -105,7 +103,7 @@ fn Known(
     });
     let ask_to_last = move |_| {
         browser::spawn(async move {
-            // The answer is seen in what is shown next.
+            // The refreshed summary shows whether the browser agreed.
             storage_quota::ask_to_last().await;
             look(state);
         });
@@ -165,7 +163,7 @@ fn Known(
     }
 }
 
-/// The unreadable records, with actions.
+/// The list of unreadable records, with actions.
 #[component]
 fn Unreadable(state: RwSignal<State>, records: Vec<(Place, String)>) -> impl IntoView {
     let title = format!("{} cannot be read", plural(records.len(), "stored record"));
@@ -250,7 +248,7 @@ fn look(state: RwSignal<State>) {
             })
         };
         let found = looked.await.map_or_else(State::Refused, State::Known);
-        // If the user left meanwhile, the signal is gone.
+        // If the user left meanwhile, the signal is disposed of.
         let _ = state.try_set(found);
     });
 }

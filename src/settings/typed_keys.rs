@@ -1,8 +1,8 @@
-//! Keys typed into a form that is not submitted yet. Pure.
+//! Keys typed into a form that is not yet submitted. Pure.
 
 use crate::secrets::Origin;
 
-/// Keys by the origin of the address at the time of typing. One of them is in the field.
+/// Typed keys by the origin of the address at the time of typing. One of them is in the field.
 #[derive(Clone, Default)]
 pub struct TypedKeys {
     /// The origin of the key in the field; `None` before an address was entered.
@@ -10,12 +10,12 @@ pub struct TypedKeys {
     others: Vec<(Origin, String)>,
 }
 
-/// What happens to the key in the field.
+/// The effect of an address change on the key in the field.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Field {
-    /// It stays.
+    /// The key in the field is kept.
     Stays,
-    /// It belongs to the previous origin and is replaced.
+    /// The key belongs to the previous origin and is replaced.
     Becomes {
         /// The key that was typed earlier for the new origin; empty if there is none.
         key: String,
@@ -25,7 +25,7 @@ pub enum Field {
 }
 
 impl TypedKeys {
-    /// The address now has this origin, and the field contains this key.
+    /// Records that the address now has this origin while the field contains this key.
     pub fn address_is(&mut self, origin: Origin, typed: String) -> Field {
         if self
             .current

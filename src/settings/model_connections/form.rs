@@ -1,4 +1,4 @@
-//! The form of a connection.
+//! The form of a model connection.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ use crate::components::field::Field;
 use crate::models::connections::{Saved, preset_of};
 use crate::secrets::{self, Keeping};
 
-/// The group **Model connection**.
+/// The **Model connection** group.
 #[component]
 pub(super) fn ConnectionForm(editor: Editor) -> impl IntoView {
     view! {
@@ -38,14 +38,14 @@ pub(super) fn ConnectionForm(editor: Editor) -> impl IntoView {
     }
 }
 
-/// A text field that is applied on blur, possibly normalized.
+/// A text input whose value is applied on blur, possibly normalized.
 #[component]
 pub(super) fn TextInput(
     editor: Editor,
     id: &'static str,
-    /// Reads its value from the connection.
+    /// Reads the value from the connection.
     value: fn(&Saved) -> String,
-    /// Takes what was typed.
+    /// Applies the typed text.
     #[prop(into)]
     take: Callback<String>,
 ) -> impl IntoView {
@@ -68,7 +68,7 @@ pub(super) fn TextInput(
 #[component]
 fn NameField(editor: Editor) -> impl IntoView {
     let take = move |name: String| {
-        // A connection without a name would be indistinguishable.
+        // A connection without a name would be indistinguishable from others.
         if !name.trim().is_empty() {
             editor.edit(|saved| saved.connection.name = name.trim().into());
         }
@@ -133,7 +133,8 @@ fn provider_of(saved: &Saved) -> String {
     }
 }
 
-/// Another provider, or another server, resets address and model, and the name unless the user chose it.
+/// Changes the provider. A different provider or server resets address and model, and also the name unless the user
+/// chose it.
 fn choose_provider(editor: Editor, value: &str) {
     let other = value.strip_prefix(OTHER).and_then(ProviderKind::from_name);
     let preset = preset_of(value);
@@ -150,7 +151,7 @@ fn choose_provider(editor: Editor, value: &str) {
             }
             (None, Some(kind)) => {
                 saved.connection.kind = kind;
-                // The address and the model of a preset are somebody else's.
+                // The address and the model belong to the previous preset's provider.
                 if saved.preset.is_some() {
                     saved.connection.base_url = Text::default();
                     saved.connection.model = Text::default();
@@ -165,7 +166,7 @@ fn choose_provider(editor: Editor, value: &str) {
     });
 }
 
-/// Hints about the provider: its note, and how to allow this page.
+/// Hints about the provider: its note, and how to allow requests from this page.
 fn hints(saved: &Saved) -> Option<impl IntoView + use<>> {
     let preset = saved.preset?;
     let note = (!preset.note.is_empty()).then(|| preset.note.to_owned());
@@ -186,8 +187,7 @@ fn BaseUrlField(editor: Editor) -> impl IntoView {
             saved.connection.base_url = typed.as_str().into();
             saved.connection.base_url = saved.connection.tidied().base_url;
         });
-        // A key that was entered before the address belongs to the first address. Any other key stays with its
-        // origin.
+        // A key that was entered before the address belongs to the first address. Any other key stays with its origin.
         let key = untrack(|| before.key());
         if !before.origin().is_address() && !key.is_empty() {
             let after = editor.shown_untracked();
@@ -218,7 +218,7 @@ fn BaseUrlField(editor: Editor) -> impl IntoView {
     }
 }
 
-/// The error of the address, if one was entered.
+/// The validation error of the address, if one was entered.
 fn wrong_address(saved: &Saved) -> Option<String> {
     let connection = Connection {
         model: "any".into(),
@@ -233,7 +233,7 @@ fn wrong_address(saved: &Saved) -> Option<String> {
 #[component]
 fn KeyField(editor: Editor) -> impl IntoView {
     let take = move |typed: String| {
-        // A draft becomes a connection, because only a connection can own a key.
+        // Turn a draft into a connection, because only a connection can own a key.
         editor.edit(|_| {});
         let saved = editor.shown_untracked();
         let key = ApiKey::new(&typed);
@@ -283,7 +283,8 @@ fn KeyField(editor: Editor) -> impl IntoView {
     }
 }
 
-/// The origins with a key of this connection; empty if there is none, or if the current address has one too.
+/// The origins for which this connection has a key; empty if there are none, or if the current address has a key as
+/// well.
 fn key_elsewhere(saved: &Saved) -> String {
     let origins = secrets::origins(&saved.owner());
     if origins.is_empty() || saved.has_key() {

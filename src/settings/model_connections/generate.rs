@@ -1,4 +1,4 @@
-//! The fields of connections whose prompts are rendered here: chat template, tokenizer and loss mask.
+//! Fields of connections whose prompts are rendered in this page: chat template, tokenizer and loss mask.
 
 use leptos::prelude::*;
 use volary_agent::model::ProviderKind;
@@ -9,13 +9,13 @@ use super::Editor;
 use crate::components::field::Field;
 use crate::tokenizer;
 
-/// The choice of the user's own template.
+/// The option value for a custom template.
 const OWN: &str = "own";
-/// The choices of the tokenizer.
+/// The option values of the tokenizer.
 const STORED: &str = "stored";
 const TOY: &str = "toy";
 
-/// The fields; none for other wire formats.
+/// The fields; empty for other wire formats.
 #[component]
 pub(super) fn GenerateFields(editor: Editor) -> impl IntoView {
     let is_shown = Memo::new(move |_| editor.shown().connection.kind == ProviderKind::Sglang);
@@ -65,7 +65,7 @@ fn Template(editor: Editor) -> impl IntoView {
     let choose = move |event| {
         let name = event_target_value(&event);
         edit(editor, |generate| {
-            // Own text begins as a copy of the template that was chosen.
+            // A custom template starts as a copy of the previously selected one.
             generate.template = match Builtin::from_name(&generate.template) {
                 Some(former) if name == OWN => former.source().into(),
                 _ => name.as_str().into(),

@@ -1,6 +1,6 @@
-//! Model connections: a list on the left, the selected one on the right.
+//! The **Model connections** section: a list on the left, the selected connection on the right.
 //!
-//! Input is applied on blur. Without a connection the form shows a draft, which becomes one with the first
+//! Input is applied on blur. Without any connection the form shows a draft, which becomes a connection with the first
 //! change.
 
 mod form;
@@ -21,7 +21,6 @@ use crate::components::text::inert;
 use crate::models::connections::{self, Saved, new_id};
 use crate::secrets;
 
-/// The section.
 #[component]
 pub(super) fn ModelConnections() -> impl IntoView {
     let editor = Editor::new();
@@ -37,10 +36,10 @@ pub(super) fn ModelConnections() -> impl IntoView {
     }
 }
 
-/// The selected connection.
+/// Signals of the selected connection.
 #[derive(Clone, Copy)]
 struct Editor {
-    /// Its id, or that of the draft.
+    /// The id of the selected connection, or of the draft.
     chosen: RwSignal<Text>,
     draft: RwSignal<Saved>,
     trial: trial::Trial,
@@ -76,7 +75,7 @@ impl Editor {
         untrack(move || self.shown())
     }
 
-    /// Edits the selected connection; a draft becomes a connection.
+    /// Edits the selected connection. A draft becomes a connection.
     fn edit(self, change: impl FnOnce(&mut Saved)) {
         let before = self.shown_untracked();
         connections::change(|all| {
@@ -116,7 +115,7 @@ impl Editor {
         let id = new_id();
         connections::change(|all| all.duplicate(&original.id, id.clone()));
         if let Some(copy) = untrack(|| connections::get(&id)) {
-            // If it cannot be stored, it stays in memory.
+            // If the copied keys cannot be stored, they stay in memory.
             let _ = secrets::copy(&original.owner(), &copy.owner());
             self.choose(id);
         }
@@ -124,7 +123,7 @@ impl Editor {
 
     fn remove(self) {
         let gone = self.shown_untracked();
-        // If the store fails, it is still removed from memory.
+        // If the storage fails, the keys are still removed from memory.
         let _ = secrets::remove(&gone.owner());
         connections::change(|all| all.remove(&gone.id));
         let next =
@@ -148,7 +147,8 @@ fn fresh(preset: &'static Preset) -> Saved {
     }
 }
 
-/// The connections, or the draft if there are none, so that nothing moves when it becomes one.
+/// The list of connections. If there are none it shows the draft, so that nothing moves when the draft becomes a
+/// connection.
 #[component]
 fn List(editor: Editor) -> impl IntoView {
     let count = Memo::new(|_| connections::read(|all| all.list().len().max(1)));
@@ -167,8 +167,8 @@ fn List(editor: Editor) -> impl IntoView {
     }
 }
 
-/// The entry at an index, whatever it currently shows: a click that blurs a field starts and ends on the same
-/// button.
+/// The list entry at an index, whichever connection it currently shows: a click that blurs a field then starts and ends
+/// on the same button.
 #[component]
 fn Entry(editor: Editor, place: usize) -> impl IntoView {
     let at = move || {

@@ -1,4 +1,4 @@
-//! The field **Model**: free text, with suggestions once the provider listed its models.
+//! The **Model** field: free text, with suggestions after the provider has listed its models.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -12,15 +12,15 @@ use crate::models::{diagnose, list};
 use crate::projection::notice::Notice;
 use crate::projection::text::count_text;
 
-/// The list of models.
+/// State of the list of models.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Listed {
-    /// Not requested.
+    /// Not requested yet.
     #[default]
     NotYet,
-    /// Requested.
+    /// Requested; there is no response yet.
     Asking,
-    /// Received.
+    /// The response.
     Names(list::Names),
     Failed(Notice),
 }
@@ -28,7 +28,7 @@ enum Listed {
 #[derive(Clone, Copy)]
 pub(super) struct Names {
     listed: RwSignal<Listed>,
-    /// Counts requests, so that late responses to old ones are dropped.
+    /// Generation counter of requests: late responses to earlier ones are dropped.
     asked: StoredValue<u32>,
 }
 
@@ -40,7 +40,7 @@ impl Names {
         }
     }
 
-    /// The list belongs to another connection.
+    /// Resets the list, because it belongs to another connection.
     pub(super) fn forget(self) {
         self.asked.update_value(|asked| *asked += 1);
         if self
@@ -51,7 +51,7 @@ impl Names {
         }
     }
 
-    /// Requests the list.
+    /// Requests the list from the provider.
     pub(super) fn ask(self, editor: Editor) {
         self.forget();
         self.listed.set(Listed::Asking);
@@ -127,7 +127,7 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
     }
 }
 
-/// A select of all listed models: the suggestions show only those that start with the current text.
+/// A select of all listed models. The input's suggestions show only models that start with the current text.
 #[component]
 fn Pick(editor: Editor, names: list::Names) -> impl IntoView {
     let first = match names.more {

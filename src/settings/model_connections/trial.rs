@@ -1,4 +1,5 @@
-//! **Test connection**: a tiny request, then one that must call a tool, as policies do, and their results in words.
+//! **Test connection**: sends a tiny request, then one that must call a tool, as policies do, and describes the
+//! results.
 
 use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
@@ -19,21 +20,20 @@ use crate::projection::notice::Notice;
 use volary_agent::model::diagnosis::Trouble;
 use volary_trajectory::Episode;
 
-/// Long enough for a local model that has to be loaded first.
+/// Timeout without data. It is long enough for a local model that has to be loaded first.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
-/// Reasoning models need some tokens before they respond.
+/// Maximum output tokens. Reasoning models need some tokens before they respond.
 const MOST_TOKENS: u32 = 256;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Outcome {
-    /// Not tested, or changed since.
+    /// Not tested since the last change.
     #[default]
     NotYet,
-    /// The request is in progress.
     Trying,
-    /// It works: the facts, one sentence each.
+    /// The test succeeded. Holds the facts, one sentence each.
     Works(Vec<String>),
-    /// It failed.
+    /// The test failed.
     Failed(Notice),
 }
 
@@ -86,7 +86,7 @@ impl Trial {
         let (abort, registration) = AbortHandle::new_pair();
         self.abort.set_value(Some(abort));
         browser::spawn(async move {
-            // Dropped, and the request with it, when it is aborted.
+            // Aborting drops the future and with it the request.
             let tried = Abortable::new(tried(&saved), registration).await;
             if let Ok((outcome, trouble)) = tried {
                 self.outcome.try_set(outcome);
@@ -106,7 +106,7 @@ pub(super) fn TestButton(editor: Editor) -> impl IntoView {
         true => trial.forget(),
         false => trial.start(editor),
     };
-    // One button for both states, so that it keeps the focus.
+    // Test and Cancel are one button, so that it keeps the focus.
     view! {
         <button type="button" class="primary" on:click=press>
             {move || if is_trying.get() { "Cancel test" } else { "Test connection" }}
@@ -146,7 +146,7 @@ pub(super) fn TestResult(editor: Editor) -> impl IntoView {
     }
 }
 
-/// A provider that needs a key is asked nothing without one.
+/// Reports a missing key, so that no request is sent to a provider that requires one.
 fn missing_key(saved: &Saved) -> Option<Notice> {
     let preset = saved.connection.preset()?;
     let is_missing = preset.key_url.is_some() && !untrack(|| saved.has_key());
@@ -165,7 +165,7 @@ fn missing_key(saved: &Saved) -> Option<Notice> {
 async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
     let mut asking = Ask::of(saved);
     asking.silence = Patience::of(SILENCE);
-    // Failures are announced immediately.
+    // No retries: failures are reported immediately.
     asking.tries.tries = 1;
     let mut request = ModelRequest {
         model: saved.connection.model.clone(),
@@ -194,7 +194,7 @@ async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
     }
 }
 
-/// Whether the model calls a tool when it must, in a sentence. Policies only work if it does.
+/// Tests whether the model calls a tool when it must, and describes the result. Policies only work if it does.
 async fn tool_call(saved: &Saved, asking: &Ask<'_>) -> String {
     let mut request = ModelRequest {
         model: saved.connection.model.clone(),
@@ -239,7 +239,7 @@ async fn tool_call(saved: &Saved, asking: &Ask<'_>) -> String {
     }
 }
 
-/// The tool of the test.
+/// The tool that the test asks the model to call.
 fn addition() -> Tool {
     Tool {
         info: FunctionInfo {
@@ -258,7 +258,7 @@ fn addition() -> Tool {
     }
 }
 
-/// The facts about a response, one sentence each.
+/// Facts about a response, one sentence each.
 fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> {
     let answer = &asked.answer;
     let timing = &asked.exchange.timing;
