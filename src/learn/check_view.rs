@@ -1,4 +1,4 @@
-//! The checks and questions of a lesson.
+//! Components for the checks and questions of a lesson.
 
 use leptos::prelude::*;
 use volary_lesson::{Check, Goal, Question};
@@ -9,7 +9,7 @@ use crate::components::prose::PROSE;
 use crate::components::text::inert;
 use crate::components::{Glyph, Icon};
 
-/// A check. It follows the episode, and stays met once it is.
+/// A check, which observes the episode. Once met, it stays met.
 #[component]
 pub(super) fn CheckView(course: Course, check: Check, player: Option<Player>) -> impl IntoView {
     let number = check.number;
@@ -36,7 +36,7 @@ pub(super) fn CheckView(course: Course, check: Check, player: Option<Player>) ->
     }
 }
 
-/// The steps of an episode to choose from.
+/// A select for a step of an episode.
 #[component]
 fn StepChoice(
     course: Course,
@@ -81,7 +81,7 @@ fn StepChoice(
     }
 }
 
-/// The answers of a question; the right one meets it.
+/// The answers of a question. Choosing the right one meets it.
 #[component]
 pub(super) fn QuestionView(course: Course, question: Question) -> impl IntoView {
     let number = question.number;
@@ -126,7 +126,7 @@ pub(super) fn QuestionView(course: Course, question: Question) -> impl IntoView 
     }
 }
 
-/// What is asked for, and whether it is met.
+/// The task of a check, and whether it is met.
 #[component]
 fn Standing(course: Course, number: usize, text: String) -> impl IntoView {
     view! {
@@ -142,7 +142,7 @@ fn Standing(course: Course, number: usize, text: String) -> impl IntoView {
     }
 }
 
-/// What is said once it is met.
+/// The text shown after a check is met.
 #[component]
 fn Afterwards(course: Course, number: usize, text: String) -> impl IntoView {
     let text = StoredValue::new(text);

@@ -1,4 +1,4 @@
-//! A lesson: its pieces in order, then what comes next.
+//! A lesson: its pieces in order, followed by a link to the next lesson.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,27 +13,27 @@ use super::reader::Reader;
 use crate::components::prose::PROSE;
 use crate::components::text::inert;
 
-/// A lesson that is being read.
+/// The lesson that is being read.
 #[derive(Clone, Copy)]
 pub(super) struct Course {
-    /// The name under which progress is kept: the id of a lesson of the page, or an address.
+    /// The key under which progress is stored: the id of a built-in lesson, or a URL.
     key: StoredValue<String>,
     reader: Reader,
 }
 
 impl Course {
-    /// Whether a check is met.
+    /// Returns whether a check is met.
     pub fn is_met(self, number: usize) -> bool {
         self.key.with_value(|key| self.reader.is_met(key, number))
     }
 
-    /// Notes that a check is met.
+    /// Records that a check is met.
     pub fn meet(self, number: usize) {
         self.key.with_value(|key| self.reader.meet(key, number));
     }
 }
 
-/// The pieces of a lesson in order, and the way to the next one.
+/// The pieces of a lesson in order, and a link to the next lesson.
 #[component]
 pub(super) fn LessonView(lesson: Arc<Lesson>, key: String, reader: Reader) -> impl IntoView {
     let course = Course {

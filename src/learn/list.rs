@@ -1,4 +1,4 @@
-//! The lessons that come with the page.
+//! The list of built-in lessons.
 
 use leptos::prelude::*;
 use volary_lesson::catalog::{Entry, LESSONS};

@@ -1,4 +1,4 @@
-//! The page: which lesson the address names, where its file comes from, and whether it may be fetched.
+//! The page of lessons: finds and loads the lesson that the address names, with consent if its file has another origin.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,31 +18,30 @@ use crate::route::{LearnPlace, Route};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What is shown.
 #[derive(Clone)]
 enum Shown {
     List,
     Loading,
-    /// A file of another origin, which the reader has to agree to.
+    /// The lesson is in a file of another origin, which is fetched only with the reader's consent.
     Ask(Elsewhere),
     Lesson {
         key: String,
         lesson: Arc<Lesson>,
     },
-    /// The file is no lesson.
+    /// The file is not a valid lesson.
     Broken(Vec<Problem>),
-    /// There is no file.
+    /// The file could not be loaded.
     Failed(String),
 }
 
-/// Lists the lessons, or shows the one that the address names.
+/// The page: the list of lessons, or the lesson that the address names.
 pub fn page() -> AnyView {
     let pages = use_pages();
     let reader = Reader::of_browser();
     let shown = RwSignal::new(Shown::List);
     let place = Memo::new(move |former: Option<&LearnPlace>| match pages.route.get() {
         Route::Learn { path } => LearnPlace::read(&path),
-        // Another page is shown; the lesson stays as it is.
+        // Another page is shown; the lesson keeps its state.
         _ => former.cloned().unwrap_or_default(),
     });
     Effect::new(move |_| follow(shown, place, &place.get()));
@@ -88,7 +87,7 @@ pub fn page() -> AnyView {
     view! { <div class="learn">{view}</div> }.into_any()
 }
 
-/// Shows what the address names.
+/// Loads and shows what the address names.
 fn follow(shown: RwSignal<Shown>, place: Memo<LearnPlace>, now: &LearnPlace) {
     match now {
         LearnPlace::List => shown.set(Shown::List),
@@ -128,7 +127,7 @@ fn fetch(shown: RwSignal<Shown>, place: Memo<LearnPlace>, url: String, key: Stri
             volary_lesson::parse::LARGEST,
         )
         .await;
-        // The reader may have gone elsewhere meanwhile.
+        // The reader may have navigated elsewhere meanwhile.
         if place.get_untracked() != wanted {
             return;
         }

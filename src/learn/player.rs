@@ -1,8 +1,8 @@
-//! An environment that is played within a page, apart from the playground: its episode, the worker in which it runs, and
-//! the action that the reader makes.
+//! An environment that is played within a lesson, independent of the playground: its episode, its worker, and the
+//! reader's action.
 //!
-//! Invariants: all players of a page share one worker, and each has ids of environments of its own. What an environment
-//! asks for from outside is refused, so nothing is requested from anywhere.
+//! Invariants: all players of a lesson share one worker, and each has its own range of environment ids. Questions of an
+//! environment to the outside world are refused, so nothing is requested from anywhere.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::browser::worker_client::{Replies, WorkerClient};
 use crate::playground::manual_action::arguments_schema;
 use crate::projection::form::Form;
 
-/// How many ids of environments each player has.
+/// The number of environment ids of each player.
 const IDS: EnvironmentId = 1 << 20;
 
-/// The worker that players share.
+/// The worker that all players share.
 #[derive(Clone, Copy)]
 pub(super) struct Workbench {
     worker: StoredValue<Option<WorkerClient>, LocalStorage>,
@@ -33,7 +33,7 @@ pub(super) struct Workbench {
 }
 
 impl Workbench {
-    /// A workbench without a worker; the first player that needs one starts it.
+    /// A workbench without a worker. The first player that needs a worker starts it.
     pub fn new() -> Workbench {
         Workbench {
             worker: StoredValue::new_local(None),
@@ -56,28 +56,28 @@ impl Workbench {
     }
 }
 
-/// An episode, the worker's environment behind it, and the action that the reader makes.
+/// Signals of an episode, its environment in the worker, and the reader's action.
 #[derive(Clone, Copy)]
 pub(super) struct Player {
     pub episode: RwSignal<Arc<Episode>>,
-    /// Counts up whenever steps that were shown are replaced or taken away.
+    /// Incremented whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
-    /// How the episode stands with the worker.
+    /// The state of the episode with respect to the worker.
     pub session: RwSignal<Session>,
     /// The tool whose form is shown.
     pub tool: RwSignal<Option<Text>>,
-    /// The arguments for it.
+    /// The form of that tool's arguments.
     pub form: RwSignal<Form>,
-    /// What went wrong last.
+    /// The last error.
     pub trouble: RwSignal<Option<String>>,
     workbench: Workbench,
     first_id: EnvironmentId,
 }
 
 impl Player {
-    /// A player that has nothing open.
+    /// A player without an episode.
     pub fn new(workbench: Workbench) -> Player {
         let number = workbench.players.get_value();
         workbench.players.set_value(number + 1);
@@ -94,7 +94,7 @@ impl Player {
         }
     }
 
-    /// Opens a recipe and takes actions. Resolves when that is done.
+    /// Opens a recipe and replays actions. Resolves when that is done.
     pub async fn open(self, recipe: Recipe, actions: Vec<AnyMessage>, name: Text) {
         self.trouble.set(None);
         let id = format!("{:013x}", browser::random_number()).into();
@@ -104,7 +104,7 @@ impl Player {
         self.run(command).await;
     }
 
-    /// Takes an action. Resolves when it is answered.
+    /// Takes an action. Resolves when the environment has responded.
     pub async fn take_action(self, action: AnyMessage) {
         self.trouble.set(None);
         let command = self.ask(|session, episode| session.step(episode, action));
@@ -156,7 +156,7 @@ impl Player {
                 step.details.errors.extend(note.map(step_note));
             }
         });
-        // The step is drawn already.
+        // The step was already drawn.
         self.edition.update(|edition| *edition += 1);
     }
 
@@ -171,7 +171,7 @@ impl Player {
         self.form.set(Form::new(schema.unwrap_or_default()));
     }
 
-    /// The action in the form; `None` if a field is at fault, which is then marked.
+    /// The action in the form. If a field is invalid, marks it and returns `None`.
     pub fn made_action(self) -> Option<AnyMessage> {
         let name = self.tool.get_untracked()?;
         let Some(Json::Object(arguments)) = self.form.try_update(Form::submit).flatten() else {
@@ -185,7 +185,7 @@ impl Player {
         Some(action(steps, vec![call], "").into())
     }
 
-    /// Puts an empty form in the place of the one that was sent.
+    /// Replaces the form that was sent with a blank one.
     pub fn clear_form(self) {
         if let Some(name) = self.tool.get_untracked() {
             self.choose_tool(&name);
@@ -210,7 +210,7 @@ impl Player {
         }
     }
 
-    /// Carries out a command, and what follows from it.
+    /// Runs a command and the commands that follow from its result.
     async fn run(self, command: Option<Command>) {
         let mut next = command;
         while let Some(command) = next.take() {
@@ -264,7 +264,7 @@ impl Player {
         None
     }
 
-    /// Shows what changed; the command that follows, if any.
+    /// Shows a change of the episode. Returns the follow-up command, if any.
     fn follow(self, change: Change) -> Option<Command> {
         let steps = self.episode.with_untracked(|episode| episode.steps.len());
         let next = match change {
@@ -306,7 +306,7 @@ impl Player {
         self.follow(change.flatten()?)
     }
 
-    /// After another episode is shown: a tool that it lacks can't stay chosen.
+    /// Clears the chosen tool if the newly shown episode lacks it.
     fn suit_tool(self) {
         let names: Vec<Text> = self.episode.with_untracked(|episode| {
             let tools = episode.tools.iter();

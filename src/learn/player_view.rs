@@ -1,4 +1,4 @@
-//! An episode or a task within a lesson: the transcript, the way through its steps, and the tools.
+//! An episode or a task within a lesson: the transcript, navigation through its steps, and the tools.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use crate::playground::setup;
 use crate::playground::state::{Playground, use_playground};
 use volary_app::playground::session::Session;
 
-/// How long a transcript takes to measure its steps.
+/// The time that a transcript takes to measure its steps.
 const SETTLING: Duration = Duration::from_millis(200);
 
-/// An episode to read, or a task that the reader plays after a click.
+/// An episode to read, or a task that the reader starts to play by a click.
 #[component]
 pub(super) fn PlayView(play: Arc<Play>, player: Player) -> impl IntoView {
     let playground = use_playground();
@@ -34,13 +34,13 @@ pub(super) fn PlayView(play: Arc<Play>, player: Player) -> impl IntoView {
     let name = StoredValue::new(title.clone());
     let is_playable = play.is_playable;
     let is_fresh = is_playable && play.recorded().is_empty();
-    // Whether the reader may act, and whether there is something to see.
+    // Whether the reader may act, and whether an episode is shown.
     let is_playing = RwSignal::new(false);
     let play = StoredValue::new(play);
     let open = move || open(playground, &play.get_value(), player);
     let is_opened = StoredValue::new(false);
     Effect::new(move |_| {
-        // A recorded episode is shown at once, as soon as the environments are here.
+        // Show a recorded episode as soon as the environments are loaded.
         if playground.whole.get() && !is_fresh && !is_opened.get_value() {
             is_opened.set_value(true);
             open();
@@ -95,7 +95,7 @@ pub(super) fn PlayView(play: Arc<Play>, player: Player) -> impl IntoView {
     }
 }
 
-/// Opens what a play begins with.
+/// Opens the initial state of a play.
 fn open(playground: Playground, play: &Play, player: Player) {
     let recipe: Result<Recipe, Problem> = playground.registry.with_value(|registry| {
         let sources = playground.setup.sources;
@@ -118,10 +118,10 @@ fn open(playground: Playground, play: &Play, player: Player) {
             let student = Student::new(fault, seed, oracle);
             player.watch(student, Limits { max_steps: steps }).await;
         }
-        // An episode is read from its beginning.
+        // A recorded episode is read from its beginning.
         if !is_playable && !player.selected.is_disposed() {
             player.selected.set(0);
-            // Once more when the transcript knows how high its steps are.
+            // Repeat it after the transcript has measured the heights of its steps.
             timers::sleep(SETTLING).await;
             if player.selected.try_get_untracked() == Some(0) {
                 player.selected.set(0);
@@ -130,7 +130,7 @@ fn open(playground: Playground, play: &Play, player: Player) {
     });
 }
 
-/// The way through the steps.
+/// Buttons that move through the steps.
 #[component]
 fn Steps(player: Player) -> impl IntoView {
     let last = Memo::new(move |_| player.episode.with(|episode| episode.steps.len()));
@@ -140,7 +140,7 @@ fn Steps(player: Player) -> impl IntoView {
         (0, last) => format!("Start, before step 1 of {last}"),
         (step, last) => format!("Step {step} of {last}"),
     };
-    // A button that cannot be pressed for a while says so and does nothing: a disabled one would lose the focus.
+    // A button that cannot be pressed is marked as disabled and does nothing; a disabled one would lose the focus.
     view! {
         <div class="lesson-steps" role="group" aria-label="Steps">
             <button
@@ -164,12 +164,12 @@ fn Steps(player: Player) -> impl IntoView {
     }
 }
 
-/// The state of the environment at the selected step, folded in.
+/// The state of the environment at the selected step, collapsed.
 #[component]
 fn StateFold(player: Player) -> impl IntoView {
     let playground = use_playground();
     let is_open = RwSignal::new(false);
-    // What the configuration hides stays hidden until the episode is over.
+    // Members that the configuration hides stay hidden until the episode ends.
     let hidden = Signal::derive(move || {
         player.episode.with(|episode| {
             let environment = episode.recipe.as_ref().map(|recipe| &recipe.environment);
@@ -209,7 +209,7 @@ fn StateFold(player: Player) -> impl IntoView {
 #[component]
 fn Tools(
     player: Player,
-    /// What the task is called.
+    /// The title of the task.
     title: String,
 ) -> impl IntoView {
     let tools = Memo::new(move |_| {

@@ -1,21 +1,21 @@
-//! What the reader has done, kept in this browser.
+//! The reader's progress in lessons, stored in this browser.
 
 use leptos::prelude::*;
 use volary_lesson::Progress;
 
 use crate::browser::storage::{self, Keep};
 
-/// The name of the record in the browser.
+/// Storage key.
 const KEY: &str = "lessons";
 
-/// The reader's progress in all lessons.
+/// Signals of the reader's progress in all lessons.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
     progress: RwSignal<Progress>,
 }
 
 impl Reader {
-    /// The reader as the browser remembers them.
+    /// Loads the stored progress.
     pub fn of_browser() -> Reader {
         let kept = storage::get(Keep::Always, KEY).unwrap_or_default();
         Reader {
@@ -23,18 +23,18 @@ impl Reader {
         }
     }
 
-    /// How many checks of a lesson are met.
+    /// The number of checks of a lesson that are met.
     pub fn met(self, lesson: &str) -> usize {
         self.progress.with(|progress| progress.met(lesson))
     }
 
-    /// Whether a check of a lesson is met.
+    /// Returns whether a check of a lesson is met.
     pub fn is_met(self, lesson: &str, check: usize) -> bool {
         self.progress
             .with(|progress| progress.is_met(lesson, check))
     }
 
-    /// Notes that a check is met.
+    /// Records that a check is met.
     pub fn meet(self, lesson: &str, check: usize) {
         let is_known = self
             .progress
@@ -47,13 +47,13 @@ impl Reader {
         }
     }
 
-    /// Forgets a lesson, or all of them.
+    /// Resets the progress in a lesson, or in all of them.
     pub fn reset(self, lesson: Option<&str>) {
         self.progress.update(|progress| progress.reset(lesson));
         self.keep();
     }
 
-    /// A browser may refuse to keep it; then it lasts until the tab is closed.
+    /// Stores the progress. If the browser refuses, it lasts until the tab is closed.
     fn keep(self) {
         let text = self.progress.with_untracked(Progress::to_text);
         storage::set(Keep::Always, KEY, &text);
