@@ -1,4 +1,4 @@
-//! The layout around every page: header, navigation, alerts, the overlay of keys.
+//! The layout around every page: header, navigation, alerts, and the help overlay.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -18,7 +18,7 @@ use crate::playground::state::Playground;
 use crate::playground::url_sync;
 use crate::route::Route;
 
-/// The keys that work, as the overlay lists them.
+/// The keyboard shortcuts, as the help overlay lists them.
 const KEYS: &[(&str, &str)] = &[
     ("?", "Show this help"),
     ("j", "Select the next step"),
@@ -36,7 +36,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Escape", "Close the open dialog or menu"),
 ];
 
-/// The page.
+/// The root component.
 pub fn app() -> AnyView {
     let playground = Playground::provide();
     intents::await_person(playground);
@@ -45,9 +45,9 @@ pub fn app() -> AnyView {
         match Page::of(&route) {
             Page::Playground => url_sync::follow(playground, route.clone()),
             _ => {
-                // A notice of the playground says nothing about another page.
+                // A notice of the playground does not apply to another page.
                 playground.notice.set(None);
-                // Other pages show and run its environments too.
+                // Load the rest of the code: other pages show and run the playground's environments as well.
                 playground.intend(Intent::Nothing);
             }
         }
@@ -121,7 +121,7 @@ pub fn app() -> AnyView {
 fn Header(
     playground: Playground,
     pages: Pages,
-    /// Whether the overlay of keys is shown.
+    /// Whether the help overlay is open.
     help: RwSignal<bool>,
 ) -> impl IntoView {
     let theme = RwSignal::new(stored_theme());
@@ -135,7 +135,7 @@ fn Header(
             None => storage::remove(Keep::Always, "theme"),
         }
     });
-    // Leads back to the current episode.
+    // Link to the current episode.
     let home = Signal::derive(move || Route::Playground(playground.place.get()).to_hash());
     let linked = Page::ALL.iter().filter(|(page, ..)| page.is_in_header());
     let links = linked.map(|(page, name, address)| {
@@ -182,7 +182,7 @@ fn is_shown(pages: Pages, page: Page) -> Signal<bool> {
 fn LazyPage(
     pages: Pages,
     page: Page,
-    /// Its display name.
+    /// The display name of the page.
     name: &'static str,
     load: fn() -> Coming,
 ) -> impl IntoView {

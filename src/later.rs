@@ -1,11 +1,11 @@
-//! What the first part of the code calls only once there is more than a first visit shows: steps, other
-//! environments' forms and views, errors in a form.
+//! Functions of lazily loaded code that the first load calls only for more than a first view shows: steps, forms and
+//! views of other environments, errors in a form.
 //!
-//! Such a function stands behind a [`Later`], a place that is empty at first. [`install`] fills all of
-//! them; whatever part is loaded later calls it before anything else, so what needs them is never
-//! drawn without them. A direct call would bring the function into the first load.
+//! Such a function is called through a [`Later`], a slot that is empty at first. [`install`] fills all slots.
+//! Invariant: whatever part is loaded later calls it before anything else, so that nothing is drawn without the
+//! functions that it needs. A direct call would bring the function into the first load.
 //!
-//! What a person presses before that is not lost: [`once_here`] has it wait for the code.
+//! A user action before that is not lost: [`once_here`] defers it until the code is loaded.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,27 +14,26 @@ use leptos::prelude::AnyView;
 use crate::components::{form, frame_view, key_help, term, text, transcript};
 use crate::projection;
 
-/// The place of a function that comes later.
+/// A slot for a lazily loaded function.
 pub struct Later<F>(OnceLock<F>);
 
-/// The place of a part of the page.
+/// A slot for a lazily loaded part of the page.
 pub type LaterView = Later<fn() -> AnyView>;
 
 impl<F: Copy> Later<F> {
-    /// The place, empty.
     pub const fn new() -> Self {
         Later(OnceLock::new())
     }
 
-    /// Puts the function there.
+    /// Fills the slot.
     pub fn set(&self, function: F) {
-        // A second caller would install the same.
+        // A second caller would install the same function.
         let _ = self.0.set(function);
     }
 
-    /// The function, if it is here.
+    /// Returns the function, or `None` if it is not loaded yet.
     pub fn get(&self) -> Option<F> {
-        // Where nothing is loaded in parts, everything is here.
+        // Native builds are not split, so all code is available.
         #[cfg(not(target_family = "wasm"))]
         install();
         self.0.get().copied()
@@ -47,23 +46,23 @@ impl<F: Copy> Default for Later<F> {
     }
 }
 
-/// What is to be done once all places are filled.
+/// An act that needs all slots to be filled.
 pub type Act = Arc<dyn Fn() + Send + Sync>;
 
 type Load = Box<dyn Fn(Act) + Send + Sync>;
 
-/// Has an act done once the code is here, and the code loaded.
+/// Loads the missing code and then runs an act.
 static LOAD: OnceLock<Load> = OnceLock::new();
 
 static HERE: Later<()> = Later::new();
 
-/// Says who loads what is missing for an act.
+/// Registers the loader of the missing code.
 pub fn load_with(load: impl Fn(Act) + Send + Sync + 'static) {
-    // There is one page.
+    // There is only one page.
     let _ = LOAD.set(Box::new(load));
 }
 
-/// Does what needs the code behind the places: now, or when it has come.
+/// Runs an act that needs the lazily loaded code: at once if it is loaded, else after loading it.
 pub fn once_here(act: impl Fn() + Send + Sync + 'static) {
     match LOAD.get() {
         Some(load) if HERE.get().is_none() => load(Arc::new(act)),
@@ -71,7 +70,7 @@ pub fn once_here(act: impl Fn() + Send + Sync + 'static) {
     }
 }
 
-/// Fills all places.
+/// Fills all slots.
 pub fn install() {
     form::install();
     frame_view::install();

@@ -1,22 +1,21 @@
-//! The page of Volary: it shows episodes, and lets a person, or a policy, act.
+//! The page of Volary: it shows episodes, and lets a person or a policy act.
 //!
-//! - [`route`]: the hash as a value. Pure.
-//! - [`projection`]: what is shown, computed without any front end.
-//! - [`components`]: draw projections; they know nothing of the playground.
+//! - [`route`]: the URL's hash as a value. Pure.
+//! - [`projection`]: pure functions from data to what is shown, without any front end.
+//! - [`components`]: draw projections; they do not depend on the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
-//! - [`models`]: the models that the person connected, and asking one of them; [`secrets`]: keys; [`shared`]: values
-//!   that all tabs share.
-//! - [`evaluate`]: many episodes at once. [`storage`]: episodes and evaluations in the browser's database.
+//! - [`models`]: model connections and requests; [`secrets`]: API keys; [`shared`]: values shared by all tabs.
+//! - [`evaluate`]: evaluations over many episodes. [`storage`]: episodes and evaluations in the browser's database.
 //! - [`tau_bench`]: the user's checkout of tau-bench.
-//! - [`learn`]: lessons. [`review`]: episodes that people read. [`lab`]: what a chat template makes of messages.
-//! - [`library`]: the library of trajectories, and the worker that keeps it.
-//! - [`navigation`]: which page is shown; [`pages`]: where the code of each comes from.
-//! - [`remote`]: task dataset servers, whose environments are played as those of this page.
-//! - [`settings`]: what the person connected, as a page.
-//! - [`browser`]: the one door for effects.
-//! - [`workers`]: what a worker of the page does.
+//! - [`learn`]: lessons. [`review`]: reading trajectories. [`lab`]: shows what a chat template makes of messages.
+//! - [`library`]: the library of trajectories, and the client of the worker that stores it.
+//! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each page.
+//! - [`remote`]: task dataset servers, whose environments are played like local ones.
+//! - [`settings`]: the settings page.
+//! - [`browser`]: the only module that accesses the browser's APIs.
+//! - [`workers`]: the code that runs in a worker.
 //!
-//! The same wasm runs as the page and as its worker; [`start`] looks which of them it is.
+//! The same wasm binary runs as the page and as its workers; [`start`] detects which of them it is.
 
 pub mod app;
 pub mod browser;
@@ -45,7 +44,7 @@ pub mod tau_bench;
 pub mod tokenizer;
 pub mod workers;
 
-/// Starts the page, or the worker.
+/// Starts the page or a worker, depending on the global scope.
 pub fn start() {
     match browser::worker_port::WorkerPort::of_this_worker() {
         Some(port) => workers::host::start(port),

@@ -1,4 +1,5 @@
-//! Which page is shown, and what the pages besides the playground tell the layout.
+//! Navigation: the page that is shown, and the hooks through which pages other than the playground handle keys and
+//! files.
 
 use leptos::prelude::*;
 
@@ -6,27 +7,26 @@ use crate::browser::files::GivenFile;
 use crate::browser::keys::KeyPress;
 use crate::route::Route;
 
-/// What stands below the header.
+/// A page of the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// Environments are run.
+    /// Runs environments.
     Playground,
-    /// Episodes are read.
+    /// Shows trajectories.
     Review,
-    /// Policies are compared over many tasks.
+    /// Compares policies over many tasks.
     Evaluate,
-    /// Environments: all of them, and the user's own.
+    /// Lists all environments, including the user's own.
     Environments,
-    /// Lessons.
     Learn,
-    /// Models, servers, keys.
+    /// Model connections, servers, API keys.
     Settings,
-    /// What a chat template makes of messages. Environments links to it; the header has no room for it.
+    /// Shows what a chat template makes of messages. Environments links to it; the header has no space for it.
     Template,
 }
 
 impl Page {
-    /// The pages with their names and addresses. A page that is not built yet is not among them.
+    /// The pages with their names and addresses. A page that is not built yet is not included.
     pub const ALL: [(Page, &'static str, &'static str); 7] = [
         (Page::Playground, "Playground", "#/"),
         (Page::Review, "Review", "#/review"),
@@ -37,15 +37,15 @@ impl Page {
         (Page::Template, "Template lab", "#/template"),
     ];
 
-    /// Whether the header links to it.
+    /// Returns whether the header links to the page.
     pub fn is_in_header(self) -> bool {
         self != Page::Template
     }
 
-    /// The page of a route.
+    /// The page that shows a route.
     pub fn of(route: &Route) -> Page {
         match route {
-            // The playground says that an address leads nowhere.
+            // The playground reports an unknown address.
             Route::Playground(_) | Route::Unknown { .. } => Page::Playground,
             Route::Review(_) => Page::Review,
             Route::Evaluate { .. } => Page::Evaluate,
@@ -57,34 +57,33 @@ impl Page {
     }
 }
 
-/// Keys, and what they do.
+/// Keyboard shortcuts: each key with a description of its effect.
 pub type Keys = &'static [(&'static str, &'static str)];
 
-/// What a page does with what happens anywhere in the window while it is shown.
+/// Handlers of a page for window-level events while the page is shown.
 pub struct Hooks {
-    /// The keys that work, as the overlay lists them.
+    /// The keyboard shortcuts, as the help overlay lists them.
     pub keys: Keys,
-    /// A key was pressed; false if it does nothing here.
+    /// Handles a key press. Returns `false` if the key has no function here.
     pub press: Box<dyn Fn(&KeyPress) -> bool>,
-    /// Files were dropped.
+    /// Handles dropped files.
     pub take_files: Box<dyn Fn(Vec<GivenFile>)>,
-    /// What a page says while files hang above it.
+    /// The text that the page shows while files are dragged over it.
     pub drop_words: &'static str,
 }
 
-/// What pages and layout share; in the context of every page.
+/// State that pages and layout share, in the context of every page.
 #[derive(Clone, Copy)]
 pub struct Pages {
-    /// Where the person is.
+    /// The current route.
     pub route: RwSignal<Route>,
-    /// The page that is shown.
     pub shown: Memo<Page>,
     hooks: StoredValue<Vec<(Page, Hooks)>, LocalStorage>,
     hooked: RwSignal<usize>,
 }
 
 impl Pages {
-    /// Makes it, at a route, and gives it to everything below.
+    /// Creates the state at a route and provides it as context.
     pub fn provide(route: Route) -> Pages {
         let route = RwSignal::new(route);
         let pages = Pages {
@@ -97,13 +96,13 @@ impl Pages {
         pages
     }
 
-    /// A page, once it is made, says what it does with keys and files.
+    /// Registers the hooks of a page once it is built.
     pub fn hook(self, page: Page, hooks: Hooks) {
         self.hooks.update_value(|known| known.push((page, hooks)));
         self.hooked.update(|hooked| *hooked += 1);
     }
 
-    /// Asks the hooks of the page that is shown; `None` if it has none (yet).
+    /// Calls a function with the hooks of the shown page. Returns `None` if it has none, or none yet.
     pub fn with_hooks<T>(self, ask: impl FnOnce(&Hooks) -> T) -> Option<T> {
         let shown = self.shown.get_untracked();
         self.hooks.with_value(|hooks| {
@@ -112,7 +111,7 @@ impl Pages {
         })
     }
 
-    /// The keys of the page that is shown.
+    /// The keyboard shortcuts of the shown page.
     pub fn keys(self) -> Option<Keys> {
         self.hooked.track();
         self.shown.track();
@@ -120,7 +119,7 @@ impl Pages {
     }
 }
 
-/// The pages of the component that asks.
+/// Returns the pages from the context.
 pub fn use_pages() -> Pages {
     expect_context()
 }

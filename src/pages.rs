@@ -1,8 +1,8 @@
-//! Where the code of each page comes from.
+//! Loads the code of each page.
 //!
-//! A page is made at the first visit and kept: who comes back finds it as it was. All but the playground are loaded when
-//! they are first opened. A new page is a [`Page`], a row of [`Page::ALL`], its route in [`Page::of`], and its loader in
-//! [`load`].
+//! A page is built at the first visit and then stays mounted, so that it keeps its state. The code of all pages except
+//! the playground is loaded when they are first opened. A new page needs a [`Page`], a row in [`Page::ALL`], its route
+//! in [`Page::of`], and its loader in [`load`].
 
 use std::future::Future;
 
@@ -15,7 +15,7 @@ use crate::components::styles;
 use crate::later;
 use crate::navigation::Page;
 
-/// How the page comes, unless it is there from the start.
+/// The loader of a page; `None` for the page that is part of the first load.
 pub fn load(page: Page) -> Option<fn() -> Coming> {
     match page {
         Page::Playground => None,
@@ -36,8 +36,8 @@ fn coming(page: impl Future<Output = Loaded<Drawn>> + 'static) -> Coming {
     })
 }
 
-/// What pages share besides what a first visit sees. It is of one part with the playground's: more parts
-/// would be cut into many more pieces.
+/// Code that the pages share and that a first view does not need. It is in the same part as the playground's: with more
+/// parts, the code would be split into many more pieces.
 #[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
 fn rest() -> Loaded<()> {
     styles::adopt_later();

@@ -1,99 +1,100 @@
-//! Where a person is: the hash of the address as a value, and back. Pure.
+//! The hash of the URL as a value, parsed and written. Pure.
 //!
-//! The page has a router of its own because it must work under any path prefix of any static
-//! host: everything that it says about its place stands behind the `#`. Reading never fails; what
-//! is not understood becomes [`Route::Unknown`], and unknown parameters are ignored.
+//! The page has its own router because it must work under any path prefix of any static host, so its whole location is
+//! after the `#`. Invariant: parsing never fails; unknown paths become [`Route::Unknown`], and unknown parameters are
+//! ignored.
 
-/// A place within the page.
+/// A location within the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// `#/` and `#/run/<environment>`.
     Playground(Place),
     /// `#/environments` and `#/environments/<file>`.
     Environments {
-        /// The name of the Python file that is edited; the catalogue if `None`.
+        /// The name of the Python file that is edited; `None` is the catalogue.
         file: Option<String>,
     },
     /// `#/settings`.
     Settings,
     /// `#/learn`, `#/learn/<lesson>` and `#/learn?url=…`.
     Learn {
-        /// What follows `learn`, for [`LearnPlace::read`]: the lessons' own code reads it, not the first load.
+        /// The part after `learn`, for [`LearnPlace::read`]: the lessons' own code parses it, not the first load.
         path: String,
     },
     /// `#/template`.
     Template {
-        /// What follows the question mark, for [`TemplatePlace::read`]: the lab's own code reads it, not the first load.
+        /// The part after the question mark, for [`TemplatePlace::read`]: the lab's own code parses it, not the first
+        /// load.
         query: String,
     },
     /// `#/evaluate`, `#/evaluate/<id>` and `#/evaluate/<id>/<id>`.
     Evaluate {
-        /// The evaluation that is shown; a new one is set up if `None`.
+        /// The id of the shown evaluation; `None` is the form for a new one.
         evaluation: Option<String>,
-        /// The evaluation that it is compared with.
+        /// The id of the evaluation to compare with.
         beside: Option<String>,
     },
     /// `#/review` and `#/review/<episode>`.
     Review(ReviewPlace),
-    /// There is no such place.
+    /// An unknown path.
     Unknown {
-        /// The path as it stands in the address.
+        /// The path as written in the URL.
         path: String,
     },
 }
 
-/// A place within the playground. Opening it gives the same episode, policy and selected step again.
+/// A place within the playground. Opening it restores the same episode, policy and selected step.
 ///
-/// `episode`, `stored` and `task` exclude each other; if an address has several, the first of them counts.
+/// `episode`, `stored` and `task` are mutually exclusive; if a URL has several, the first of them wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The environment; the first one that has tasks if `None`.
+    /// The name of the environment; `None` is the first one that has tasks.
     pub environment: Option<String>,
-    /// An episode to replay, as `volary_trajectory::share` encodes it.
+    /// An episode to replay, encoded by `volary_trajectory::share`.
     pub episode: Option<String>,
-    /// The id of an episode that is stored in this browser, because it is too long for an address.
+    /// The id of an episode that is stored in this browser because it is too long for a URL.
     pub stored: Option<String>,
-    /// The id of a task of the environment, to be started; its first task if `None`.
+    /// The id of the environment's task to start; `None` is its first task.
     pub task: Option<String>,
-    /// Where a file with Python code is, for the environment `python`.
+    /// The URL of a file with Python code, for the environment `python`.
     pub url: Option<String>,
-    /// The seed with which the task is started.
+    /// The seed of the task.
     pub seed: Option<u64>,
-    /// The policy, in lower case; the user acts if `None`.
+    /// The policy in lower case; `None` is the user.
     pub policy: Option<String>,
-    /// The selected step: 0 is the reset. The last one if `None`.
+    /// The selected step: 0 is the reset, `None` the last one.
     pub step: Option<usize>,
 }
 
-/// The id of whatever episode is in the playground.
+/// The id that stands for the current episode of the playground.
 pub const IN_PLAYGROUND: &str = "@playground";
 
 /// A place within the library of trajectories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewPlace {
-    /// The id of an episode; all of them if `None`.
+    /// The id of an episode; `None` is the table of all.
     pub episode: Option<String>,
     /// The selected step: 0 is the reset.
     pub step: Option<usize>,
-    /// A passage of that step, as [`crate::projection::passage_link`] writes it.
+    /// A passage of that step, encoded by [`crate::projection::passage_link`].
     pub at: Option<String>,
-    /// The words of that passage.
+    /// The words of the passage.
     pub words: Option<String>,
-    /// The episodes beside it, with which it is compared.
+    /// The ids of the episodes to compare with.
     pub beside: Vec<String>,
-    /// The evaluation whose unsuccessful episodes are read one after the other.
+    /// The id of the evaluation whose unsuccessful episodes are read one after the other.
     pub evaluation: Option<String>,
-    /// Where a file lies that is to be imported.
+    /// The URL of a file to import.
     pub url: Option<String>,
-    /// Which of the trajectories in that file is opened, from 1.
+    /// The number of the trajectory in that file to open, counted from 1.
     pub open: Option<usize>,
-    /// The other parameters as they are: what is shown of the table, for `volary_trajectory::table::view`. Review's own
-    /// code reads it, not the first load.
+    /// The other parameters, verbatim: the table's view, for `volary_trajectory::table::view`. Review's own code parses
+    /// it, not the first load.
     pub view: String,
 }
 
 impl Route {
-    /// Reads a hash, with or without its `#`.
+    /// Parses a hash, with or without its `#`.
     pub fn parse(hash: &str) -> Route {
         let text = hash.strip_prefix('#').unwrap_or(hash);
         let (path, query) = text.split_once('?').unwrap_or((text, ""));
@@ -127,7 +128,7 @@ impl Route {
         }
     }
 
-    /// The hash, with its `#`.
+    /// The hash, including its `#`.
     pub fn to_hash(&self) -> String {
         match self {
             Route::Unknown { path } => format!("#{path}"),
@@ -159,14 +160,14 @@ pub enum LearnPlace {
     /// The list of lessons.
     #[default]
     List,
-    /// A lesson that comes with the page.
+    /// The id of a built-in lesson.
     Lesson(String),
-    /// A lesson at an address.
+    /// The URL of a lesson.
     Linked(String),
 }
 
 impl LearnPlace {
-    /// The place of a route's path.
+    /// Parses the path of [`Route::Learn`].
     pub fn read(path: &str) -> LearnPlace {
         let (id, query) = path.split_once('?').unwrap_or((path, ""));
         let url = parameters(query).find(|(key, _)| *key == "url");
@@ -178,17 +179,17 @@ impl LearnPlace {
     }
 }
 
-/// What the template lab begins with. If an address has both, the input counts.
+/// The initial state of the template lab. If a URL has both fields, `input` wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TemplatePlace {
-    /// An input, as the lab packs it.
+    /// An input, as the lab encodes it.
     pub input: Option<String>,
-    /// The id of an episode in the library whose messages are taken.
+    /// The id of an episode in the library whose messages are the input.
     pub episode: Option<String>,
 }
 
 impl TemplatePlace {
-    /// The place of a route's query.
+    /// Parses the query of [`Route::Template`].
     pub fn read(query: &str) -> TemplatePlace {
         let mut place = TemplatePlace::default();
         for (key, value) in parameters(query) {
@@ -201,7 +202,7 @@ impl TemplatePlace {
         place
     }
 
-    /// Its address.
+    /// The hash, including its `#`.
     pub fn to_hash(&self) -> String {
         match self {
             TemplatePlace {
@@ -237,7 +238,7 @@ impl Place {
         place
     }
 
-    /// Whether it leads to an environment as it starts by default.
+    /// Returns whether the place is an environment in its default initial state.
     pub fn is_plain(&self) -> bool {
         self.episode.is_none()
             && self.stored.is_none()
@@ -246,7 +247,7 @@ impl Place {
             && self.url.is_none()
     }
 
-    /// Whether another place leads to the same episode, whatever the policy and the selected step.
+    /// Returns whether another place names the same episode, whatever its policy and selected step.
     pub fn has_episode_of(&self, other: &Place) -> bool {
         let episode = |place: &Place| Place {
             policy: None,
@@ -256,7 +257,7 @@ impl Place {
         episode(self) == episode(other)
     }
 
-    /// The hash, with its `#`.
+    /// The hash, including its `#`.
     pub fn to_hash(&self) -> String {
         let path = match &self.environment {
             Some(environment) => format!("#/run/{}", encode(environment)),
@@ -306,7 +307,7 @@ impl ReviewPlace {
         place
     }
 
-    /// The hash, with its `#`.
+    /// The hash, including its `#`.
     pub fn to_hash(&self) -> String {
         let path = match &self.episode {
             Some(episode) => format!("#/review/{}", encode(episode)),
@@ -346,7 +347,7 @@ fn with_query<'a>(
     hash
 }
 
-/// Takes `%XX` back. Broken escapes stay as they are; bytes that are no UTF-8 become U+FFFD.
+/// Decodes `%XX`. Invalid escapes stay as they are; invalid UTF-8 becomes U+FFFD.
 fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -370,7 +371,7 @@ fn decode(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Escapes what has a meaning in a hash, and all that is not plain ASCII.
+/// Percent-encodes characters with a meaning in a hash, and everything that is not plain ASCII.
 fn encode(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,9 +1,9 @@
-//! Values that all tabs of the page share: each is kept in the browser's storage under a name, and stands in the memory
-//! of each tab.
+//! Values shared by all tabs of the page: each is stored in the browser's storage under a name, with a copy in the
+//! memory of each tab.
 //!
-//! What always holds: a change is made to what is stored, not to what this tab remembers, so that tabs do not undo each
-//! other's changes; and a tab hears of the changes of the others. Where the browser keeps nothing, a value lasts as long
-//! as the page.
+//! Invariants: a change is applied to the stored value, not to this tab's copy, so that tabs do not undo each other's
+//! changes; each tab is notified of the changes of the others. If the browser stores nothing, a value lasts as long as
+//! the page.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,20 +12,20 @@ use leptos::prelude::*;
 
 use crate::browser::storage::{self, Keep};
 
-/// A value that all tabs share. It lives as long as the page, whatever part of it asked first.
+/// A value shared by all tabs. It lives as long as the page, whatever component accessed it first.
 pub struct Shared<T: 'static> {
     name: &'static str,
-    /// `None` if the text is none of this value.
+    /// Parses the stored text. Returns `None` if it is invalid.
     read: fn(&str) -> Option<T>,
     to_text: fn(&T) -> String,
     state: ArcRwSignal<T>,
-    /// Whether the browser refused the last change, so that memory alone holds it.
+    /// Whether the browser refused the last write, so that only memory holds the value.
     is_unsaved: Rc<Cell<bool>>,
 }
 
 impl<T: Clone + Default + PartialEq + Send + Sync + 'static> Shared<T> {
-    /// The value under a name; its default if nothing, or nothing that can be read, is stored. `arrived` is called with
-    /// each value that comes out of the storage: at first, and when another tab changed it.
+    /// Loads the value stored under a name; its default if nothing valid is stored. `arrived` is called with each value
+    /// that is read from the storage: initially, and when another tab changed it.
     pub fn new(
         name: &'static str,
         read: fn(&str) -> Option<T>,
@@ -41,7 +41,7 @@ impl<T: Clone + Default + PartialEq + Send + Sync + 'static> Shared<T> {
         let (heard, refused) = (state.clone(), Rc::clone(&is_unsaved));
         storage::on_change_elsewhere(name, move |text| {
             let value = match text {
-                // Taken away on purpose: the table of prices goes back to the built-in one so.
+                // Another tab removed it on purpose: that is how the table of prices is reset to the built-in one.
                 None => Some(T::default()),
                 Some(text) => read(&text),
             };
@@ -64,11 +64,11 @@ impl<T: Clone + Default + PartialEq + Send + Sync + 'static> Shared<T> {
         self.state.clone()
     }
 
-    /// Changes the value, here, in the storage and in all other tabs.
+    /// Changes the value in this tab, in the storage and in all other tabs.
     pub fn change(&self, act: impl FnOnce(&mut T)) {
         let stored = match self.is_unsaved.get() {
             true => None,
-            // The event of another tab's change may be under way still.
+            // The event of another tab's change may still be in flight.
             false => storage::get(Keep::Always, self.name).and_then(|text| (self.read)(&text)),
         };
         let mut value = stored.unwrap_or_else(|| self.state.get_untracked());
@@ -80,7 +80,7 @@ impl<T: Clone + Default + PartialEq + Send + Sync + 'static> Shared<T> {
         }
     }
 
-    /// Goes back to the default, in all tabs.
+    /// Resets the value to the default in all tabs.
     pub fn reset(&self) {
         storage::remove(Keep::Always, self.name);
         self.is_unsaved.set(false);

@@ -1,7 +1,7 @@
-//! The user's checkout of tau-bench, as the page knows it: what it has, and who is the customer in its tasks. All tabs
-//! share both. Its files are in the browser's database; a worker reads and checks them.
+//! The user's checkout of tau-bench: a summary of its content, and the simulated customer of its tasks. All tabs share
+//! both. The files are in the browser's database; a worker reads and checks them.
 //!
-//! Invariant: a checkout that is removed or replaced is removed from the database first, so the page never offers what
+//! Invariant: a checkout that is removed or replaced is first removed from the database, so the page never offers what
 //! is not stored.
 
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::storage::checkout as storage;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkout {
-    /// What it has; `None` without one.
+    /// A summary of the checkout; `None` without one.
     pub summary: Option<Summary>,
     /// The customer in listed tasks, if the user chose one.
     #[serde(default)]
@@ -35,12 +35,12 @@ pub struct Checkout {
 pub enum Source {
     /// A zip file, or the files of a folder.
     Files(Vec<GivenFile>),
-    /// The address of a zip file, which the user agreed to fetch.
+    /// The URL of a zip file, which the user agreed to fetch.
     Address(String),
 }
 
 impl Checkout {
-    /// The customer in listed tasks.
+    /// The kind of customer in listed tasks.
     pub fn customer(&self) -> &str {
         self.customer.as_deref().unwrap_or(CUSTOMERS[0])
     }
@@ -55,19 +55,19 @@ thread_local! {
     );
 }
 
-/// The checkout. Tracks changes.
+/// The current state. Tracks changes.
 pub fn checkout() -> Checkout {
     CHECKOUT.with(Shared::signal).get()
 }
 
-/// Chooses the customer in listed tasks.
+/// Sets the customer in listed tasks.
 pub fn choose_customer(kind: &str) {
     let customer = Some(kind.to_owned());
     CHECKOUT.with(|shared| shared.change(|checkout| checkout.customer = customer));
 }
 
-/// Reads and stores a checkout in place of the one before. `progress` receives what is being done, and the part that is
-/// done. Dropping the future ends it.
+/// Reads and stores a checkout, replacing the previous one. `progress` receives the current operation and the completed
+/// fraction, if known. Dropping the future cancels the operation.
 pub async fn add(source: Source, progress: impl Fn(Text, Option<f64>)) -> Result<(), String> {
     let worker = WorkerClient::start()?;
     let mut replies = match source {
@@ -90,7 +90,7 @@ pub async fn add(source: Source, progress: impl Fn(Text, Option<f64>)) -> Result
     Err("The worker ended without a reply.".to_owned())
 }
 
-/// Deletes the checkout.
+/// Deletes the checkout from the database.
 pub async fn forget() -> Result<(), String> {
     let forgotten = storage::forget().await;
     forgotten.map_err(|error| error.to_string())?;
@@ -98,12 +98,12 @@ pub async fn forget() -> Result<(), String> {
     Ok(())
 }
 
-/// The database was cleared, so there is no checkout any more.
+/// Clears the summary, because the database was cleared.
 pub fn forgotten_elsewhere() {
     CHECKOUT.with(|shared| shared.change(|checkout| checkout.summary = None));
 }
 
-/// Tells the oracle of the page the tasks of the stored checkout. What can't be read stays unknown to it.
+/// Passes the tasks of the stored checkout to the page's oracle. Splits that cannot be read stay unknown to it.
 pub async fn tell_oracle(summary: Summary) {
     for domain in &summary.domains {
         for split in &domain.splits {
