@@ -8,11 +8,11 @@
 //! - [`evaluate`]: evaluations over many episodes. [`storage`]: episodes and evaluations in the browser's database.
 //! - [`tau_bench`]: the user's checkout of tau-bench.
 //! - [`learn`]: lessons. [`review`]: reading trajectories. [`lab`]: shows what a chat template makes of messages.
-//! - [`library`]: the library of trajectories, and the client of the worker that stores it.
+//! - [`library`]: the library of trajectories; its worker stores it.
 //! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each page.
 //! - [`remote`]: task dataset servers, whose environments are played like local ones.
 //! - [`settings`]: the settings page.
-//! - [`browser`]: the only module that accesses the browser's APIs.
+//! - [`browser`]: effects; the only module that accesses the browser's APIs.
 //! - [`workers`]: the code that runs in a worker.
 //!
 //! The same wasm binary runs as the page and as its workers; [`start`] detects which of them it is.

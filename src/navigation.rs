@@ -18,6 +18,7 @@ pub enum Page {
     Evaluate,
     /// Lists all environments, including the user's own.
     Environments,
+    /// Shows lessons.
     Learn,
     /// Model connections, servers, API keys.
     Settings,

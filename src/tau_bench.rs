@@ -31,7 +31,7 @@ pub struct Checkout {
     customer: Option<String>,
 }
 
-/// Where a checkout comes from.
+/// The origin of a checkout that is added.
 pub enum Source {
     /// A zip file, or the files of a folder.
     Files(Vec<GivenFile>),

@@ -67,7 +67,7 @@ struct Standing {
 
 type View = OwnedViewState<AnyViewState>;
 
-/// How the view of a key gets into the updated list.
+/// The source of a view in the updated list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// Stays in place. Holds its index in the previous list.

@@ -13,6 +13,7 @@ pub struct Player {
     pub selected: RwSignal<usize>,
     /// The last step that can be selected.
     pub last: Signal<usize>,
+    /// Whether playback is on.
     pub playing: RwSignal<bool>,
     /// Speed in steps per second.
     pub speed: RwSignal<f64>,

@@ -35,7 +35,7 @@ type Identity = Arc<dyn Fn(usize) -> u64 + Send + Sync>;
 /// Draws a row once. The signal contains the index of the row and notifies again in each edition.
 type Draw = Arc<dyn Fn(Signal<usize>) -> AnyView + Send + Sync>;
 
-/// Adapts a function to [`Draw`] that draws the row again in each edition.
+/// Adapts a function to `Draw` that draws the row again in each edition.
 pub fn anew(
     draw: impl Fn(usize) -> AnyView + Send + Sync + 'static,
 ) -> impl Fn(Signal<usize>) -> AnyView + Send + Sync + 'static {

@@ -26,7 +26,7 @@ pub struct TurnActions {
 #[component]
 pub fn TurnView(
     turn: RwSignal<Option<Turn>>,
-    /// The page's clock in milliseconds, which ticks while the turn waits.
+    /// The page's clock in seconds, which ticks while the turn waits.
     clock: Signal<f64>,
     actions: TurnActions,
 ) -> impl IntoView {

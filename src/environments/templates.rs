@@ -4,7 +4,7 @@
 pub struct Template {
     /// The initial name of the file.
     pub name: &'static str,
-    /// What the template demonstrates.
+    /// A summary of what the template demonstrates.
     pub summary: &'static str,
     pub code: &'static str,
 }

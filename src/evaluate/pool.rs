@@ -325,7 +325,7 @@ impl Drop for Lease {
     }
 }
 
-/// Whether a task is played in Python.
+/// Returns whether a task is played in Python.
 fn is_python(recipe: &Recipe) -> bool {
     task::python_file(&recipe.environment).is_some()
 }

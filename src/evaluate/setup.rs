@@ -68,7 +68,7 @@ impl Kind {
     /// The policies that need no connection.
     pub const BUILT_IN: [Kind; 4] = [Kind::Random, Kind::Oracle, Kind::Student, Kind::Scripted];
 
-    /// Its display name.
+    /// The display name.
     pub fn name(&self) -> &str {
         match self {
             Kind::Random => "Random",
@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// Its description.
+    /// A one-sentence description for the form.
     pub fn summary(&self) -> &'static str {
         match self {
             Kind::Random => "Calls random tools with valid random arguments.",

@@ -73,7 +73,7 @@ pub(super) fn Hint() -> impl IntoView {
     }
 }
 
-/// Whether the last action of a calculator episode submits no answer.
+/// Returns whether the last action of a calculator episode submits no answer.
 fn is_unanswered(episode: &Arc<Episode>) -> bool {
     let submits = |call: &ToolCall| &*call.function.name == "submit_answer";
     let last = episode.steps.last().map(|step| &step.action);

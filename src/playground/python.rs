@@ -47,7 +47,7 @@ pub fn python_entry(playground: Playground, name: &str) -> Option<PythonEntry> {
     })
 }
 
-/// Whether the shown episode was played in Python.
+/// Returns whether the shown episode was played in Python.
 pub fn is_python_chosen(playground: Playground) -> bool {
     playground
         .setup

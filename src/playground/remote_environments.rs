@@ -38,12 +38,12 @@ pub fn knows(playground: Playground, environment: &str) -> bool {
         || python::python_entry(playground, environment).is_some()
 }
 
-/// Whether a server is chosen.
+/// Returns whether a server is chosen.
 pub fn is_server_chosen(playground: Playground) -> bool {
     playground.setup.environment.with(|name| is_server(name))
 }
 
-/// Whether the shown episode was played on a server.
+/// Returns whether the shown episode was played on a server.
 pub fn shows_remote(playground: Playground) -> bool {
     playground
         .episode
@@ -148,7 +148,7 @@ pub fn leave_servers(playground: Playground) {
     }
 }
 
-/// Whether an episode was played on a server.
+/// Returns whether an episode was played on a server.
 pub fn is_remote(episode: &Episode) -> bool {
     let recipe = episode.recipe.as_ref();
     recipe.is_some_and(|recipe| is_server(&recipe.environment))

@@ -342,6 +342,7 @@ pub(super) async fn play_aside(
     outcome
 }
 
+/// Sends a request that has no replies.
 pub(super) fn send_request(playground: Playground, request: &Request) {
     drop(call(playground, request));
 }

@@ -32,7 +32,7 @@ const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";
 pub struct Transfer {
     /// Whether the dialog of the export formats is open.
     pub exporting: RwSignal<bool>,
-    /// What the share dialog offers links to; `None` while it is closed.
+    /// The content of the share dialog; `None` while it is closed.
     pub sharing: RwSignal<Option<Arc<Offer>>>,
     /// Whether files are being dragged over the page.
     pub dragging: RwSignal<bool>,
@@ -48,7 +48,7 @@ pub struct Transfer {
     reader: StoredValue<Option<WorkerClient>, LocalStorage>,
 }
 
-/// What the share dialog offers links to.
+/// An episode and its task, to which the share dialog offers links.
 #[derive(Clone, Debug)]
 pub struct Offer {
     /// A snapshot taken when Share was pressed; later steps are not in its links.

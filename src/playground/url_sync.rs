@@ -203,7 +203,7 @@ pub(super) fn show_environment_in_address(playground: Playground) {
     }
 }
 
-/// Writes the state into the URL, debounced by [`REST`].
+/// Writes the state into the URL, debounced by `REST`.
 pub fn write_address(playground: Playground) {
     let soon = StoredValue::new_local(None);
     let is_opening = Memo::new(move |_| playground.session.with(Session::is_opening));

@@ -18,6 +18,7 @@ use volary_app::playground::address::file_name;
 /// An export format.
 struct Format {
     name: &'static str,
+    /// A description for the dialog.
     words: &'static str,
     ending: &'static str,
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! The **Model prices** section: an editable table. The cost of models without a price is unknown.
+//! The **Prices** section: an editable table. The cost of models without a price is unknown.
 
 use leptos::ev::Event;
 use leptos::prelude::*;

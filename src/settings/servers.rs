@@ -1,4 +1,4 @@
-//! The **Servers** section: connects to task dataset servers and lists the known ones.
+//! The **Task dataset servers** section: connects to task dataset servers and lists the known ones.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;

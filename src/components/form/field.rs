@@ -176,7 +176,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Whether there is an error.
+    /// Returns whether there is an error.
     pub(super) fn is_there(self) -> bool {
         self.reason.with(Option::is_some)
     }

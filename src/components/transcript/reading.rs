@@ -65,7 +65,7 @@ pub type Strips = Arc<dyn Fn(usize, usize) -> Option<AnyView> + Send + Sync>;
 pub struct Reading {
     /// Whether Markdown is rendered.
     pub formatted: RwSignal<bool>,
-    /// What is collapsed by default.
+    /// The kinds that are collapsed by default.
     pub folded: RwSignal<Folded>,
     /// The reader of the transcript, once it is mounted.
     pub reader: RwSignal<Option<Reader>>,

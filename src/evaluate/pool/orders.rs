@@ -37,7 +37,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// For this number of cells.
+    /// Divides this number of cells among workers.
     pub(super) fn new(cells: usize, workers: usize) -> Self {
         let parts = workers * PART;
         // If there are few cells, each may take long.

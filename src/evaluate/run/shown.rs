@@ -13,7 +13,7 @@ pub struct Shown {
     pub progress: RwSignal<Progress>,
     /// The table of results.
     pub table: RwSignal<Table>,
-    /// What must elapse before models are called, as text; empty if nothing is waited for.
+    /// The time until the next model call and the reason, as text; empty if no call is delayed.
     pub waiting: RwSignal<String>,
 }
 

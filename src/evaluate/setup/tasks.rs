@@ -25,7 +25,7 @@ pub const CHOICE_LABEL: &str = TASKS;
 /// The maximum number of selectable tasks of a server, which limits the page's memory.
 const MOST_TASKS: usize = 1_000_000;
 
-/// Where tasks come from.
+/// The kind of a task source, with its number of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A dataset with this many tasks.

@@ -22,6 +22,7 @@ const TOOL: &str = "tool: ";
 /// How a model is called, and when to stop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Settings {
+    /// The name of the connection.
     pub connection: Text,
     pub system_prompt: Option<Text>,
     /// Whether the model must call a tool.

@@ -23,7 +23,7 @@ pub(super) struct ModelState {
     pub limits: RwSignal<Form>,
     /// The current turn, or the last one that failed.
     pub turn: RwSignal<Option<Turn>>,
-    /// The page's clock in milliseconds; it ticks only during a turn.
+    /// The page's clock in seconds; it ticks only during a turn.
     pub clock: RwSignal<f64>,
     /// Whether an update of the panes is already scheduled for the next frame.
     due: StoredValue<bool>,

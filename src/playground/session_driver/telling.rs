@@ -28,7 +28,7 @@ pub(in crate::playground) fn tell(playground: Playground) {
     }
 }
 
-/// Notifies the panes that a step is in progress, if it takes longer than [`SHORT`]. For most steps they are notified
+/// Notifies the panes that a step is in progress, if it takes longer than `SHORT`. For most steps they are notified
 /// once, at the end: the panes are then drawn once, and the button that was pressed keeps the focus.
 pub(super) fn tell_of_step(playground: Playground) {
     if playground.policy.run.get_untracked() != Run::Idle {

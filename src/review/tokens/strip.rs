@@ -175,7 +175,7 @@ impl Strip {
         self.part.with_value(|part| part.range.len())
     }
 
-    /// Whether a token of the strip is trained.
+    /// Returns whether a token of the strip is trained.
     fn is_trained(self, token: usize) -> bool {
         let place = self.part.with_value(|part| part.range.start) + token;
         let trained = |record: &Arc<TokenRecord>| record.strip.mask().get(place).copied();

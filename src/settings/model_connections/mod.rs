@@ -1,4 +1,4 @@
-//! The **Model connections** section: a list on the left, the selected connection on the right.
+//! The **Models** section: a list on the left, the selected connection on the right.
 //!
 //! Input is applied on blur. Without any connection the form shows a draft, which becomes a connection with the first
 //! change.
