@@ -6,11 +6,9 @@
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
-//! other
-//!   continuations of an episode.
+//!   other continuations of an episode.
 //! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats, preceded by
-//! the
-//!   [`sharing_check`].
+//!   the [`sharing_check`].
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
 //!   [`state_panel`], and notes in [`notes`] and [`notes_panel`].

@@ -9,8 +9,7 @@
 //! - [`model_exchange`]: reasoning, usage and requests of a model's step.
 //! - [`failure`]: why a step failed.
 //! - [`full_message`]: a message with all features; [`message_text`]: its texts. [`reading`]: display options in
-//! Review;
-//!   [`passage`]: navigation to passages.
+//!   Review; [`passage`]: navigation to passages.
 
 mod block;
 mod call;

@@ -3,7 +3,7 @@
 //! - [`settings`]: how the model is called, as forms and as a value; [`settings_view`] draws them, [`keeping`] persists
 //!   them.
 //! - [`player`] asks for one action after the other; [`state`] holds the settings and the current turn; [`turn`] draws
-//! it.
+//!   it.
 //! - [`requests`]: the recorded requests and responses of each step.
 //!
 //! This is a lazily loaded part of its own, loaded when a model is first used. It is reached only through the few
