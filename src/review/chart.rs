@@ -45,7 +45,7 @@ pub(super) fn Charts(look: Look) -> impl IntoView {
     };
     view! {
         <Show when=move || columns.with(Option::is_some)>
-            <section class="chart" aria-label="Chart">
+            <section class="column-chart" aria-label="Chart">
                 <ChartColumns look/>
                 {drawing}
             </section>

@@ -108,7 +108,7 @@ test("stepping by keyboard keeps the focus, however long a step takes", () =>
   visit({ hash: "#/run/slow" }, async (page) => {
     const playground = new Playground(page);
     await playground.tools.getByRole("button").first().waitFor();
-    await playground.unfold();
+    await playground.showConfiguration();
     await playground.field("tool_seconds").fill("0.6");
     await playground.field("limit_seconds").fill("30");
     await playground.button("Reset").click();

@@ -33,11 +33,11 @@ export class Playground {
   async ready() {
     await this.tools.getByRole("button").first().waitFor();
     await this.messages().first().waitFor();
-    await this.unfold();
+    await this.showConfiguration();
   }
 
   /** Shows the fields of the configuration, which are folded while a task of a list is played. */
-  async unfold() {
+  async showConfiguration() {
     await this.page.evaluate(() => {
       for (const fold of document.querySelectorAll("details.configuration")) fold.open = true;
     });
