@@ -1,15 +1,15 @@
-//! An open evaluation: which cells are played, what is stored of them, and which tab may do so.
+//! State machine of an open evaluation: which cells are played, what is stored of them, and which tab holds the lock.
 //!
 //! [`Evaluation::update`] takes an event and returns effects. The page carries them out and reports their results as
 //! further events; it draws jobs for its workers with [`Evaluation::begin_local`], and asks [`Evaluation::permit`] before each
 //! request to a model. Times are in seconds of a clock that never goes back.
 //!
 //! Invariants:
-//! - A cell counts as done once its episode and its result are stored, or are in memory because the browser refused them.
-//!   A cell that was begun and is not done waits again.
-//! - Nothing is begun without the lock on the evaluation, which one tab holds at a time. Only of a new one no other tab can
-//!   know, so it is begun while the lock is requested.
-//! - A result counts only if its cell was begun by the workers that are used now: a late reply changes nothing.
+//! - A cell is done once its episode and its result are stored, or are in memory because the browser refused to store
+//! them. A cell that was started and is not done returns to the queue.
+//! - No cell starts without the evaluation's lock, which one tab holds at a time. A new evaluation is unknown to other
+//! tabs, so it starts while the lock is still requested.
+//! - A result counts only if the current generation of workers started its cell: a late reply changes nothing.
 //! - Pausing withdraws a start that still waits for the lock.
 
 pub mod comparison;
@@ -32,18 +32,17 @@ use volary_core::json::{Object, Text};
 
 use summary::PolicySummary;
 
-/// What a list shows of an evaluation.
+/// The head of an evaluation: the summary that the list of evaluations shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     pub id: Text,
     pub name: Text,
     /// When it was created, in seconds since 1970.
     pub made: f64,
-    /// The number of episodes.
     pub total: usize,
-    /// How many have finished.
+    /// The number of finished episodes.
     pub finished: usize,
-    /// How many failed.
+    /// The number of failed episodes.
     pub failed: usize,
     /// The dataset or the environment of the tasks.
     pub source: Option<Text>,
@@ -54,11 +53,11 @@ pub struct Head {
 /// An unfinished episode of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
-    /// What its steps spent, in all attempts.
+    /// Tokens and cost of its steps, over all attempts.
     pub spent: Spent,
     /// The number of attempts before this one.
     pub tries: u32,
-    /// What its environment got from outside so far, as members of its configuration.
+    /// Answers that its environment received from outside so far, as members of its configuration.
     pub recorded: Object,
 }
 
@@ -67,7 +66,6 @@ pub struct Draft {
 pub struct Kept {
     pub head: Head,
     pub plan: Plan,
-    /// The results so far.
     pub results: Vec<CellResult>,
     /// The unfinished episodes.
     pub drafts: Vec<(usize, Draft)>,
@@ -77,22 +75,22 @@ pub struct Kept {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done<E> {
     pub result: CellResult,
-    /// The episode, if there is one.
+    /// The episode, if one was recorded.
     pub episode: Option<E>,
-    /// Where the next attempt continues.
+    /// The draft from which the next attempt continues.
     pub draft: Option<Draft>,
 }
 
-/// Why a cell waits before it calls its model.
+/// A cell that waits before it calls its model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
-    /// Until when.
+    /// The end of the wait, in seconds.
     pub until: f64,
-    /// The reason, as it follows "Waiting 3 s".
+    /// The reason, as displayed after "Waiting 3 s".
     pub why: Text,
 }
 
-/// What happens to an evaluation.
+/// An input of the state machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event<E> {
     /// The user resumes it.
@@ -101,15 +99,14 @@ pub enum Event<E> {
     RetryFailures,
     /// The user pauses it, or something failed that concerns all cells.
     Pause(Why),
-    /// The user went to another page. Requests that were sent are awaited, and no more are sent.
+    /// The user left for another page. Requests in flight are awaited, and no more are sent.
     Leave,
-    /// The user cancels what is being played.
+    /// The user cancels the running cells.
     Cancel,
     /// The user sets another pace and budget, and may resume with them.
     SetPace {
-        /// The pace and the budget.
         pace: Pace,
-        /// Whether it is resumed once they are stored.
+        /// Whether the evaluation resumes once both are stored.
         and_resume: bool,
     },
     /// The plan of a new evaluation was stored, or refused.
@@ -118,104 +115,99 @@ pub enum Event<E> {
     LockGranted,
     /// Another tab holds the lock.
     LockRefused,
-    /// What is stored was read again.
+    /// The stored evaluation was read again.
     Reloaded(Reloaded),
     /// The drafts of the cells to retry were stored, or refused.
     RetriesStored,
     /// A worker played cells.
     Played {
-        /// The workers, as [`Effect::ReplaceWorkers`] counted them.
+        /// The generation of the workers, as in [`Effect::ReplaceWorkers`].
         generation: u32,
-        /// The cells.
         done: Vec<Done<E>>,
     },
-    /// A worker had no time to begin these cells.
+    /// A worker had no time to start these cells.
     NotBegun {
-        /// The workers.
+        /// As in [`Effect::ReplaceWorkers`].
         generation: u32,
         cells: Vec<usize>,
     },
-    /// A worker was lost.
+    /// A worker crashed or was terminated.
     WorkerLost {
-        /// The workers.
         generation: u32,
-        /// The cells that it had.
+        /// The cells that were assigned to it.
         cells: Vec<usize>,
-        /// The reason.
         message: Text,
     },
     /// A model finished an episode, or failed to.
     ModelEnded(Option<Failure>),
-    /// An episode of a model is over.
+    /// An episode of a model ended.
     ModelPlayed(Done<E>),
-    /// An episode of a model is given up for now: its cell waits again, and continues from the stored steps.
+    /// An episode of a model was suspended: its cell is queued again, and continues from the stored steps.
     ModelReturned { cell: usize },
-    /// Results were stored; or why the browser refused them, in words for the user.
+    /// Results were stored, or the browser refused them with this message for the user.
     Stored(Result<(), Text>),
-    /// The page shows the current state.
+    /// The page has rendered the current state.
     Shown,
 }
 
-/// What another tab left.
+/// The evaluation as another tab left it in storage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reloaded {
-    /// The evaluation.
     Found(Box<Kept>),
     /// It was deleted.
     Deleted,
-    /// It cannot be read; what is in memory is all there is.
+    /// It cannot be read; the copy in memory is the only one.
     Unreadable,
 }
 
-/// What the page has to do.
+/// An effect for the page to carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect<E> {
     /// Request the lock; reports [`Event::LockGranted`] or [`Event::LockRefused`].
     RequestLock,
-    /// Release the lock, and give back idle workers.
+    /// Release the lock and the idle workers.
     Release,
-    /// Read what is stored; reports [`Event::Reloaded`].
+    /// Read the stored evaluation; reports [`Event::Reloaded`].
     Reload,
     /// Store drafts in place of failed results; reports [`Event::RetriesStored`].
     StoreRetries(Vec<(usize, Draft)>),
     /// Store results; reports [`Event::Stored`].
     StoreResults(Vec<StoredResult<E>>),
     StoreHead(Head),
-    /// Store the plan with another pace; reports [`Event::Resume`] if asked to.
+    /// Store the plan with another pace; reports [`Event::Resume`] if `and_resume` is set.
     StorePace {
         pace: Pace,
-        /// Whether it is resumed afterwards.
         and_resume: bool,
     },
-    /// Give workers jobs, which [`Evaluation::begin_local`] hands out.
+    /// Give jobs to workers; [`Evaluation::begin_local`] hands them out.
     FillWorkers,
     /// Play a cell with a model.
     PlayModel(usize),
     /// Abort all episodes of models.
     AbortModels,
-    /// End the workers, which may hang, and use others.
+    /// Terminate the workers, which may hang, and start others.
     ReplaceWorkers {
-        /// Tells their events from those of earlier workers.
+        /// The new generation, which tells their events from those of earlier workers.
         generation: u32,
     },
-    /// Wake whatever waits for a change, and show the current state.
+    /// Notify everything that waits for a change, and render the current state.
     Changed,
 }
 
-/// A result to store, all of it in one transaction.
+/// A result with its episode and draft, stored in one transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredResult<E> {
     pub result: CellResult,
-    /// The episode, if there is one.
+    /// The episode, if one was recorded.
     pub episode: Option<E>,
-    /// What happens to the draft of its cell.
+    /// The change of its cell's draft.
     pub draft: DraftChange,
 }
 
-/// What happens to a draft.
+/// How a stored draft changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DraftChange {
-    /// There is none.
+    /// The draft stays as it is.
     None,
     /// It is stored.
     Put(Draft),
@@ -232,15 +224,15 @@ enum Ownership {
     Free,
     /// The lock was requested.
     Requesting { start: Start, is_new: bool },
-    /// The lock is held; what other tabs stored is being read.
+    /// The lock is held; changes that other tabs stored are being read.
     Reloading { start: Start },
-    /// The lock is held; what failed is being stored as waiting.
+    /// The lock is held; failed cells are being stored as waiting.
     Retrying { start: Start },
     /// This tab plays it.
     Held,
 }
 
-/// What begins when the lock is held.
+/// The start that follows once the lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     Resume,
@@ -250,7 +242,7 @@ enum Start {
 }
 
 impl Start {
-    /// This start, or another that was asked for meanwhile: a retry includes a start, and a withdrawn one is replaced.
+    /// Merges another start that was requested meanwhile: a retry includes a start, and a withdrawn start is replaced.
     fn or(self, other: Start) -> Start {
         match (self, other) {
             (Start::Withdrawn, other) => other,
@@ -260,22 +252,22 @@ impl Start {
     }
 }
 
-/// What is being stored.
+/// The write in progress.
 #[derive(Clone, Debug, PartialEq)]
 enum Saving {
-    /// The plan of a new evaluation: no result is stored before it.
+    /// The plan of a new evaluation; results are stored after it.
     Plan,
-    /// Nothing.
+    /// No write is in progress.
     Idle,
     /// These results, with the drafts that remain.
     Results(Vec<(CellResult, Option<Draft>)>),
 }
 
-/// Whether the browser stores what it is given.
+/// Whether the browser accepts writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Durability {
     Stored,
-    /// Results are only in memory. That was reported.
+    /// The browser refused a write, which was reported. Results are only in memory.
     Refused,
 }
 
@@ -298,19 +290,19 @@ pub struct Evaluation<E> {
     saving: Saving,
     durability: Durability,
     attention: Attention,
-    /// What is stored after what is being stored.
+    /// Results to store after the write in progress.
     queue: Vec<Done<E>>,
-    /// Tells events of the current workers from those of earlier ones.
+    /// Tells events of the current workers from those of earlier workers.
     generation: u32,
-    /// How many cells are played alone, since one of several broke a worker.
+    /// The number of cells to play alone, after one of several cells broke a worker.
     careful: usize,
-    /// How many episodes of models failed in a row.
+    /// The number of consecutive failed episodes of models.
     misses: usize,
     waits: BTreeMap<usize, Wait>,
 }
 
 impl<E> Evaluation<E> {
-    /// A stored evaluation. It is paused.
+    /// Opens a stored evaluation, paused.
     pub fn stored(kept: Kept) -> Self {
         let drafts = kept.drafts.iter().map(|(cell, draft)| (*cell, draft.spent));
         let schedule = Schedule::new(&kept.plan, &kept.results, drafts);
@@ -333,7 +325,7 @@ impl<E> Evaluation<E> {
         }
     }
 
-    /// A new evaluation, whose plan is being stored. It is paused.
+    /// Creates an evaluation whose plan is being stored, paused.
     pub fn new(head: Head, plan: Plan) -> Self {
         let kept = Kept {
             head,
@@ -348,7 +340,7 @@ impl<E> Evaluation<E> {
         }
     }
 
-    /// Takes an event at a time, and returns what the page has to do.
+    /// Handles an event and returns the effects for the page.
     pub fn update(&mut self, now: f64, event: Event<E>) -> Vec<Effect<E>> {
         let mut effects = Vec::new();
         match event {
@@ -424,7 +416,7 @@ impl<E> Evaluation<E> {
 
     fn start(&mut self, now: f64, start: Start, effects: &mut Vec<Effect<E>>) {
         match self.ownership {
-            // It starts already.
+            // A start is already requested.
             Ownership::Requesting {
                 start: known,
                 is_new,
@@ -448,7 +440,7 @@ impl<E> Evaluation<E> {
                     start,
                     is_new: true,
                 };
-                // What can be begun is begun before anything is drawn.
+                // Start cells before anything is drawn.
                 self.schedule.resume(now);
                 effects.push(Effect::RequestLock);
             }
@@ -465,7 +457,7 @@ impl<E> Evaluation<E> {
         self.misses = 0;
     }
 
-    /// Begins, with the lock.
+    /// Starts playing with the lock held.
     fn begin(&mut self, now: f64, start: Start, effects: &mut Vec<Effect<E>>) {
         self.ownership = Ownership::Held;
         match start {
@@ -480,7 +472,7 @@ impl<E> Evaluation<E> {
         }
     }
 
-    /// Lets all cells that failed wait again. Returns their drafts.
+    /// Queues all failed cells again. Returns their drafts.
     fn free_failures(&mut self) -> Vec<(usize, Draft)> {
         self.schedule.retry_failures();
         let failed = self.results.values().filter(|result| !result.is_finished());
@@ -488,7 +480,7 @@ impl<E> Evaluation<E> {
         let drafts = failed.into_iter().map(|result| {
             self.results.remove(&result.cell);
             let draft = self.drafts.entry(result.cell).or_default();
-            // What was spent counts, whatever the result was.
+            // The spent tokens and cost count whatever the result was.
             draft.spent = result.spent;
             draft.tries = result.tries;
             (result.cell, draft.clone())
@@ -518,7 +510,7 @@ impl<E> Evaluation<E> {
             return;
         };
         if is_new {
-            // What was begun without the lock must not be played here.
+            // Cells that started without the lock must not be played here.
             self.cancel(now, effects);
         }
         self.ownership = Ownership::Free;
@@ -579,7 +571,8 @@ impl<E> Evaluation<E> {
         }
     }
 
-    /// A worker was lost with some cells. Alone, a cell is known to have broken it; of several, each is then played alone.
+    /// Handles the loss of a worker with its cells. A single cell is known to have broken it; several are played again
+    /// one by one.
     fn lose(&mut self, now: f64, cells: &[usize], message: Text, effects: &mut Vec<Effect<E>>) {
         let [cell] = *cells else {
             self.careful += cells.len();
@@ -610,7 +603,7 @@ impl<E> Evaluation<E> {
         }
     }
 
-    /// Stores the results of cells that are being played. From now on cancelling does not change them.
+    /// Stores the results of running cells. From here on cancelling does not change them.
     fn keep(&mut self, now: f64, mut done: Vec<Done<E>>, effects: &mut Vec<Effect<E>>) {
         let storing = self.storing();
         done.retain(|done| {
@@ -627,8 +620,8 @@ impl<E> Evaluation<E> {
         self.save(effects);
     }
 
-    /// Stores what is in the queue, unless something is being stored: a transaction takes its time, and what arrives
-    /// meanwhile is stored together in the next one.
+    /// Stores the queue unless a write is in progress: a transaction takes time, and results that arrive meanwhile are
+    /// batched into the next one.
     fn save(&mut self, effects: &mut Vec<Effect<E>>) {
         if self.saving != Saving::Idle || self.queue.is_empty() {
             return;
@@ -672,10 +665,10 @@ impl<E> Evaluation<E> {
         self.save(effects);
     }
 
-    /// Stores a changed head, and releases the lock once nothing is played and nothing will be by itself.
+    /// Stores a changed head, and releases the lock once nothing is running and nothing starts by itself.
     fn shown(&mut self, now: f64, effects: &mut Vec<Effect<E>>) {
         if !self.has_lock() {
-            // The other tab knows better.
+            // The tab with the lock stores the head.
             return;
         }
         let progress = self.schedule.progress(now);
@@ -685,7 +678,7 @@ impl<E> Evaluation<E> {
             failed: progress.failed,
             ..self.head.clone()
         };
-        // Not while it runs: that would go through all results at each update.
+        // Not while it runs: a summary goes through all results, at each update.
         if *self.schedule.phase() != Phase::Running && !head.has_summary() {
             head.summarize(&self.plan, self.results.values());
         }
@@ -703,7 +696,7 @@ impl<E> Evaluation<E> {
         }
     }
 
-    /// The cells whose results are being stored, or will be.
+    /// The cells whose results are being stored or are queued for it.
     fn storing(&self) -> BTreeSet<usize> {
         let queued = self.queue.iter().map(|done| done.result.cell);
         let saving = match &self.saving {
@@ -715,7 +708,7 @@ impl<E> Evaluation<E> {
             .collect()
     }
 
-    /// Begins cells that need no model, at most `most`.
+    /// Starts at most `most` cells that need no model, and returns their jobs.
     pub fn begin_local(&mut self, most: usize) -> Vec<Job> {
         let cells = self.schedule.begin(Lane::Local, most);
         self.careful = self.careful.saturating_sub(cells.len());
@@ -726,7 +719,7 @@ impl<E> Evaluation<E> {
         jobs.collect()
     }
 
-    /// How many cells that need no model wait.
+    /// The number of waiting cells that need no model.
     pub fn waiting_local(&self) -> usize {
         self.schedule.waiting(Lane::Local)
     }
@@ -736,28 +729,28 @@ impl<E> Evaluation<E> {
         self.careful > 0
     }
 
-    /// Whether a policy may send a request for a cell now. It no longer waits for what it waited for.
+    /// Whether a policy may send a request for a cell now. Ends the cell's wait.
     pub fn permit(&mut self, now: f64, cell: usize, policy: usize) -> Permit {
         self.waits.remove(&cell);
         self.schedule.permit(now, policy)
     }
 
-    /// A request that was permitted got a response. `cost` is in US dollars, `None` if it is unknown.
+    /// Records the response to a permitted request. `cost` is in US dollars, `None` if it is unknown.
     pub fn answered(&mut self, now: f64, policy: usize, usage: Option<&Usage>, cost: Option<f64>) {
         self.schedule.answered(now, policy, usage, cost);
     }
 
-    /// A request that was permitted came to nothing.
+    /// Records that a permitted request failed or was aborted.
     pub fn given_up(&mut self, policy: usize) {
         self.schedule.given_up(policy);
     }
 
-    /// A cell waits before it calls its model.
+    /// Notes that a cell waits before it calls its model.
     pub fn wait(&mut self, cell: usize, wait: Wait) {
         self.waits.insert(cell, wait);
     }
 
-    /// The draft of an unfinished episode changed.
+    /// Replaces the draft of an unfinished episode.
     pub fn set_draft(&mut self, cell: usize, draft: Draft) {
         self.drafts.insert(cell, draft);
     }
@@ -767,17 +760,17 @@ impl<E> Evaluation<E> {
         self.drafts.get(&cell)
     }
 
-    /// Whether the user went to another page.
+    /// Whether the user left for another page.
     pub fn is_left(&self) -> bool {
         self.attention == Attention::Left
     }
 
-    /// Whether the plan is stored, so that steps may be.
+    /// Whether the plan is stored, so that steps may be stored too.
     pub fn is_planned(&self) -> bool {
         self.saving != Saving::Plan
     }
 
-    /// Whether this tab holds the lock: something is or may be played.
+    /// Whether this tab holds the lock, so that cells run or may start.
     pub fn has_lock(&self) -> bool {
         match self.ownership {
             Ownership::Held | Ownership::Retrying { .. } => true,
@@ -801,12 +794,12 @@ impl<E> Evaluation<E> {
         self.schedule.pace()
     }
 
-    /// The results so far, by cell.
+    /// The results so far, keyed by cell.
     pub fn results(&self) -> &BTreeMap<usize, CellResult> {
         &self.results
     }
 
-    /// The wait that is over first, and how many cells wait; `None` if none does, or if it is paused.
+    /// The wait that ends first, and the number of waiting cells; `None` if no cell waits or the evaluation is paused.
     pub fn first_wait(&self) -> Option<(&Wait, usize)> {
         if *self.schedule.phase() != Phase::Running {
             return None;

@@ -1,7 +1,8 @@
 //! The state machines of the page. Each takes an event and returns effects as data; the page carries the effects out and
 //! reports their results as further events.
 //!
-//! Invariants: nothing here knows a browser, a clock or a task; the same events give the same state and the same effects.
+//! Invariants: the crate depends on no browser, clock or async runtime; the same events lead to the same state and
+//! effects.
 
 pub mod evaluation;
 pub mod library;

@@ -1,8 +1,10 @@
-//! The page's side of the library: what is being read, which rows the table shows, and what the worker's events change.
+//! The page's side of the library: readings in progress, the rows of the table, and the handling of the worker's
+//! events.
 //!
-//! - [`readings`]: readings in progress. [`row_batcher`]: rows on their way into the table. [`live`]: files that change.
+//! - [`readings`]: readings in progress. [`row_batcher`]: rows waiting to enter the table. [`live`]: files that change.
 //!
-//! Invariants: a row that was dropped is in no later batch. An event of a reading that is over changes no other reading.
+//! Invariants: a row that was dropped is in no later batch. A late event of a finished reading changes no other
+//! reading.
 
 pub mod live;
 pub mod readings;
@@ -20,43 +22,43 @@ use self::readings::{Reading, ReadingNumber, Readings};
 use self::row_batcher::{RowBatcher, RowThrottle};
 use crate::notice::Notice;
 
-/// The rows of the table, the newest first.
+/// The rows of the table, newest first.
 pub type Rows = Arc<Vec<Arc<Row>>>;
 
-/// What the page does next.
+/// An effect for the page to carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Show these rows in the table.
     Rows(Rows),
     /// Show these readings.
     Readings(Vec<Reading>),
-    /// Show what the last reading remarked.
+    /// Show the remarks of the last reading.
     Report(Vec<Text>),
     /// Show that all stored rows are listed.
     Listed,
-    /// These trajectories are read partially.
+    /// Mark these trajectories as partially read.
     Partial(BTreeSet<Text>),
-    /// More of a trajectory is there: the id that it had, and the one that it has now.
+    /// A trajectory grew: its previous id, and its current id.
     Grown(Text, Text),
-    /// Call who waits for a trajectory of a reading, with its id; `None` if there is no such trajectory.
+    /// Notify the waiter of a trajectory of a reading, with its id; `None` if there is no such trajectory.
     Arrived(ReadingNumber, Option<Text>),
     /// Show an error.
     Notify(Notice),
-    /// Offer to map the members of these files.
+    /// Offer to map the members of these files to fields.
     OfferMapping(Vec<UnmappedFile>),
-    /// Find out why a file did not arrive, and show that.
+    /// Diagnose why a file could not be fetched, and show the cause.
     Explain(Unfetched),
     /// Save the attached files under this name.
     Save(Text),
-    /// Repeat the current search: its words may be in new trajectories.
+    /// Repeat the current search, which may match new trajectories.
     SearchAgain,
-    /// Index all texts.
+    /// Index the texts of all trajectories for search.
     Index,
     /// Call [`Library::woken`] after this many seconds.
     Wake(f64),
 }
 
-/// The state of the library. Times are seconds of any clock that only moves forward.
+/// The state of the library. Times are in seconds of any monotonic clock.
 #[derive(Debug, Default)]
 pub struct Library {
     rows: Rows,
@@ -64,27 +66,27 @@ pub struct Library {
     throttle: RowThrottle,
     readings: Readings,
     partial: BTreeSet<Text>,
-    /// Whether the table is shown, where a search needs all texts indexed.
+    /// Whether the table is visible. Its search needs all texts indexed.
     is_shown: bool,
-    /// Whether the worker holds what the browser did not store.
+    /// Whether the worker holds trajectories that the browser did not store.
     has_unstored: bool,
-    /// Whether the last reading found a file whose members can be mapped.
+    /// Whether the last reading found a file whose members can be mapped to fields.
     offers_mapping: bool,
 }
 
 impl Library {
-    /// Begins a reading. `doing` says what is being done.
+    /// Starts a reading. `doing` describes it for the user.
     pub fn begin(&mut self, doing: &str) -> (ReadingNumber, Vec<Effect>) {
         let number = self.readings.begin(doing);
         (number, vec![self.shown_readings()])
     }
 
-    /// Notes the request of a reading, by which it can be cancelled.
+    /// Stores the request id of a reading, by which it can be cancelled.
     pub fn sent(&mut self, number: ReadingNumber, request: RequestId) {
         self.readings.sent(number, request);
     }
 
-    /// Waits for a trajectory of a reading; they count from 1. [`Effect::Arrived`] follows, once.
+    /// Waits for the trajectory of a reading at `place`, counted from 1. [`Effect::Arrived`] follows, once.
     pub fn wait(&mut self, number: ReadingNumber, place: usize) {
         self.readings.wait(number, place);
     }
@@ -95,14 +97,14 @@ impl Library {
         (request, vec![self.shown_readings()])
     }
 
-    /// Whether to end the worker because a cancelled reading did not stop in time. Not if that loses what only the
-    /// worker holds.
+    /// Whether to terminate the worker because a cancelled reading did not stop in time. Not if that loses trajectories
+    /// that only the worker holds.
     pub fn must_end_worker(&self, number: ReadingNumber) -> bool {
         let mut readings = self.readings.list().iter();
         readings.any(|reading| reading.number == number) && !self.has_unstored
     }
 
-    /// A reading is over: all its events were handled.
+    /// Ends a reading after all its events were handled.
     pub fn end(&mut self, number: ReadingNumber) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.readings.end(number) {
@@ -112,7 +114,7 @@ impl Library {
         effects
     }
 
-    /// Handles an event of a reading; one that is not shown has the number 0.
+    /// Handles an event of a reading; a reading that is not shown has the number 0.
     pub fn handle_reading(&mut self, number: ReadingNumber, event: Event, now: f64) -> Vec<Effect> {
         match event {
             Event::Progress { doing, done } => {
@@ -147,7 +149,7 @@ impl Library {
                 self.offers_mapping = false;
                 let mut effects = self.flush(now);
                 effects.extend(self.end(number));
-                // A reading that is not shown leaves the report of the last one that was, unless it has something to say.
+                // A reading that is not shown keeps the last report unless it has remarks of its own.
                 if number != 0 || !notes.is_empty() {
                     effects.push(Effect::Report(notes));
                 }
@@ -161,7 +163,7 @@ impl Library {
             }
             Event::Refused { reason } => {
                 let mut effects = self.end(number);
-                // The offer says what the file is and what to do.
+                // An offered mapping describes the file and the next action already.
                 if !std::mem::take(&mut self.offers_mapping) {
                     effects.push(Effect::Notify(Notice::new(
                         "Nothing could be imported.",
@@ -205,7 +207,7 @@ impl Library {
             Event::Notice { what, why, advice } => {
                 vec![Effect::Notify(Notice::new(&*what, &*why, &*advice))]
             }
-            // Every batch of a reading reports this; once is enough.
+            // Every batch of a reading reports this; notify once.
             Event::NotKept { reason } => match std::mem::replace(&mut self.has_unstored, true) {
                 true => Vec::new(),
                 false => vec![Effect::Notify(Notice::new(
@@ -214,7 +216,7 @@ impl Library {
                     "It is available until you leave the page. Export what you want to keep.",
                 ))],
             },
-            // Replies to requests whose callers handle them, and to readings.
+            // Handled by the callers of the requests, or by the reading.
             Event::Progress { .. }
             | Event::Begun { .. }
             | Event::Unfetched(_)
@@ -229,7 +231,7 @@ impl Library {
         }
     }
 
-    /// The table appeared or was hidden.
+    /// Handles that the table appeared or was hidden.
     pub fn show_table(&mut self, is_shown: bool, now: f64) -> Vec<Effect> {
         self.is_shown = is_shown;
         match is_shown {
@@ -238,20 +240,20 @@ impl Library {
         }
     }
 
-    /// The time of [`Effect::Wake`] has come.
+    /// Handles the timer of [`Effect::Wake`].
     pub fn woken(&mut self, now: f64) -> Vec<Effect> {
         let wait = self.throttle.woken(self.is_shown, now);
         self.flush_after(wait, now)
     }
 
-    /// Removes rows at once, before the worker confirms that the trajectories are deleted.
+    /// Removes rows immediately, before the worker confirms that the trajectories are deleted.
     pub fn drop_rows(&mut self, ids: &[Text]) -> Vec<Effect> {
         let gone: BTreeSet<&Text> = ids.iter().collect();
         self.batcher.drop_rows(&gone, Arc::make_mut(&mut self.rows));
         vec![Effect::Rows(self.rows.clone())]
     }
 
-    /// The worker is gone, and with it its readings. What was stored stays.
+    /// Handles the loss of the worker and its readings. Stored trajectories stay.
     pub fn lose_worker(&mut self) -> Vec<Effect> {
         self.readings.clear();
         self.partial.clear();
@@ -276,7 +278,7 @@ impl Library {
         self.flush_after(wait, now)
     }
 
-    /// Shows what is held back, now or later, so that the page has time to draw what came before.
+    /// Shows batched rows now or later, so that the page has time to draw the earlier ones.
     fn flush_after(&mut self, wait: Option<f64>, now: f64) -> Vec<Effect> {
         match wait {
             None => Vec::new(),

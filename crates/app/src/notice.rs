@@ -11,7 +11,6 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// What failed, why, and what to do about it.
     pub fn new(what: impl Into<String>, why: impl Into<String>, advice: impl Into<String>) -> Self {
         Notice {
             what: what.into(),

@@ -1,10 +1,10 @@
-//! Questions of environments to the world outside: pages, models, a person.
+//! Requests of environments to the outside world: pages, models, a person.
 //!
 //! Invariants:
 //! - A host is reached, and a model is asked, only after the user allowed it for this visit.
-//! - A question is answered once, unless its environment was left before.
-//! - A model in a role, such as the customer, has its own connection and budget. It is not asked once the
-//!   budget is used up; the user is asked again instead.
+//! - A question is answered once, unless the user left its environment before.
+//! - A model in a role, such as the customer, has its own connection and budget. Once the budget is used up, the user
+//! is asked again instead of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use volary_agent::model::limits::{Budget, Exhausted, Spent};
 use volary_core::json::Text;
 use volary_protocol::environments::Question;
 
-/// Why a question has no answer if the user did not allow it.
+/// The error of a question if the user declined it.
 pub const DECLINED: &str = "The user declined.";
 
 /// Identifies a question. The page chooses tickets and does not reuse them.
@@ -21,47 +21,44 @@ pub type Ticket = u64;
 /// The page on which an environment is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// Step by step, with a person in front of it.
+    /// The playground, step by step and with a user present.
     Playground,
-    /// In an evaluation, beside many others.
+    /// An evaluation, which plays many environments at once.
     Evaluation,
 }
 
-/// An environment that asks.
+/// An environment that asks a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asker {
     /// Where it is played.
     pub place: Place,
-    /// Which of the environments there; the page chooses ids and does not reuse them.
+    /// The id of the environment on that page, chosen by the page and not reused.
     pub id: u32,
 }
 
-/// What the user has to agree to, or to do, before a question can be answered.
+/// The consent or action that a question needs from the user.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
-    /// Fetching pages of a host.
+    /// Consent to fetch pages of a host.
     Host(Text),
-    /// A model in a role: `customer`, `judge`.
+    /// A model for a role: `customer`, `judge`.
     Role(Text),
-    /// An answer in person.
+    /// An answer typed by the user.
     Person,
 }
 
-/// A question that was not answered yet.
+/// A pending question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Identifies it.
     pub ticket: Ticket,
-    /// Who asks.
     pub asker: Asker,
-    /// What is asked.
     pub question: Question,
-    /// The host of a page of another origin.
+    /// The host of the page, if it is of another origin.
     pub host: Option<Text>,
 }
 
 impl Asked {
-    /// What it takes to answer it; `None` if it can be answered without the user.
+    /// What the question needs from the user; `None` if it can be answered without the user.
     pub fn need(&self) -> Option<Need> {
         match &self.question {
             Question::Page { .. } => self.host.clone().map(Need::Host),
@@ -71,129 +68,120 @@ impl Asked {
     }
 }
 
-/// The model that plays a role.
+/// The model in a role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Role {
     /// The id of its connection.
     pub connection: Text,
-    /// How much it may spend in this visit.
+    /// The budget of this visit.
     pub budget: Budget,
-    /// How much it has spent.
     pub spent: Spent,
-    /// How often it was asked.
+    /// The number of requests so far.
     pub requests: u64,
 }
 
 impl Role {
-    /// The limit that it has reached, if any.
+    /// The limit that was reached, if any.
     pub fn exhausted(&self) -> Option<Exhausted> {
         self.budget.exhausted(&self.spent)
     }
 }
 
-/// What happened.
+/// An input of the state machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// An environment asks.
+    /// An environment asks a question.
     Asked(Asked),
     /// The user allows pages of a host.
     HostAllowed(Text),
-    /// The user chooses the model for a role. What the role has spent before still counts.
+    /// The user chooses the model for a role. The role's earlier spending still counts.
     RoleAssigned {
-        /// The role.
         purpose: Text,
         /// The id of the connection.
         connection: Text,
-        /// How much it may spend in this visit.
+        /// The budget of this visit.
         budget: Budget,
     },
     /// The user declines.
     Declined {
-        /// Where the question was shown.
+        /// The page on which the question was shown.
         place: Place,
-        /// What it needed.
         need: Need,
     },
     /// The user answered in person.
     Replied {
-        /// Which question.
+        /// The answered question.
         ticket: Ticket,
-        /// The answer.
         text: Text,
     },
     /// A request to a model ended.
     Completed {
-        /// Which question.
         ticket: Ticket,
-        /// The role.
         purpose: Text,
-        /// What it cost.
         spent: Spent,
-        /// The completion, or why there is none.
+        /// The completion, or the error.
         answer: Result<Text, Text>,
     },
-    /// An environment was left. Its questions need no answer any more.
+    /// The user left an environment. Its questions need no answer any more.
     Left(Asker),
-    /// An evaluation begins or continues: what was declined before may be asked again.
+    /// An evaluation starts or continues: declined needs may be asked for again.
     EvaluationStarted,
 }
 
-/// What to do.
+/// An effect for the page to carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Fetch a page and answer with its body.
     Fetch {
-        /// Which question.
+        /// The question to answer.
         ticket: Ticket,
-        /// The address.
         url: Text,
     },
     /// Ask a model and report [`Event::Completed`].
     Complete {
-        /// The question, of the variant [`Question::Model`].
+        /// A question of the variant [`Question::Model`].
         asked: Asked,
         /// The id of the connection.
         connection: Text,
     },
     /// Answer a question.
     Answer {
-        /// Which question.
         ticket: Ticket,
-        /// The answer, or why there is none.
+        /// The answer, or the error.
         answer: Result<Text, Text>,
     },
 }
 
-/// What the user allowed, and what waits for the user.
+/// The permissions of the user, and the questions that wait for the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outside {
     hosts: BTreeSet<Text>,
     roles: BTreeMap<Text, Role>,
-    /// What was declined in the evaluation, whose other episodes need not ask again.
+    /// Needs that were declined in the evaluation, so that its other episodes do not ask again.
     declined: BTreeSet<Need>,
     /// Oldest first.
     waiting: Vec<Asked>,
 }
 
 impl Outside {
-    /// The oldest question that waits for the user on a page.
+    /// The oldest question that waits for the user on a page, if any.
     pub fn first_waiting(&self, place: Place) -> Option<&Asked> {
         let mut waiting = self.waiting.iter();
         waiting.find(|asked| asked.asker.place == place)
     }
 
-    /// How many questions wait for the user on a page.
+    /// The number of questions that wait for the user on a page.
     pub fn count_waiting(&self, place: Place) -> usize {
         let waiting = self.waiting.iter();
         waiting.filter(|asked| asked.asker.place == place).count()
     }
 
-    /// The models in roles, by role.
+    /// The models by role.
     pub fn roles(&self) -> &BTreeMap<Text, Role> {
         &self.roles
     }
 
-    /// Takes in an event.
+    /// Handles an event and returns the effects for the page.
     pub fn update(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Asked(asked) => self.asked(asked).into_iter().collect(),
@@ -309,7 +297,7 @@ impl Outside {
         }
     }
 
-    /// Carries out the questions that need not wait any longer.
+    /// Carries out the questions that no longer have to wait.
     fn release(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         for asked in std::mem::take(&mut self.waiting) {
@@ -497,7 +485,7 @@ mod tests {
         let role = outside.roles().get("customer").unwrap();
         assert_eq!((role.requests, role.spent.tokens), (2, 20));
         assert!(matches!(role.exhausted(), Some(Exhausted::Cost { .. })));
-        // What was spent counts against a larger budget too.
+        // Earlier spending counts against a larger budget too.
         assert_eq!(assign(&mut outside, budget(0.55)), []);
         assert_eq!(assign(&mut outside, budget(1.0)), [complete(3)]);
     }

@@ -1,15 +1,15 @@
-//! One episode that is played step by step.
+//! The playground: one episode, played step by step.
 //!
-//! - [`session`]: how the shown episode relates to the worker's environment; commands out, events in.
+//! - [`session`]: state machine between the shown episode and the worker's environment; commands out, events in.
 //! - [`action`]: actions that the user makes by hand.
-//! - [`address`]: what the address says about the episode.
-//! - [`consent`]: whether an episode may run at once, or only after the user agreed.
+//! - [`address`]: the address of the shown episode.
+//! - [`consent`]: whether an episode may run immediately or needs the user's consent.
 //! - [`policy`]: the policies and their settings; [`run`]: which run is current.
-//! - [`redraw`]: when the page draws what changed.
-//! - [`replay`]: what a replay says about the episode.
+//! - [`redraw`]: throttle of redraws.
+//! - [`replay`]: comparison of a replay with its record.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
-//! - [`sharing`]: what a shared link holds.
+//! - [`sharing`]: contents of a shared link.
 //! - [`tasks`]: lists of tasks, and the recipes of tasks.
 
 pub mod action;

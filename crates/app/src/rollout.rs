@@ -1,6 +1,6 @@
-//! The worker's side of rollouts: makes prompts, reads replies and records tokens, by `volary_rollout`.
+//! The worker's side of rollouts: builds prompts, parses replies and records tokens, using `volary_rollout`.
 //!
-//! Invariant: a reply to a request depends on that request and the tokenizer alone. What is kept in between only saves
+//! Invariant: a reply depends only on its request and the tokenizer. State between requests is a cache and only saves
 //! time.
 
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use volary_tokens::{
     call_to_action,
 };
 
-/// What an episode's raw record takes of a slime sample. All else is in the episode already.
+/// The members of a slime sample that the raw record of an episode contains. The episode itself holds everything else.
 const MEMBERS: [&str; 7] = [
     "prompt",
     "tokens",
@@ -31,13 +31,13 @@ const MEMBERS: [&str; 7] = [
 /// The rollouts of a worker.
 #[derive(Default)]
 pub struct Rollouts {
-    /// The tokenizer that was read last, with what identifies its file.
+    /// The tokenizer that was read last, with the identifier of its file.
     tokenizer: Option<(Text, Rc<dyn Tokenizer>)>,
     /// The rollout that was continued last.
     last: Option<Running>,
 }
 
-/// A rollout, and what it was made of.
+/// A rollout, and the input that it was built from.
 struct Running {
     setup: Setup,
     /// The conversation without its turns.
@@ -46,7 +46,7 @@ struct Running {
 }
 
 impl Rollouts {
-    /// Whether the tokenizer of a setup must be read first.
+    /// Whether the tokenizer of a setup has to be read first.
     pub fn lacks_tokenizer(&self, setup: &Setup) -> bool {
         match (&setup.tokenizer, &self.tokenizer) {
             (None, _) => false,
@@ -65,7 +65,7 @@ impl Rollouts {
         Ok(())
     }
 
-    /// Carries out a request.
+    /// Handles a request.
     pub fn handle(&mut self, request: Request) -> Event {
         let done = self.try_handle(request);
         done.unwrap_or_else(|reason| Event::Failed {
@@ -118,7 +118,7 @@ impl Rollouts {
                 let members = match is_over {
                     false => recorded(self.advanced(setup, conversation, &turns)?.result()),
                     true => {
-                        // The last observation is not followed by a turn, which tokens may show.
+                        // No turn follows the last observation, and tokens may show that.
                         let mut replay = self.begin(&setup, &conversation, turns.len())?;
                         replay.advance(&turns).map_err(said)?;
                         recorded(replay.result())
@@ -192,7 +192,7 @@ fn template(setup: &Setup) -> Result<ChatTemplate, String> {
     template.map_err(|error| format!("The chat template can't be used: {error}"))
 }
 
-/// The body of a request for messages that are rendered as they are.
+/// The body of a request for messages that are rendered unchanged.
 fn render(setup: &Setup, conversation: &Object) -> Result<Object, String> {
     let list = |key: &str| conversation.get(key).and_then(Json::as_list);
     let input = RenderInput {

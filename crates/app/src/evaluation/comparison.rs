@@ -1,8 +1,8 @@
-//! Two policies on the same tasks: the paired difference, with its interval and a sign test.
+//! Compares two policies on the same tasks: the paired difference, with its interval and a sign test.
 //!
-//! A pair is a task that both sides finished at least once. Tasks are the same if dataset, id, environment and configuration are;
-//! where each seed is a task, base seed and number of the task must be the same instead. Tries of one task are averaged first, so each task counts
-//! once.
+//! A pair is a task that both sides finished at least once. Tasks match if dataset, id, environment and configuration
+//! are equal; where each seed is a task, base seed and task number must be equal instead. Tries of one task are
+//! averaged first, so each task counts once.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use volary_agent::evaluation::{CellResult, Plan, PlannedTask, Table};
 use volary_core::json::{Json, Text};
 use volary_trajectory::statistics::Paired;
 
-/// What is compared.
+/// The compared quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
     /// The mean reward.
@@ -26,40 +26,40 @@ pub enum Measure {
 pub struct Side<'a> {
     /// What was evaluated: tasks, policies and tries.
     pub plan: &'a Plan,
-    /// The results of its cells, as far as they are finished.
+    /// The results of its finished cells.
     pub results: &'a [CellResult],
-    /// The place of the policy.
+    /// The index of the policy in the plan.
     pub policy: usize,
 }
 
-/// A task that both sides tried.
+/// A task that both sides finished.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// The title of the task.
     pub title: Text,
-    /// What the first side reached.
+    /// The value of the first side, averaged over tries.
     pub first: f64,
-    /// What the second side reached.
+    /// The value of the second side, averaged over tries.
     pub second: f64,
-    /// The cells of the first finished tries, to look at.
+    /// The cells of the first finished tries, which the user can open.
     pub cells: (usize, usize),
 }
 
 impl Pair {
-    /// The second less the first.
+    /// The second value minus the first.
     pub fn difference(&self) -> f64 {
         self.second - self.first
     }
 }
 
-/// Two sides compared.
+/// The comparison of two sides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// The pairs, those with the largest difference first.
+    /// The pairs, by decreasing absolute difference.
     pub pairs: Vec<Pair>,
-    /// How many tasks of either side have no pair.
+    /// The number of tasks of either side without a pair.
     pub unpaired: usize,
-    /// What the pairs say, the second side compared to the first; `None` without pairs.
+    /// The paired statistics, second side relative to the first; `None` without pairs.
     pub paired: Option<Paired>,
 }
 
@@ -106,7 +106,7 @@ impl Comparison {
     }
 }
 
-/// What a side reached, by the key of the task: its title, the value, and the first finished cell.
+/// The values of a side, keyed by task: its title, the value, and the first finished cell.
 fn reached(side: Side<'_>, measure: Measure) -> BTreeMap<String, (Text, f64, usize)> {
     let table = Table::new(side.plan, side.results);
     let mut firsts = BTreeMap::new();
@@ -134,11 +134,11 @@ fn reached(side: Side<'_>, measure: Measure) -> BTreeMap<String, (Text, f64, usi
     reached.collect()
 }
 
-/// What makes a task the same in two plans.
+/// The key by which tasks of two plans match.
 fn key(plan: &Plan, place: usize, task: &PlannedTask) -> String {
     let task_key = match &plan.dataset {
         Some(dataset) => format!("{dataset}\u{0}{}", task.id),
-        // The seed of an episode follows from both.
+        // The base seed and the task number determine the seed of an episode.
         None => format!("{}\u{0}{place}", plan.seed),
     };
     let configuration = Json::Object(task.configuration.clone()).to_compact_text();
@@ -187,14 +187,14 @@ mod tests {
         let differences: Vec<f64> = found.pairs.iter().map(Pair::difference).collect();
         assert_eq!(differences, [0.75, -0.25, 0.0]);
         assert_eq!(found.pairs[0].cells, (0, two.number(0, 0, 0)));
-        // The task that failed on one side, and the one that only the other plan has.
+        // The task that failed on one side, and the task that only the other plan has.
         assert_eq!(found.unpaired, 2);
         let paired = found.paired.unwrap();
         assert_eq!((paired.wins, paired.ties, paired.losses), (1, 1, 1));
         assert_eq!(found.means(), Some((0.5, (0.75 + 1.0 + 0.25) / 3.0)));
         let found = compare(Measure::Success);
         assert_eq!(found.pairs.first().map(Pair::difference), Some(0.5));
-        // Other seeds are other tasks.
+        // Tasks with other seeds do not match.
         let mut other = two.clone();
         other.seed += 1;
         let found = Comparison::new(side(&one, &first), side(&other, &second), Measure::Reward);

@@ -1,7 +1,8 @@
-//! What an evaluation will probably cost, before it starts.
+//! Estimates the cost of an evaluation before it starts.
 //!
-//! If earlier evaluations of the same source asked models, their tokens per episode are the measure. Otherwise the estimate is a
-//! range: from one short exchange an episode to the maximum number of steps, where each request repeats all before it.
+//! If earlier evaluations of the same source called models, their tokens per episode are used. Otherwise the estimate
+//! is a range: from one short exchange per episode to the maximum number of steps, where each request repeats all
+//! earlier messages.
 
 use volary_agent::model::Usage;
 
@@ -11,21 +12,21 @@ use super::Head;
 const FIRST_REQUEST: u64 = 800;
 /// Assumed tokens that each step adds to the following requests.
 const GROWTH: u64 = 300;
-/// Assumed tokens of an answer.
+/// Assumed tokens of a completion.
 const ANSWER: u64 = 150;
-/// The assumed share of answers among measured tokens, one part in this many.
+/// Assumed share of completions among measured tokens: one part in `ANSWER_SHARE`.
 const ANSWER_SHARE: u64 = 10;
 
-/// The tokens and the cost of some episodes.
+/// The estimated tokens and cost of some episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
     /// The lower end of the tokens.
     pub low: u64,
-    /// The upper end, equal to the lower one if it was measured.
+    /// The upper end of the tokens, equal to the lower end if it was measured.
     pub high: u64,
     /// Both ends in US dollars; `None` if a price is unknown.
     pub cost: Option<(f64, f64)>,
-    /// Whether all of it is based on earlier episodes.
+    /// Whether the estimate is based entirely on earlier episodes.
     pub is_measured: bool,
 }
 
@@ -45,7 +46,7 @@ pub fn measured(heads: &[Head], source: &str) -> Option<u64> {
 }
 
 impl Forecast {
-    /// Of some episodes of a model with at most `steps` steps each, or with the measured number of tokens each.
+    /// Estimates episodes of a model with at most `steps` steps each, or with the measured number of tokens each.
     pub fn of(
         episodes: usize,
         steps: usize,
@@ -72,7 +73,7 @@ impl Forecast {
         }
     }
 
-    /// The sum of several; `None` of none.
+    /// Adds forecasts; `None` if there are none.
     pub fn sum(all: impl IntoIterator<Item = Forecast>) -> Option<Forecast> {
         all.into_iter().reduce(|one, other| Forecast {
             low: one.low.saturating_add(other.low),
@@ -86,13 +87,13 @@ impl Forecast {
     }
 }
 
-/// Tokens of requests and of answers among all tokens of an episode.
+/// Splits the tokens of an episode into those of requests and those of completions.
 fn split(tokens: u64) -> (u64, u64) {
     let completion = tokens / ANSWER_SHARE;
     (tokens - completion, completion)
 }
 
-/// Tokens of all requests and of all answers of an episode with this many steps.
+/// Tokens of all requests and of all completions of an episode with `steps` steps.
 fn requests(steps: u64) -> (u64, u64) {
     let pairs = u128::from(steps) * u128::from(steps - 1) / 2;
     let growth = u64::try_from(pairs)

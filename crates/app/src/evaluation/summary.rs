@@ -1,7 +1,7 @@
-//! What the list of evaluations shows of each policy, and what an estimate of the next evaluation is based on.
+//! Summaries of policies, for the list of evaluations and for the cost estimate of the next evaluation.
 //!
-//! A summary is stored with the head of its evaluation, so that the list needs no results. It is out of date if it counts other
-//! episodes than the head ([`Head::has_summary`]).
+//! A summary is stored with the head of its evaluation, so that the list needs no results. It is stale if it counts
+//! another number of episodes than the head ([`Head::has_summary`]).
 
 use serde::{Deserialize, Serialize};
 use volary_agent::evaluation::{CellResult, Plan, Table};
@@ -10,17 +10,17 @@ use volary_trajectory::statistics::Estimate;
 
 use super::{Head, Kept};
 
-/// The results of a policy in short.
+/// The results of one policy in an evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicySummary {
     /// The name of the policy.
     pub name: Text,
-    /// The models that were asked.
+    /// The models that were called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<Text>,
-    /// The number of episodes that count.
+    /// The number of finished episodes.
     pub finished: usize,
-    /// The number of episodes that failed.
+    /// The number of failed episodes.
     pub failed: usize,
     /// The share of successes.
     #[serde(default)]
@@ -30,11 +30,11 @@ pub struct PolicySummary {
     pub tokens: u64,
 }
 
-/// A mean with its interval of 95 %.
+/// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub mean: f64,
-    /// The lower end; `None` if the samples do not tell.
+    /// The lower end; `None` if there are too few samples.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
@@ -51,14 +51,14 @@ impl From<Estimate> for Interval {
 }
 
 impl Head {
-    /// Whether its summary counts the same episodes as it does.
+    /// Whether the summary counts the same episodes as the head.
     pub fn has_summary(&self) -> bool {
         let policies = self.policies.iter();
         let counted: usize = policies.map(|policy| policy.finished + policy.failed).sum();
         !self.policies.is_empty() && counted == self.finished + self.failed
     }
 
-    /// Takes in what the results say.
+    /// Replaces the summary by one computed from the results.
     pub fn summarize<'a>(
         &mut self,
         plan: &Plan,
@@ -81,7 +81,7 @@ impl Head {
 }
 
 impl Kept {
-    /// Its head as its results say.
+    /// The head with counts and summary computed from the results.
     pub fn summarized_head(&self) -> Head {
         let mut head = self.head.clone();
         head.summarize(&self.plan, &self.results);
@@ -91,7 +91,7 @@ impl Kept {
     }
 }
 
-/// What the tasks of a plan are of: a dataset or an environment. Tasks of the same source cost alike.
+/// The source of a plan's tasks: a dataset or an environment. Tasks of the same source have similar costs.
 pub fn source(plan: &Plan) -> Option<Text> {
     let first = plan.tasks.first().map(|task| &task.environment);
     plan.dataset.as_ref().or(first).cloned()

@@ -1,13 +1,13 @@
-//! What the tasks of a new evaluation are taken from, and its text form as the value of an option.
+//! The source of a new evaluation's tasks, and its text form as the value of a `select` option.
 //!
 //! Invariant: [`TaskSource::parse`] reads every value that [`TaskSource::value`] writes.
 
 use volary_core::json::Text;
 
-/// What the tasks of a new evaluation are taken from.
+/// Where the tasks of a new evaluation come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskSource {
-    /// The dataset at this place in the list of datasets.
+    /// The dataset at this index of the list of datasets.
     Dataset(usize),
     /// A built-in environment; each seed is a task.
     Environment(Text),
@@ -20,7 +20,7 @@ pub enum TaskSource {
 }
 
 impl TaskSource {
-    /// The value of its option.
+    /// Serializes the source as an option's value.
     pub fn value(&self) -> String {
         match self {
             TaskSource::Dataset(place) => format!("dataset:{place}"),
@@ -31,7 +31,7 @@ impl TaskSource {
         }
     }
 
-    /// The source of an option's value.
+    /// Parses an option's value; `None` if it is invalid.
     pub fn parse(value: &str) -> Option<TaskSource> {
         if value == "copy" {
             return Some(TaskSource::Copy);

@@ -1,24 +1,23 @@
-//! Which tasks of an evaluation are shown and in which order, and its failed episodes as a list to read.
+//! Filters and sorts the tasks of an evaluation, and lists its failed episodes for reading.
 
 use volary_agent::evaluation::table::TaskCell;
 use volary_agent::evaluation::{CellResult, Plan};
 
-/// How tasks are sorted. Equal tasks keep the order of the plan.
+/// Sort order of tasks. Equal tasks keep the order of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskOrder {
-    /// As in the plan.
+    /// The order of the plan.
     #[default]
     Plan,
-    /// The task with the lowest mean reward first.
+    /// Lowest mean reward first.
     Lowest,
-    /// The task with the highest mean reward first.
+    /// Highest mean reward first.
     Highest,
-    /// The task on which the policies differ most first.
+    /// Largest difference between policies first.
     Spread,
 }
 
 impl TaskOrder {
-    /// All of them.
     pub const ALL: [TaskOrder; 4] = [
         TaskOrder::Plan,
         TaskOrder::Lowest,
@@ -26,7 +25,7 @@ impl TaskOrder {
         TaskOrder::Spread,
     ];
 
-    /// Its name on screen.
+    /// The label on screen.
     pub const fn name(self) -> &'static str {
         match self {
             TaskOrder::Plan => "Task",
@@ -37,7 +36,7 @@ impl TaskOrder {
     }
 }
 
-/// The places of the tasks to show.
+/// The indices of the tasks to show.
 pub fn shown_tasks(tasks: &[Vec<TaskCell>], order: TaskOrder, only_failures: bool) -> Vec<usize> {
     let mut shown: Vec<(usize, f64)> = tasks
         .iter()
@@ -45,12 +44,12 @@ pub fn shown_tasks(tasks: &[Vec<TaskCell>], order: TaskOrder, only_failures: boo
         .filter(|(_, cells)| !only_failures || cells.iter().any(has_failure))
         .map(|(place, cells)| (place, key(cells, order)))
         .collect();
-    // Stable, so that equal tasks keep their order.
+    // The sort is stable, so that equal tasks keep their order.
     shown.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     shown.into_iter().map(|(place, _)| place).collect()
 }
 
-/// The lower, the earlier. Tasks without a result come last.
+/// The sort key, ascending. Tasks without a result come last.
 fn key(cells: &[TaskCell], order: TaskOrder) -> f64 {
     let rewards = cells.iter().filter_map(TaskCell::reward);
     let (count, sum, low, high) = rewards.fold(
@@ -68,13 +67,13 @@ fn key(cells: &[TaskCell], order: TaskOrder) -> f64 {
     }
 }
 
-/// Whether an episode did not succeed.
+/// Whether an episode of a cell did not succeed.
 fn has_failure(cell: &TaskCell) -> bool {
     cell.failures > 0 || cell.successes < cell.rewards.len()
 }
 
-/// The cells whose episodes did not succeed, by task, then by policy: those that stopped early, and those with less reward than
-/// a success.
+/// The cells whose episodes did not succeed, by task, then by policy: episodes that stopped early, and episodes with
+/// less reward than the success threshold.
 pub fn unsuccessful<'a>(
     plan: &Plan,
     results: impl IntoIterator<Item = &'a CellResult>,

@@ -1,4 +1,4 @@
-//! Evaluations: what each event makes of the state, and which effects it has.
+//! Evaluations: the state after each event, and its effects.
 
 use proptest::prelude::*;
 use volary_agent::evaluation::{Actor, PlannedPolicy, PlannedTask, Status};
@@ -7,7 +7,7 @@ use volary_core::object;
 
 use super::*;
 
-/// An episode, as the page would store it.
+/// An episode as the page stores it.
 type Episode = &'static str;
 
 pub(super) fn plan(tasks: usize, actor: &Actor) -> Plan {
@@ -91,14 +91,14 @@ fn done(result: CellResult) -> Done<Episode> {
     }
 }
 
-/// An evaluation, and what its events had as effects, without those that every event has.
+/// An evaluation, and the effects of its events, without the effects that every event has.
 struct Machine {
     evaluation: Evaluation<Episode>,
     now: f64,
 }
 
 impl Machine {
-    /// An evaluation with this many cells that need no model, played by this tab.
+    /// An evaluation with `cells` cells that need no model, played by this tab.
     fn running(cells: usize) -> Machine {
         let mut machine = Machine::of(Evaluation::stored(stored(
             plan(cells, &Actor::Random),
@@ -213,7 +213,7 @@ fn pausing_begins_nothing_and_resuming_continues() {
     assert_eq!(machine.begin(1), [0]);
     machine.update(Event::Pause(Why::Asked));
     assert_eq!(machine.begin(9), [0; 0]);
-    // What is played is stored all the same, and the lock stays until then.
+    // Running cells are stored nevertheless, and the lock is held until then.
     assert!(!machine.update(Event::Shown).contains(&Effect::Release));
     assert_eq!(storing(&machine.played(vec![done(finished(0))])), [0]);
     assert!(!machine.update(Event::Shown).contains(&Effect::Release));
@@ -256,7 +256,7 @@ fn another_tab_holds_the_lock() {
     assert_eq!(pauses(&machine), Some(&Why::Elsewhere));
     assert!(!machine.evaluation.has_lock());
     assert_eq!(machine.begin(9), [0; 0]);
-    // Later it may be free, and the other tab has done something.
+    // Later the lock may be free, and the other tab has stored results.
     machine.update(Event::Resume);
     machine.update(Event::LockGranted);
     let kept = stored(plan(1, &Actor::Random), vec![finished(0)]);
@@ -291,7 +291,7 @@ fn cells_of_a_lost_worker_are_played_alone_until_the_culprit_is_known() {
     let result = &machine.evaluation.results()[&1];
     let is_culprit = |failure: &Failure| failure.kind == FailureKind::Environment;
     assert!(matches!(&result.status, Status::Failed(failure) if is_culprit(failure)));
-    // It is not begun again by itself.
+    // The cell does not start again by itself.
     assert_eq!(machine.begin(9), [3, 4]);
 }
 
@@ -353,7 +353,7 @@ fn cancelling_takes_back_all_but_what_is_being_stored() {
         [Effect::AbortModels, Effect::ReplaceWorkers { generation }]
     );
     assert_eq!(pauses(&machine), Some(&Why::Cancelled));
-    // Replies of the former workers change nothing, whenever they arrive.
+    // Late replies of former workers change nothing.
     for is_resumed in [false, true] {
         if is_resumed {
             machine.update(Event::Resume);
@@ -484,19 +484,19 @@ fn the_first_wait_is_shown_while_it_runs() {
     assert_eq!(machine.evaluation.first_wait(), None);
 }
 
-/// What the world may do next, by numbers.
+/// Random events, encoded as numbers.
 fn happens() -> impl Strategy<Value = Vec<(u8, usize)>> {
     prop::collection::vec((0_u8..16, 0_usize..6), 0..60)
 }
 
 proptest! {
-    /// Whatever happens in whatever order: each cell is begun once at a time, stored once at a time, and in the end all
-    /// are done.
+    /// In any order of events, each cell runs once at a time, is stored once at a time, and in the end all cells are
+    /// done.
     #[test]
     fn no_interleaving_loses_or_repeats_a_cell(happens in happens()) {
         const CELLS: usize = 6;
         let mut machine = Machine::of(Evaluation::new(head(), plan(CELLS, &Actor::Random)));
-        // What the browser and the workers still have to answer.
+        // Outstanding replies of the browser and the workers.
         let (mut playing, mut late) = (BTreeSet::new(), Vec::new());
         let (mut is_storing, mut is_requesting, mut is_reloading, mut is_retrying) =
             (false, false, false, false);

@@ -1,12 +1,12 @@
-//! The messages shown when models or a server fail.
+//! Messages for failures of models and servers.
 
 use volary_agent::evaluation::{CellResult, Failure, FailureKind, Status};
 use volary_core::json::Text;
 
-/// How many episodes in a row may fail before no more are begun.
+/// The number of consecutive failed episodes after which no more are started.
 const MOST_MISSES: usize = 3;
 
-/// The message after an episode of a model failed, where continuing would be pointless.
+/// The message after an episode of a model failed; `None` if the evaluation can continue.
 pub(super) fn of_failures(failure: &Failure, misses: usize) -> Option<Text> {
     let message = &failure.message;
     if failure.kind.concerns_all() {
@@ -22,7 +22,7 @@ pub(super) fn of_failures(failure: &Failure, misses: usize) -> Option<Text> {
     })
 }
 
-/// The message after a cell failed because the server of its environment cannot be used.
+/// The message after a cell failed because the server of its environment is unavailable.
 pub(super) fn of_server(result: &CellResult) -> Option<Text> {
     match &result.status {
         Status::Failed(failure) if failure.kind == FailureKind::Server => Some(

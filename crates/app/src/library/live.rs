@@ -1,59 +1,59 @@
-//! Files that change while the library shows them.
+//! Change feed of files that are written to while the library shows them.
 //!
-//! Invariants: one refresh is carried out at a time, and what changes meanwhile is in the next one, once for each file. A
-//! file that is no longer written to is reported as settled, once.
+//! Invariants: one refresh runs at a time, and changes that arrive meanwhile are merged into the next one, once per
+//! file. A file that is no longer written to is reported as settled, once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use volary_core::json::Text;
 use volary_protocol::library::RemoteFile;
 
-/// A file that was not written to for this many seconds is settled.
+/// Seconds without a write after which a file is settled.
 const QUIET: f64 = 10.0;
 
-/// What the worker is to do with files that it read before.
+/// Changes of files that the worker read before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refresh {
-    /// Read these: they are new, or were written to.
+    /// New or modified files to read.
     pub changed: Vec<RemoteFile>,
-    /// These are gone, or the folders in which they were.
+    /// Deleted files, or the folders that contained them.
     pub gone: Vec<Text>,
-    /// These are written to no more.
+    /// Files that are no longer written to.
     pub settled: Vec<Text>,
 }
 
-/// What the page does next.
+/// An effect for the page to carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Have the worker do this, and call [`Live::done`] after it.
+    /// Have the worker apply this, and call [`Live::done`] afterwards.
     Refresh(Refresh),
-    /// Have the worker read the whole list again, and call [`Live::done`] after it.
+    /// Have the worker read the whole list again, and call [`Live::done`] afterwards.
     Reload,
     /// Call [`Live::woken`] after this many seconds.
     Wake(f64),
 }
 
-/// The files, by their addresses. Times are seconds of any clock that only moves forward.
+/// The changed files, keyed by address. Times are in seconds of any monotonic clock.
 #[derive(Debug, Default)]
 pub struct Live {
-    /// Whether the worker reads the list or a refresh.
+    /// Whether the worker is reading the list or a refresh.
     is_busy: bool,
     must_reload: bool,
     changed: BTreeMap<Text, RemoteFile>,
     gone: BTreeSet<Text>,
     settled: BTreeSet<Text>,
-    /// When files were last written to.
+    /// The time of the last write, for files that are not settled.
     growing: BTreeMap<Text, f64>,
     is_due: bool,
 }
 
 impl Live {
-    /// The worker begins to read the list.
+    /// Notes that the worker starts to read the list.
     pub fn begin(&mut self) {
         self.is_busy = true;
     }
 
-    /// Files changed.
+    /// Handles changed and deleted files.
     pub fn changes(&mut self, changed: Vec<RemoteFile>, gone: Vec<Text>, now: f64) -> Vec<Effect> {
         for place in gone {
             let is_in = |url: &Text| {
@@ -74,7 +74,7 @@ impl Live {
         self.next(now)
     }
 
-    /// Changes were missed.
+    /// Handles that changes were missed: the whole list is read again.
     pub fn reload(&mut self, now: f64) -> Vec<Effect> {
         self.must_reload = true;
         self.changed.clear();
@@ -82,13 +82,13 @@ impl Live {
         self.next(now)
     }
 
-    /// The list, or a refresh, was read.
+    /// Handles that the list, or a refresh, was read.
     pub fn done(&mut self, now: f64) -> Vec<Effect> {
         self.is_busy = false;
         self.next(now)
     }
 
-    /// The time of [`Effect::Wake`] has come.
+    /// Handles the timer of [`Effect::Wake`].
     pub fn woken(&mut self, now: f64) -> Vec<Effect> {
         self.is_due = false;
         let (quiet, growing) = std::mem::take(&mut self.growing)

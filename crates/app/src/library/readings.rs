@@ -1,21 +1,21 @@
-//! What is being read into the library, and who waits for a trajectory of it.
+//! Readings in progress, and the waiters for their trajectories.
 
 use volary_core::json::Text;
 use volary_protocol::RequestId;
 use volary_trajectory::table::Row;
 
-/// Identifies a reading on the page. Numbers count up from 1; replies to requests that are not shown have 0.
+/// Identifies a reading on the page. Numbers count up from 1; readings that are not shown have 0.
 pub type ReadingNumber = u32;
 
 /// A reading in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub number: ReadingNumber,
-    /// The request to the worker, once it is sent.
+    /// The request to the worker; `None` until it is sent.
     request: Option<RequestId>,
-    /// What is being done, for people.
+    /// Description for the user.
     pub doing: Text,
-    /// The part that is done, from 0 to 1; `None` if unknown.
+    /// The progress, from 0 to 1; `None` if unknown.
     pub done: Option<f64>,
     /// Whether the user cancelled it.
     pub is_ending: bool,
@@ -33,17 +33,17 @@ pub struct Readings {
 #[derive(Debug)]
 struct Waiter {
     reading: ReadingNumber,
-    /// How many trajectories are left until then; 1 for the next one.
+    /// The number of trajectories until the awaited one; 1 for the next one.
     left: usize,
 }
 
 impl Readings {
-    /// The readings that are shown, the oldest first.
+    /// The readings that are shown, oldest first.
     pub fn list(&self) -> &[Reading] {
         &self.list
     }
 
-    /// Adds a reading. `doing` says what is being done.
+    /// Adds a reading. `doing` describes it for the user.
     pub fn begin(&mut self, doing: &str) -> ReadingNumber {
         self.last = self.last.wrapping_add(1);
         self.list.push(Reading {
@@ -56,14 +56,14 @@ impl Readings {
         self.last
     }
 
-    /// Notes the request of a reading, by which it can be cancelled.
+    /// Stores the request id of a reading, by which it can be cancelled.
     pub fn sent(&mut self, number: ReadingNumber, request: RequestId) {
         if let Some(reading) = self.get_mut(number) {
             reading.request = Some(request);
         }
     }
 
-    /// Notes how far a reading is, unless it was cancelled.
+    /// Updates the progress of a reading, unless it was cancelled.
     pub fn progress(&mut self, number: ReadingNumber, doing: Text, done: Option<f64>) {
         if let Some(reading) = self.get_mut(number).filter(|reading| !reading.is_ending) {
             (reading.doing, reading.done) = (doing, done);
@@ -78,7 +78,7 @@ impl Readings {
         reading.request
     }
 
-    /// Removes a reading that is over. Returns whether somebody still waited for a trajectory of it.
+    /// Removes a finished reading. Returns whether a waiter for one of its trajectories was left.
     pub fn end(&mut self, number: ReadingNumber) -> bool {
         self.list.retain(|reading| reading.number != number);
         self.stop_waiting(number)
@@ -89,13 +89,13 @@ impl Readings {
         self.list.clear();
     }
 
-    /// Waits for a trajectory of a reading; they count from 1.
+    /// Waits for the trajectory of a reading at `place`, counted from 1.
     pub fn wait(&mut self, reading: ReadingNumber, place: usize) {
         let left = place.max(1);
         self.waiters.push(Waiter { reading, left });
     }
 
-    /// Rows of a reading arrived. Returns the id of the trajectory that is waited for, if it is among them.
+    /// Counts the rows of a reading. Returns the id of the awaited trajectory if it is among them.
     pub fn arrived(&mut self, number: ReadingNumber, rows: &[Row]) -> Option<Text> {
         let place = self.position(number)?;
         let waiter = self.waiters.get_mut(place)?;
@@ -111,7 +111,7 @@ impl Readings {
         }
     }
 
-    /// Ends waiting for a trajectory of a reading. Returns whether somebody waited.
+    /// Removes the waiter for a trajectory of a reading. Returns whether there was one.
     pub fn stop_waiting(&mut self, number: ReadingNumber) -> bool {
         let place = self.position(number);
         place.map(|place| self.waiters.swap_remove(place)).is_some()

@@ -1,6 +1,6 @@
-//! Batches rows on their way into the table, and throttles how often the table changes.
+//! Batches rows before they enter the table, and throttles how often the table changes.
 //!
-//! Invariant: the table is in the order of [`newest_first`], in which the next visit lists it too.
+//! Invariant: the table is sorted by [`newest_first`], the order in which the next visit lists it too.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use volary_core::json::Text;
 use volary_trajectory::table::Row;
 use volary_trajectory::table::order::newest_first;
 
-/// Rows that are held back. Each change of the table costs time proportional to the whole table, so small changes are
-/// joined until they make up a good part of it.
+/// Rows that are held back. Each change of the table costs time proportional to its size, so small changes are batched
+/// until they reach a good part of it.
 #[derive(Debug, Default)]
 pub struct RowBatcher {
     /// The ids of all rows.
@@ -21,23 +21,23 @@ pub struct RowBatcher {
     again: BTreeMap<Text, Arc<Row>>,
 }
 
-/// When rows that are held back are shown.
+/// Throttle that decides when held-back rows are shown.
 #[derive(Debug, Default)]
 pub struct RowThrottle {
-    /// The earliest time at which rows are shown again, in seconds.
+    /// The earliest time of the next change of the table, in seconds.
     next: f64,
     /// Whether a timer is set.
     is_due: bool,
 }
 
-/// The time between two changes of the table, in seconds.
+/// The minimum time between two changes of the table, in seconds.
 const PAUSE: f64 = 0.2;
 
-/// A table of fewer rows shows new ones at once.
+/// A table with fewer rows shows new rows immediately.
 const FEW: usize = 2000;
 
 impl RowBatcher {
-    /// Holds back rows. Returns whether they are to be shown now, in a table of `length` rows.
+    /// Holds back rows. Returns whether to show them now, in a table of `length` rows.
     pub fn take(&mut self, rows: Vec<Row>, length: usize) -> bool {
         for row in rows {
             let row = Arc::new(row);
@@ -56,7 +56,7 @@ impl RowBatcher {
         self.new.is_empty() && self.again.is_empty()
     }
 
-    /// Moves what is held back into the table.
+    /// Moves the held-back rows into the table.
     pub fn flush(&mut self, rows: &mut Vec<Arc<Row>>) {
         let mut is_sorted = self.new.is_empty();
         if !self.again.is_empty() {
@@ -70,12 +70,12 @@ impl RowBatcher {
         }
         rows.append(&mut self.new);
         if !is_sorted {
-            // Both parts are sorted as a rule, so this only merges them.
+            // Usually both parts are sorted, so this only merges them.
             rows.sort_by(|one, other| newest_first(one, other));
         }
     }
 
-    /// Removes rows from what is held back and from the table.
+    /// Removes rows from the batch and from the table.
     pub fn drop_rows(&mut self, gone: &BTreeSet<&Text>, rows: &mut Vec<Arc<Row>>) {
         self.known.retain(|id| !gone.contains(id));
         self.new.retain(|row| !gone.contains(&row.id));
@@ -84,7 +84,8 @@ impl RowBatcher {
 }
 
 impl RowThrottle {
-    /// Rows are to be shown. Returns in how many seconds, 0 for at once; `None` if the table is hidden or a timer is set.
+    /// Requests that rows are shown. Returns the delay in seconds, 0 for immediately; `None` if the table is hidden or
+    /// a timer is set.
     pub fn ask(&mut self, is_seen: bool, now: f64) -> Option<f64> {
         if self.is_due || !is_seen {
             return None;
@@ -94,7 +95,7 @@ impl RowThrottle {
         Some(wait)
     }
 
-    /// The timer fired. Asks once more, because rows may have been shown meanwhile, or the table is hidden now.
+    /// Handles the timer. Asks again, because rows may have been shown meanwhile, or the table may be hidden now.
     pub fn woken(&mut self, is_seen: bool, now: f64) -> Option<f64> {
         match std::mem::take(&mut self.is_due) {
             true => self.ask(is_seen, now),
@@ -102,7 +103,7 @@ impl RowThrottle {
         }
     }
 
-    /// All rows are shown.
+    /// Notes that all rows were shown.
     pub fn shown(&mut self, now: f64) {
         self.next = now + PAUSE;
         self.is_due = false;
@@ -126,14 +127,14 @@ mod tests {
         ids.join(" ")
     }
 
-    /// What is shown while files are read must be what the next visit lists.
+    /// The order while files are read must be the order that the next visit lists.
     #[test]
     fn rows_come_in_the_order_of_the_next_visit() {
         let mut batcher = RowBatcher::default();
         let mut rows = Vec::new();
         assert!(batcher.take(vec![row("x", 1.0)], 0));
         batcher.flush(&mut rows);
-        // In the order of their file, which is not that of their ids.
+        // In the order of their file, which differs from that of their ids.
         for (id, again) in [("b10", "b10"), ("a", "a"), ("b9", "b10")] {
             batcher.take(vec![row(id, 2.0)], rows.len());
             batcher.take(vec![row(again, 2.0)], rows.len());
@@ -146,7 +147,7 @@ mod tests {
         let mut listed = rows.clone();
         listed.sort_by(|one, other| newest_first(one, other));
         assert_eq!(listed, rows);
-        // A row that was added again is the newest.
+        // A row that was added again becomes the newest.
         batcher.take(vec![row("x", 4.0)], rows.len());
         batcher.flush(&mut rows);
         assert_eq!(ids(&rows), "x n a b9 b10 y");
@@ -177,7 +178,7 @@ mod tests {
             "the table is gone"
         );
         assert_eq!(throttle.ask(true, 1.0 + PAUSE), Some(0.0), "it is back");
-        // All were shown meanwhile, for another reason, and more came.
+        // All rows were shown meanwhile, for another reason, and more arrived.
         throttle.shown(2.0);
         assert_eq!(throttle.woken(true, 2.1), None, "no timer is left");
         throttle.ask(true, 2.1);

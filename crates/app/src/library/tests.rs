@@ -1,4 +1,4 @@
-//! The library: what each event makes of the state, and which effects it has.
+//! The library: the state after each event, and its effects.
 
 use volary_protocol::library::{Event, UnmappedFile};
 use volary_trajectory::import::fields::Shape;
@@ -139,7 +139,7 @@ fn who_waits_for_a_trajectory_is_called_once() {
     let effects = library.handle_reading(number, added(&["b"]), 1.1);
     assert_eq!(effects[0], Effect::Arrived(number, Some("b".into())));
     assert_eq!(library.end(number), [Effect::Readings(Vec::new())]);
-    // A file that does not arrive.
+    // A file that cannot be fetched.
     let (number, _) = library.begin("Fetching");
     library.wait(number, 1);
     let unfetched = Unfetched {

@@ -5,8 +5,8 @@ use volary_core::message::Body;
 use volary_core::{AnyMessage, ToolCall, ToolRequestMessage};
 use volary_trajectory::{Episode, call_id};
 
-/// The action of some calls and a message, taken after a number of steps. Call ids follow from both, so that the same
-/// actions give the same episode.
+/// Builds an action from calls and a message, after `steps` steps. Call ids follow from the step and the place of the
+/// call, so that the same actions make the same episode.
 pub fn action(steps: usize, mut tool_calls: Vec<ToolCall>, message: &str) -> ToolRequestMessage {
     for (place, call) in tool_calls.iter_mut().enumerate() {
         call.id = call_id(steps, place);
@@ -18,7 +18,7 @@ pub fn action(steps: usize, mut tool_calls: Vec<ToolCall>, message: &str) -> Too
     ToolRequestMessage { body, tool_calls }
 }
 
-/// An action that is taken back to be changed.
+/// An undone action that the user edits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TakenBack {
     /// The number of steps before it.
@@ -28,7 +28,7 @@ pub struct TakenBack {
 }
 
 impl TakenBack {
-    /// The last action of an episode; `None` if no step was taken.
+    /// The last action of an episode; `None` before the first step.
     pub fn last_of(episode: &Episode) -> Option<TakenBack> {
         let action = episode.actions().last()?;
         Some(TakenBack {

@@ -1,4 +1,4 @@
-//! What the address says about the shown episode, and what a link or a file of it contains.
+//! The address of the shown episode, and the contents of its links and files.
 
 use volary_core::{AnyMessage, Object};
 use volary_remote::task;
@@ -7,20 +7,21 @@ use volary_trajectory::{Episode, Recipe, share};
 use super::consent::Standing;
 use super::tasks::{self, TaskSource};
 
-/// Longer episodes are not encoded, because that would take noticeable time. The address names the stored episode.
+/// The maximum number of steps in an address, because encoding takes noticeable time. The address of a longer episode
+/// names the stored episode.
 const LONGEST_ENCODED: usize = 500;
 
-/// A place that starts a new episode.
+/// An address that starts a new episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
     pub environment: String,
-    /// The task; `None` for the first one, or where there are none.
+    /// The task id; `None` for the first task, or if there are none.
     pub task: Option<String>,
-    /// The seed; `None` for 0.
+    /// `None` for 0.
     pub seed: Option<u64>,
 }
 
-/// The place that starts a recipe; `None` if it has a configuration of its own, which an address cannot name.
+/// The address that starts a recipe; `None` if the recipe has a custom configuration, which an address cannot name.
 /// `default` is the default configuration of a local environment.
 pub fn start_of(
     recipe: &Recipe,
@@ -30,7 +31,7 @@ pub fn start_of(
 ) -> Option<Start> {
     let environment = recipe.environment.to_string();
     if standing != Standing::Local || task::python_file(&environment).is_some() {
-        // Servers choose tasks and seeds themselves; an address names a Python file only.
+        // Servers choose tasks and seeds themselves; a Python environment is named by its file only.
         return recipe.task.is_none().then_some(Start {
             environment,
             task: None,
@@ -59,14 +60,14 @@ pub fn start_of(
     })
 }
 
-/// The steps of an episode as an address contains them; `None` if it is too long for that.
+/// The encoded steps of an episode for an address; `None` if the episode is too long.
 pub fn encoded_steps(recipe: &Recipe, episode: &Episode) -> Option<String> {
     (episode.steps.len() <= LONGEST_ENCODED)
         .then(|| share::encode(recipe, &bare_actions(episode)).ok())
         .flatten()
 }
 
-/// The text of a link that replays an episode, or why there is none.
+/// The encoded text of a link that replays an episode.
 pub fn link_text(episode: &Episode) -> Result<(&Recipe, String), String> {
     let recipe = episode.recipe.as_ref().ok_or(
         "The recording does not say how to create its environment, so a link could not replay it.",
@@ -75,8 +76,8 @@ pub fn link_text(episode: &Episode) -> Result<(&Recipe, String), String> {
     Ok((recipe, text))
 }
 
-/// The actions without information about how they came about: a replay does not need it, and the reasoning of a model
-/// would make any link too long.
+/// The actions without their metadata: a replay does not need it, and the reasoning of a model would make a link too
+/// long.
 fn bare_actions(episode: &Episode) -> Vec<AnyMessage> {
     let bare = |action: &AnyMessage| {
         let mut action = action.clone();
@@ -88,18 +89,18 @@ fn bare_actions(episode: &Episode) -> Vec<AnyMessage> {
     episode.actions().map(bare).collect()
 }
 
-/// The step that an address names: none for the last one, which is selected by default.
+/// The step for the address; `None` for the last one, which is selected by default.
 pub fn step_in_address(selected: usize, last: usize) -> Option<usize> {
     (selected != last).then_some(selected)
 }
 
-/// The last step that can be selected: an imported episode may have more frames than steps.
+/// The last selectable step: an imported episode may have more frames than steps.
 pub fn last_step(episode: &Episode) -> usize {
     let frames = episode.frames.len().saturating_sub(1);
     episode.steps.len().max(frames)
 }
 
-/// A name for the file of an episode that is valid on every file system.
+/// A file name for an episode that is valid on every file system.
 pub fn file_name(name: &str) -> String {
     let plain: String = name
         .chars()
@@ -176,7 +177,7 @@ mod tests {
             split: "".into(),
         });
         assert_eq!(start(&of_file, Standing::Local, &sources), None);
-        // A configuration of the user's, next to tasks or without any.
+        // A custom configuration, with tasks or without any.
         assert_eq!(
             start(&recipe("calculator"), Standing::Local, &sources),
             None

@@ -1,70 +1,69 @@
-//! Whether an episode may be run at once, or only after the user agreed. Pure.
+//! Decides whether an episode may run immediately or only after the user's consent. Pure.
 //!
-//! What always holds: content (an address, a file, a stored episode) alone makes nothing run on a task dataset server. The
-//! user first sees which server it is and what would be sent there, and agrees with a click.
+//! Invariant: content (an address, a file, a stored episode) never starts a run on a task dataset server by itself. The
+//! user first sees which server it is and what would be sent to it, and agrees with a click.
 
 use volary_core::{AnyMessage, ToolRequestMessage};
 use volary_remote::task;
 use volary_trajectory::passages::call_text;
 use volary_trajectory::{Episode, Recipe};
 
-/// Who chose an environment and its actions.
+/// The author of an environment's choice and its actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Author {
     /// The user, in this page.
     #[default]
     User,
-    /// A link, a file or a stored episode, which anybody may have made.
+    /// A link, a file or a stored episode, which may come from anybody.
     Content,
 }
 
-/// What this page knows of an environment.
+/// The relation of an environment to this page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is one of the page's own, which run in a worker of the browser.
+    /// A built-in environment, which runs in a worker of the browser.
     Local,
-    /// It is on a server that the user connected to.
+    /// An environment on a server that the user connected to.
     Connected,
-    /// It is on another server.
+    /// An environment on another server.
     NotConnected,
-    /// It is neither.
+    /// An unknown environment.
     Unknown,
 }
 
-/// What is done with an episode that someone wants to run.
+/// How to handle a request to run an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Run it.
     Run,
-    /// Show it as a plan and let the user decide.
+    /// Show the plan and ask for consent.
     Ask,
-    /// Say that the server has to be connected first.
+    /// Report that the server has to be connected first.
     NotConnected,
-    /// Say that there is no such environment.
+    /// Report that the environment does not exist.
     Unknown,
 }
 
-/// An episode that waits for the user to agree.
+/// An episode that waits for the user's consent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedEpisode {
-    /// The server and the task.
     pub recipe: Recipe,
-    /// The actions that would be taken there, in order.
+    /// The actions to take, in order.
     pub actions: Vec<AnyMessage>,
-    /// What happens once the user agrees.
+    /// The continuation after consent.
     pub then: Then,
 }
 
-/// What happens to a planned episode once the user agrees.
+/// The continuation of a planned episode after the user's consent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// It opens as a new episode, at this step; at the last one if `None`.
+    /// Open a new episode at this step; at the last one if `None`.
     Open(Option<usize>),
-    /// The shown record may be run, and this is done with it.
+    /// Allow the shown record to run, and continue with this.
     Resume(Resumed),
 }
 
-/// What a user can do with a record that makes it run again.
+/// A user's action on a record that runs it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is the intent of that name")]
 pub enum Resumed {
@@ -77,7 +76,7 @@ pub enum Resumed {
     RunAgain,
 }
 
-/// What is done with an episode that `author` wants to run.
+/// Decides how to handle an episode that `author` wants to run.
 pub fn judge(author: Author, standing: Standing) -> Verdict {
     match (standing, author) {
         (Standing::Local, _) | (Standing::Connected, Author::User) => Verdict::Run,
@@ -87,14 +86,14 @@ pub fn judge(author: Author, standing: Standing) -> Verdict {
     }
 }
 
-/// Whether the shown episode may be run again, which takes its actions again.
+/// Whether the shown episode may run again, which repeats its actions.
 pub fn may_rerun(author: Author, episode: &Episode) -> bool {
     let recipe = episode.recipe.as_ref();
     author == Author::User || recipe.is_none_or(|recipe| !task::is_server(&recipe.environment))
 }
 
 impl PlannedEpisode {
-    /// The shown record, planned because the user wants to do something that runs it again.
+    /// Plans the shown record for an action of the user that runs it again.
     pub fn of_record(episode: &Episode, wanted: Resumed) -> Option<PlannedEpisode> {
         let recipe = episode.recipe.clone()?;
         let count = match wanted {
@@ -112,7 +111,7 @@ impl PlannedEpisode {
         })
     }
 
-    /// The task, as the server would be asked for it; `None` if the server chooses.
+    /// The task as it would be requested from the server; `None` if the server chooses.
     pub fn task(&self) -> Option<String> {
         let configuration = &self.recipe.configuration;
         (!configuration.is_empty())
@@ -120,7 +119,7 @@ impl PlannedEpisode {
     }
 }
 
-/// An action as lines to read: what is said, and each call with its arguments.
+/// The display lines of an action: its text, and each call with its arguments.
 pub fn action_lines(action: &AnyMessage) -> Vec<String> {
     let body = action.body();
     let words = body.content.iter().map(|text| text.to_string());

@@ -1,6 +1,6 @@
-//! The policies of the playground: what they are called, which settings they have, and what the settings make.
+//! The policies of the playground: names, settings schemas, and construction from settings.
 //!
-//! Invariant: all built-in policies share one pace (delay and maximum steps), which is kept when another policy is chosen.
+//! Invariant: all built-in policies share one pace (delay and maximum steps), which survives a change of the policy.
 
 use volary_agent::{Fault, Limits, Oracle, Policy, PolicyError, RandomPolicy, Scripted, Student};
 use volary_core::json::{Json, Text};
@@ -8,21 +8,21 @@ use volary_core::registry::EnvironmentEntry;
 use volary_core::{AnyMessage, json};
 use volary_trajectory::Episode;
 
-/// The field of the script.
+/// The form field of the script.
 pub const SCRIPT: &str = "Script";
 const POLICY_SEED: &str = "Policy seed";
-/// The field of the student's fault.
+/// The form field of the student's fault.
 pub const FAULT: &str = "Fault";
-/// The choice of a fault that follows from the seed.
+/// The option for a fault that follows from the seed.
 pub const VARIED: &str = "varied";
 const DELAY: &str = "Delay";
 const MAXIMUM_STEPS: &str = "Maximum steps";
 /// The longest pause between two steps, in seconds.
 const LONGEST_DELAY: f64 = 60.0;
-/// The largest limit of steps.
+/// The maximum of the step limit.
 const MOST_STEPS: i64 = 100_000;
 
-/// What chooses the actions.
+/// The policies that the user can choose from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PolicyKind {
     /// The user.
@@ -34,14 +34,13 @@ pub enum PolicyKind {
     Random,
     /// The environment's own solution.
     Oracle,
-    /// A scripted student with a typical fault.
+    /// A scripted student with a typical mistake.
     Student,
     /// A model, with the user's key.
     Model,
 }
 
 impl PolicyKind {
-    /// All policies, in the order of display.
     pub const ALL: [PolicyKind; 6] = [
         PolicyKind::Manual,
         PolicyKind::Scripted,
@@ -51,7 +50,7 @@ impl PolicyKind {
         PolicyKind::Model,
     ];
 
-    /// The name on screen.
+    /// The label on screen.
     pub const fn name(self) -> &'static str {
         match self {
             PolicyKind::Manual => "Manual",
@@ -63,18 +62,18 @@ impl PolicyKind {
         }
     }
 
-    /// The name in an address; `None` for the default.
+    /// The value in an address; `None` for the default.
     pub fn in_address(self) -> Option<String> {
         (self != PolicyKind::Manual).then(|| self.name().to_lowercase())
     }
 
-    /// The policy with a name in an address.
+    /// Parses the value in an address.
     pub fn of_address(name: &str) -> Option<PolicyKind> {
         let mut all = PolicyKind::ALL.into_iter();
         all.find(|kind| kind.name().eq_ignore_ascii_case(name))
     }
 
-    /// What it does, on screen.
+    /// The description on screen.
     pub const fn summary(self) -> &'static str {
         match self {
             PolicyKind::Manual => "You act: choose a tool, fill in its form and press Step.",
@@ -90,7 +89,7 @@ impl PolicyKind {
         }
     }
 
-    /// Whether it can act in an environment.
+    /// Whether the policy can act in an environment.
     pub fn fits(self, entry: Option<&EnvironmentEntry>) -> bool {
         match self {
             PolicyKind::Oracle => entry.is_some_and(|entry| entry.oracle.is_some()),
@@ -98,7 +97,7 @@ impl PolicyKind {
         }
     }
 
-    /// The schema of its settings, with a pace as the default.
+    /// The JSON schema of the settings, with `pace` as defaults.
     pub fn schema(self, pace: Pace) -> Json {
         let delay = json!({
             "type": "number",
@@ -115,7 +114,7 @@ impl PolicyKind {
             "maximum": MOST_STEPS
         });
         let properties = match self {
-            // A model has settings of its own.
+            // A model has its own settings.
             PolicyKind::Manual | PolicyKind::Model => json!({}),
             PolicyKind::Scripted => json!({
                 SCRIPT: {
@@ -158,8 +157,8 @@ impl PolicyKind {
         })
     }
 
-    /// The policy that valid settings describe, with its limits and its pause between steps. `None` for the user and for a
-    /// model, which have no such settings.
+    /// Builds the policy from valid settings, with its limits and its delay between steps. `None` for the user and for
+    /// a model, which have no such settings.
     pub fn policy(
         self,
         settings: &Json,
@@ -201,7 +200,7 @@ impl PolicyKind {
     }
 }
 
-/// The schema of a choice of the student's fault, with a default.
+/// The JSON schema of the student's fault, with a default.
 pub fn fault_schema(default: &str) -> Json {
     let names = Fault::ALL.map(Fault::name).into_iter().chain([VARIED]);
     let names: Vec<Json> = names.map(Json::from).collect();
@@ -213,12 +212,12 @@ pub fn fault_schema(default: &str) -> Json {
     })
 }
 
-/// The fault that a form chooses; `None` for one that follows from the seed.
+/// The fault selected in a form; `None` for one that follows from the seed.
 pub fn chosen_fault(settings: &Json) -> Option<Fault> {
     Fault::of_name(settings.get(FAULT)?.as_text()?)
 }
 
-/// The settings that the built-in policies share.
+/// Settings that all built-in policies share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     /// Seconds between two steps.
@@ -237,7 +236,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The pace in a form that may be incomplete. A field that is missing or invalid leaves its part as it is.
+    /// Updates the pace from a form that may be incomplete. A missing or invalid field keeps its value.
     #[must_use]
     pub fn updated(self, filled: &Json) -> Pace {
         let delay = filled.get(DELAY).and_then(Json::as_f64);
@@ -253,25 +252,24 @@ impl Pace {
     }
 }
 
-/// A policy with its limits and its pause.
+/// A policy with its limits and its delay.
 pub struct PacedPolicy {
     pub policy: Box<dyn Policy>,
-    /// When it ends.
     pub limits: Limits,
     /// Seconds between two steps.
     pub delay: f64,
 }
 
-/// Why settings make no policy.
+/// Error in the settings of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyFault {
     /// The script is invalid.
     Script(String),
-    /// The policy cannot play in this environment.
+    /// The policy does not fit the environment.
     Unfit(String),
 }
 
-/// The settings of a script that takes the actions of an episode again.
+/// The settings of a script that repeats the actions of an episode.
 pub fn script_of(episode: &Episode, pace: Pace) -> Json {
     let requests = episode.actions().filter_map(|action| match action {
         AnyMessage::Request(request) => Some(request.clone()),
@@ -284,7 +282,7 @@ pub fn script_of(episode: &Episode, pace: Pace) -> Json {
     })
 }
 
-/// The oracle of an environment, or why there is none.
+/// The oracle of an environment.
 pub fn oracle(entry: Option<EnvironmentEntry>) -> Result<Oracle, PolicyError> {
     let entry = entry.ok_or_else(|| PolicyError::Unfit {
         policy: "Oracle".into(),

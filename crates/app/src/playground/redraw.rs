@@ -1,8 +1,8 @@
-//! When the page draws what changed: at once where it can follow, less often while a policy runs.
+//! Throttles redraws of the page: immediate when idle, less frequent while a policy runs.
 //!
-//! Invariant: every requested redraw happens, though several may be combined into one.
+//! Invariant: every requested redraw happens, though several may be coalesced into one.
 
-/// The shortest time between two redraws, in seconds.
+/// The minimum time between two redraws, in seconds.
 const FRAME: f64 = 0.016;
 
 /// When to redraw.
@@ -16,17 +16,18 @@ pub enum Redraw {
     Scheduled,
 }
 
-/// Limits how often the page is drawn. Times are in seconds, from any origin.
+/// Throttle of redraws. Times are in seconds, from any origin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RedrawThrottle {
     last: f64,
-    /// How long the last redraw of a run took.
+    /// The duration of the last redraw of a run, in seconds.
     cost: f64,
     is_scheduled: bool,
 }
 
 impl RedrawThrottle {
-    /// Something changed. While a policy runs, drawing takes at most about a quarter of the time: the rest is for steps.
+    /// Requests a redraw. While a policy runs, drawing takes at most about a quarter of the time; the rest is left for
+    /// steps.
     pub fn request(&mut self, now: f64, is_running: bool) -> Redraw {
         let pause = if is_running { 3.0 * self.cost } else { 0.0 };
         if now - self.last >= FRAME.max(pause) {
@@ -38,17 +39,17 @@ impl RedrawThrottle {
         }
     }
 
-    /// The requested frame has come.
+    /// Handles the requested animation frame.
     pub fn frame_came(&mut self) {
         self.is_scheduled = false;
     }
 
-    /// A redraw begins.
+    /// Notes the start of a redraw.
     pub fn begin(&mut self, now: f64) {
         self.last = now;
     }
 
-    /// A redraw ended after this many seconds.
+    /// Notes the duration of a redraw.
     pub fn took(&mut self, seconds: f64) {
         self.cost = seconds;
     }

@@ -4,13 +4,13 @@ use volary_core::json::Text;
 use volary_core::{AnyMessage, Object};
 use volary_trajectory::{Ending, Episode, Outcome, StepRecord};
 
-/// The state of an episode that a worker has just played, as its last step says.
+/// The ending of an episode that a worker has just played, derived from its last step.
 pub fn ending(episode: &Episode) -> Ending {
     let last = episode.steps.last();
     last.map_or(Ending::Open, StepRecord::ending)
 }
 
-/// Adds the action at which the environment crashed.
+/// Appends the action at which the environment crashed.
 pub fn record_crash(episode: &mut Episode, action: AnyMessage, message: &Text) {
     episode.steps.push(StepRecord {
         action,
@@ -26,8 +26,8 @@ pub fn record_crash(episode: &mut Episode, action: AnyMessage, message: &Text) {
     };
 }
 
-/// Whether nothing more can be done with an episode but to look at it and to go back in it. A limit
-/// of the page's own does not count: one may go on after it.
+/// Whether the episode allows no further action. A limit of the page's own does not count: the user may continue after
+/// it.
 pub fn is_over(episode: &Episode) -> bool {
     match episode.ending {
         Ending::Open => false,
@@ -36,8 +36,8 @@ pub fn is_over(episode: &Episode) -> bool {
     }
 }
 
-/// The first step (0: the reset) at which running an episode again gave something else than its
-/// record, as far as both go. Infos are left out: they hold timings.
+/// The first step (0: the reset) whose replay differs from the record, over the steps that both have. `info` is
+/// ignored, since it holds timings.
 pub fn first_difference(record: &Episode, again: &Episode) -> Option<usize> {
     if !same_messages(&record.start, &again.start) {
         return Some(0);

@@ -1,8 +1,7 @@
-//! Whether a policy acts, and in which run.
+//! State of a policy's run.
 //!
-//! Invariant: what a run does late concerns no other run. Runs are numbered, and only the current number counts.
+//! Invariant: late events of a run do not affect other runs. Runs are numbered, and only the current number counts.
 
-/// The state of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Run {
     /// No policy acts.
@@ -10,7 +9,7 @@ pub enum Run {
     Idle,
     /// A policy acts, in the run of this number.
     Going(u32),
-    /// The user asked this run to stop; its last step has not finished yet.
+    /// The user asked this run to stop; its last step is still in flight.
     Stopping(u32),
 }
 
@@ -35,7 +34,7 @@ impl Run {
     }
 }
 
-/// Numbers the runs, and remembers how the last one was started.
+/// Counts the runs, and stores how the last one was started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs {
     last: u32,
@@ -43,14 +42,14 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The number of a new run. A single one ends after one action.
+    /// Starts a run and returns its number. A single run ends after one action.
     pub fn begin(&mut self, is_single: bool) -> u32 {
         self.is_single = is_single;
         self.last = self.last.wrapping_add(1);
         self.last
     }
 
-    /// Whether the last run was for one action only.
+    /// Whether the last run was for a single action.
     pub fn was_single(&self) -> bool {
         self.is_single
     }

@@ -1,35 +1,35 @@
-//! What **Run** does: the policy acts, on this episode or on a new one, or something is missing first.
+//! The action of the **Run** button: the policy acts on this episode or on a new one, or a prerequisite is missing.
 
 use super::session::Refusal;
 
-/// What chooses the actions.
+/// The acting party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
     /// The user.
     Person,
-    /// A policy that needs nothing else.
+    /// A policy that needs no connection.
     Policy,
     /// A model, with or without a connection.
     Model {
-        /// Whether there is a connection to a model.
+        /// Whether it has a connection.
         is_connected: bool,
     },
 }
 
-/// What Run does.
+/// The effect of **Run**.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunChoice {
     /// The policy acts until the episode ends.
     Run,
-    /// The episode is over: a new one of the same task begins, and the policy acts in it.
+    /// The episode is over: start a new one of the same task, in which the policy acts.
     StartOver,
-    /// The user chooses who acts, or connects a model first.
+    /// The user chooses a policy or connects a model first.
     ChoosePolicy,
-    /// Nothing, for this reason.
+    /// Run is disabled, for this reason.
     Refuse(Refusal),
 }
 
-/// What Run does, given who acts and whether a step may be taken.
+/// Decides the effect of **Run** from the acting party and from whether a step is allowed.
 pub fn run_choice(actor: Actor, may_step: Result<(), Refusal>) -> RunChoice {
     let is_ready = !matches!(
         actor,

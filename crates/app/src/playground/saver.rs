@@ -1,42 +1,42 @@
-//! Under which id a played episode is stored.
+//! Decides when a played episode is stored, and under which id.
 //!
-//! An episode in which a step was taken is stored when it ends and when it is left: for another episode, for another
-//! branch from an earlier step, for another page or tab. Further steps are stored under the same id; another branch gets
-//! an id of its own, and a link to the branch before it.
+//! An episode with at least one step is stored when it ends and when the user leaves it: for another episode, for
+//! another branch from an earlier step, for another page or tab. Further steps are stored under the same id; another
+//! branch gets its own id, and a link to the branch before it.
 
 use volary_core::json::Text;
 use volary_trajectory::{Link, Relation};
 
-/// What of the shown episode is stored.
+/// The storage state of the shown episode.
 #[derive(Clone, Debug, Default)]
 pub struct Saver {
-    /// Whether steps were taken since it was stored.
+    /// Whether there are steps that are not stored.
     is_unsaved: bool,
-    /// The branch that was stored, and its id.
+    /// The stored branch and its id.
     stored: Option<(Branch, Text)>,
-    /// How many branches of the episode were stored.
+    /// The number of stored branches of the episode.
     branches: u32,
     /// The link of the stored branch to the one before it, if it is a fork.
     origin: Option<Link>,
-    /// The last step that what is played now shares with the stored branch, if it went back since.
+    /// The last step that the current branch shares with the stored one, if the user went back since.
     shared: Option<usize>,
 }
 
-/// The id of an episode, and how often steps of it were replaced.
+/// The id of an episode, and the number of times that its steps were replaced.
 pub type Branch = (Text, u32);
 
 impl Saver {
-    /// A step was taken.
+    /// Notes a step.
     pub fn step_taken(&mut self) {
         self.is_unsaved = true;
     }
 
-    /// The episode went back to a step, and may go on in another way.
+    /// Notes that the episode went back to a step and may continue in another way.
     pub fn went_back(&mut self, step: usize) {
         self.shared = Some(self.shared.map_or(step, |shared| shared.min(step)));
     }
 
-    /// The branch from which this one was forked, if it was stored, and the last step that both share.
+    /// The link to the stored branch that this one was forked from, and the last step that both share.
     pub fn fork_of(&self, branch: &Branch) -> Option<Link> {
         match self.stored.as_ref()? {
             (known, _) if known == branch => self.origin.clone(),
@@ -49,7 +49,7 @@ impl Saver {
         }
     }
 
-    /// The id under which a branch is stored with all its steps.
+    /// The id of a branch that is stored completely.
     pub fn stored_id(&self, branch: &Branch) -> Option<Text> {
         let stored = self.stored.as_ref().filter(|_| !self.is_unsaved);
         stored
@@ -57,7 +57,7 @@ impl Saver {
             .map(|(_, id)| id.clone())
     }
 
-    /// The id under which to store the branch now; `None` if nothing is unsaved.
+    /// The id under which to store the branch now; `None` if every step is stored.
     pub fn take(&mut self, branch: Branch) -> Option<Text> {
         if !std::mem::take(&mut self.is_unsaved) {
             return None;
@@ -113,7 +113,7 @@ mod tests {
         saver.went_back(2);
         let link = saver.fork_of(&branch(1)).expect("a link");
         assert_eq!((&*link.episode, link.step), ("played-a", Some(1)));
-        // It stays when the branch is stored itself.
+        // The link stays when the branch itself is stored.
         take(&mut saver, "a", 1);
         assert_eq!(saver.fork_of(&branch(1)), Some(link));
         saver.went_back(2);

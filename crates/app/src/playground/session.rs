@@ -1,10 +1,10 @@
-//! The life of the episode in the playground: how it relates to the worker's environment, which commands are possible,
-//! and what the worker's events change.
+//! State machine of the playground's episode: its relation to the worker's environment, the possible commands, and the
+//! effect of the worker's events.
 //!
 //! Invariants:
-//! - The shown episode changes only here, and only by what a worker did or a file contained.
-//! - Another episode replaces it at once and as a whole: while one is being opened, the shown one stays, and if opening
-//!   fails it is unchanged.
+//! - The shown episode changes only here, and only through a worker's reply or a file.
+//! - Another episode replaces it atomically: the shown one stays while another is being opened, and if opening fails it
+//! is unchanged.
 //! - An event counts only if it comes from the awaited environment.
 
 use volary_core::AnyMessage;
@@ -19,25 +19,22 @@ use super::replay::{ending, first_difference, is_over, record_crash};
 /// A command to the worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Make an environment, reset it, and take the actions in order.
+    /// Create an environment, reset it, and take the actions in order.
     Open {
-        /// The new environment.
         environment: EnvironmentId,
-        /// What makes it.
         recipe: Recipe,
         /// The actions to replay.
         actions: Vec<AnyMessage>,
     },
     /// Take an action.
     Step {
-        /// Where.
         environment: EnvironmentId,
         action: AnyMessage,
     },
 }
 
 impl Command {
-    /// The environment that it concerns.
+    /// The environment that the command is for.
     pub fn environment(&self) -> EnvironmentId {
         match self {
             Command::Open { environment, .. } | Command::Step { environment, .. } => *environment,
@@ -45,20 +42,20 @@ impl Command {
     }
 }
 
-/// How the shown episode relates to the worker's environment.
+/// The relation of the shown episode to the worker's environment.
 #[derive(Clone, Debug, Default)]
 pub enum Phase {
-    /// Nothing was opened yet.
+    /// No episode was opened yet.
     #[default]
     Empty,
-    /// A record: no environment belongs to it, because it was imported or its worker is gone.
+    /// A record: it has no environment, because it was imported or its worker is gone.
     Record,
-    /// The worker's environment is in the state in which the episode ends.
+    /// The worker's environment is in the final state of the episode.
     Live {
-        /// Which.
+        /// Its id in the worker.
         environment: EnvironmentId,
     },
-    /// An action is on its way.
+    /// An action is in flight.
     Stepping {
         environment: EnvironmentId,
         action: AnyMessage,
@@ -73,14 +70,14 @@ pub struct Opening {
     environment: EnvironmentId,
     why: Why,
     actions: Vec<AnyMessage>,
-    /// What has arrived so far.
+    /// The chunks received so far.
     incoming: EpisodeAssembler,
-    /// What the shown episode relates to meanwhile, in case the opening fails.
+    /// The previous state of the shown episode, restored if opening fails.
     shown: Shown,
     then: Option<AnyMessage>,
 }
 
-/// What an episode relates to that is shown while another is being opened.
+/// The state of the shown episode while another one is being opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     Nothing,
@@ -88,62 +85,58 @@ enum Shown {
     Live(EnvironmentId),
 }
 
-/// Why an episode is opened.
+/// The reason for opening an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Why {
-    /// A new one, under this id and name.
+    /// A new episode, with this id and name.
     New { id: Text, name: Text },
-    /// The shown one, replayed up to where its record ends, or less far.
+    /// The shown episode, replayed to the end of its record or to an earlier step.
     Again,
 }
 
-/// What an event changed.
+/// The change that an event caused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Nothing: the event came too late, or it reports progress only.
+    /// Nothing: the event was late, or it reports progress only.
     Nothing,
     /// Steps were added to the shown episode.
     Appended,
-    /// Another episode is shown, or this one after it was run again.
+    /// Another episode is shown, or the shown one was replayed.
     Replaced {
-        /// Why it was opened.
         why: Why,
-        /// The first step at which running it again gave something else than the record.
+        /// The first step at which the replay differs from the record.
         differs: Option<usize>,
-        /// The action that waited for this.
+        /// The action that waited for the replay.
         then: Option<AnyMessage>,
     },
-    /// It could not be opened; what was shown is as it was.
+    /// The episode could not be opened; the shown one is unchanged.
     Refused {
-        /// What failed and why.
         reason: Text,
-        /// The key of the configuration at fault.
+        /// The configuration key at fault, if known.
         key: Option<Text>,
     },
-    /// The environment was gone from the worker: take the action once more, and the episode is
-    /// run again first.
+    /// The worker no longer has the environment: take the action once more, which replays the episode first.
     Gone {
-        /// The action that was not taken.
+        /// The action to repeat.
         action: AnyMessage,
     },
-    /// The environment was lost, and it is not known what became of the action; the record so far
-    /// is kept.
+    /// The environment was lost, and the outcome of the action is unknown; the record so far is stored.
     Lost {
-        /// What is known of it.
+        /// The cause, as far as it is known.
         reason: Text,
     },
-    /// The worker crashed; the record so far is kept.
+    /// The worker crashed; the record so far is stored.
     Crashed {
-        /// What is known of it.
+        /// The cause, as far as it is known.
         message: Text,
     },
 }
 
-/// Why something can't be done now.
+/// Why a command is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// A command is running.
+    /// Another command is running.
     #[error("The environment is still working.")]
     Busy,
     /// The episode has ended.
@@ -158,7 +151,7 @@ pub enum Refusal {
     /// It would run on a server, and the user has not agreed to that.
     #[error("The actions of this episode were imported and would run on a server.")]
     NotAgreed,
-    /// The environment of the episode is not among those of this page.
+    /// The environment of the episode is unknown to this page.
     #[error("This page does not have the environment of this episode.")]
     Unknown,
     /// There is no episode.
@@ -167,7 +160,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What to do about it.
+    /// Advice for the user.
     pub const fn advice(self) -> &'static str {
         match self {
             Refusal::Busy => "Wait for it, or press Stop.",
@@ -181,29 +174,28 @@ impl Refusal {
     }
 }
 
-/// The life of the episode in the playground.
+/// The state of the playground's episode.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     phase: Phase,
-    /// Who chose the actions of the shown episode.
+    /// The author of the shown episode's actions.
     author: Author,
-    /// How many of them the user agreed to, if somebody else chose them.
+    /// The number of actions that the user agreed to, if the author is not the user.
     agreed: Option<usize>,
     last: EnvironmentId,
 }
 
 impl Session {
-    /// How the shown episode relates to the worker's environment.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// Whether the first `actions` of the shown episode may be taken again.
+    /// Whether the first `actions` of the shown episode may be replayed.
     pub fn may_rerun(&self, episode: &Episode, actions: usize) -> bool {
         self.agreed.is_some_and(|agreed| actions <= agreed) || may_rerun(self.author, episode)
     }
 
-    /// The user agreed to the first `actions` of the shown episode.
+    /// Stores the user's consent to the first `actions` of the shown episode.
     pub fn agree(&mut self, actions: usize) {
         self.agreed = Some(actions);
     }
@@ -223,17 +215,17 @@ impl Session {
         matches!(self.phase, Phase::Opening(_))
     }
 
-    /// Whether the shown episode is a recording, without an environment behind it.
+    /// Whether the shown episode is a recording without an environment.
     pub fn is_record(&self) -> bool {
         matches!(self.phase, Phase::Record)
     }
 
-    /// Whether an action is on its way.
+    /// Whether an action is in flight.
     pub fn is_stepping(&self) -> bool {
         matches!(self.phase, Phase::Stepping { .. })
     }
 
-    /// The environment whose replies count now.
+    /// The environment whose replies are awaited.
     pub fn awaited(&self) -> Option<EnvironmentId> {
         match &self.phase {
             Phase::Opening(opening) => Some(opening.environment),
@@ -242,7 +234,7 @@ impl Session {
         }
     }
 
-    /// How many of how many actions were run again, while an episode is being opened.
+    /// The numbers of replayed and of all actions, while an episode is being opened.
     pub fn progress(&self) -> Option<(usize, usize)> {
         match &self.phase {
             Phase::Opening(opening) => Some((opening.incoming.steps(), opening.actions.len())),
@@ -250,7 +242,7 @@ impl Session {
         }
     }
 
-    /// Whether an event will put a new episode in the place of the shown one.
+    /// Whether an event completes a new episode, which replaces the shown one.
     pub fn finishes_new(&self, environment: EnvironmentId, event: &Event) -> bool {
         match (&self.phase, event) {
             (Phase::Opening(opening), Event::Episode(EpisodeChunk::End { .. })) => {
@@ -260,13 +252,13 @@ impl Session {
         }
     }
 
-    /// An id for an environment that is opened beside the shown one.
+    /// Allocates an id for an environment that is opened alongside the shown one.
     pub fn new_environment(&mut self) -> EnvironmentId {
         self.last += 1;
         self.last
     }
 
-    /// Opens a new episode. What was being opened is given up. The caller makes sure that the user agreed to it
+    /// Opens a new episode and cancels an opening in progress. The caller makes sure that the user agreed to it
     /// ([`super::consent::judge`]).
     pub fn open(
         &mut self,
@@ -289,12 +281,12 @@ impl Session {
         }
     }
 
-    /// Takes an action; a mere record is run again first.
+    /// Takes an action; a record is replayed first.
     pub fn step(&mut self, episode: &mut Episode, action: AnyMessage) -> Result<Command, Refusal> {
         self.may_step(episode)?;
         if let Phase::Live { environment } = self.phase {
             if episode.ending != Ending::Open {
-                // A limit had cut the episode off; it goes on now.
+                // A limit had truncated the episode, which continues now.
                 episode.ending = Ending::Open;
             }
             self.phase = Phase::Stepping {
@@ -311,7 +303,7 @@ impl Session {
         Ok(self.begin(recipe, actions, Why::Again, Some(action)))
     }
 
-    /// Runs the shown episode again up to a step, to go on from there.
+    /// Replays the shown episode up to a step, to continue from there.
     pub fn go_back(&mut self, episode: &Episode, steps: usize) -> Result<Command, Refusal> {
         match self.phase {
             Phase::Empty => return Err(Refusal::Nothing),
@@ -331,14 +323,14 @@ impl Session {
         }
     }
 
-    /// Shows an episode that came from elsewhere. What was being opened is given up.
+    /// Shows an episode from outside the playground and cancels an opening in progress.
     pub fn show(&mut self) {
         self.phase = Phase::Record;
         self.set_author(Author::Content);
     }
 
-    /// What to do after a worker that took too long was ended: run the episode again up to its
-    /// last good step. `None` if nothing was under way that could be made good.
+    /// Recovers after a worker that took too long was terminated: the command replays the episode up to its last good
+    /// step. `None` if no command was running that could be repeated.
     pub fn interrupted(&mut self, episode: &mut Episode) -> Option<Command> {
         match std::mem::take(&mut self.phase) {
             Phase::Empty => None,
@@ -361,7 +353,7 @@ impl Session {
         }
     }
 
-    /// Applies what the worker replied about an environment.
+    /// Applies a reply of the worker about an environment.
     pub fn receive(
         &mut self,
         environment: EnvironmentId,
@@ -405,7 +397,7 @@ impl Session {
             } if *stepped == environment => match event {
                 Event::Episode(EpisodeChunk::Steps(steps)) => {
                     steps.append_to(episode)?;
-                    // The recorded tokens cover the steps before only; the player records them again.
+                    // The recorded tokens cover only the earlier steps; the player records them again.
                     episode.raw.remove("tokens");
                     episode.ending = ending(episode);
                     self.phase = Phase::Live { environment };
@@ -440,8 +432,8 @@ impl Session {
         Change::Lost { reason }
     }
 
-    /// The worker's code did not come: whatever was asked of it is given up, and what is shown stays.
-    /// Says whether anything was.
+    /// Handles that the worker's code could not be loaded: pending commands are dropped, and the shown episode stays.
+    /// Returns whether a command was pending.
     pub fn unloaded(&mut self) -> bool {
         let wanted = self.is_busy();
         self.phase = match std::mem::take(&mut self.phase) {
@@ -452,12 +444,12 @@ impl Session {
         wanted
     }
 
-    /// The worker crashed. The record is kept, with the action that caused it.
+    /// Handles a crash of the worker. The record is kept, with the action that caused it.
     pub fn lost(&mut self, message: Text, episode: &mut Episode) -> Change {
         match std::mem::take(&mut self.phase) {
             Phase::Empty => Change::Nothing,
             Phase::Record | Phase::Live { .. } => {
-                // Nothing was under way: the record is whole, and is run again when it goes on.
+                // No command was running: the record is complete, and is replayed when the user continues.
                 self.phase = Phase::Record;
                 Change::Nothing
             }
@@ -504,7 +496,7 @@ impl Session {
         }
     }
 
-    /// Puts the opened episode in the place of the shown one.
+    /// Replaces the shown episode with the opened one.
     fn finish(&mut self, mut fresh: Episode, episode: &mut Episode) -> Change {
         let Phase::Opening(opening) = std::mem::take(&mut self.phase) else {
             return Change::Nothing;
@@ -527,8 +519,8 @@ impl Session {
         Change::Replaced { why, differs, then }
     }
 
-    /// Ends an opening whose worker is gone: a new episode is shown as far as it came; an episode
-    /// that was only run again is shown as its record was.
+    /// Ends an opening whose worker is gone: a new episode is shown up to the last chunk received; the record of a
+    /// replayed episode is shown unchanged.
     fn give_up(&mut self, opening: Opening, episode: &mut Episode, message: &Text) {
         let Opening {
             why,
@@ -555,12 +547,12 @@ impl Session {
     }
 }
 
-/// A new episode gets its own name; one that is run again keeps what it had.
+/// Names a new episode; a replayed one keeps its id and name.
 fn keep_name(fresh: &mut Episode, why: &Why, shown: &Episode) {
     match why {
         Why::New { id, name } => {
             fresh.id = id.clone();
-            // An environment with an id of its own named the episode.
+            // An environment with its own ids may have named the episode.
             if fresh.name.is_empty() {
                 fresh.name = name.clone();
             }
@@ -578,7 +570,7 @@ fn keep_name(fresh: &mut Episode, why: &Why, shown: &Episode) {
     }
 }
 
-/// The same actions taken again came about as they did the first time.
+/// Copies the details of the recorded steps to the same steps of the replay.
 fn keep_asides(fresh: &mut Episode, shown: &Episode) {
     for (step, former) in fresh.steps.iter_mut().zip(&shown.steps) {
         step.details.clone_from(&former.details);

@@ -1,7 +1,7 @@
-//! What a link holds that a person shares: the task alone, or also what was done.
+//! Contents of a shared link: the task alone, or the task and the actions.
 //!
 //! Invariants: a link to the task holds no action. If an address can name the task, the link holds no configuration
-//! either, and with it no answer. Otherwise the configuration is in the link, packed: it cannot be read off the link,
+//! either, and with it no answer. Otherwise the link holds the packed configuration: it is not readable in the link,
 //! but it is not secret.
 
 use volary_core::Json;
@@ -10,7 +10,7 @@ use volary_trajectory::{Episode, Recipe};
 
 use super::address::{Start, link_text};
 
-/// What is shared.
+/// The shared part of an episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum What {
     /// Environment, configuration and seed.
@@ -21,20 +21,19 @@ pub enum What {
 }
 
 impl What {
-    /// Both, the smaller one first.
     pub const ALL: [What; 2] = [What::Task, What::Actions];
 }
 
-/// What a link holds.
+/// A shared link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Link {
     /// The name of a task that every page has.
     Named(Start),
-    /// A recipe, and the actions if there are any, packed.
+    /// A packed recipe, with the actions if there are any.
     Packed {
-        /// Its name, which the path of the address shows.
+        /// The name of the environment, which the path of the address shows.
         environment: String,
-        /// As `volary_trajectory::share` encodes it.
+        /// The text that `volary_trajectory::share` encodes.
         text: String,
     },
 }
@@ -52,7 +51,7 @@ pub fn part(episode: &Episode, what: What) -> Episode {
     }
 }
 
-/// What in an episode should perhaps not be in its link.
+/// Sensitive data in a part of an episode, which the user should perhaps not share.
 pub fn findings(part: &Episode, start: Option<&Start>) -> Vec<Finding> {
     match start.filter(|_| part.steps.is_empty()) {
         Some(_) => Vec::new(),
@@ -60,7 +59,7 @@ pub fn findings(part: &Episode, start: Option<&Start>) -> Vec<Finding> {
     }
 }
 
-/// The link to a part of an episode, or why there is none. `start` names its task, if an address can.
+/// The link to a part of an episode. `start` names its task, if an address can.
 pub fn link(part: &Episode, start: Option<&Start>, is_masked: bool) -> Result<Link, String> {
     if let Some(start) = start.filter(|_| part.steps.is_empty()) {
         return Ok(Link::Named(start.clone()));
@@ -76,8 +75,8 @@ pub fn link(part: &Episode, start: Option<&Start>, is_masked: bool) -> Result<Li
     })
 }
 
-/// The titles of the fields of a recipe's configuration that are meant for reviewers only, such as the answer: those
-/// that its schema marks as `writeOnly`.
+/// The titles of the configuration fields that are meant for reviewers only, such as the answer: those that the schema
+/// marks as `writeOnly`.
 pub fn reviewers_fields(recipe: &Recipe, schema: &Json) -> Vec<String> {
     let properties = schema.get("properties").and_then(Json::as_object);
     let properties = properties

@@ -1,4 +1,4 @@
-//! Lists of tasks: those of the built-in datasets and those of a file from the user. Finds tasks in them and makes recipes.
+//! Lists of tasks, from the built-in datasets and from a file of the user: lookup of tasks, and their recipes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,13 +15,11 @@ use volary_trajectory::{Recipe, TaskReference};
 /// A list of tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskSource {
-    /// The name of the dataset.
     pub dataset: Text,
-    /// The heading of its tasks.
+    /// The heading above the tasks.
     pub title: Text,
-    /// The tasks, in order.
     pub tasks: Arc<[Task]>,
-    /// The file that the tasks were read from, if any. Another split is read from it again.
+    /// The file that the tasks were read from, if any. Selecting another split reads it again.
     pub file: Option<TaskFile>,
 }
 
@@ -34,21 +32,21 @@ pub struct TaskFile {
     pub split: Text,
 }
 
-/// A task of a list.
+/// The location of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskPlace {
-    /// The list.
+    /// The index of the list.
     pub source: usize,
-    /// The task within it.
+    /// The index of the task within the list.
     pub task: usize,
 }
 
-/// The argument of a dataset that takes a whole file.
+/// The dataset argument for the contents of a file.
 const FILE_KEY: &str = "jsonl";
-/// The argument of a dataset that names a split.
+/// The dataset argument for the name of a split.
 const SPLIT_KEY: &str = "split";
 
-/// The first number that is no seed.
+/// Exclusive upper bound of seeds.
 const SEED_END: u64 = 1 << 53;
 
 /// The lists that need no input from the user.
@@ -56,7 +54,7 @@ pub fn built_in(registry: &Registry) -> Vec<TaskSource> {
     let entries = registry.datasets.iter();
     entries
         .filter_map(|entry| {
-            // Datasets that need arguments wait for a file.
+            // Datasets with required arguments need a file first.
             let tasks = make(registry, entry.name, &Object::new()).ok()?;
             (!tasks.is_empty()).then(|| TaskSource {
                 dataset: entry.name.into(),
@@ -68,7 +66,7 @@ pub fn built_in(registry: &Registry) -> Vec<TaskSource> {
         .collect()
 }
 
-/// Whether a text may hold tasks: JSON lines with questions and answers.
+/// Whether a text looks like tasks: JSON lines with questions and answers.
 pub fn holds_tasks(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty());
     first
@@ -77,7 +75,7 @@ pub fn holds_tasks(text: &str) -> bool {
         .is_some_and(|row| row.get("question").is_some() && row.get("answer").is_some())
 }
 
-/// The tasks of a file. The split is guessed from its name if none is given.
+/// Reads the tasks of a file. If `split` is `None`, it is guessed from the file's name.
 pub fn from_file(
     registry: &Registry,
     name: &str,
@@ -120,7 +118,7 @@ pub fn file_splits(registry: &Registry) -> Vec<Text> {
         .unwrap_or_default()
 }
 
-/// The task that is shown first: the first one of the first list.
+/// The task that is shown by default: the first one of the first list.
 pub fn first(sources: &[TaskSource], environment: Option<&str>) -> Option<TaskPlace> {
     sources.iter().enumerate().find_map(|(source, list)| {
         let task = list
@@ -142,12 +140,11 @@ pub fn find(sources: &[TaskSource], environment: Option<&str>, id: &str) -> Opti
     })
 }
 
-/// The task at a place.
 pub fn at(sources: &[TaskSource], place: TaskPlace) -> Option<&Task> {
     sources.get(place.source)?.tasks.get(place.task)
 }
 
-/// The place of the task that a recipe starts without changes.
+/// The location of the task that a recipe starts without changes.
 pub fn of_recipe(sources: &[TaskSource], recipe: &Recipe) -> Option<TaskPlace> {
     let reference = recipe.task.as_ref()?;
     let source = sources
@@ -172,9 +169,9 @@ pub fn unchanged(
     (task.configuration == *configuration).then(|| recipe(source, task, seed))
 }
 
-/// A configuration that a person edited, with an id of its own: members whose names end in `_id` and that hold the id of
-/// the task that it was edited from, or that this function gave them. The new id follows from the rest of the
-/// configuration, so the same problem has the same id everywhere.
+/// Gives an edited configuration its own id. That replaces members whose names end in `_id` and that hold the id of the
+/// original task, or an id from this function. The new id is derived from the rest of the configuration, so the same
+/// problem has the same id everywhere.
 pub fn custom(task: Option<&str>, configuration: &Object) -> Object {
     let borrowed = |name: &str, value: &Json| {
         let value = value.as_text().filter(|_| name.ends_with("_id"))?;
@@ -202,8 +199,8 @@ pub fn custom(task: Option<&str>, configuration: &Object) -> Object {
     custom
 }
 
-/// Whether a configuration that was edited from a task's asks something else: a member that every problem needs differs.
-/// Other members, such as rewards or limits, are how the same problem is played.
+/// Whether an edited configuration poses another problem than the task: a required member differs. Other members, such
+/// as rewards or limits, only change how the same problem is played.
 pub fn is_other_problem(task: &Object, configuration: &Object, schema: &Json) -> bool {
     let required = schema.get("required").and_then(Json::as_list);
     let mut required = required
@@ -213,19 +210,19 @@ pub fn is_other_problem(task: &Object, configuration: &Object, schema: &Json) ->
     required.any(|name| task.get(name) != configuration.get(name))
 }
 
-/// What ids of custom problems have before their number.
+/// Infix of custom problem ids, before their number.
 const CUSTOM: &str = "-custom-";
 
 fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// An id in the form of another one: a UUID, or the other id with an ending.
+/// An id in the format of another one: a UUID, or the other id with a suffix.
 fn own_id(id: &str, random: &mut Random) -> Text {
     let groups: Vec<usize> = id.split('-').map(str::len).collect();
     if groups == [8, 4, 4, 4, 12] && id.split('-').all(is_hex) {
         let (high, low) = (random.next_u64(), random.next_u64());
-        // Version 8 and the variant of RFC 9562: an id that follows from a text.
+        // Version 8 and the variant of RFC 9562: a UUID derived from a text.
         let (high, low) = (high & !0xf000 | 0x8000, low >> 2 | 1 << 63);
         let digits = format!("{high:016x}{low:016x}");
         let (a, b, c) = (&digits[..8], &digits[8..12], &digits[12..16]);
@@ -234,7 +231,7 @@ fn own_id(id: &str, random: &mut Random) -> Text {
     format!("{id}{CUSTOM}{:06x}", random.below(1 << 24)).into()
 }
 
-/// Adds the list of a file and returns its first task. It replaces the list of an earlier file.
+/// Adds the list of a file and returns its first task. Replaces the list of an earlier file.
 pub fn add_file(sources: &mut Vec<TaskSource>, list: TaskSource) -> TaskPlace {
     sources.retain(|list| list.file.is_none());
     sources.push(list);
@@ -244,7 +241,7 @@ pub fn add_file(sources: &mut Vec<TaskSource>, list: TaskSource) -> TaskPlace {
     }
 }
 
-/// A seed as the user typed it. It stays below 2⁵³, so that every JSON reader preserves it.
+/// Parses a seed that the user typed. Seeds stay below 2⁵³, so that every JSON reader preserves them.
 pub fn read_seed(text: &str) -> Result<u64, &'static str> {
     text.trim()
         .parse()
@@ -253,7 +250,6 @@ pub fn read_seed(text: &str) -> Result<u64, &'static str> {
         .ok_or("The seed must be a whole number from 0 to 9007199254740991.")
 }
 
-/// The recipe of a task.
 pub fn recipe(source: &TaskSource, task: &Task, seed: u64) -> Recipe {
     Recipe {
         environment: task.environment.into(),
@@ -296,7 +292,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A list of two tasks, which the configurations 0 and 1 tell apart.
+    /// A list of two tasks, with the configurations 0 and 1.
     pub fn list(dataset: &str, environment: &'static str) -> TaskSource {
         let task = |number: i64| Task {
             id: number.to_string().into(),
@@ -361,11 +357,11 @@ pub(super) mod tests {
         assert_eq!(one.get("user_id"), Some(&"u".into()));
         assert_eq!(edited("2?", "easy-01"), one);
         assert_ne!(id(&edited("3?", "easy-01")), id(&one));
-        // Edited again without its task.
+        // Edit it again without its task.
         assert_eq!(custom(None, &one), one);
         let again = object!({"problem_id": (id(&one)), "user_id": "u", "problem": "3?"});
         assert_eq!(custom(None, &again), edited("3?", "easy-01"));
-        // An id that the user chose stays.
+        // An id that the user chose is preserved.
         assert_eq!(id(&edited("2?", "mine")), "mine");
         let uuid = "00000000-5a8d-7341-5542-99441c6b9fe5";
         let other = id(&custom(Some(uuid), &object!({"problem_id": uuid})));

@@ -1,4 +1,4 @@
-//! Rollouts: prompts, replies and what is recorded of them.
+//! Rollouts: prompts, replies and recorded tokens.
 
 use volary_core::{json, object};
 
@@ -80,7 +80,7 @@ fn a_turn_is_asked_for_read_and_recorded() {
     let task = |text: &str| Task::Read {
         reply: reply(text).as_object().unwrap().clone(),
     };
-    // Without a call, it answers the user.
+    // Without a call, the model answers the user.
     let call = Call {
         name: "respond".into(),
         arguments: "{\"content\": \"Bye\"}".into(),
@@ -98,7 +98,7 @@ fn a_turn_is_asked_for_read_and_recorded() {
     let first = tokens(&ask(&mut rollouts, setup(), &[CALL], record()));
     let both = tokens(&ask(&mut rollouts, setup(), &[CALL, "Bye"], record()));
     assert!(both > first);
-    // What the worker kept changes nothing, and neither does a person who went back.
+    // Neither the worker's cache nor going back changes the result.
     assert_eq!(
         tokens(&ask(&mut rollouts, setup(), &[CALL], record())),
         first

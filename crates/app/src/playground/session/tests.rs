@@ -1,4 +1,4 @@
-//! The life of an episode, with the worker's part played by hand.
+//! The state of an episode, with a simulated worker.
 
 use volary_core::message::{Message, ToolRequestMessage};
 use volary_core::{Frame, Json, Object};
@@ -32,7 +32,7 @@ fn recipe() -> Recipe {
 /// A reply of the worker about an environment.
 type Said = (EnvironmentId, Event);
 
-/// What a worker would reply to the command, with `reward` for each step.
+/// The replies of a worker to a command, with `reward` for each step.
 fn answers(command: &Command, reward: f64) -> Vec<Said> {
     match command {
         Command::Open {
@@ -270,7 +270,7 @@ fn what_is_lost_on_a_server_is_kept_and_not_taken_again() {
     );
     assert_eq!(desk.episode.steps.len(), 3);
     assert_eq!(desk.step("x").err(), Some(Refusal::Over));
-    // Running it again breaks off in the middle: what is shown stays.
+    // The replay breaks off in the middle: the shown episode stays.
     let command = desk.session.go_back(&desk.episode, 2).expect("may go back");
     let mut events = answers(&command, 1.0);
     events.truncate(2);
@@ -345,7 +345,7 @@ fn a_limit_of_the_page_can_be_passed_and_a_done_one_cannot() {
     assert_eq!(desk.step("b").err(), Some(Refusal::Over));
 }
 
-/// A record of two steps on a server, as a file brings it.
+/// A record of two steps on a server, as read from a file.
 fn given() -> Desk {
     let mut desk = Desk::opened(2);
     if let Some(recipe) = &mut desk.episode.recipe {
@@ -368,7 +368,7 @@ fn a_record_from_elsewhere_goes_to_a_server_only_as_far_as_the_user_agreed() {
     assert_eq!(desk.step("a").err(), Some(Refusal::NotAgreed));
     let command = desk.session.go_back(&desk.episode, 1).expect("agreed");
     desk.hear(answers(&command, 1.0));
-    // From here on the episode is the user's own.
+    // From here on the user is the author of the episode.
     assert!(desk.session.go_back(&desk.episode, 1).is_ok());
 }
 
@@ -378,7 +378,7 @@ fn agreement_ends_with_the_record_that_it_was_given_for() {
     desk.session.agree(2);
     desk.session.show();
     assert_eq!(desk.step("a").err(), Some(Refusal::NotAgreed));
-    // What the user opened on a server is run again without asking.
+    // An episode that the user opened on a server is replayed without consent.
     desk = Desk::opened(2);
     if let Some(recipe) = &mut desk.episode.recipe {
         recipe.environment = "https://env.example".into();

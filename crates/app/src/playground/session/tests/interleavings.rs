@@ -1,5 +1,5 @@
-//! A late reply from a slow worker or server never reaches an episode that was left meanwhile, however commands, replies
-//! and losses interleave.
+//! A late reply from a slow worker or server never reaches an episode that the user left meanwhile, for any
+//! interleaving of commands, replies and losses.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,7 +11,7 @@ use volary_protocol::{Calls, RequestId, WorkerLoss};
 
 use super::*;
 
-/// What the user, the worker or the page does next. Numbers choose among the calls so far.
+/// The next action of the user, the worker or the page. Numbers select one of the calls so far.
 #[derive(Clone, Debug)]
 enum Happening {
     /// The user opens a new episode with this many actions.
@@ -22,13 +22,13 @@ enum Happening {
     GoBack(usize),
     /// The user opens a file.
     Show,
-    /// The user ends a worker that takes too long.
+    /// The user terminates a worker that takes too long.
     Interrupt,
     /// The worker sends its next reply to a call.
     Reply(usize),
-    /// The worker refuses what is left of a call, or loses the environment.
+    /// The worker refuses the rest of a call, or loses the environment.
     Fail(usize, bool),
-    /// The page takes the next reply to a call.
+    /// The page handles the next reply to a call.
     Take(usize),
     /// The worker panics.
     Crash,
@@ -51,12 +51,12 @@ fn happening() -> impl Strategy<Value = Happening> {
 
 type Client = Rc<RefCell<Calls<Event>>>;
 
-/// A command on its way.
+/// A command in flight.
 struct Call {
     client: Client,
     id: RequestId,
     environment: EnvironmentId,
-    /// What the worker did not send yet.
+    /// Replies that the worker has not sent yet.
     unsent: VecDeque<Event>,
 }
 
@@ -66,10 +66,10 @@ struct World {
     session: Session,
     episode: Episode,
     calls: Vec<Call>,
-    /// Which episode each environment was opened for. The reward of each step is the number of its environment.
+    /// The episode that each environment was opened for. The reward of each step is the number of its environment.
     owners: BTreeMap<EnvironmentId, Text>,
     opened: u32,
-    /// How many steps each environment took.
+    /// The number of steps in each environment.
     steps: BTreeMap<EnvironmentId, usize>,
 }
 
@@ -142,7 +142,7 @@ impl World {
         }
     }
 
-    /// Sends a command; the worker will reply as it should, sometime.
+    /// Sends a command; the worker replies to it at some later point.
     fn send(&mut self, command: Command, owner: Option<Text>) {
         let environment = command.environment();
         let reward = f64::from(environment);
@@ -169,7 +169,7 @@ impl World {
         });
     }
 
-    /// The page starts another worker; what the last one still says reaches nobody.
+    /// The page starts another worker; late replies of the previous one are dropped.
     fn replace_client(&mut self) {
         let _ = self.client.borrow_mut().close(None);
         self.client = Client::default();
@@ -207,7 +207,7 @@ impl World {
         }
     }
 
-    /// The environment that made each step of the shown episode, where one did.
+    /// The environment that produced each step of the shown episode, if one did.
     fn makers(&self) -> impl Iterator<Item = EnvironmentId> {
         self.episode
             .steps
