@@ -1,14 +1,14 @@
 //! State machine of an open evaluation: which cells are played, what is stored of them, and which tab holds the lock.
 //!
-//! [`Evaluation::update`] takes an event and returns effects. The page carries them out and reports their results as
-//! further events; it draws jobs for its workers with [`Evaluation::begin_local`], and asks [`Evaluation::permit`] before each
-//! request to a model. Times are in seconds of a clock that never goes back.
+//! [`Evaluation::update`] handles an event and returns effects. The page carries them out and reports their results as
+//! further events; it gets jobs for its workers from [`Evaluation::begin_local`], and calls [`Evaluation::permit`]
+//! before each request to a model. Times are in seconds of a monotonic clock.
 //!
 //! Invariants:
 //! - A cell is done once its episode and its result are stored, or are in memory because the browser refused to store
-//! them. A cell that was started and is not done returns to the queue.
+//!   them. A cell that was started and is not done returns to the queue.
 //! - No cell starts without the evaluation's lock, which one tab holds at a time. A new evaluation is unknown to other
-//! tabs, so it starts while the lock is still requested.
+//!   tabs, so it starts while the lock is still requested.
 //! - A result counts only if the current generation of workers started its cell: a late reply changes nothing.
 //! - Pausing withdraws a start that still waits for the lock.
 

@@ -1,5 +1,5 @@
-//! The state machines of the page. Each takes an event and returns effects as data; the page carries the effects out and
-//! reports their results as further events.
+//! The state machines of the page. Each handles events and returns effects as data; the page carries the effects out
+//! and reports their results as further events.
 //!
 //! Invariants: the crate depends on no browser, clock or async runtime; the same events lead to the same state and
 //! effects.

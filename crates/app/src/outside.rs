@@ -4,7 +4,7 @@
 //! - A host is reached, and a model is asked, only after the user allowed it for this visit.
 //! - A question is answered once, unless the user left its environment before.
 //! - A model in a role, such as the customer, has its own connection and budget. Once the budget is used up, the user
-//! is asked again instead of the model.
+//!   is asked again instead of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 

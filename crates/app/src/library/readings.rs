@@ -84,7 +84,7 @@ impl Readings {
         self.stop_waiting(number)
     }
 
-    /// Hides all readings because their worker is gone. Waiters stay until [`Readings::end`] is called for each reading.
+    /// Hides all readings because their worker is gone. Waiters stay until [`Readings::end`] is called for each.
     pub fn clear(&mut self) {
         self.list.clear();
     }

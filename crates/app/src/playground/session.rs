@@ -4,7 +4,7 @@
 //! Invariants:
 //! - The shown episode changes only here, and only through a worker's reply or a file.
 //! - Another episode replaces it atomically: the shown one stays while another is being opened, and if opening fails it
-//! is unchanged.
+//!   is unchanged.
 //! - An event counts only if it comes from the awaited environment.
 
 use volary_core::AnyMessage;
