@@ -1,8 +1,8 @@
-//! The frames of an episode, stored as changes, so that memory stays linear even if every frame repeats
-//! everything that happened so far.
+//! The frames of an episode, stored as deltas, so that memory stays linear even if every frame repeats all earlier
+//! content.
 //!
-//! Invariants: frame `i` is returned exactly as it was pushed. Storage is a small multiple of the size of the
-//! changes, because a whole frame is stored as soon as the changes since the last one outweigh it. Rebuilding a
+//! Invariants: frame `i` is returned exactly as it was pushed. Storage is a small multiple of the size of the changes,
+//! because a whole frame is stored as a keyframe as soon as the changes since the last one outweigh it. Rebuilding a
 //! frame copies at most [`MOST_TO_REBUILD`] bytes besides the frame itself.
 //!
 //! A change of a few bytes can copy megabytes of text. Histories from files are therefore read with the bound
@@ -14,20 +14,20 @@ use volary_core::Frame;
 use crate::diff::identical;
 use crate::patch::{Allowance, Patch, PatchError, weight};
 
-/// What applying all changes of a history from a file may copy, in bytes. A text of 1 MB may change 2,000 times.
+/// The bytes that applying all changes of a history from a file may copy. A text of 1 MB may change 2,000 times.
 pub const MOST_TO_READ: u64 = 2 << 30;
 
-/// How many bytes rebuilding a frame may copy. If the changes since the last whole frame would copy more,
-/// another whole frame is stored.
+/// The bytes that rebuilding a frame may copy. If the changes since the last whole frame would copy more, another whole
+/// frame is stored.
 pub const MOST_TO_REBUILD: u64 = 256 << 20;
 
-/// What comparing a value costs, a text of 24 bytes counted as one, in the measure of copied bytes.
+/// The cost of comparing a value, in copied bytes; a text of 24 bytes counts as one value.
 const COMPARED_VALUE: u64 = 96;
 
-/// How to make a frame out of the one before it (the first: out of the default frame).
+/// The delta from the previous frame (for the first frame: from the default frame).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FramePatch {
-    /// The new value of the field, if it changed.
+    /// The new value of the field; `None` if it did not change.
     pub deepcopy: Option<bool>,
     /// The change of the state.
     pub state: Patch,
@@ -35,16 +35,16 @@ pub struct FramePatch {
     pub info: Patch,
 }
 
-/// The frames in order.
+/// A sequence of frames.
 #[derive(Clone, Debug, Default)]
 pub struct FrameHistory {
     entries: Vec<Entry>,
-    /// The last frame; the default one if there is none.
+    /// The last frame; the default frame if there are none.
     last: Frame,
     balance: Balance,
-    /// What applying all patches copies, in bytes.
+    /// The bytes that applying all patches copies.
     copied: u64,
-    /// What comparing whole frames from a file has cost, in the same measure.
+    /// The cost of comparing whole frames from a file, in copied bytes.
     compared: u64,
     left_out: usize,
 }
@@ -52,9 +52,9 @@ pub struct FrameHistory {
 #[derive(Clone, Debug)]
 struct Entry {
     patch: FramePatch,
-    /// What applying the patch copies, in bytes.
+    /// The bytes that applying the patch copies.
     copied: u64,
-    /// The whole frame, if it is stored and the patch does not contain it.
+    /// The whole frame, if it is stored and not contained in the patch.
     whole: Option<Frame>,
 }
 
@@ -63,14 +63,14 @@ struct Entry {
 struct Balance {
     /// The weight of the last whole frame.
     whole: usize,
-    /// The weight of the patches since.
+    /// The weight of the patches since then.
     patches: usize,
-    /// What applying the patches since copies, in bytes.
+    /// The bytes that applying these patches copies.
     copied: u64,
 }
 
 impl FramePatch {
-    /// The patch that makes one frame out of another.
+    /// The patch that turns `old` into `new`.
     pub fn between(old: &Frame, new: &Frame) -> FramePatch {
         let patch = FramePatch {
             deepcopy: (old.deepcopy != new.deepcopy).then_some(new.deepcopy),
@@ -85,7 +85,7 @@ impl FramePatch {
         }
     }
 
-    /// The patch that makes this frame out of any.
+    /// The patch that turns any frame into this one.
     pub fn whole(frame: &Frame) -> FramePatch {
         FramePatch {
             deepcopy: Some(frame.deepcopy),
@@ -94,7 +94,7 @@ impl FramePatch {
         }
     }
 
-    /// The frame, if the patch holds all of it.
+    /// The frame, if the patch contains all of it.
     fn as_whole(&self) -> Option<Frame> {
         match (self.deepcopy, &self.state, &self.info) {
             (Some(deepcopy), Patch::Set(state), Patch::Set(info)) => Some(Frame {
@@ -111,7 +111,7 @@ impl FramePatch {
             && matches!((&self.state, &self.info), (Patch::Set(_), Patch::Set(_)))
     }
 
-    /// Makes the new frame of the old one. On an error the frame is spoilt.
+    /// Applies the patch in place. On an error the frame is left in an unspecified state.
     pub fn apply(&self, frame: &mut Frame) -> Result<(), PatchError> {
         self.apply_within(frame, &mut { Allowance::UNLIMITED })
     }
@@ -134,7 +134,7 @@ fn frame_weight(frame: &Frame) -> usize {
 }
 
 impl FrameHistory {
-    /// How many frames there are.
+    /// The number of frames.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -153,19 +153,19 @@ impl FrameHistory {
     pub fn push(&mut self, frame: Frame) {
         let patch = FramePatch::between(&self.last, &frame);
         let applied = self.apply(&patch, Allowance::UNLIMITED);
-        // It was made for this very frame.
+        // The patch was computed for this very frame.
         debug_assert!(applied.is_ok(), "a patch fits the frame it was made for");
         self.last = frame;
         self.keep(patch, applied.unwrap_or_default());
     }
 
-    /// Appends the frame that a patch makes out of the last one. On an error nothing changes.
+    /// Appends the frame that results from applying a patch to the last one. On an error nothing changes.
     pub fn push_patch(&mut self, patch: FramePatch) -> Result<(), PatchError> {
         self.push_allowed(patch, Allowance::UNLIMITED)
     }
 
-    /// Appends the frame that a patch from a file makes out of the last one. Once all patches together would copy
-    /// more than [`MOST_TO_READ`], this one and all that follow are left out. On an error nothing changes.
+    /// Appends the frame that results from applying a patch from a file to the last one. Once all patches together
+    /// would copy more than [`MOST_TO_READ`], this frame and all later ones are dropped. On an error nothing changes.
     pub fn push_patch_within(&mut self, patch: FramePatch) -> Result<(), PatchError> {
         let spent = self.copied.saturating_add(self.compared);
         let left = MOST_TO_READ.saturating_sub(spent);
@@ -182,7 +182,7 @@ impl FrameHistory {
         }
     }
 
-    /// Appends a frame that a reader made, as [`FrameHistory::push_patch_within`]: comparing it with the last one
+    /// Appends a frame built by a reader, like [`FrameHistory::push_patch_within`]: comparing it with the last one
     /// counts as copying all its values.
     pub fn push_within(&mut self, frame: &Frame) {
         if self.left_out > 0 {
@@ -199,12 +199,12 @@ impl FrameHistory {
         self.push(frame.clone());
     }
 
-    /// How many frames of a file were left out at the end, because they would have copied too much.
+    /// The number of frames of a file that were dropped at the end, because they would have copied too much.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// What applying the patch of a frame copies, in bytes.
+    /// The bytes that applying the patch of a frame copies.
     pub fn copied_at(&self, index: usize) -> u64 {
         self.entries.get(index).map_or(0, |entry| entry.copied)
     }
@@ -222,19 +222,20 @@ impl FrameHistory {
         }
     }
 
-    /// Applies a patch to the last frame; gives what that copied. On an error the last frame is spoilt.
+    /// Applies a patch to the last frame and returns the copied bytes. On an error the last frame is left in an
+    /// unspecified state.
     fn apply(&mut self, patch: &FramePatch, allowance: Allowance) -> Result<u64, PatchError> {
         let mut left = allowance;
         patch.apply_within(&mut self.last, &mut left)?;
         Ok(left.used_since(allowance))
     }
 
-    /// The patch from the frame before to this one.
+    /// The patch from the previous frame to this one.
     pub fn patch(&self, index: usize) -> Option<&FramePatch> {
         self.entries.get(index).map(|entry| &entry.patch)
     }
 
-    /// A frame.
+    /// Rebuilds a frame.
     pub fn get(&self, index: usize) -> Option<Frame> {
         if index + 1 == self.len() {
             return Some(self.last.clone());
@@ -242,7 +243,7 @@ impl FrameHistory {
         (index < self.len()).then(|| self.rebuild(index))
     }
 
-    /// Keeps the first `length` frames.
+    /// Drops all frames after the first `length`.
     pub fn truncate(&mut self, length: usize) {
         if length >= self.len() {
             return;
@@ -262,7 +263,7 @@ impl FrameHistory {
         self.copied = self.entries.iter().map(|entry| entry.copied).sum();
     }
 
-    /// All frames in order, each made out of the one before: the way to read them all.
+    /// Iterates over all frames in order, each built from the previous one: the efficient way to read them all.
     pub fn cursor(&self) -> FrameCursor<'_> {
         FrameCursor {
             entries: self.entries.iter(),
@@ -277,7 +278,7 @@ impl FrameHistory {
         }
     }
 
-    /// The nearest whole frame among the first `length`, and the place after it.
+    /// The nearest whole frame among the first `length`, and the index after it.
     fn nearest_whole(&self, length: usize) -> (Option<Frame>, usize) {
         self.entries[..length]
             .iter()
@@ -327,7 +328,7 @@ impl FrameHistory {
         });
     }
 
-    /// The size of what is stored besides the last frame, measured by [`weight`].
+    /// The size of the stored data except for the last frame, measured by [`weight`].
     #[cfg(test)]
     fn weight(&self) -> usize {
         let entries = self.entries.iter();
@@ -392,14 +393,14 @@ impl FromIterator<Frame> for FrameHistory {
     }
 }
 
-/// Reads the frames of a history in order.
+/// A cursor over the frames of a history.
 pub struct FrameCursor<'a> {
     entries: std::slice::Iter<'a, Entry>,
     frame: Frame,
 }
 
 impl FrameCursor<'_> {
-    /// The next frame.
+    /// Advances to the next frame.
     pub fn advance(&mut self) -> Option<&Frame> {
         let entry = self.entries.next()?;
         entry.advance(&mut self.frame);
@@ -472,7 +473,7 @@ mod tests {
         assert!(frame_weight(&start.unwrap()) < 10);
     }
 
-    /// A history of a text of this length with this many changes of a byte in its middle.
+    /// A history of a text of `length` bytes, with `changes` changes of a byte in its middle.
     fn spliced(length: usize, changes: usize) -> FrameHistory {
         use crate::patch::Splice;
 
@@ -515,7 +516,7 @@ mod tests {
             let copied: u64 = (after..=index).map(|index| history.copied_at(index)).sum();
             assert!(copied <= MOST_TO_REBUILD, "{index}: {copied}");
         }
-        // Few whole frames are stored for that.
+        // Few whole frames are stored.
         let wholes = history.entries.iter().filter(|entry| entry.whole.is_some());
         assert!(wholes.count() <= 100 * length / MOST_TO_REBUILD as usize + 1);
     }

@@ -1,8 +1,8 @@
-//! At which frames a chosen part of the state changed.
+//! The frames at which a selected part of the state changed.
 //!
-//! Read off the patches between frames: most of them do not touch the part, which is seen without
-//! looking at any value. Invariants: a change is named if, and only if, the part is not
-//! [`identical`] to what it was in the frame before.
+//! Derived from the patches between frames: most of them do not touch the part, which is decided without reading any
+//! value. Invariant: a change is reported if and only if the part is not [`identical`] to its value in the previous
+//! frame.
 
 use volary_core::Frame;
 use volary_core::json::Json;
@@ -11,38 +11,37 @@ use crate::diff::{DifferenceKind, Segment, identical};
 use crate::frames::{FrameHistory, FramePatch};
 use crate::patch::{ListEdit, Patch};
 
-/// What one call of [`Walk::advance`] copies at most, in bytes, but for its last frame.
+/// The bytes that one call of [`Walk::advance`] copies at most, except for its last frame.
 const MOST_COPIED: u64 = 64 << 20;
 
-/// Which part of a frame.
+/// The path of a part of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatePath {
-    /// In the state or in the info of the frame.
+    /// The value in which the path starts.
     pub root: Root,
-    /// The way from there.
+    /// The segments from there.
     pub path: Vec<Segment>,
 }
 
-/// The two values of a frame.
+/// One of the two values of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Root {
     #[default]
     State,
-    /// What else there is to say.
+    /// The frame's additional information.
     Info,
 }
 
-/// A frame at which the part changed.
+/// A change of the selected part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The frame: 0 is after the reset, `i` after step `i`.
     pub frame: usize,
-    /// What happened to the part.
     pub kind: DifferenceKind,
 }
 
 impl StatePath {
-    /// The value there, if there is one.
+    /// The value at the path; `None` if there is none.
     pub fn value<'a>(&self, frame: &'a Frame) -> Option<&'a Json> {
         let root = match self.root {
             Root::State => &frame.state,
@@ -65,14 +64,14 @@ impl StatePath {
     }
 }
 
-/// The frames at which the part changed, in order. The first frame that has it counts as adding it.
+/// The frames at which the part changed, in order. The first frame that contains it counts as adding it.
 pub fn changes(frames: &FrameHistory, part: &StatePath) -> Vec<Change> {
     let mut walk = Walk::default();
     while !walk.advance(frames, part, usize::MAX) {}
     walk.found
 }
 
-/// A way through all frames that can be left and taken up again.
+/// A resumable walk through all frames.
 #[derive(Clone, Debug, Default)]
 pub struct Walk {
     /// The changes so far; see [`changes`].
@@ -96,7 +95,7 @@ impl Walk {
                 break;
             };
             let applied = patch.apply(&mut self.frame);
-            // A history holds only patches that fit.
+            // Every stored patch fits.
             debug_assert!(applied.is_ok(), "a kept patch fits");
             if index > 0 && !part.touched_by(patch) {
                 continue;
@@ -136,7 +135,7 @@ fn touches(patch: &Patch, path: &[Segment]) -> bool {
     }
 }
 
-/// Up to the first element that comes or goes, elements keep their places.
+/// Elements keep their indices up to the first insertion or removal.
 fn touches_element(edits: &[ListEdit], index: usize, rest: &[Segment]) -> bool {
     let mut left = index;
     for edit in edits {
@@ -148,6 +147,6 @@ fn touches_element(edits: &[ListEdit], index: usize, rest: &[Segment]) -> bool {
             ListEdit::Remove(_) | ListEdit::Add(_) => return true,
         }
     }
-    // Past the end, before and after.
+    // The index is past the end, before and after.
     false
 }

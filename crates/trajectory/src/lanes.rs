@@ -1,5 +1,4 @@
-//! What happens at the same time in an episode: calls that one step makes in parallel, and subagents, as lanes below
-//! the bar of steps.
+//! Concurrent activity in an episode, parallel calls of a step and subagents, as lanes below the bar of steps.
 //!
 //! Invariants: no two segments of a lane share a step; there are at most [`MOST_LANES`] lanes.
 
@@ -8,51 +7,49 @@ use volary_core::json::{Json, Text};
 
 use crate::episode::{Episode, Relation};
 
-/// The most lanes. What has no room in them is only counted.
+/// The maximum number of lanes. Segments that do not fit are only counted.
 pub const MOST_LANES: usize = 6;
-/// The key in an episode's raw data for the spans of subagents within it: objects with `name`, and with `from` and `to`,
-/// the first and the last step, from 1.
+/// The key in an episode's raw data for the spans of nested subagents: objects with `name`, and with `from` and `to`,
+/// the first and the last step, counted from 1.
 pub const SPANS: &str = "subagent_spans";
 
-/// What a segment is.
+/// The kind of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneKind {
-    /// One of several calls of a step.
+    /// One of several calls in a step.
     Call,
-    /// A subagent at work.
+    /// A running subagent.
     Subagent,
 }
 
-/// Some steps of a lane.
+/// A range of steps in a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// What it is.
     pub kind: LaneKind,
     /// The first step, from 1.
     pub from: usize,
-    /// The last step.
     pub to: usize,
-    /// The tool, or the subagent as far as it has a name.
+    /// The name of the tool or the subagent; empty if it is unknown.
     pub name: Text,
-    /// The id of the subagent's episode, where it has one.
+    /// The id of the subagent's episode, if it has one.
     pub episode: Option<Text>,
 }
 
-/// The lanes of an episode.
+/// Lanes of segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lanes {
     /// The segments of each lane, in order.
     pub lanes: Vec<Vec<Segment>>,
-    /// How many segments have no room.
+    /// The number of segments that do not fit.
     pub left_out: usize,
 }
 
 impl Lanes {
-    /// Those of an episode.
+    /// Computes the lanes of an episode.
     pub fn of(episode: &Episode) -> Lanes {
         let mut segments = subagents(episode);
         segments.extend(parallel_calls(episode));
-        // Subagents come first, so that they keep their places.
+        // Subagents come first, so that they stay in the same lane.
         segments.sort_by_key(|segment| {
             let is_call = segment.kind == LaneKind::Call;
             (segment.from, is_call, segment.to)
@@ -74,12 +71,12 @@ impl Lanes {
         }
     }
 
-    /// Whether there is nothing to show.
+    /// Whether there are no segments.
     pub fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
 
-    /// How many segments of a kind there are.
+    /// The number of shown segments of a kind.
     pub fn count(&self, kind: LaneKind) -> usize {
         let segments = self.lanes.iter().flatten();
         segments.filter(|segment| segment.kind == kind).count()
@@ -120,7 +117,7 @@ fn subagents(episode: &Episode) -> Vec<Segment> {
     found
 }
 
-/// A segment for each call of a step with several, except for as many as subagents were started there.
+/// A segment for each call of a step with several calls, except for one per subagent that the step started.
 fn parallel_calls(episode: &Episode) -> impl Iterator<Item = Segment> {
     let mut started = vec![0_usize; episode.steps.len()];
     for link in &episode.links {
@@ -159,7 +156,7 @@ mod tests {
     use super::*;
     use crate::episode::{Link, Outcome, StepRecord};
 
-    /// An episode of steps with so many calls, and of links to subagents from these steps.
+    /// An episode with steps of so many calls, and with links to subagents from these steps.
     fn episode(calls: &[usize], subagents: &[usize]) -> Episode {
         let steps = calls.iter().map(|count| {
             let calls = (0..*count)

@@ -1,11 +1,11 @@
-//! Episodes: the record of what happened, and everything that can be done with it except drawing it. Pure:
-//! bytes and values in, values and bytes out.
+//! Episodes: their data model, and all operations on it except rendering. Pure: bytes and values in, values and bytes
+//! out.
 //!
-//! - [`episode`]: the common type. Everything that is shown is an episode, whatever file it came from.
-//! - [`frames`]: the frames of an episode, stored as changes ([`patch`]), so that memory stays linear.
-//! - [`diff`]: the difference between two JSON values. [`history`]: when a part of the state changed.
-//! - [`align`]: two episodes, or two texts, side by side.
-//! - [`native`]: Volary's own format, which page and worker also exchange.
+//! - [`episode`]: the common type. Files of every format are converted to episodes.
+//! - [`frames`]: the frames of an episode, stored as deltas ([`patch`]), so that memory stays linear.
+//! - [`diff`]: the difference between two JSON values. [`history`]: the changes of a part of the state.
+//! - [`align`]: alignment of two episodes, or of two texts.
+//! - [`native`]: Volary's own format, also used between page and worker.
 //! - [`archive`]: zip files.
 //! - [`renderer_files`]: reads and writes aviary Renderer files, packed in one zip.
 //! - [`messages_jsonl`]: writes OpenAI-style messages.
@@ -13,7 +13,7 @@
 //! - [`markdown`]: writes an episode as Markdown.
 //! - [`passages`]: the texts of an episode, each with its position. [`search`]: full-text search in them.
 //! - [`timeline`]: the overview of an episode. [`table`]: episodes as rows. [`statistics`]: statistics of rewards.
-//! - [`result`]: how an episode ended and why. [`repetition`]: calls that an agent repeats.
+//! - [`result`]: the ending of an episode and its cause. [`repetition`]: repeated calls of an agent.
 //! - [`token_record`]: the tokens and the loss mask of an episode, divided among its messages.
 //! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
 //! - [`annotations`]: notes about episodes.

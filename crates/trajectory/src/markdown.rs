@@ -1,14 +1,14 @@
-//! An episode as Markdown, to paste into an issue or a chat.
+//! Writes an episode as Markdown, to paste into an issue or a chat.
 //!
-//! Messages are put into quotes and fences that their text cannot close: a text never becomes a heading, a link
-//! or markup of the page it is pasted into.
+//! Messages are put into quotes and fences that their text cannot close: a text never becomes a heading, a link or
+//! markup of the surrounding page.
 
 use volary_core::AnyMessage;
 
 use crate::episode::{Episode, Outcome};
 use crate::passages::{call_text, content};
 
-/// The episode, or some of its steps (0 is the start).
+/// Writes a range of an episode's steps (0 is the start).
 pub fn to_markdown(episode: &Episode, steps: std::ops::RangeInclusive<usize>) -> String {
     let mut text = String::new();
     let name = match episode.name.trim() {
@@ -63,7 +63,7 @@ fn push_message(text: &mut String, message: &AnyMessage) {
     }
 }
 
-/// A text in a fence longer than any run of backticks in it.
+/// Appends a text in a fence longer than any run of backticks in it.
 fn push_fence(text: &mut String, said: &str) {
     let mut longest = 0;
     let mut run = 0;
@@ -78,7 +78,7 @@ fn push_fence(text: &mut String, said: &str) {
     ));
 }
 
-/// A name on one line, with nothing in it that Markdown takes for more.
+/// Escapes a name so that it is a single line without Markdown.
 fn one_line(name: &str) -> String {
     let mut line = String::new();
     for character in name.chars() {

@@ -1,5 +1,5 @@
-//! Episodes as OpenAI-style messages, out: one line an episode, `{"messages": [...], "tools": [...]}`,
-//! as chat APIs take them and fine-tuning files hold them.
+//! Writes episodes as OpenAI-style messages: one line per episode, `{"messages": [...], "tools": [...]}`, as accepted
+//! by chat APIs and fine-tuning files.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use volary_core::{AnyMessage, object};
 use crate::episode::{Episode, Outcome, StepRecord};
 use crate::export::parts::dumped;
 
-/// The lines of the episodes, each with its line break.
+/// The lines of the episodes, each with a trailing line break.
 pub fn to_text<'a>(episodes: impl IntoIterator<Item = &'a Episode>) -> String {
     let mut text = String::new();
     for episode in episodes {
@@ -37,8 +37,8 @@ pub fn line(episode: &Episode) -> Object {
     line
 }
 
-/// A failed step leaves each of its calls answered by the failure: chat APIs refuse calls without
-/// an answer.
+/// The results of a step. If it failed, each of its calls is answered by the failure, because chat APIs reject calls
+/// without a response.
 fn observed(step: &StepRecord) -> Vec<Json> {
     match (&step.outcome, &step.action) {
         (Outcome::Observed { messages, .. }, _) => {
@@ -65,8 +65,8 @@ fn observed(step: &StepRecord) -> Vec<Json> {
     }
 }
 
-/// The reply of a failed tool without content, with the error as its content. An error without a call belongs
-/// to the only reply.
+/// Uses the error as the content of a failed tool's empty response. An error without a call belongs to the only
+/// response.
 fn with_error<'a>(
     message: &'a AnyMessage,
     step: &StepRecord,
@@ -93,7 +93,7 @@ fn with_error<'a>(
 
 fn message(message: &AnyMessage) -> Json {
     let exclude: &[&str] = match message {
-        // Refused by chat APIs: an empty list.
+        // Chat APIs reject an empty list of calls.
         AnyMessage::Request(request) if request.tool_calls.is_empty() => {
             &["function_call", "tool_calls"]
         }

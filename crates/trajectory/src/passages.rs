@@ -1,8 +1,7 @@
-//! The texts of an episode, piece by piece, each with its place: what is searched, and what
-//! annotations are pinned to.
+//! The texts of an episode with their positions, as used by search and annotations.
 //!
-//! Invariants: the text at a place follows from the episode alone, so a range of its
-//! characters means the same wherever the episode is opened.
+//! Invariants: the text at a position depends only on the episode, so a character range means the same wherever the
+//! episode is opened.
 
 use std::borrow::Cow;
 
@@ -16,33 +15,33 @@ use crate::episode::{Episode, Outcome, StepRecord};
 /// The position of a text in an episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// 0 is the reset (and texts about the whole episode), `i` is step `i`.
+    /// 0 is the reset (and texts of the whole episode), `i` is step `i`.
     pub step: usize,
-    /// Which message: of the start the `n`-th; of a step 0 is the action, 1 the first observation.
+    /// The index of the message: within the start, or within a step, where 0 is the action and 1 the first observation.
     pub message: usize,
-    /// Which text of it.
+    /// The text within the message.
     pub part: Part,
 }
 
-/// Which text of a message.
+/// A text of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
     /// The name of the episode. Its position is step 0, message 0.
     Name,
-    /// What the model thought.
+    /// The reasoning of the model.
     Reasoning,
     /// The content of a message; several text blocks are joined by line breaks.
     #[default]
     Content,
     /// The `n`-th call: its name and its arguments as JSON.
     Call(usize),
-    /// What failed: the step as a whole, then each error noted with it; at step 0 those of the whole.
+    /// Errors: of the step as a whole, then each error recorded with it; at step 0 those of the whole episode.
     Error(usize),
     /// The explanation of the `n`-th score. Its position is step 0, message 0.
     Score(usize),
 }
 
-/// All texts of an episode, in order. Empty ones are left out.
+/// All non-empty texts of an episode, in order.
 pub fn passages(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
     let steps = episode.steps.iter().enumerate();
     about(episode)
@@ -51,7 +50,7 @@ pub fn passages(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)
         .filter(|(_, text)| !text.is_empty())
 }
 
-/// The text at a place; `None` if the episode has no such place.
+/// The text at a position; `None` if the episode has no such position.
 pub fn passage(episode: &Episode, place: Place) -> Option<Cow<'_, str>> {
     let found = |(known, text): (Place, _)| (known == place).then_some(text);
     match place.step.checked_sub(1) {
@@ -60,7 +59,7 @@ pub fn passage(episode: &Episode, place: Place) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What a message says, as it is shown: of JSON blocks their texts, a line each; else the stored text.
+/// The displayed content of a message: the texts of JSON blocks, one per line; otherwise the stored text.
 pub fn content(body: &Body) -> Cow<'_, str> {
     let stored = body.content_or_empty();
     if !body.content_is_json_str || !stored.trim_start().starts_with('[') {
@@ -78,7 +77,7 @@ pub fn content(body: &Body) -> Cow<'_, str> {
     }
 }
 
-/// Whether it is a part of a message's content, as models take them.
+/// Whether a value is a content block, as models accept them.
 fn is_block(value: &Json) -> bool {
     value
         .get("type")

@@ -1,5 +1,5 @@
-//! Calls that an agent makes again and again: the same tool with the same arguments as in an earlier call of the
-//! episode. Many of them are a sign of a loop.
+//! Counts repeated calls of an agent: the same tool with the same arguments as in an earlier call of the episode. A
+//! large number indicates a loop.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,7 +9,7 @@ use volary_core::{AnyMessage, ToolCall};
 
 use crate::episode::Episode;
 
-/// How many calls repeat an earlier one.
+/// The number of calls that repeat an earlier one.
 pub fn repeated_calls(episode: &Episode) -> usize {
     let mut known = HashSet::new();
     let calls = episode.messages().flat_map(|message| match message {
@@ -19,7 +19,7 @@ pub fn repeated_calls(episode: &Episode) -> usize {
     calls.filter(|call| !known.insert(digest(call))).count()
 }
 
-/// A digest instead of the call itself: arguments may hold whole files.
+/// A digest in place of the call: arguments may contain whole files.
 fn digest(call: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
     call.function.name.hash(&mut hasher);

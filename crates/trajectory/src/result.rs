@@ -1,8 +1,8 @@
-//! How an episode ended and why, gathered from wherever sources write it: reward, scores, what was expected, the
-//! answer or patch that was given, and the last error.
+//! The result of an episode, gathered from the places where sources record it: reward, scores, expected values, the
+//! answer or patch of the agent, and the last error.
 //!
 //! Invariants: nothing is guessed. Expected and given values are texts of the source, under the source's names; a text
-//! counts as a patch only if it has the lines of one.
+//! counts as a patch only if it has the lines of a unified diff.
 
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
@@ -16,34 +16,35 @@ use crate::timeline;
 /// How an episode ended and why.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EpisodeResult {
-    /// Whether it failed; `None` if that is not known.
+    /// Whether the episode failed; `None` if it is unknown.
     pub failed: Option<bool>,
-    /// What was expected: the source's name for it, and the text.
+    /// Expected values: the source's name, and the text.
     pub expected: Vec<(String, Text)>,
-    /// What the agent gave as its answer, as a scorer saw it.
+    /// Answers of the agent as a scorer recorded them: the source's name, and the text.
     pub given: Vec<(String, Text)>,
-    /// The patches among its data: the source's name, and the unified diff.
+    /// Patches in the data: the source's name, and the unified diff.
     pub patches: Vec<(String, Text)>,
-    /// What went wrong last.
+    /// The last error, if there is one.
     pub last_error: Option<LastError>,
-    /// The step that tells most about a failure: that of the last error, else of the last loss, else the last one.
+    /// The step that best explains a failure: that of the last error, otherwise of the last negative reward, otherwise
+    /// the last step.
     pub step: usize,
 }
 
-/// What went wrong last.
+/// The last error of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastError {
-    /// The step, from 1; `None` for an error of the whole.
+    /// The step, from 1; `None` for an error of the whole episode.
     pub step: Option<usize>,
-    /// What failed, in the words of the source.
+    /// The error message of the source.
     pub message: Text,
-    /// Where these words are in the step.
+    /// The position of the message in the step.
     pub place: Option<Place>,
 }
 
 impl LastError {
-    /// The line that says what failed: the last one of a Python traceback, else the first one. As a passage of the
-    /// episode, so that it can be shown in its place.
+    /// The most informative line: the last one of a Python traceback, otherwise the first one. As a passage of the
+    /// episode, so that it can be shown in place.
     pub fn line(&self) -> Option<Target> {
         let place = self.place?;
         let is_traceback = self.message.contains("Traceback (most recent call last)");
@@ -53,7 +54,7 @@ impl LastError {
             false => lines.next()?,
         };
         let line = line.trim();
-        // A line is a part of the message, so its start is within it.
+        // A line is a slice of the message, so its start is within it.
         let start = line.as_ptr() as usize - self.message.as_ptr() as usize;
         let start = self.message.get(..start)?.chars().count();
         let quote: String = line.chars().take(LONGEST_LINE).collect();
@@ -66,10 +67,10 @@ impl LastError {
     }
 }
 
-/// Longer lines are known by their beginning.
+/// The maximum length of a quoted line, in characters; longer ones are truncated.
 const LONGEST_LINE: usize = 300;
 
-/// Under which names sources write what is expected.
+/// The names under which sources record expected values.
 const EXPECTED: [&str; 12] = [
     "target",
     "gts",
@@ -84,13 +85,13 @@ const EXPECTED: [&str; 12] = [
     "correct_answer",
     "answer",
 ];
-/// How deep data is searched.
+/// The maximum depth at which data is searched.
 const DEEPEST: usize = 4;
-/// The most texts of each kind.
+/// The maximum number of texts of each kind.
 const MOST: usize = 8;
 
 impl EpisodeResult {
-    /// That of an episode.
+    /// Gathers the result of an episode.
     pub fn of(episode: &Episode) -> EpisodeResult {
         let mut result = EpisodeResult {
             failed: failed(episode),
@@ -115,7 +116,7 @@ impl EpisodeResult {
         result
     }
 
-    /// Whether there is anything to show besides the reward.
+    /// Whether there is nothing to show besides the reward.
     pub fn is_empty(&self, episode: &Episode) -> bool {
         episode.scores.is_empty()
             && self.expected.is_empty()
@@ -156,18 +157,18 @@ impl EpisodeResult {
     }
 }
 
-/// Whether an episode failed: by its reward, else by how it ended.
+/// Whether an episode failed: by its reward, otherwise by its ending.
 fn failed(episode: &Episode) -> Option<bool> {
     match (episode.reward(), &episode.ending) {
         (_, Ending::Crashed { .. }) => Some(true),
-        // An episode that was made here and goes on has no result yet. Recordings often do not say that they ended.
+        // A played episode that is open has no result yet. Recordings often lack the ending.
         (Some(_), Ending::Open) if episode.source.is_none() => None,
         (Some(reward), _) => Some(reward < SUCCESS),
         (None, _) => episode.outcome.as_deref().and_then(outcome_failed),
     }
 }
 
-/// Whether a source's word for the outcome says that the episode failed; `None` if it says nothing of that.
+/// Whether a source's term for the outcome means failure; `None` if it means neither.
 pub fn outcome_failed(outcome: &str) -> Option<bool> {
     match outcome {
         "success" | "resolved" | "passed" | "correct" => Some(false),
@@ -199,7 +200,7 @@ fn last_error(episode: &Episode) -> Option<LastError> {
     })
 }
 
-/// What went wrong in a step, and in which text of it: the message and the part.
+/// The error of a step, and the position of its text: message and part.
 fn error_of(step: &StepRecord) -> Option<(Text, usize, Option<Part>)> {
     if !timeline::fails(step) {
         return None;
@@ -245,27 +246,27 @@ pub fn is_patch(text: &str) -> bool {
     has("@@ ") && has("--- ") && has("+++ ")
 }
 
-/// What a line of a unified diff is.
+/// The kind of a line in a unified diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchLine {
-    /// It names files or says something of them.
+    /// A header line with file names or metadata.
     Head,
-    /// It begins a passage.
+    /// The header of a hunk.
     Passage,
-    /// It is new.
+    /// An added line.
     Added,
-    /// It is gone.
+    /// A removed line.
     Removed,
-    /// It is as before.
+    /// A context line.
     Same,
 }
 
 impl PatchLine {
-    /// The lines of a unified diff, each with what it is.
+    /// The lines of a unified diff with their kinds.
     pub fn of(patch: &str) -> impl Iterator<Item = (PatchLine, &str)> {
         let mut is_head = true;
         patch.lines().map(move |line| {
-            // Within a passage, `--- ` is a removed line that begins with dashes, unless a new file follows.
+            // Within a hunk, `--- ` is a removed line that starts with dashes, unless a new file follows.
             is_head = match line {
                 line if line.starts_with("diff ") || line.starts_with("Index: ") => true,
                 line if line.starts_with("@@") => false,

@@ -1,11 +1,11 @@
-//! Finds what should not be shared in the texts of an episode: API keys, tokens, passwords, private keys and e-mail
-//! addresses; and masks it.
+//! Finds and masks sensitive data in the texts of an episode: API keys, tokens, passwords, private keys and e-mail
+//! addresses.
 //!
-//! An episode is searched and masked in its native format and frame by frame, so nothing that is exported is left out:
-//! messages, arguments, frames, metadata.
+//! An episode is searched and masked in its native format and frame by frame, so everything that is exported is
+//! covered: messages, arguments, frames, metadata.
 //!
-//! Invariants: the search knows forms and names, not secrets, so it cannot find everything, and what it finds need not
-//! be secret: a person decides. A masked text has no finding. Only values are masked, never names of members.
+//! Invariants: the search knows formats and names, not secrets, so it has false negatives and false positives: a person
+//! decides. A masked text has no finding. Only values are masked, never names of members.
 
 mod detect;
 mod document;
@@ -23,22 +23,21 @@ use crate::episode::{Episode, Outcome, StepRecord};
 use crate::frames::FrameHistory;
 use crate::native::{self, NativeError};
 
-/// Something that should not be shared, and where it is. The same value at several places is one finding.
+/// A sensitive value and its location. The same value at several places is one finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
     pub kind: Kind,
-    /// How it begins. Never the whole.
+    /// The first characters. Never the whole value.
     pub preview: String,
     /// The step: 0 is the start; `None` outside of the steps.
     pub step: Option<usize>,
-    /// The member of the native format that holds it first: `steps[2].observation[0].content`.
+    /// The path of its first occurrence in the native format: `steps[2].observation[0].content`.
     pub place: String,
-    /// At how many places it is.
+    /// The number of occurrences.
     pub places: usize,
 }
 
-/// What is found in an episode, in the order of the places.
+/// The findings of an episode, in order of occurrence.
 pub fn check(episode: &Episode) -> Vec<Finding> {
     let mut findings = Findings::default();
     let mut add = |text: &str, found: &[Sensitive], place: &str| {
@@ -56,12 +55,12 @@ pub fn check(episode: &Episode) -> Vec<Finding> {
     findings.list
 }
 
-/// What is found in a recipe and its actions: all that a link holds.
+/// The findings of a recipe and its actions: all data that a link contains.
 pub fn check_actions(episode: &Episode) -> Vec<Finding> {
     check(&actions_only(episode))
 }
 
-/// The recipe and the actions of an episode with everything masked that [`check_actions`] finds.
+/// The recipe and the actions of an episode with all findings of [`check_actions`] masked.
 pub fn masked_actions(episode: &Episode) -> Result<Episode, NativeError> {
     masked(&actions_only(episode))
 }
@@ -69,7 +68,7 @@ pub fn masked_actions(episode: &Episode) -> Result<Episode, NativeError> {
 fn actions_only(episode: &Episode) -> Episode {
     let actions = episode.steps.iter().map(|step| {
         let mut action = step.action.clone();
-        // What a model thought is in no link.
+        // Links contain no reasoning of the model.
         if let AnyMessage::Request(request) = &mut action {
             request.body.info = None;
         }
@@ -82,7 +81,7 @@ fn actions_only(episode: &Episode) -> Episode {
     }
 }
 
-/// How many findings there are of each kind, in words: `2 API keys, 1 e-mail address`.
+/// Formats the number of findings of each kind: `2 API keys, 1 e-mail address`.
 pub fn summary(found: impl IntoIterator<Item = Kind>) -> String {
     let mut counts = BTreeMap::<Kind, usize>::new();
     for kind in found {
@@ -99,7 +98,7 @@ pub fn summary(found: impl IntoIterator<Item = Kind>) -> String {
     kinds.collect::<Vec<_>>().join(", ")
 }
 
-/// Findings on their way, each value once.
+/// Collects findings, merging equal values.
 #[derive(Default)]
 struct Findings {
     list: Vec<Finding>,
@@ -128,10 +127,10 @@ impl Findings {
     }
 }
 
-/// The episode with everything masked that [`check`] finds.
+/// The episode with all findings of [`check`] masked.
 pub fn masked(episode: &Episode) -> Result<Episode, NativeError> {
     let mut masked = native::episode_from_json(&mask_value(without_frames(episode), None))?;
-    // The native format stores frames as changes, whose positions would no longer fit.
+    // The native format stores frames as deltas, whose offsets would no longer be valid.
     for index in 0..episode.frames.len() {
         if let Some(frame) = episode.frames.get(index) {
             masked.frames.push(Frame {
@@ -144,7 +143,7 @@ pub fn masked(episode: &Episode) -> Result<Episode, NativeError> {
     Ok(masked)
 }
 
-/// All but the frames, in the native format.
+/// The episode without frames, in the native format.
 fn without_frames(episode: &Episode) -> Json {
     native::episode_to_json(&Episode {
         frames: FrameHistory::default(),
@@ -152,12 +151,12 @@ fn without_frames(episode: &Episode) -> Json {
     })
 }
 
-/// A text with everything masked that is found in it.
+/// A text with all findings masked.
 pub fn masked_text(text: &str) -> String {
     mask(text, &find(text))
 }
 
-/// Members that hold the episode's own words, not texts of the episode.
+/// Members with identifiers of the episode itself, which are not searched.
 const OWN: [&str; 3] = ["format", "id", "tool_call_id"];
 
 fn visit(
@@ -197,7 +196,7 @@ fn visit(
     }
 }
 
-/// What is found in the text of a member. A member with the name of a secret is one as a whole.
+/// The findings in the text of a member. If the member's name is that of a secret, the whole value is one finding.
 fn of_member(name: Option<&str>, text: &str) -> Vec<Sensitive> {
     let is_secret =
         name.is_some_and(|name| detect::is_secret_name(name) && detect::is_secret_value(text));
@@ -247,7 +246,7 @@ fn mask(text: &str, found: &[Sensitive]) -> String {
     masked
 }
 
-/// The first characters, and how many follow.
+/// The first characters, and the total number of characters.
 fn preview(text: &str) -> String {
     const SHOWN: usize = 4;
     let count = text.chars().count();
@@ -255,7 +254,7 @@ fn preview(text: &str) -> String {
     format!("{start}… ({count} characters)")
 }
 
-/// The step of a place: `steps[2]` is step 3; the frame of an index is that of the step.
+/// The step of a path: `steps[2]` is step 3; the index of a frame is that of its step.
 fn step_of(place: &str) -> Option<usize> {
     if place.starts_with("start[") {
         return Some(0);
@@ -295,7 +294,7 @@ mod tests {
             metadata: object!({"login": {"password": "hunter22", "max_tokens": "1000000000"}}),
             ..Episode::default()
         };
-        // Stored as a change of the first one.
+        // Stored as a delta of the first one.
         for text in ["Mail ada", "Mail ada@example.org"] {
             let long = "so that a change is shorter than the whole ".repeat(4);
             episode.frames.push(Frame::new(
@@ -331,7 +330,7 @@ mod tests {
         let masked = masked(&episode()).unwrap();
         assert_eq!(check(&masked), []);
         assert_eq!(masked.frames.len(), 2);
-        // The rest is as before.
+        // The rest is unchanged.
         assert_eq!(&*masked.id, "ada@example.org");
         assert_eq!(
             masked.steps[0].outcome,

@@ -1,13 +1,11 @@
-//! A recipe and the actions as a short text for links, and back. Running them again gives the
-//! whole episode.
+//! Encodes a recipe and the actions as a short text for links, and decodes it. A replay reproduces the whole episode.
 //!
-//! The text is a version, `1`, and then JSON, deflated (with a checksum), in the URL-safe base64
-//! alphabet: `{"e": environment, "c": configuration, "s": seed, "t": [dataset, id], "a": [action]}`.
-//! An action that is nothing but calls is a list of `[name, arguments]`, or `[name, arguments, id]`
-//! where the id is not the one that [`call_id`] makes; any other is a message of the native format.
+//! The text is a version, `1`, and then JSON, compressed with zlib (with a checksum), in the URL-safe base64 alphabet:
+//! `{"e": environment, "c": configuration, "s": seed, "t": [dataset, id], "a": [action]}`. An action that only has
+//! calls is a list of `[name, arguments]`, or `[name, arguments, id]` if the id is not the one that [`call_id`]
+//! derives; any other action is a message of the native format.
 //!
-//! Invariants: what is encoded decodes to the same recipe and actions; a text that was cut
-//! or changed is an error.
+//! Invariants: decoding an encoded text returns the same recipe and actions; a truncated or altered text is an error.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use miniz_oxide::deflate::compress_to_vec_zlib;
@@ -21,24 +19,24 @@ use crate::diff::identical;
 use crate::episode::{Recipe, call_id};
 use crate::native::{self, NativeError, message_to_json, recipe_from_json, recipe_to_json};
 
-/// The longest text, in characters: longer links break in mails and chats.
+/// The maximum length of the text, in characters: longer links break in mails and chats.
 pub const LIMIT: usize = 8_000;
 
-/// The most that a text unpacks to.
+/// The maximum size of the decompressed text, in bytes.
 const UNPACKED_LIMIT: usize = 4 << 20;
 
 const VERSION: char = '1';
 
-/// What a link holds.
+/// The contents of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shared {
-    /// What makes the environment.
+    /// The input to recreate the environment.
     pub recipe: Recipe,
-    /// The actions, to be taken in order.
+    /// The actions, in order.
     pub actions: Vec<AnyMessage>,
 }
 
-/// Why an episode cannot be encoded as a link, or a link cannot be decoded.
+/// Error encoding an episode as a link, or decoding a link.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShareError {
@@ -48,12 +46,12 @@ pub enum ShareError {
          break links of more than {limit}. Share it as a file instead."
     )]
     TooLong {
-        /// How long the text would be.
+        /// The length of the text.
         length: usize,
-        /// How long it may be.
+        /// The maximum length.
         limit: usize,
     },
-    /// The text ends too early.
+    /// The text is truncated.
     #[error("The link is incomplete: its end is missing. Copy the whole link again.")]
     Cut,
     /// The text is not a valid episode.
@@ -61,7 +59,7 @@ pub enum ShareError {
         "The link does not contain an episode: it was altered or is not from Volary. Copy it again."
     )]
     Damaged,
-    /// Made by a later Volary.
+    /// The link was made by a later version of Volary.
     #[error(
         "The link was made by a newer Volary (link format {version}), which this version \
          cannot read."
@@ -70,18 +68,18 @@ pub enum ShareError {
         /// The first character.
         version: char,
     },
-    /// It unpacks to too much.
+    /// The decompressed text exceeds the limit.
     #[error("The link unpacks to more than {} MB, so it is not read.", .limit >> 20)]
     TooLarge {
-        /// The limit in bytes.
+        /// In bytes.
         limit: usize,
     },
-    /// What it holds is not as it must be.
+    /// The contents do not match the format.
     #[error("The link contains no episode that can be run: {0}")]
     Misfit(#[from] NativeError),
 }
 
-/// The text for a link.
+/// Encodes a recipe and actions as the text of a link.
 pub fn encode<'a>(
     recipe: &Recipe,
     actions: impl IntoIterator<Item = &'a AnyMessage>,
@@ -105,7 +103,7 @@ pub fn encode<'a>(
     pack(&shortest_text(object.into()))
 }
 
-/// A text in the form of a link: with a version and a checksum, as short as it gets.
+/// Packs a text in the format of a link: with a version and a checksum, compressed at the highest level.
 pub fn pack(text: &str) -> Result<String, ShareError> {
     let packed = compress_to_vec_zlib(text.as_bytes(), 9);
     let text = format!("{VERSION}{}", Base64UrlUnpadded::encode_string(&packed));
@@ -118,14 +116,14 @@ pub fn pack(text: &str) -> Result<String, ShareError> {
     }
 }
 
-/// What the text of a link holds.
+/// Decodes the text of a link.
 pub fn decode(text: &str) -> Result<Shared, ShareError> {
     let unpacked = unpack(text)?;
     let value = Json::parse(&unpacked).map_err(|_| ShareError::Damaged)?;
     read(&value)
 }
 
-/// The text that [`pack`] packed.
+/// Unpacks a text packed by [`pack`].
 pub fn unpack(text: &str) -> Result<String, ShareError> {
     let text = text.trim();
     let packed = match text.chars().next() {
@@ -151,11 +149,11 @@ fn unpack_alphabet(text: &str) -> Result<Vec<u8>, ShareError> {
     if !text.bytes().all(known) {
         return Err(ShareError::Damaged);
     }
-    // Of characters of the alphabet, only a rest that makes no whole byte is refused.
+    // The alphabet is valid, so only an incomplete byte at the end is an error.
     Base64UrlUnpadded::decode_vec(text).map_err(|_| ShareError::Cut)
 }
 
-/// Compact JSON is shorter, but cannot say `NaN`.
+/// Compact JSON is shorter, but cannot represent `NaN`.
 fn shortest_text(value: Json) -> String {
     let compact = value.to_compact_text();
     match Json::parse(&compact) {

@@ -1,4 +1,4 @@
-//! What results of an evaluation say: means with intervals, and the chances of success in several tries.
+//! Statistics of evaluation results: means with confidence intervals, and success probabilities over several tries.
 //!
 //! Pure functions of samples. Intervals are two-sided, of a given confidence (0.95 is usual).
 
@@ -16,15 +16,15 @@ use distribution::{normal_quantile, student_quantile};
 pub struct Estimate {
     /// The mean of the samples.
     pub mean: f64,
-    /// The interval's lower end; `None` if the samples say nothing of it (there is but one).
+    /// The interval's lower end; `None` if it is unknown (for a single sample).
     pub low: Option<f64>,
-    /// Its upper end.
+    /// The interval's upper end; `None` if it is unknown.
     pub high: Option<f64>,
-    /// How many samples there were.
+    /// The number of samples.
     pub count: usize,
 }
 
-/// The mean of samples that do not depend on each other, by Student's distribution; `None` of none.
+/// The mean of independent samples, by Student's distribution; `None` without samples.
 pub fn mean(samples: &[f64], confidence: f64) -> Option<Estimate> {
     let count = samples.len();
     if count == 0 {
@@ -45,8 +45,8 @@ pub fn mean(samples: &[f64], confidence: f64) -> Option<Estimate> {
     })
 }
 
-/// Half the width of confidence intervals of means, by Student's distribution. Keeps the quantiles that it computed:
-/// a table has many means of the same number of samples.
+/// Half-widths of confidence intervals of means, by Student's distribution. Caches the quantiles: a table has many
+/// means of the same number of samples.
 #[derive(Clone, Debug)]
 pub struct HalfWidths {
     confidence: f64,
@@ -54,7 +54,7 @@ pub struct HalfWidths {
 }
 
 impl HalfWidths {
-    /// Those of a confidence.
+    /// Creates a cache for a confidence.
     pub fn new(confidence: f64) -> HalfWidths {
         HalfWidths {
             confidence,
@@ -62,7 +62,7 @@ impl HalfWidths {
         }
     }
 
-    /// That of a mean of `count` samples with this standard error; `None` of fewer than two samples.
+    /// The half-width for a mean of `count` samples with this standard error; `None` for fewer than two samples.
     pub fn of(&mut self, standard_error: f64, count: usize) -> Option<f64> {
         let degrees = count.checked_sub(1).filter(|degrees| *degrees > 0)?;
         let confidence = self.confidence;
@@ -74,8 +74,8 @@ impl HalfWidths {
     }
 }
 
-/// The mean over tasks of which each was tried several times. Tries of one task are alike, so it is the tasks
-/// that count as samples; with a single task its tries do.
+/// The mean over tasks with several tries each. Tries of one task are correlated, so the tasks count as samples; with a
+/// single task its tries do.
 pub fn mean_over_tasks(tasks: &[Vec<f64>], confidence: f64) -> Option<Estimate> {
     let tried: Vec<&Vec<f64>> = tasks.iter().filter(|tries| !tries.is_empty()).collect();
     if let [only] = tried.as_slice() {
@@ -88,7 +88,7 @@ pub fn mean_over_tasks(tasks: &[Vec<f64>], confidence: f64) -> Option<Estimate> 
     mean(&means, confidence)
 }
 
-/// The share of successes, with Wilson's interval, which stays within 0 and 1; `None` of no tries.
+/// The share of successes, with Wilson's interval, which stays within 0 and 1; `None` without tries.
 pub fn share(successes: usize, count: usize, confidence: f64) -> Option<Estimate> {
     if count == 0 {
         return None;
@@ -111,9 +111,9 @@ fn wilson(share: f64, n: f64, count: usize, confidence: f64) -> Estimate {
     }
 }
 
-/// The share of successes over tasks of which each was tried several times (successes and tries of each): the mean over tasks,
-/// with Wilson's interval. Tries of one task are alike, so the interval counts the tries as fewer, down to the number of
-/// tasks, the more the tasks differ from each other.
+/// The share of successes over tasks with several tries each (successes and tries of each): the mean over tasks, with
+/// Wilson's interval. Tries of one task are correlated, so the interval uses an effective number of tries: the more the
+/// tasks differ from each other, the smaller it is, down to the number of tasks.
 pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Estimate> {
     let tried: Vec<(usize, usize)> = tasks.iter().copied().filter(|task| task.1 > 0).collect();
     if let [(successes, count)] = tried.as_slice() {
@@ -134,27 +134,27 @@ pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Est
         / tasks;
     let effective = match variance > 0.0 {
         true => (mean * (1.0 - mean) / variance).clamp(tasks, (tries as f64).max(tasks)),
-        // All tasks are alike: nothing says how much tries of one task differ.
+        // All tasks are equal: the correlation of tries of one task is unknown.
         false => tasks,
     };
     (!shares.is_empty()).then(|| wilson(mean, effective, shares.len(), confidence))
 }
 
-/// pass@k: the chance that at least one of `k` tries succeeds, estimated without bias from `successes` among
+/// pass@k: an unbiased estimate of the probability that at least one of `k` tries succeeds, from `successes` among
 /// `count` tries: 1 − C(n−c, k) / C(n, k). `None` if there were fewer than `k`.
 pub fn pass_at(k: usize, successes: usize, count: usize) -> Option<f64> {
     let failures = count.checked_sub(successes)?;
     Some(1.0 - chosen_among(k, failures, count)?)
 }
 
-/// pass^k: the chance that all of `k` tries succeed, estimated without bias: C(c, k) / C(n, k). `None` if
-/// there were fewer than `k`.
+/// pass^k: an unbiased estimate of the probability that all of `k` tries succeed: C(c, k) / C(n, k). `None` if there
+/// were fewer than `k`.
 pub fn pass_all(k: usize, successes: usize, count: usize) -> Option<f64> {
     count.checked_sub(successes)?;
     chosen_among(k, successes, count)
 }
 
-/// C(part, k) / C(whole, k): the chance that `k` drawn from the whole are all of the part.
+/// C(part, k) / C(whole, k): the probability that `k` draws from the whole all belong to the part.
 fn chosen_among(k: usize, part: usize, whole: usize) -> Option<f64> {
     if k == 0 || k > whole {
         return None;
@@ -188,15 +188,15 @@ mod tests {
         assert_eq!(share_over_tasks(&[], 0.95), None);
         assert_eq!(share_over_tasks(&[(0, 0)], 0.95), None);
         assert_eq!(share_over_tasks(&[(3, 4), (0, 0)], 0.95), share(3, 4, 0.95));
-        // One try of each task: the tries are the samples.
+        // One try for each task: the tries are the samples.
         let single = share_over_tasks(&[(1, 1), (0, 1), (1, 1)], 0.95).unwrap();
         let plain = share(2, 3, 0.95).unwrap();
         assert!(close(single.low.unwrap(), plain.low.unwrap()));
-        // Tries of a task that always agree say no more than one try of it.
+        // Tries of a task that always agree count as one try.
         let (mean, agreeing) = wide(&[(4, 4), (0, 4), (4, 4)]);
         assert!(close(mean, 2.0 / 3.0));
         assert!(close(agreeing, wide(&[(1, 1), (0, 1), (1, 1)]).1));
-        // Tries that differ within tasks say more.
+        // Tries that differ within tasks add information.
         assert!(wide(&[(3, 4), (2, 4), (3, 4)]).1 < agreeing);
         // All successes: as many samples as tasks.
         let all = share_over_tasks(&[(4, 4), (4, 4)], 0.95).unwrap();

@@ -1,6 +1,6 @@
-//! Points in time as the formats write them, and as seconds since 1970 (UTC).
+//! Parses and formats points in time, as seconds since 1970 (UTC).
 //!
-//! Invariants: a time that is written and read again is the same to the microsecond.
+//! Invariants: a formatted time reads back equal to the microsecond.
 
 const DAY: f64 = 86_400.0;
 
@@ -57,7 +57,7 @@ fn digits(text: &str) -> Option<i64> {
     text.parse().ok().filter(|_| all)
 }
 
-/// The time without its zone, and how many seconds the zone is ahead of UTC.
+/// The time without its zone, and the offset of the zone from UTC in seconds.
 fn zone(text: &str) -> Option<(&str, f64)> {
     if let Some(time) = text.strip_suffix(['Z', 'z']) {
         return Some((time, 0.0));

@@ -1,5 +1,5 @@
-//! An episode at a glance: a bar for each step, curves of rewards and tokens, an outline, and the steps
-//! that one jumps between.
+//! Overview of an episode: a bar for each step, curves of rewards and tokens, an outline, and the marked steps for
+//! navigation.
 //!
 //! Invariants: the shares of all bars add up to one; steps are numbered from 1, as frames are.
 
@@ -9,38 +9,37 @@ use volary_core::tool::call::INVALID;
 use crate::episode::{Episode, Outcome, Rewards, StepRecord, Usage};
 use crate::passages::content;
 
-/// What a step is, for its colour.
+/// The kind of a step, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepKind {
-    /// It only says something.
+    /// A message without calls.
     Speech,
-    /// It calls tools.
+    /// A message with tool calls.
     Calls,
-    /// Something failed.
+    /// A step with an error.
     Error,
-    /// It is rewarded.
+    /// A step with a positive reward.
     Reward,
-    /// Its reward is below zero.
+    /// A step with a negative reward.
     Loss,
 }
 
-/// A step in a bar of all steps.
+/// The bar of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
     /// The step, from 1.
     pub step: usize,
-    /// What it is.
     pub kind: StepKind,
-    /// How long it took, where known.
+    /// The duration, if known.
     pub seconds: Option<f64>,
-    /// Where it begins in the whole, from 0 to 1.
+    /// The start as a fraction of the whole, from 0 to 1.
     pub start: f64,
-    /// Its share of the whole.
+    /// The width as a fraction of the whole.
     pub share: f64,
 }
 
-/// The bars of all steps, sized by duration. Steps whose duration is not known are as long as the
-/// middle one of those that are; if none is known, all are equal.
+/// The bars of all steps, sized by duration. A step with unknown duration is as long as the median of the known ones;
+/// if none is known, all are equal.
 pub fn bars(episode: &Episode) -> Vec<Bar> {
     let durations = durations(episode);
     let mut known: Vec<f64> = durations.iter().copied().flatten().collect();
@@ -50,7 +49,7 @@ pub fn bars(episode: &Episode) -> Vec<Bar> {
         .copied()
         .filter(|middle| *middle > 0.0);
     let usual = middle.unwrap_or(1.0);
-    // Where nothing took any time, a bar of zeros would show nothing.
+    // If every duration is 0, bars of that size would be invisible.
     let measured = known.last().is_some_and(|longest| *longest > 0.0);
     let length = |seconds: &Option<f64>| match seconds {
         Some(seconds) if measured => *seconds,
@@ -74,7 +73,7 @@ pub fn bars(episode: &Episode) -> Vec<Bar> {
     steps.map(bar).collect()
 }
 
-/// How long each step took, in seconds: the recorded duration, otherwise the time until the next step began.
+/// The duration of each step, in seconds: as recorded, otherwise the time until the next step started.
 pub fn durations(episode: &Episode) -> Vec<Option<f64>> {
     let starts = episode
         .steps
@@ -84,7 +83,7 @@ pub fn durations(episode: &Episode) -> Vec<Option<f64>> {
     let nexts = starts.chain(std::iter::once(None));
     let until = |(step, next): (&StepRecord, Option<f64>)| {
         let until_next = || Some(next? - step.details.started?);
-        // A clock that was set back tells nothing.
+        // A duration is unknown if the clock was set back.
         let usable = |seconds: &f64| seconds.is_finite() && *seconds >= 0.0;
         step.seconds
             .filter(usable)
@@ -93,12 +92,12 @@ pub fn durations(episode: &Episode) -> Vec<Option<f64>> {
     episode.steps.iter().zip(nexts).map(until).collect()
 }
 
-/// A value of each step, and what has come together up to it.
+/// A value for each step, and its running sum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// The values by step; `None` where it is not known.
+    /// The values by step; `None` if unknown.
     pub values: Vec<Option<f64>>,
-    /// Their sums up to and with each step.
+    /// The running sums, including each step.
     pub sums: Vec<f64>,
 }
 
@@ -131,13 +130,13 @@ pub fn rewards(episode: &Episode) -> Curve {
     }))
 }
 
-/// What the steps cost, by what is read off the usage of each: `usage(episode, |usage| usage.cost)`.
+/// A quantity of each step's usage: `usage(episode, |usage| usage.cost)`.
 pub fn usage(episode: &Episode, read: impl Fn(&Usage) -> Option<f64>) -> Curve {
     let steps = episode.steps.iter();
     Curve::of(steps.map(|step| step.details.usage.as_ref().and_then(&read)))
 }
 
-/// The tokens read and written by each step.
+/// Input plus output tokens of each step.
 pub fn tokens(episode: &Episode) -> Curve {
     usage(episode, |usage| match (usage.input, usage.output) {
         (None, None) => None,
@@ -145,14 +144,14 @@ pub fn tokens(episode: &Episode) -> Curve {
     })
 }
 
-/// The steps at which something failed or was rewarded, in order.
+/// The steps with an error or a reward, in order.
 pub fn marks(episode: &Episode) -> Vec<usize> {
     let steps = episode.steps.iter().enumerate();
     let marked = steps.filter(|(index, step)| fails(step) || is_rewarded(episode, *index, step));
     marked.map(|(index, _)| index + 1).collect()
 }
 
-/// How often something went wrong: the steps with an error, and the errors of the whole.
+/// The number of steps with an error, plus errors of the whole episode.
 pub fn errors(episode: &Episode) -> usize {
     episode.steps.iter().filter(|step| fails(step)).count() + episode.errors.len()
 }
@@ -173,18 +172,17 @@ pub fn previous_mark(marks: &[usize], step: usize) -> Option<usize> {
         .copied()
 }
 
-/// A step in a line.
+/// A line of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineEntry {
     /// The step, from 1.
     pub step: usize,
-    /// What it is.
     pub kind: StepKind,
-    /// The tools that it calls, else the first line of what it says.
+    /// The called tools, or the first line of the message.
     pub title: String,
 }
 
-/// All steps, each as a line of at most `width` characters.
+/// The outline of all steps, with lines of at most `width` characters.
 pub fn outline(episode: &Episode, width: usize) -> Vec<OutlineEntry> {
     let entries = 1..=episode.steps.len();
     entries
@@ -192,7 +190,7 @@ pub fn outline(episode: &Episode, width: usize) -> Vec<OutlineEntry> {
         .collect()
 }
 
-/// A step, counted from 1, as a line of at most `width` characters; `None` if there is no such step.
+/// The outline of a step, counted from 1, with at most `width` characters; `None` if there is no such step.
 pub fn entry(episode: &Episode, step: usize, width: usize) -> Option<OutlineEntry> {
     let index = step.checked_sub(1)?;
     let record = episode.steps.get(index)?;
@@ -269,8 +267,7 @@ pub(crate) fn fails(step: &StepRecord) -> bool {
         || step.messages().iter().any(is_failed_call)
 }
 
-/// Whether a message says that its call failed: these are the words in which aviary's environments
-/// answer calls that could not be run.
+/// Whether a message reports a failed call, in the wording of aviary's environments for calls that could not be run.
 pub(crate) fn is_failed_call(message: &AnyMessage) -> bool {
     let AnyMessage::Response(response) = message else {
         return false;

@@ -1,7 +1,7 @@
-//! The tokens that a trainer recorded with an episode, divided among its messages.
+//! Tokens that a trainer recorded with an episode, divided among its messages.
 //!
-//! slime writes one list of tokens and a loss mask over the last of them. Which tokens belong to which message
-//! is not written; it follows from the mask: each trained run is a turn of the assistant.
+//! slime writes one list of tokens and a loss mask over the last of them. The boundaries of messages are not recorded;
+//! they are derived from the mask: each run of trained tokens is a turn of the assistant.
 //!
 //! Invariants: the parts are in order and cover all tokens; nothing is decoded, so no tokenizer is needed.
 
@@ -15,18 +15,18 @@ use crate::episode::Episode;
 const TOKENS: &str = "tokens";
 const MASK: &str = "loss_mask";
 const LENGTH: &str = "response_length";
-/// Set by rollouts whose tokenizer is not the model's.
+/// Set by rollouts that used another tokenizer than the model's.
 const RECONSTRUCTED: &str = "is_reconstructed";
 
-/// The longest header of a turn that is searched for, in tokens.
+/// The maximum length of a turn's header, in tokens.
 const LONGEST_HEADER: usize = 16;
 
-/// How many tokens an episode has.
+/// Token counts of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenCounts {
     /// All tokens.
     pub tokens: usize,
-    /// The trained ones.
+    /// The number of trained ones.
     pub trained: usize,
 }
 
@@ -35,13 +35,13 @@ pub struct TokenCounts {
 pub struct TokenRecord {
     /// All tokens. Those of the prompt are not trained.
     pub strip: TokenStrip,
-    /// How many of them are the prompt.
+    /// The number of prompt tokens.
     pub prompt: usize,
-    /// The parts, one for each message that has tokens.
+    /// One part for each message that has tokens.
     pub parts: Vec<TokenPart>,
     /// Whether the response could be divided among its messages. Otherwise it is one part, at the last message.
     pub is_divided: bool,
-    /// Whether the tokens were made from texts, and are not those that the model saw.
+    /// Whether the tokens were computed from texts, and may differ from those that the model saw.
     pub is_reconstructed: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct TokenPart {
     pub step: usize,
     /// The index of the message in the step, where 0 is the action of a step after the start.
     pub message: usize,
-    /// Its tokens.
+    /// The range of its tokens.
     pub range: Range<usize>,
 }
 
@@ -60,13 +60,13 @@ pub struct TokenPart {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenRecordError {
-    /// A member is not a list of whole numbers that are not negative.
+    /// A member is not a list of non-negative integers.
     #[error("`{0}` is not a list of token ids")]
     Ids(&'static str),
     /// The mask is not a list of numbers.
     #[error("`{0}` is not a list of 0 and 1")]
     Mask(&'static str),
-    /// More of the response than there are tokens.
+    /// The response is longer than the list of tokens.
     #[error("The response has {response} tokens, but there are only {tokens}")]
     TooShort {
         /// The length of the response.
@@ -77,7 +77,7 @@ pub enum TokenRecordError {
 }
 
 impl TokenRecord {
-    /// The tokens of an episode; `None` if none were recorded.
+    /// Reads the tokens of an episode; `None` if none were recorded.
     pub fn of(episode: &Episode) -> Option<Result<TokenRecord, TokenRecordError>> {
         let (tokens, mask) = recorded(&episode.raw)?;
         Some(TokenRecord::read(episode, tokens, mask))
@@ -99,7 +99,7 @@ impl TokenRecord {
         for (name, values) in streams(&episode.raw, response) {
             let mut whole = vec![None; prompt];
             whole.extend(values);
-            // Both have as many values as there are tokens.
+            // Both have one value per token.
             let _ = strip.set_stream(name, whole);
         }
         Ok(TokenRecord {
@@ -111,7 +111,7 @@ impl TokenRecord {
         })
     }
 
-    /// The part of a message.
+    /// The non-empty part of a message.
     pub fn part(&self, step: usize, message: usize) -> Option<&TokenPart> {
         let parts = self.parts.iter();
         parts
@@ -121,7 +121,7 @@ impl TokenRecord {
 }
 
 impl TokenCounts {
-    /// The counts of an episode, without its parts; `None` if none were recorded, or they cannot be used.
+    /// The counts of an episode, without its parts; `None` if no tokens were recorded, or they cannot be used.
     pub fn of(episode: &Episode) -> Option<TokenCounts> {
         let (tokens, mask) = recorded(&episode.raw)?;
         if mask.len() > tokens.len() {
@@ -135,7 +135,7 @@ impl TokenCounts {
     }
 }
 
-/// The mask of the response. slime omits it if everything is trained.
+/// The loss mask of the response. slime omits it if everything is trained.
 #[derive(Clone, Copy)]
 enum Mask<'a> {
     List(&'a [Json]),
@@ -166,7 +166,7 @@ fn recorded(raw: &Object) -> Option<(&[Json], Mask<'_>)> {
     let mask = raw.get(MASK).and_then(Json::as_list).map(Mask::List);
     let length = || {
         let length = raw.get(LENGTH)?.as_i64()?;
-        // A longer response than there are tokens is an error, which needs no more than its length.
+        // A response longer than the tokens is an error, which only needs the length.
         let length = usize::try_from(length).ok()?.min(tokens.len() + 1);
         Some(Mask::Whole(length))
     };
@@ -184,7 +184,7 @@ fn flag(value: &Json) -> Option<bool> {
     }
 }
 
-/// All lists of numbers with one value for each token of the response.
+/// All numeric lists with one value for each token of the response.
 fn streams(raw: &Object, length: usize) -> Vec<(Text, Vec<Option<f64>>)> {
     let lists = raw.iter().filter_map(|(key, value)| {
         let list = value.as_list().filter(|list| list.len() == length)?;
@@ -200,7 +200,7 @@ fn streams(raw: &Object, length: usize) -> Vec<(Text, Vec<Option<f64>>)> {
 }
 
 /// Divides tokens among messages: the prompt belongs to the last message of the start, each trained run to a turn of
-/// the assistant, and what is between two of them to the observations. The header of a turn, if it is written as at
+/// the assistant, and the tokens between two of them to the observations. The header of a turn, if it equals the one at
 /// the end of the prompt, belongs to the turn.
 fn divide(
     episode: &Episode,
@@ -221,7 +221,7 @@ fn divide(
         match last {
             Some(last) => parts.push(part(turns, last.messages().len(), from..ids.len())),
             None if parts.is_empty() => {}
-            // Without a step, everything is at the start.
+            // Without steps, all tokens belong to the start.
             None => parts.iter_mut().for_each(|part| part.range.end = ids.len()),
         }
         return (parts, turns == 0 && runs.is_empty());
@@ -244,7 +244,7 @@ fn divide(
             None => ids.len(),
         };
         if observations == 0 {
-            // What follows a turn without observations: its line break at the end, or the header of the next.
+            // After a turn without observations come its final line break or the header of the next turn.
             let end = if is_last { ids.len() } else { end };
             parts.push(part(place + 1, 0, from..end));
             from = end;
@@ -265,7 +265,7 @@ fn part(step: usize, message: usize, range: Range<usize>) -> TokenPart {
     }
 }
 
-/// The header of a turn at the end of a prompt: from the last occurrence of the token that begins the prompt.
+/// The header of a turn at the end of a prompt: from the last occurrence of the prompt's first token.
 fn header(prompt: &[TokenId]) -> &[TokenId] {
     let Some(first) = prompt.first() else {
         return &[];
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::episode::{Outcome, StepRecord};
 
-    /// An episode with a prompt and turns, each of which has this many observations.
+    /// An episode with a prompt and turns, each with this many observations.
     fn episode(observations: &[usize], raw: Object) -> Episode {
         let message = |role| Message::new(role, Text::from("x")).into();
         let step = |count: &usize| {
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn runs_of_the_mask_are_turns_and_headers_belong_to_theirs() {
-        // 9 begins a turn, 1 and 2 are roles: the prompt ends with the header of the assistant.
+        // 9 starts a turn, 1 and 2 are roles: the prompt ends with the header of the assistant.
         let tokens = [9, 1, 5, 9, 2, 6, 8, 9, 1, 7, 9, 2, 6, 8];
         let mask = [1, 1, 0, 0, 0, 0, 0, 1, 1];
         let raw = raw(&tokens, &mask);

@@ -1,4 +1,4 @@
-//! Several episodes side by side: what they have in common at each step, the totals of each, and their order.
+//! Compares several episodes: what they have in common at each step, the totals of each, and their sort order.
 //!
 //! Invariants: the totals of a step count only episodes that reach it; sorting never loses or repeats an episode, and
 //! episodes without a value come last in either direction.
@@ -12,18 +12,18 @@ use crate::episode::{Episode, Rewards, StepRecord};
 use crate::table::order::{Direction, natural};
 use crate::timeline::errors;
 
-/// What the episodes have in common at a step.
+/// Totals over the episodes at one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepTotal {
-    /// How many reach it.
+    /// The number of episodes that reach the step.
     pub present: usize,
-    /// How many of them do what most do.
+    /// The size of the largest group of episodes with the same action.
     pub alike: usize,
-    /// The sum of its rewards; `None` if no episode has rewards by step.
+    /// The sum of the rewards; `None` if no episode has rewards by step.
     pub reward: Option<f64>,
 }
 
-/// The totals of each step, from the first.
+/// The totals of each step, up to the longest episode.
 pub fn step_totals(episodes: &[impl Borrow<Episode>]) -> Vec<StepTotal> {
     let lengths = episodes.iter().map(|episode| episode.borrow().steps.len());
     let longest = lengths.max().unwrap_or_default();
@@ -51,7 +51,7 @@ pub fn step_totals(episodes: &[impl Borrow<Episode>]) -> Vec<StepTotal> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EpisodeTotal {
-    /// The reward of the whole.
+    /// The reward of the whole episode.
     pub reward: Option<f64>,
     /// The number of steps.
     pub steps: usize,
@@ -59,12 +59,12 @@ pub struct EpisodeTotal {
     pub calls: usize,
     /// The number of errors.
     pub errors: usize,
-    /// How long its steps took, in seconds, as far as that is known.
+    /// The sum of the step durations in seconds; `None` if none is known.
     pub seconds: Option<f64>,
 }
 
 impl EpisodeTotal {
-    /// Those of an episode.
+    /// Computes the totals of an episode.
     pub fn of(episode: &Episode) -> EpisodeTotal {
         let times = episode
             .steps
@@ -82,10 +82,10 @@ impl EpisodeTotal {
     }
 }
 
-/// By what the episodes are sorted.
+/// Sort keys of the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GridOrder {
-    /// As they were chosen.
+    /// The order in which the user chose the episodes.
     #[default]
     Chosen,
     /// By name.
@@ -99,7 +99,6 @@ pub enum GridOrder {
 }
 
 impl GridOrder {
-    /// All orders.
     pub const ALL: [GridOrder; 5] = [
         GridOrder::Chosen,
         GridOrder::Name,
@@ -108,7 +107,7 @@ impl GridOrder {
         GridOrder::Errors,
     ];
 
-    /// The places of the episodes in this order.
+    /// The indices of the episodes in this order.
     pub fn places(self, episodes: &[impl Borrow<Episode>], direction: Direction) -> Vec<usize> {
         let mut places: Vec<usize> = (0..episodes.len()).collect();
         let turned = |order: Ordering| match direction {

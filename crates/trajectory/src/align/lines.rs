@@ -1,15 +1,15 @@
-//! Two texts side by side, line by line.
+//! Line-by-line diff of two texts.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::sequence::align;
 
-/// Neighbouring lines that fared alike. Ranges are in lines; one of them is empty where lines are new
-/// or gone.
+/// A run of neighbouring lines with the same kind of change. Ranges are in lines; one of them is empty for added or
+/// removed lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
-    /// How they fared.
+    /// The kind of change.
     pub kind: HunkKind,
     /// The lines of the old text.
     pub old: Range<usize>,
@@ -17,16 +17,16 @@ pub struct Hunk {
     pub new: Range<usize>,
 }
 
-/// How lines fared.
+/// The kind of change of a run of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HunkKind {
-    /// They are the same.
+    /// The lines are equal.
     Same,
-    /// Each is another line now: see [`text_difference`](crate::diff::text_difference) of the two.
+    /// Each line was replaced by one: see [`text_difference`](crate::diff::text_difference) of the two.
     Changed,
-    /// They are new.
+    /// The lines are only in the new text.
     Added,
-    /// They are gone.
+    /// The lines are only in the old text.
     Removed,
 }
 
@@ -63,7 +63,7 @@ pub fn line_hunks(old: &str, new: &str) -> Vec<Hunk> {
     hunks
 }
 
-/// Of each line: as it is, and without the space about it.
+/// The keys of each line: unchanged, and with surrounding white space trimmed.
 fn keys<'a>(text: &'a str, numbers: &mut HashMap<&'a str, u32>) -> Vec<[u32; 2]> {
     let mut number = |line: &'a str| {
         // Texts are in memory, so they have fewer than 2^31 lines.

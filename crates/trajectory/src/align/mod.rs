@@ -1,9 +1,8 @@
-//! Two episodes side by side: which steps belong together, where they first part, and what differs.
+//! Aligns two episodes: which steps match, where the episodes first diverge, and what differs.
 //!
-//! Steps are paired by what was done, best reasons first: the same action and outcome, the same
-//! action, the same tools, and at last by place. Each reason only works within the gaps that better ones
-//! left, so rows never cross. See [`sequence`] for the method, and [`lines`] for two texts. [`grid`]: more than two
-//! episodes.
+//! Steps are paired by decreasing similarity: same action and outcome, same action, same tools, and finally by
+//! position. Each criterion only pairs steps within the gaps that stronger criteria left, so rows never cross. See
+//! [`sequence`] for the algorithm, [`lines`] for two texts, and [`grid`] for more than two episodes.
 //!
 //! Times, ids of calls and usage are not compared: they differ from run to run.
 
@@ -21,42 +20,42 @@ use crate::diff::{Difference, differences};
 use crate::episode::{Episode, Outcome, StepRecord};
 use sequence::{Pair, align};
 
-/// Two episodes, aligned.
+/// The alignment of two episodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alignment {
     /// The steps in order; every step of either episode is in exactly one row.
     pub rows: Vec<Row>,
-    /// Whether both start alike.
+    /// The equality of the starts.
     pub start: Likeness,
-    /// Where they first part: 0 is the start, else the row before which all rows are the same, plus
-    /// one. `None` if they never do.
+    /// The first divergence: 0 is the start, otherwise one more than the index of the first row that differs. `None` if
+    /// no row differs.
     pub first_divergence: Option<usize>,
 }
 
-/// Steps that belong together, by place; one of them may be missing.
+/// Two matching steps, or a step without a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The step of the one episode, from 0.
+    /// The step of the left episode, from 0; `None` if it has no match.
     pub left: Option<usize>,
-    /// The step of the other.
+    /// The step of the right episode, from 0; `None` if it has no match.
     pub right: Option<usize>,
-    /// What is the same in both; nothing if one is missing.
+    /// The equal parts of both steps; none if one is missing.
     pub likeness: Likeness,
 }
 
-/// What is the same in two steps (or two starts, of which only the messages count).
+/// Which parts of two steps are equal. For two starts, only the messages count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Likeness {
-    /// What was done: text and calls.
+    /// The action: text and calls.
     pub action: bool,
-    /// What was observed, or how it failed.
+    /// The observations, or the failure.
     pub observations: bool,
-    /// Reward, done and truncated.
+    /// Reward, `done` and `truncated`.
     pub reward: bool,
 }
 
 impl Likeness {
-    /// Nothing differs.
+    /// Everything is equal.
     pub const FULL: Likeness = Likeness {
         action: true,
         observations: true,
@@ -96,7 +95,7 @@ pub fn align_episodes(left: &Episode, right: &Episode) -> Alignment {
     }
 }
 
-/// How many steps all the episodes begin with alike (by action): where the branches of one task part.
+/// The number of initial steps with the same actions in all episodes: where the branches of one task diverge.
 pub fn common_steps(episodes: &[&Episode]) -> usize {
     let Some((first, others)) = episodes.split_first() else {
         return 0;
@@ -119,8 +118,8 @@ pub fn common_steps(episodes: &[&Episode]) -> usize {
         .count()
 }
 
-/// What differs between the frames after two steps (0 is after the start): in the state, then in the
-/// info; at most `limit` of each.
+/// The differences between the frames after two steps (0: after the start): in the state, then in the info; at most
+/// `limit` of each.
 pub fn frame_differences(
     (left, after_left): (&Episode, usize),
     (right, after_right): (&Episode, usize),
@@ -132,7 +131,7 @@ pub fn frame_differences(
     Some((state, differences(&one.info, &other.info, limit)))
 }
 
-/// Equal things have equal numbers, so that comparing them later costs nothing.
+/// Interns values as numbers, so that later comparisons are cheap: equal values have equal numbers.
 #[derive(Default)]
 struct Keys {
     numbers: HashMap<Key, u32>,
@@ -146,15 +145,15 @@ enum Key {
     Step(u32, u32, u32),
 }
 
-/// A step in numbers.
+/// The interned parts of a step.
 #[derive(Clone, Copy)]
 struct StepKeys {
-    /// All of the below.
+    /// All the parts below.
     step: u32,
     action: u32,
     observations: u32,
     ending: u32,
-    /// Only the names of the tools that are called.
+    /// The names of the called tools only.
     tools: u32,
 }
 
@@ -185,7 +184,7 @@ impl Keys {
                 truncated,
                 ..
             } => {
-                // Both zeros are the same reward.
+                // Maps both zeros to the same reward.
                 Key::Ending((reward + 0.0).to_bits(), done, truncated)
             }
             Outcome::Failed { .. } => Key::Ending(0, false, false),
@@ -210,13 +209,13 @@ impl Keys {
     }
 
     fn number(&mut self, key: Key) -> u32 {
-        // As many different things as there are steps, four times: far below 2^32.
+        // At most four values for each step: far below 2^32.
         let next = self.numbers.len() as u32;
         *self.numbers.entry(key).or_insert(next)
     }
 }
 
-/// What messages say, as text, without ids and infos. Objects say the same in any order.
+/// The contents of messages as text, without ids and infos. Object keys are sorted.
 fn said(messages: &[AnyMessage]) -> String {
     let mut text = String::new();
     for message in messages {

@@ -1,28 +1,26 @@
 //! Pairs the elements of two sequences, by criteria of decreasing strength.
 //!
-//! For each criterion: equal elements at both ends are paired; then those that occur once in either sequence,
-//! as far as their order agrees (patience diff); then the same within the gaps, and finally with the next
-//! criterion. What remains is paired by position. This takes about n log n steps, however different the
-//! sequences are.
+//! For each criterion: equal elements at both ends are paired; then elements that are unique in both sequences, as far
+//! as their order agrees (patience diff); then the same within the gaps, and finally with the next criterion. Remaining
+//! elements are paired by position. The time is about O(n log n), however different the sequences are.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// How often gaps are tried again with the same reason: new elements may be the only ones of their
-/// kind within a gap.
+/// The number of rounds per criterion: elements may become unique within a gap.
 const ROUNDS: usize = 4;
 
-/// Places that belong together; one of them may be missing.
+/// A pair of indices; one of them may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The place in the one sequence.
+    /// The index in the left sequence.
     pub left: Option<usize>,
-    /// The place in the other.
+    /// The index in the right sequence.
     pub right: Option<usize>,
 }
 
-/// Pairs the elements of two sequences: each is in exactly one pair, and pairs are in order. An element is
-/// given by one key for each criterion, the strongest first.
+/// Pairs the elements of two sequences: each is in exactly one pair, and pairs are in order. An element is represented
+/// by one key per criterion, the strongest first.
 pub fn align<const REASONS: usize>(left: &[[u32; REASONS]], right: &[[u32; REASONS]]) -> Vec<Pair> {
     let mut aligner = Aligner {
         left,
@@ -40,7 +38,7 @@ struct Aligner<'a, const REASONS: usize> {
 }
 
 impl<const REASONS: usize> Aligner<'_, REASONS> {
-    /// Pairs the elements within both ranges. `round` counts through all criteria.
+    /// Pairs the elements within both ranges. `round` counts across all criteria.
     fn gap(&mut self, mut left: Range<usize>, mut right: Range<usize>, round: usize) {
         let reason = round / ROUNDS;
         if reason >= REASONS || left.is_empty() || right.is_empty() {
@@ -59,7 +57,7 @@ impl<const REASONS: usize> Aligner<'_, REASONS> {
 
         self.run(first_left, first_right, start);
         let anchors = self.anchors(left.clone(), right.clone(), reason);
-        // Without anchors another round would find nothing new.
+        // Without anchors, another round of the same criterion would find nothing new.
         let next = if anchors.is_empty() {
             (reason + 1) * ROUNDS
         } else {
@@ -92,14 +90,14 @@ impl<const REASONS: usize> Aligner<'_, REASONS> {
         self.pairs.extend(rest);
     }
 
-    /// Elements that occur once on either side and in the same order on both.
+    /// Elements that are unique on both sides and in the same order on both.
     fn anchors(
         &self,
         left: Range<usize>,
         right: Range<usize>,
         reason: usize,
     ) -> Vec<(usize, usize)> {
-        /// The place, or `None` if there are several.
+        /// The index, or `None` if there are several.
         type Places = HashMap<u32, Option<usize>>;
         let places = |keys: &[[u32; REASONS]], range: Range<usize>| {
             let mut places = Places::new();
@@ -122,9 +120,9 @@ impl<const REASONS: usize> Aligner<'_, REASONS> {
     }
 }
 
-/// The most pairs whose second places rise; the first ones do already. By patience sorting.
+/// The longest subsequence with increasing second indices, by patience sorting. The first indices increase already.
 fn longest_rise(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // For each length: the pair with the lowest second place that ends a rise of that length.
+    // For each length: the pair with the lowest second index that ends an increasing subsequence of that length.
     let mut tops: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (place, pair) in pairs.iter().enumerate() {

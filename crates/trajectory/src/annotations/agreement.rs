@@ -1,10 +1,10 @@
-//! How much two annotators agree, beyond what chance would do: Cohen's kappa.
+//! Inter-annotator agreement beyond chance: Cohen's kappa.
 
 use std::collections::BTreeMap;
 
 use super::{Annotations, Target};
 
-/// What is compared.
+/// The compared part of the annotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Judgement {
     #[default]
@@ -12,24 +12,24 @@ pub enum Judgement {
     Label,
 }
 
-/// How much two annotators agree.
+/// The agreement of two annotators.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Agreement {
-    /// How many things both judged.
+    /// The number of items that both judged.
     pub items: usize,
-    /// The share of them on which they agree; `None` of none.
+    /// The share of items on which they agree; `None` without items.
     pub observed: Option<f64>,
-    /// The share to expect if each judged at random as often as they did.
+    /// The share expected by chance, if each judged at random with their own frequencies.
     pub expected: Option<f64>,
-    /// Cohen's kappa: 1 is full agreement, 0 that of chance, below 0 less. `None` where it is not
-    /// defined: nothing was judged by both, or both only ever gave the same single judgement, so that
-    /// chance agrees as well.
+    /// Cohen's kappa: 1 is full agreement, 0 is chance level, negative is below chance. `None` where it is undefined:
+    /// no item was judged by both, or both always gave the same single judgement, so that chance agreement is complete
+    /// as well.
     pub kappa: Option<f64>,
 }
 
-/// The agreement of two annotators on what both judged. Things are the same if they are the same episode, step,
-/// text or part of the state; which characters of a text are marked does not matter. Where one judged a
-/// thing several times, the last judgement counts.
+/// The agreement of two annotators on the items that both judged. Items match by episode, step, text or part of the
+/// state; the marked character range of a text is ignored. If an annotator judged an item several times, the last
+/// judgement counts.
 pub fn agreement(notes: &Annotations, one: &str, other: &str, by: Judgement) -> Agreement {
     let (one, other) = (judgements(notes, one, by), judgements(notes, other, by));
     let both = one
@@ -51,7 +51,7 @@ pub fn cohen<T: Ord>(pairs: impl IntoIterator<Item = (T, T)>) -> Agreement {
     if items == 0 {
         return Agreement::default();
     }
-    // In integers, so that "not defined" is detected exactly: kappa = (n a - s) / (n² - s).
+    // Computed in integers, so that an undefined kappa is detected exactly: kappa = (n a - s) / (n² - s).
     let chance: u128 = counts
         .values()
         .map(|(one, other)| *one as u128 * *other as u128)
@@ -67,7 +67,7 @@ pub fn cohen<T: Ord>(pairs: impl IntoIterator<Item = (T, T)>) -> Agreement {
     }
 }
 
-/// What one annotator judged, by thing.
+/// The judgements of an annotator, keyed by item.
 fn judgements(
     notes: &Annotations,
     author: &str,
@@ -77,7 +77,7 @@ fn judgements(
         .iter()
         .filter(|note| &*note.author == author)
         .collect();
-    // Of two at the same time the one with the higher id counts, so that the result is always the same.
+    // At equal times the note with the higher id counts, so that the result is deterministic.
     found.sort_by(|one, other| one.changed.total_cmp(&other.changed));
     let judged = found.into_iter().filter_map(|note| {
         let judgement = match by {

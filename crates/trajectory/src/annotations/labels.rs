@@ -1,8 +1,8 @@
-//! Labels on keys: words of the annotator's own, each on one of the keys 1 to 9, that are put on a step or an episode
-//! with one key and taken away with the same.
+//! Keyboard labels: words that the annotator chose, each bound to one of the keys 1 to 9. A key press toggles the label
+//! on a step or an episode.
 //!
-//! Invariants: there are at most nine, none is empty, and no two are the same. A label that is put on is a note without
-//! a text; taking it away never deletes a text or a verdict.
+//! Invariants: there are at most nine labels, none is empty, and no two are equal. Applying a label creates a note
+//! without a text; removing it never deletes a text or a verdict.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
@@ -15,7 +15,7 @@ use super::{Annotation, Annotations, Target};
 pub struct Labels(Vec<String>);
 
 impl From<Vec<String>> for Labels {
-    /// Labels that are empty or there already are left out, and those after the ninth.
+    /// Drops empty labels, duplicates, and labels after the ninth.
     fn from(words: Vec<String>) -> Labels {
         let mut labels: Vec<String> = Vec::new();
         for word in words {
@@ -32,10 +32,10 @@ impl From<Vec<String>> for Labels {
 }
 
 impl Labels {
-    /// As many as there are keys.
+    /// The number of keys.
     pub const MOST: usize = 9;
 
-    /// All of them, that of key 1 first.
+    /// All labels, that of key 1 first.
     pub fn list(&self) -> &[String] {
         &self.0
     }
@@ -46,7 +46,7 @@ impl Labels {
         self.0.get(number.checked_sub(1)?).map(String::as_str)
     }
 
-    /// The same with another label at a place, from 0; an empty one removes it.
+    /// Replaces the label at an index, from 0; an empty label removes it.
     pub fn with(&self, place: usize, label: &str) -> Labels {
         let mut words = self.0.clone();
         match words.get_mut(place) {
@@ -57,7 +57,7 @@ impl Labels {
     }
 }
 
-/// What a label is put on: the selected step, or the whole episode at its start.
+/// The target of a label: the selected step, or the whole episode at its start.
 pub fn target_of(step: usize) -> Target {
     match step {
         0 => Target::Episode,
@@ -65,7 +65,7 @@ pub fn target_of(step: usize) -> Target {
     }
 }
 
-/// The labels on a target, in the order in which they were put on it.
+/// The labels on a target, in the order in which they were applied.
 pub fn labels_on<'a>(notes: &'a Annotations, episode: &str, target: &Target) -> Vec<&'a Text> {
     let on = notes
         .iter()
@@ -81,8 +81,8 @@ pub fn labels_on<'a>(notes: &'a Annotations, episode: &str, target: &Target) -> 
     labels
 }
 
-/// Puts a label on the target of a note, or takes it away if this author put it there. `note` has the new note's id,
-/// episode, target, author and label. Returns whether the label is on the target now.
+/// Toggles a label on the target of a note: applies it, or removes it if this author applied it. `note` has the new
+/// note's id, episode, target, author and label. Returns whether the label is on the target now.
 pub fn toggle(notes: &mut Annotations, note: Annotation, now: f64) -> bool {
     let known = notes.iter().filter(|known| {
         known.episode == note.episode
@@ -165,12 +165,12 @@ mod tests {
         assert_eq!(on(&notes, 0), ["loop"], "of the whole episode");
         assert!(!toggle(&mut notes, note("4", "loop", 3), 4.0));
         assert_eq!(on(&notes, 3), ["slow"]);
-        // It is exported with the notes, and comes back with them.
+        // Labels survive export and import with the notes.
         let file = sidecar::read(&sidecar::to_text(&notes))
             .unwrap()
             .annotations;
         assert_eq!(on(&file, 3), ["slow"]);
-        // A text stays, and so does the label of another author.
+        // A text is preserved, and so is the label of another author.
         let written = Annotation {
             text: "look here".into(),
             verdict: Some(Verdict::Bad),

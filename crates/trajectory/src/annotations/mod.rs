@@ -18,37 +18,37 @@ use crate::episode::Episode;
 use crate::history::StatePath;
 use crate::passages::{Place, passage};
 
-/// A note.
+/// A note of an annotator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotation {
-    /// Its id, unique among all.
+    /// The globally unique id.
     pub id: Text,
     /// The id of the episode.
     pub episode: Text,
-    /// What it is about.
+    /// The annotated part of the episode.
     pub target: Target,
     /// The text of the note.
     pub text: Text,
-    /// A word of the annotator's own ("loops", "asks twice").
+    /// A label that the annotator chose ("loops", "asks twice").
     pub label: Option<Text>,
-    /// What the annotator thinks of it.
+    /// The judgement, if there is one.
     pub verdict: Option<Verdict>,
     /// The name of the annotator.
     pub author: Text,
-    /// When it was last changed, in seconds since 1970 (UTC).
+    /// The time of the last change, in seconds since 1970 (UTC).
     pub changed: f64,
-    /// How often it was changed, up to [`MOST_REVISIONS`]; the later version wins.
+    /// The number of changes, up to [`MOST_REVISIONS`]; the later version wins.
     pub revision: u64,
     /// Whether it was deleted. A tombstone: merging an older file must not restore it.
     pub deleted: bool,
-    /// What else the file had.
+    /// Unknown members of the file, preserved.
     pub extras: Object,
 }
 
-/// Revisions are counted up to here: every reader has numbers that large, those that have only floats included.
+/// The highest revision. Every reader can represent it, including those with floats only.
 pub const MOST_REVISIONS: u64 = (1 << 53) - 1;
 
-/// What a note is about.
+/// The annotated part of an episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Target {
     /// The whole episode.
@@ -56,45 +56,44 @@ pub enum Target {
     Episode,
     /// A step, from 1; 0 is the start.
     Step {
-        /// Which.
+        /// The number of the step.
         step: usize,
     },
     /// A range of characters in a text of the episode.
     Passage {
-        /// Which text.
+        /// The annotated text's location.
         place: Place,
-        /// The first character.
+        /// The index of the first character.
         start: usize,
-        /// The character after the last.
+        /// The index after the last character.
         end: usize,
-        /// The annotated text.
+        /// The annotated characters.
         quote: Text,
     },
     /// A part of the state after a step.
     State {
         /// The frame: 0 is after the start, `i` after step `i`.
         frame: usize,
-        /// Which part.
+        /// The path of the part within the frame.
         part: StatePath,
     },
 }
 
-/// What an annotator thinks.
+/// The judgement of an annotator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// It is right.
+    /// Right.
     Good,
-    /// It is wrong.
+    /// Wrong.
     Bad,
-    /// It cannot be told.
+    /// Undecided.
     Unsure,
 }
 
 impl Verdict {
-    /// Every verdict.
     pub const ALL: [Verdict; 3] = [Verdict::Good, Verdict::Bad, Verdict::Unsure];
 
-    /// Its name in files.
+    /// The name in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Verdict::Good => "good",
@@ -105,7 +104,7 @@ impl Verdict {
 }
 
 impl Target {
-    /// The step it is about: 0 is the start; `None` if it is about the whole.
+    /// The annotated step: 0 is the start; `None` for the whole episode.
     pub fn step(&self) -> Option<usize> {
         match self {
             Target::Episode => None,
@@ -149,19 +148,19 @@ impl Target {
     }
 }
 
-/// Notes by id, deleted ones included.
+/// Notes keyed by id, including tombstones of deleted ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotations {
     by_id: BTreeMap<Text, Annotation>,
 }
 
 impl Annotations {
-    /// All that are not deleted, by id.
+    /// The notes that are not deleted, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Annotation> {
         self.by_id.values().filter(|annotation| !annotation.deleted)
     }
 
-    /// Those of an episode, in the order of their steps (those of the whole first).
+    /// The notes of an episode, by step; those on the whole episode come first.
     pub fn of_episode<'a>(&'a self, episode: &'a str) -> Vec<&'a Annotation> {
         let mut found: Vec<_> = self
             .iter()
@@ -171,13 +170,12 @@ impl Annotations {
         found
     }
 
-    /// One of them.
+    /// A note that is not deleted.
     pub fn get(&self, id: &str) -> Option<&Annotation> {
         self.by_id.get(id).filter(|annotation| !annotation.deleted)
     }
 
-    /// Writes a note, or another version of it, at a time in seconds since 1970. The revision is
-    /// counted on.
+    /// Adds a note, or a new version of it, at a time in seconds since 1970. Increments the revision.
     pub fn write(&mut self, mut annotation: Annotation, now: f64) {
         let known = self
             .by_id
@@ -187,7 +185,7 @@ impl Annotations {
         annotation.revision = before.saturating_add(1).min(MOST_REVISIONS);
         annotation.changed = now;
         if before >= MOST_REVISIONS {
-            // The count no longer tells which version is the later one, so time does.
+            // The revision no longer orders the versions, so the time does.
             let last = self
                 .by_id
                 .get(&annotation.id)
@@ -197,7 +195,7 @@ impl Annotations {
         self.by_id.insert(annotation.id.clone(), annotation);
     }
 
-    /// Deletes a note; says whether it was there.
+    /// Deletes a note; returns whether it existed.
     pub fn delete(&mut self, id: &str, now: f64) -> bool {
         let Some(known) = self.get(id) else {
             return false;
@@ -213,7 +211,7 @@ impl Annotations {
         true
     }
 
-    /// Takes over what others noted. Gives how many notes are new or changed by it.
+    /// Merges the notes of others. Returns the number of notes that are new or changed.
     pub fn merge(&mut self, others: Annotations) -> usize {
         let mut taken = 0;
         for (id, other) in others.by_id {
@@ -226,7 +224,7 @@ impl Annotations {
         taken
     }
 
-    /// The annotators, in order.
+    /// The annotators, sorted.
     pub fn authors(&self) -> Vec<&Text> {
         let mut authors: Vec<_> = self.iter().map(|annotation| &annotation.author).collect();
         authors.sort();
@@ -236,7 +234,7 @@ impl Annotations {
 }
 
 impl FromIterator<Annotation> for Annotations {
-    /// Of several with the same id the latest stays.
+    /// Of several notes with the same id, the latest wins.
     fn from_iter<I: IntoIterator<Item = Annotation>>(annotations: I) -> Self {
         let mut all = Annotations::default();
         for annotation in annotations {

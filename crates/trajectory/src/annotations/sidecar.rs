@@ -1,4 +1,4 @@
-//! The annotations file.
+//! The file format of annotations.
 //!
 //! ```text
 //! {"format": "volary-annotations", "version": 1, "annotations": [
@@ -20,48 +20,48 @@ use crate::native::Misfit;
 use crate::native::node::{Fault, Node};
 use crate::passages::{Part, Place};
 
-/// What `format` says.
+/// The value of `format`.
 pub const FORMAT: &str = "volary-annotations";
 
-/// The version that is written, and the newest that is read.
+/// The version that is written, and the newest one that can be read.
 pub const VERSION: i64 = 1;
 
-/// Why a file is not read.
+/// Error reading an annotations file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SidecarError {
-    /// No JSON.
+    /// The file is not JSON.
     #[error("This is not valid JSON: {error}.")]
     NotJson {
-        /// What is wrong, and where.
+        /// The error and its position.
         error: volary_core::json::ReadError,
     },
-    /// Something else.
+    /// `format` has another value.
     #[error("This is not an annotation file: it lacks \"format\": \"{FORMAT}\".")]
     OtherFormat,
-    /// Made by a later Volary.
+    /// The file was written by a later version of Volary.
     #[error(
         "These annotations have version {version}; the newest supported version is {VERSION}. A \
          newer Volary can open them."
     )]
     Newer {
-        /// What the file says.
+        /// The version of the file.
         version: i64,
     },
-    /// The file is not as it must be.
+    /// The file does not match the format.
     #[error(transparent)]
     Misfit(#[from] Box<Misfit>),
 }
 
-/// What a file holds.
+/// The result of reading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SidecarReading {
     pub annotations: Annotations,
-    /// Those that could not be read, each with the reason.
+    /// The reasons for the annotations that could not be read.
     pub faults: Vec<Misfit>,
 }
 
-/// All annotations as the text of a file, deleted ones included.
+/// Serializes all annotations as the text of a file, including tombstones.
 pub fn to_text(annotations: &Annotations) -> String {
     let all = annotations.by_id.values().map(annotation_to_json);
     let file = object!({
@@ -72,7 +72,7 @@ pub fn to_text(annotations: &Annotations) -> String {
     Json::Object(file).to_python_text_indented(2)
 }
 
-/// Reads a file. What is wrong with one annotation does not concern the others.
+/// Parses a file. Invalid annotations do not affect the others.
 pub fn read(text: &str) -> Result<SidecarReading, SidecarError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value = Json::parse(text).map_err(|error| SidecarError::NotJson { error })?;
@@ -100,10 +100,10 @@ pub fn read(text: &str) -> Result<SidecarReading, SidecarError> {
     Ok(reading)
 }
 
-/// What tells which of two versions of an annotation stays: the greater. Ends with all that they hold, so
-/// that different ones never rank alike.
+/// Orders two versions of an annotation: the greater one wins. Includes the whole contents, so that different versions
+/// never compare equal.
 pub(super) fn rank(annotation: &Annotation) -> (u64, u64, String) {
-    // Times are positive, and the bits of positive floats are in order.
+    // Times are positive, and the bits of positive floats sort like their values.
     let changed = annotation.changed.max(0.0).to_bits();
     let text = annotation_to_json(annotation).to_compact_text();
     (annotation.revision, changed, text)
@@ -159,7 +159,7 @@ fn annotation(node: Node<'_>) -> Result<Annotation, Fault> {
     })
 }
 
-/// A count. Values above the range of `u64` are clamped to the highest one.
+/// A non-negative integer. Values above the maximum are clamped to it.
 fn revision(node: Node<'_>) -> Result<u64, Fault> {
     match node.value() {
         Json::Integer(count) => match count.to_i64() {
@@ -188,7 +188,7 @@ fn verdict(node: Node<'_>) -> Result<Verdict, Fault> {
     found.ok_or_else(|| node.refuse("must be \"good\", \"bad\" or \"unsure\""))
 }
 
-/// Counts are far below 2^63.
+/// Revisions are far below 2^63.
 fn count(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

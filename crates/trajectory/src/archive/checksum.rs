@@ -1,7 +1,7 @@
 //! The checksum of zip files.
 
-/// The CRC-32 of zip files. Written here because the available crates bring tables of 16 KB, which do not
-/// compress, into the page.
+/// CRC-32 as in zip files. Implemented here because the available crates bring tables of 16 KB, which do not compress,
+/// into the page.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     let table: [u32; 256] = std::array::from_fn(|index| {
         // The index is below 256.

@@ -1,5 +1,5 @@
-//! Reads the directory of a large zip file from its end; members are read on demand. The caller fetches the
-//! byte ranges that are requested.
+//! Reads the central directory of a large zip file from its end; members are read on demand. The caller fetches the
+//! requested byte ranges.
 
 use std::cell::RefCell;
 use std::io;
@@ -11,32 +11,32 @@ use super::checksum::crc32;
 use super::unpack::{Packing, unpack};
 use super::{ArchiveError, Limits};
 
-/// Parts of a file, as far as they were fetched.
+/// The byte ranges of a file that were fetched so far.
 pub struct Parts {
     length: u64,
     known: Vec<(u64, Vec<u8>)>,
     wanted: RefCell<Option<Range<u64>>>,
 }
 
-/// A member of a zip file that is not held.
+/// A member of a zip file that is not in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     pub name: String,
-    /// Its byte range in the file, header included.
+    /// Its byte range in the file, including the header.
     pub place: Range<u64>,
 }
 
-/// Why the directory cannot be read.
+/// Error reading the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unlisted {
-    /// These bytes of the file must be fetched first.
+    /// This byte range of the file must be fetched first.
     Wanted(Range<u64>),
-    /// It can't be read.
+    /// The directory is invalid.
     Failed(ArchiveError),
 }
 
 impl Parts {
-    /// Starts with no part of a file of `length` bytes.
+    /// Creates an empty set of parts for a file of `length` bytes.
     pub fn of(length: u64) -> Parts {
         Parts {
             length,
@@ -45,17 +45,17 @@ impl Parts {
         }
     }
 
-    /// Takes bytes that were fetched, with the place at which they begin.
+    /// Adds fetched bytes and their offset.
     pub fn add(&mut self, start: u64, bytes: Vec<u8>) {
         self.known.push((start, bytes));
     }
 
-    /// What was fetched, each with the place at which it begins.
+    /// The fetched bytes, each with their offset.
     pub fn into_known(self) -> Vec<(u64, Vec<u8>)> {
         self.known
     }
 
-    /// What is known from a byte on.
+    /// The known bytes from an offset on.
     fn from(&self, offset: u64) -> Option<&[u8]> {
         self.known.iter().find_map(|(start, bytes)| {
             let from = usize::try_from(offset.checked_sub(*start)?).ok()?;
@@ -63,9 +63,10 @@ impl Parts {
         })
     }
 
-    /// Whether the directory is there. It is wanted in one piece: to ask for a part after the other takes as many waits.
+    /// Whether the directory was fetched. Requests it in one piece, because fetching parts one by one costs a round
+    /// trip each.
     fn has_directory(&self, start: u64) -> bool {
-        /// A larger one comes part by part.
+        /// A larger directory is fetched in several parts.
         const MOST: u64 = 1 << 26;
         let end = self.length.min(start.saturating_add(MOST));
         let is_here = start >= end || self.from(start).is_some();
@@ -78,9 +79,9 @@ impl Parts {
 
 impl ReaderAt for Parts {
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
-        /// Less is not worth a request.
+        /// The minimum size of a request, in bytes.
         const LEAST: u64 = 1 << 16;
-        /// So much of the end is worth one.
+        /// The size of the first request at the end of the file, in bytes.
         const TAIL: u64 = 1 << 20;
         if offset >= self.length || out.is_empty() {
             return Ok(0);
@@ -88,7 +89,7 @@ impl ReaderAt for Parts {
         let Some(bytes) = self.from(offset) else {
             let end = offset.saturating_add((out.len() as u64).max(LEAST));
             let end = end.min(self.length);
-            // The directory is at the end; usually the fetched end contains all of it.
+            // The directory is at the end; usually the fetched tail contains all of it.
             let start = match end == self.length {
                 true => offset.min(self.length.saturating_sub(TAIL)),
                 false => offset,
@@ -102,7 +103,7 @@ impl ReaderAt for Parts {
     }
 }
 
-/// The members of a zip file, by its directory; at most `most`.
+/// Lists the members of a zip file from its directory; at most `most`.
 pub fn list(parts: &Parts, most: usize) -> Result<Vec<Listed>, Unlisted> {
     parts.wanted.replace(None);
     try_list(parts, most).map_err(|error| match parts.wanted.take() {
@@ -139,7 +140,7 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<Listed>, ArchiveError> {
             },
         ));
     }
-    // A member reaches to the next one, wherever the directory lists that.
+    // A member extends to the next one in the file, in whichever order the directory lists them.
     let mut starts: Vec<u64> = found.iter().map(|(start, _)| *start).collect();
     starts.sort_unstable();
     for (start, listed) in &mut found {
@@ -152,7 +153,7 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<Listed>, ArchiveError> {
         .collect())
 }
 
-/// Unpacks a member from the bytes at its place. Gives its name with it.
+/// Unpacks a member from the bytes at its place. Returns it with its name.
 pub fn unpack_listed(bytes: &[u8], limits: Limits) -> Result<(String, Vec<u8>), ArchiveError> {
     const HEADER: usize = 30;
     const ENCRYPTED: u16 = 1;
@@ -187,7 +188,7 @@ pub fn unpack_listed(bytes: &[u8], limits: Limits) -> Result<(String, Vec<u8>), 
     })?;
     let packed = match usize::try_from(long(18)) {
         Ok(length) if has_sizes => rest.get(..length).unwrap_or(rest),
-        // What is stored without a size ends where its descriptor begins; the others know their ends.
+        // A stored member without a size ends at its data descriptor; the other methods mark their own end.
         _ if packing == Packing::Stored => {
             let mark = b"PK\x07\x08";
             let end = rest.windows(mark.len()).rposition(|window| window == mark);
@@ -215,7 +216,7 @@ mod tests {
     use super::super::Packer;
     use super::*;
 
-    /// The members, and the ranges that were fetched for that.
+    /// The members, and the byte ranges that were fetched to list them.
     fn fetched(
         bytes: &[u8],
         most: usize,
@@ -240,7 +241,7 @@ mod tests {
         Ok((members, fetched.iter().map(Range::len).sum()))
     }
 
-    /// A member that packs badly, and then many small ones.
+    /// A member that hardly compresses, and then many small ones.
     fn many(small: usize) -> Vec<u8> {
         let mut packer = Packer::default();
         let mut state = 1_u64;

@@ -11,15 +11,15 @@ use super::{ArchiveError, Limits, PartlyRead};
 pub(super) struct Member {
     pub name: String,
     pub place: Place,
-    /// The number of the method by which it is packed.
+    /// The number of the compression method.
     pub method: u16,
     pub encrypted: bool,
 }
 
 pub(super) enum Place {
-    /// Where the directory says.
+    /// An entry of the directory.
     Listed(ZipArchiveEntryWayfinder),
-    /// Where it was found without a directory.
+    /// A range found without a directory.
     Found(Range<usize>),
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Source<'a> {
 }
 
 impl Member {
-    /// Its packed bytes.
+    /// The compressed bytes.
     fn packed<'s>(&self, source: &'s Source<'_>) -> Result<&'s [u8], ArchiveError> {
         let damaged = |reason: String| self.damaged(reason);
         match (&self.place, source) {
@@ -58,7 +58,7 @@ impl Member {
         })
     }
 
-    /// Its first bytes; fewer if it cannot be unpacked.
+    /// The first bytes; fewer if the member cannot be unpacked.
     pub fn start(&self, source: &Source<'_>, length: usize) -> Vec<u8> {
         let (Ok(packed), Ok(packing)) = (self.packed(source), self.packing()) else {
             return Vec::new();
@@ -66,7 +66,7 @@ impl Member {
         unpack(packing, packed, length).unwrap_or_else(|partial| partial.output)
     }
 
-    /// All its bytes, at most `limit`. The error contains the bytes that precede the damage.
+    /// All bytes, at most `limit`. The error contains the bytes that precede the damage.
     pub fn read(&self, source: &Source<'_>, limit: usize, limits: Limits) -> PartlyRead {
         let nothing = |error| (error, Vec::new());
         let packing = self.packing().map_err(nothing)?;
@@ -78,8 +78,8 @@ impl Member {
                 false => limits.member,
             },
         };
-        // A bomb that is honest is refused without being unpacked, and one that is not after as much as it
-        // admits to.
+        // A zip bomb that declares its size is rejected without being unpacked; one that declares less is unpacked only
+        // up to the declared size.
         let listed = self.listed_size(source);
         if listed.is_some_and(|size| size > limit) {
             return Err(nothing(too_large()));
@@ -105,18 +105,18 @@ impl Member {
         }
     }
 
-    /// How large it is unpacked by the directory, where there is one.
+    /// The unpacked size according to the directory, if there is one.
     fn listed_size(&self, source: &Source<'_>) -> Option<usize> {
         let (Place::Listed(wayfinder), Source::Whole(archive)) = (&self.place, source) else {
             return None;
         };
         let entry = archive.get_entry(*wayfinder).ok()?;
-        // What does not fit is larger than any limit.
+        // A size that does not fit into `usize` exceeds any limit.
         let size = entry.claim_verifier().uncompressed_size;
         Some(usize::try_from(size).unwrap_or(usize::MAX))
     }
 
-    /// Whether size and checksum are those of the directory, where there is one.
+    /// Whether size and checksum match the directory, if there is one.
     fn is_as_listed(&self, source: &Source<'_>, bytes: &[u8]) -> bool {
         let (Place::Listed(wayfinder), Source::Whole(archive)) = (&self.place, source) else {
             return true;

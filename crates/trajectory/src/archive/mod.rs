@@ -1,10 +1,10 @@
-//! Zip files, in and out, and other packed bytes in: stored, deflated, Zstandard; gzip.
+//! Reads and writes zip files, and decompresses other data: stored, deflate, Zstandard; gzip.
 //!
-//! - `member`: one member of a zip file. [`listing`]: zip files that are too large to be held. `unpack`: what packs it. `salvage`: members of a zip file that is
-//!   cut off. `pack`: zip files, out. `checksum`: that of zip files.
+//! - `member`: one member of a zip file. [`listing`]: zip files that are too large for memory. `unpack`: decompression.
+//!   `salvage`: members of a truncated zip file. `pack`: writing zip files. `checksum`: CRC-32.
 //!
-//! Invariants: names are only names, never paths. No member is unpacked that is too large by the zip
-//! file's directory, nor further than the directory says; all is counted, so a bomb ends in an error at once.
+//! Invariants: names are only names, never paths. A member is not unpacked if the directory declares it too large, nor
+//! beyond its declared size; all bytes count towards the limits, so a zip bomb fails immediately.
 
 mod checksum;
 pub mod listing;
@@ -21,12 +21,12 @@ use rawzip::{ZipArchive, ZipSliceArchive};
 use member::{Member, Place, Source};
 pub use pack::Packer;
 
-/// How much may come out of a zip file.
+/// Limits on the output of a zip file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The bytes of all members that are read, unpacked.
+    /// The unpacked bytes of all members that are read.
     pub total: usize,
-    /// The bytes of one member, unpacked.
+    /// The unpacked bytes of one member.
     pub member: usize,
     /// The number of members.
     pub members: usize,
@@ -34,11 +34,11 @@ pub struct Limits {
 
 /// The largest ratio of unpacked to packed bytes. Logs stay below it, even repetitive ones.
 const MOST_RATIO: usize = 100;
-/// Unpacked bytes that are always allowed, however small the packed file.
+/// The unpacked bytes that are always allowed, however small the file.
 const ALWAYS: usize = 8 << 20;
 
 impl Limits {
-    /// The limits for a packed file of this many bytes.
+    /// Tightens the limits for a compressed file of this many bytes.
     pub fn of_packed(self, packed: usize) -> Limits {
         let most = packed.saturating_mul(MOST_RATIO).max(ALWAYS);
         Limits {
@@ -59,25 +59,24 @@ impl Default for Limits {
     }
 }
 
-/// Why a zip file could not be read or written.
+/// Error reading or writing a zip file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
-    /// Not a zip file, or cut off.
+    /// Not a zip file, or truncated.
     #[error("This is not a complete zip file: the directory at its end is missing.")]
     NoArchive,
     /// The directory cannot be read.
     #[error("The zip file is damaged: {reason}.")]
     Damaged {
-        /// What is wrong.
+        /// The detail of the error.
         reason: String,
     },
     /// A member cannot be read.
     #[error("{name} in the zip file is damaged: {reason}.")]
     DamagedMember {
-        /// The member.
         name: String,
-        /// What is wrong.
+        /// The detail of the error.
         reason: String,
     },
     /// A member is encrypted.
@@ -86,13 +85,12 @@ pub enum ArchiveError {
         /// The member.
         name: String,
     },
-    /// A member is packed in a way that is not read.
+    /// A member has an unsupported compression method.
     #[error(
         "{name} in the zip file is packed by method {method}; only stored, deflated and Zstandard \
          files are read. Repack it with a common zip program."
     )]
     Method {
-        /// The member.
         name: String,
         /// The number of the method.
         method: u16,
@@ -100,11 +98,10 @@ pub enum ArchiveError {
     /// Too many members.
     #[error("The zip file holds more than {limit} files.")]
     TooMany { limit: usize },
-    /// Too much comes out.
+    /// The unpacked data exceeds a limit.
     #[error("The zip file unpacks to more than {} MB, so it is not read; the limit was exceeded at \
          {name}. Unpack it and import the contents.", .limit >> 20)]
     TooLarge {
-        /// The member.
         name: String,
         /// The limit in bytes.
         limit: usize,
@@ -119,11 +116,11 @@ pub struct Archive<'a> {
     source: Source<'a>,
     members: Vec<Member>,
     limits: Limits,
-    /// How many bytes may still come out. Shared with the archives around and within.
+    /// The number of bytes that may still be unpacked. Shared with enclosing and nested archives.
     left: Rc<Cell<usize>>,
 }
 
-/// Whether bytes begin as zip files do.
+/// Whether the bytes start with the signature of a zip file.
 pub fn is_archive(bytes: &[u8]) -> bool {
     [b"PK\x03\x04", b"PK\x05\x06"]
         .iter()
@@ -131,12 +128,12 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 }
 
 impl<'a> Archive<'a> {
-    /// Reads the directory; without one, finds the members that are whole (see [`Archive::is_cut`]).
+    /// Reads the directory; without one, finds the complete members (see [`Archive::is_cut`]).
     pub fn open(bytes: &'a [u8], limits: Limits) -> Result<Self, ArchiveError> {
         Archive::open_within(bytes, limits, Rc::new(Cell::new(limits.total)))
     }
 
-    /// As [`Archive::open`], with a count of bytes that others take from as well.
+    /// As [`Archive::open`], with a byte budget shared with other archives.
     pub(crate) fn open_within(
         bytes: &'a [u8],
         limits: Limits,
@@ -183,7 +180,7 @@ impl<'a> Archive<'a> {
         start.unwrap_or_default()
     }
 
-    /// Unpacks a member; `None` past the end.
+    /// Unpacks a member; `None` if the index is out of range.
     pub fn read(&mut self, index: usize) -> Option<Result<Vec<u8>, ArchiveError>> {
         let read = self.read_partly(index)?;
         Some(read.map_err(|(error, _)| error))
@@ -196,8 +193,8 @@ impl<'a> Archive<'a> {
         let limit = left.min(self.limits.member);
         let read = member.read(&self.source, limit, self.limits);
         let taken = match &read {
-            // It was unpacked up to the limit before it was refused. That counts: a file of many
-            // such members would keep its reader at work for minutes.
+            // It was unpacked up to the limit before it was rejected. That counts: a file with many such members would
+            // occupy its reader for minutes.
             Err((ArchiveError::TooLarge { .. }, _)) => limit,
             Ok(bytes) | Err((_, bytes)) => bytes.len(),
         };
@@ -293,7 +290,7 @@ mod tests {
         let refused = first(&bytes, limits).unwrap_err();
         assert!(refused.to_string().contains("more than 1 MB"), "{refused}");
 
-        // The directory says one byte.
+        // The directory declares one byte.
         let size = (3_u32 << 20).to_le_bytes();
         let place = bytes.windows(4).rposition(|window| window == size).unwrap();
         bytes[place..place + 4].copy_from_slice(&1_u32.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Zip files, out: every member deflated.
+//! Writes zip files: every member deflated.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
 use super::ArchiveError;
 use super::checksum::crc32;
 
-/// A zip file in the making.
+/// A zip file under construction.
 pub struct Packer {
     writer: ZipArchiveWriter<Vec<u8>>,
 }
@@ -22,7 +22,7 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// Adds a member.
+    /// Adds a member with this name.
     pub fn add(&mut self, name: &str, bytes: &[u8]) -> Result<(), ArchiveError> {
         self.try_add(name, bytes)
             .map_err(|error| ArchiveError::DamagedMember {
@@ -32,7 +32,7 @@ impl Packer {
     }
 
     fn try_add(&mut self, name: &str, bytes: &[u8]) -> Result<(), rawzip::Error> {
-        // The fastest levels pack frames, which repeat themselves, nearly as well as the others.
+        // The fastest levels compress frames, which are repetitive, nearly as well as the others.
         const LEVEL: u8 = 3;
         let packed = compress_to_vec(bytes, LEVEL);
         let (mut entry, _) = self
@@ -45,7 +45,7 @@ impl Packer {
         Ok(())
     }
 
-    /// The bytes of the zip file.
+    /// Writes the directory and returns the bytes of the zip file.
     pub fn finish(self) -> Result<Vec<u8>, ArchiveError> {
         self.writer.finish().map_err(|error| ArchiveError::Damaged {
             reason: error.to_string(),

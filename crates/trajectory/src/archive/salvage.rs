@@ -1,5 +1,5 @@
-//! Reads the members of a zip file whose directory is missing: each member has a local header, so everything
-//! written before the cut is found by walking through these.
+//! Recovers the members of a zip file whose directory is missing: each member has a local header, so scanning for
+//! headers finds everything that was written before the cut.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::member::Place;
 const HEADER: &[u8] = b"PK\x03\x04";
 const HEADER_LENGTH: usize = 30;
 
-/// The members, as far as they can be found.
+/// The members that can be found, at most `most`.
 pub(super) fn members(bytes: &[u8], most: usize) -> Vec<Member> {
     let mut members = Vec::new();
     let mut at = 0;
@@ -56,7 +56,7 @@ fn member(bytes: &[u8], start: usize) -> Option<(Member, usize)> {
     Some((member, after))
 }
 
-/// Where the next header or the directory begins.
+/// The offset of the next header or of the directory.
 fn next_header(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(found) = find(bytes, at, b"PK") {

@@ -1,17 +1,17 @@
 //! Decompression: stored, deflate, Zstandard, gzip.
 //!
-//! Invariants: the output never exceeds the limit, whatever size the input claims; of truncated or damaged
-//! input, everything before the damage is returned.
+//! Invariants: the output never exceeds the limit, whatever size the input declares; of truncated or damaged input,
+//! everything before the damage is returned.
 
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// How a gzip file, and each of its members, begins.
+/// The signature of a gzip file, and of each of its members.
 pub(crate) const GZIP: &[u8] = b"\x1f\x8b\x08";
 
-/// How bytes are packed.
+/// A compression method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     Stored,
@@ -20,31 +20,31 @@ pub(crate) enum Packing {
 }
 
 impl Packing {
-    /// The packing of a number that zip files use, if it is known.
+    /// The method of a number in zip files; `None` if it is unsupported.
     pub fn of(method: u16) -> Option<Packing> {
         match method {
             0 => Some(Packing::Stored),
             8 => Some(Packing::Deflated),
-            // 20 is the number that Zstandard had first.
+            // 20 is the former number of Zstandard.
             93 | 20 => Some(Packing::Zstandard),
             _ => None,
         }
     }
 }
 
-/// What came out before something went wrong.
+/// The output before an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Partial {
     pub output: Vec<u8>,
     pub problem: Problem,
 }
 
-/// What went wrong.
+/// The kind of decompression error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// More than the limit would come out.
+    /// The output exceeds the limit.
     TooLarge,
-    /// The packed bytes are cut off or damaged.
+    /// The input is truncated or damaged.
     Damaged,
 }
 
@@ -68,8 +68,8 @@ fn inflate(packed: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
     }
 }
 
-/// Unpacks behind what is there already, up to the limit for all of it. Gives how many packed bytes were read:
-/// others may follow.
+/// Appends decompressed bytes to the output, up to the limit for all of it. Returns the number of consumed bytes: more
+/// data may follow.
 fn inflate_onto(output: &mut Vec<u8>, packed: &[u8], limit: usize) -> Result<usize, Problem> {
     const FLAGS: u32 = inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
     let start = output.len();
@@ -104,7 +104,7 @@ fn inflate_onto(output: &mut Vec<u8>, packed: &[u8], limit: usize) -> Result<usi
     }
 }
 
-/// One or more frames, one after the other.
+/// Decompresses one or more concatenated frames.
 fn zstandard(packed: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
     const STRIDE: usize = 1 << 20;
     let mut rest = packed;
@@ -118,12 +118,12 @@ fn zstandard(packed: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
                 length,
                 ..
             })) => {
-                // A length that does not fit goes past the end as well.
+                // A length that does not fit into `usize` is past the end as well.
                 let length = usize::try_from(length).unwrap_or(usize::MAX);
                 rest = rest.get(length..).unwrap_or_default();
                 continue;
             }
-            // What follows a frame and is none is padding.
+            // Data after a frame that is not a frame is padding.
             Err(_) if frames > 0 => break,
             Err(_) => {
                 return Err(Partial {
@@ -136,7 +136,7 @@ fn zstandard(packed: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
             let decoded =
                 decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBytes(STRIDE));
             if decoded.is_err() {
-                // The decoder holds its window back until it has seen the last block: an empty one.
+                // The decoder holds back its window until it has seen the last block: feed it an empty one.
                 let _ = decoder
                     .decode_blocks(&[1_u8, 0, 0, 0, 0, 0, 0][..], BlockDecodingStrategy::All);
             }
@@ -163,9 +163,9 @@ fn zstandard(packed: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
     Ok(output)
 }
 
-/// Unpacks a gzip file: all its members, one after the other, as tools that pack in parallel or append write them.
+/// Decompresses a gzip file with all its members, which tools write that compress in parallel or append.
 pub(crate) fn gunzip(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
-    /// The checksum and the length that end a member.
+    /// The length of checksum and size at the end of a member.
     const TRAILER: usize = 8;
     let mut output = Vec::new();
     let mut rest = bytes;
@@ -184,7 +184,7 @@ pub(crate) fn gunzip(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
     }
 }
 
-/// What follows the header of a gzip file.
+/// The bytes after the header of a gzip file.
 fn gzip_content(bytes: &[u8]) -> Option<&[u8]> {
     const EXTRA: u8 = 4;
     const NAME: u8 = 8;
@@ -212,7 +212,7 @@ fn gzip_content(bytes: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    /// "hello hello hello hello\n" by the reference implementation, with a checksum.
+    /// "hello hello hello hello\n" compressed by the reference implementation, with a checksum.
     const ZSTANDARD: &[u8] = &[
         0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x18, 0x65, 0x00, 0x00, 0x30, 0x68, 0x65, 0x6c, 0x6c, 0x6f,
         0x20, 0x0a, 0x01, 0x00, 0x8c, 0xcb, 0x02,

@@ -1,18 +1,18 @@
-//! Which elements of two lists belong together.
+//! Aligns the elements of two lists.
 //!
-//! What is common at both ends is taken off first: that settles appends, prepends and single
-//! changes. The rest goes through Myers' algorithm with few edits allowed, so that the work stays
-//! linear; where more changed, elements are paired by place.
+//! Common elements at both ends are matched first: that settles appends, prepends and single changes. The rest goes
+//! through Myers' algorithm with a limit on the number of edits, so that the work stays linear; beyond it, elements are
+//! paired by index.
 
 use volary_core::json::Json;
 
 use super::compare::{diff, identical};
 use super::{Run, RunKind};
 
-/// More edits than this are not looked for: such lists read better paired by place.
+/// The maximum number of edits to search for: lists with more are easier to read paired by index.
 const MOST_EDITS: usize = 32;
 
-/// The runs that lead from the old list to the new one.
+/// The runs that turn the old list into the new one.
 pub(super) fn align(old: &[Json], new: &[Json]) -> Vec<Run> {
     let shorter = old.len().min(new.len());
     let start = common(old.iter().zip(new));
@@ -74,7 +74,7 @@ impl Runs {
         self.push(RunKind::Same, length, length);
     }
 
-    /// Elements that found no partner: paired by place, the rest is gone or new.
+    /// Handles unmatched elements: they are paired by index, and the rest is removed or added.
     fn gap(&mut self, old: &[Json], new: &[Json]) {
         for (old, new) in old.iter().zip(new) {
             match diff(old, new) {
@@ -88,20 +88,20 @@ impl Runs {
     }
 }
 
-/// Elements that are the same in both lists.
+/// A run of elements that are equal in both lists.
 struct Block {
     old: usize,
     new: usize,
     length: usize,
 }
 
-/// The blocks that both lists have in common, in order.
+/// The common blocks of both lists, in order.
 fn blocks(old: &[Json], new: &[Json]) -> Vec<Block> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
     let most = if old.len() == new.len() {
-        // A cell of a grid that changed stays a change: moving things about must save something.
+        // A changed cell of a grid stays a change: shifting elements must save at least one edit.
         let pairs = old.iter().zip(new);
         let changed = pairs.filter(|(old, new)| !identical(old, new)).count();
         changed.saturating_sub(1).min(MOST_EDITS)
@@ -114,7 +114,7 @@ fn blocks(old: &[Json], new: &[Json]) -> Vec<Block> {
 /// The greedy algorithm of E. Myers, "An O(ND) difference algorithm and its variations" (1986).
 /// `None` if more than `most` insertions and deletions are needed.
 fn myers(old: &[Json], new: &[Json], most: usize) -> Option<Vec<Block>> {
-    // `reached[k + most + 1]`: how far in `old` the furthest path on diagonal k = old - new goes.
+    // `reached[k + most + 1]`: the furthest position in `old` of a path on diagonal k = old - new.
     let width = 2 * most + 3;
     let center = most + 1;
     let mut reached = vec![0_usize; width];
@@ -123,7 +123,7 @@ fn myers(old: &[Json], new: &[Json], most: usize) -> Option<Vec<Block>> {
         rounds.push(reached.clone());
         for diagonal in (center - edits..=center + edits).step_by(2) {
             let mut x = first_of(&reached, diagonal, center, edits);
-            // Off the lists: such a path is of no use.
+            // Such a path leaves the lists and is useless.
             let Some(mut y) = (x + center).checked_sub(diagonal) else {
                 continue;
             };
@@ -142,8 +142,8 @@ fn myers(old: &[Json], new: &[Json], most: usize) -> Option<Vec<Block>> {
     None
 }
 
-/// Where a path arrives on a diagonal after its last edit: from the diagonal above (an insertion
-/// keeps x) or from the one below (a deletion goes one further).
+/// The position at which a path enters a diagonal after its last edit: from the diagonal above (an insertion keeps x)
+/// or from the one below (a deletion advances x by one).
 fn first_of(reached: &[usize], diagonal: usize, center: usize, edits: usize) -> usize {
     if edits == 0 {
         0

@@ -1,5 +1,5 @@
-//! Finds what changed. Texts that are shared are known to be equal without being read, which is
-//! the usual case between two frames of one environment.
+//! Computes diffs. Shared texts are known to be equal without a comparison, which is the usual case between two frames
+//! of one environment.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use volary_core::json::{Json, Object};
 use super::align::align;
 use super::{Diff, ListDiff, MemberDiff, ObjectDiff};
 
-/// What changed from one value to the other.
+/// The diff from one value to the other.
 pub fn diff(old: &Json, new: &Json) -> Diff {
     match (old, new) {
         (Json::Object(old), Json::Object(new)) => diff_objects(old, new),
@@ -27,8 +27,8 @@ pub fn diff(old: &Json, new: &Json) -> Diff {
     }
 }
 
-/// Whether two values are the same in every respect that a file or a reader could tell: order of
-/// keys counts, `0.0` is not `-0.0`, `NaN` is `NaN`.
+/// Whether two values are equal in every respect that a file or a reader could distinguish: the order of keys counts,
+/// `0.0` is not `-0.0`, `NaN` is `NaN`.
 pub fn identical(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Null, Json::Null) => true,
@@ -68,7 +68,7 @@ fn diff_objects(old: &Object, new: &Object) -> Diff {
     }
 }
 
-/// Of objects with the same keys in the same order, as those of most frames are.
+/// The diff of objects with the same keys in the same order, as in most frames.
 fn diff_values(old: &Object, new: &Object) -> ObjectDiff {
     let values = old.values().zip(new.values()).enumerate();
     let changed = values.filter_map(|(place, (before, value))| {
@@ -121,7 +121,7 @@ struct Places<'a> {
     index: Option<HashMap<&'a str, usize>>,
 }
 
-/// An index pays from this number of searches on.
+/// The number of searches from which an index pays off.
 const INDEXED: usize = 24;
 
 impl<'a> Places<'a> {

@@ -17,7 +17,7 @@ pub use text::{TextDifference, text_difference};
 
 use volary_core::json::Json;
 
-/// How a value came to be from an older one.
+/// The change from an old value to a new one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Diff {
     /// Nothing changed.
@@ -25,94 +25,94 @@ pub enum Diff {
     Same,
     /// Replaced by another value.
     Replaced,
-    /// Both are texts, and differ: [`text_difference`] says where.
+    /// Both are texts and differ: see [`text_difference`] for where.
     Text,
-    /// Both are objects, and something within differs.
+    /// Both are objects with a difference inside.
     Object(ObjectDiff),
-    /// Both are lists, and something within differs.
+    /// Both are lists with a difference inside.
     List(ListDiff),
 }
 
-/// How the members of an object changed. Members that stayed the same are not mentioned.
+/// The changes of an object's members. Unchanged members are not listed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectDiff {
-    /// Members that are new or changed, by place in the new object.
+    /// Added or changed members, by index in the new object.
     pub members: Vec<MemberDiff>,
-    /// The places in the old object of those that are gone.
+    /// The indices of removed members in the old object.
     pub removed: Vec<usize>,
-    /// Whether the remaining members changed their order.
+    /// Whether the order of the remaining members changed.
     pub reordered: bool,
 }
 
-/// A member that is new or changed.
+/// An added or changed member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemberDiff {
-    /// Its place in the new object.
+    /// The index in the new object.
     pub place: usize,
-    /// What changed; `None` for a new member.
+    /// The change; `None` for an added member.
     pub change: Option<Diff>,
 }
 
-/// How a list changed: runs of elements, in order, that cover both lists.
+/// The changes of a list: runs of elements, in order, that cover both lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListDiff {
     pub runs: Vec<Run>,
 }
 
-/// Neighbouring elements that fared alike.
+/// Neighbouring elements with the same kind of change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// How they fared.
+    /// The kind of change.
     pub kind: RunKind,
-    /// Their start in the old list (the insertion point, if they are new).
+    /// The start in the old list (the insertion point of added elements).
     pub old: usize,
-    /// Their start in the new list (the position they would have, if they were removed).
+    /// The start in the new list (the position that removed elements would have).
     pub new: usize,
-    /// How many they are; one if changed.
+    /// The number of elements; one if changed.
     pub length: usize,
 }
 
-/// How elements fared.
+/// The kind of change of list elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunKind {
-    /// They stayed the same.
+    /// The elements are equal.
     Same,
-    /// They are new.
+    /// The elements are only in the new list.
     Added,
-    /// They are gone.
+    /// The elements are only in the old list.
     Removed,
     /// The element changed.
     Changed(Diff),
 }
 
-/// How a child of the new value came to be.
+/// The change of a child of the new value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Child<'a> {
-    /// Nothing changed, neither here nor further down.
+    /// Nothing changed in it or its descendants.
     Same,
-    /// It is new, with all that is in it.
+    /// It was added, with all its descendants.
     Added,
     /// It changed.
     Changed(&'a Diff),
 }
 
-/// A child of the old value that is gone.
+/// A removed child of the old value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// Its place in the old value.
+    /// The index in the old value.
     pub old: usize,
-    /// The position in the new value before which it would be.
+    /// The index in the new value before which it would be.
     pub before: usize,
 }
 
-/// A mark for display.
+/// A change marker for display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Nothing changed.
     Same,
-    /// Another value.
+    /// The value was replaced.
     Changed,
-    /// Something within changed.
+    /// A descendant changed.
     Inside,
 }
 
@@ -122,7 +122,7 @@ impl Diff {
         matches!(self, Diff::Same)
     }
 
-    /// The mark of the value itself.
+    /// The marker of the value itself.
     pub fn mark(&self) -> Mark {
         match self {
             Diff::Same => Mark::Same,
@@ -131,8 +131,8 @@ impl Diff {
         }
     }
 
-    /// How the child at a place of the new value came to be: the n-th member of an object, the n-th
-    /// element of a list. In a replaced value every child is new.
+    /// The change of the child at an index of the new value: the n-th member of an object, the n-th element of a list.
+    /// In a replaced value every child counts as added.
     pub fn child(&self, place: usize) -> Child<'_> {
         match self {
             Diff::Same => Child::Same,
@@ -142,8 +142,7 @@ impl Diff {
         }
     }
 
-    /// The children of the old value that are gone, in order. Of a replaced value none are named:
-    /// the whole is.
+    /// The removed children of the old value, in order. None for a replaced value, which is removed as a whole.
     pub fn removed(&self) -> Vec<Removed> {
         match self {
             Diff::Same | Diff::Replaced | Diff::Text => Vec::new(),
@@ -196,8 +195,8 @@ impl ObjectDiff {
 impl ListDiff {
     fn element(&self, place: usize) -> Child<'_> {
         let after = self.runs.partition_point(|run| run.new <= place);
-        // Removed runs take no place in the new list, so the run that holds the place is the last
-        // one before `after` that is not removed.
+        // Removed runs have no extent in the new list, so the last run before `after` that is not removed contains the
+        // index.
         let run = self.runs[..after]
             .iter()
             .rfind(|run| run.kind != RunKind::Removed);
@@ -222,7 +221,7 @@ impl ListDiff {
     }
 }
 
-/// A step of a path.
+/// A segment of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
     /// A member of an object.
@@ -231,28 +230,28 @@ pub enum Segment {
     Index(usize),
 }
 
-/// One change, with the path to it: in the old value for what is gone, else in the new one.
+/// One change, with its path: in the old value for a removal, otherwise in the new value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub path: Vec<Segment>,
-    /// The old value; `None` if it is new.
+    /// The old value; `None` if it was added.
     pub old: Option<Json>,
     /// The new value; `None` if it was removed.
     pub new: Option<Json>,
 }
 
-/// What happened at a path.
+/// The kind of change at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// It is new.
+    /// The value was added.
     Added,
-    /// It is gone.
+    /// The value was removed.
     Removed,
-    /// Another value.
+    /// The value was replaced.
     Changed,
 }
 
-/// The changes one by one, at most `limit` of them, in the order of the new value.
+/// The individual changes, at most `limit` of them, in the order of the new value.
 pub fn differences(old: &Json, new: &Json, limit: usize) -> Vec<Difference> {
     let mut lister = Lister {
         path: Vec::new(),

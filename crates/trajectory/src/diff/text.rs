@@ -1,24 +1,23 @@
-//! What changed within a text: what both have in common at the ends is the same, the rest was
-//! removed and added. That is exact for texts that grow or change in one place, which is what
-//! texts in frames do, and costs nothing else.
+//! Text diff by common prefix and suffix: the ends are equal, the rest was removed and added. That is exact for texts
+//! that grow or change in one place, which is typical of texts in frames, and takes linear time.
 
 use std::ops::Range;
 
-/// One text in three parts: the same start, a middle that differs, the same end. All ranges are
-/// in bytes and begin and end between characters.
+/// A text diff in three parts: a common prefix, a middle that differs, a common suffix. All ranges are in bytes and lie
+/// on character boundaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextDifference {
-    /// What both begin with, in either text.
+    /// The common prefix, in either text.
     pub start: Range<usize>,
-    /// What is gone, in the old text.
+    /// The removed range of the old text.
     pub removed: Range<usize>,
-    /// What is new, in the new text.
+    /// The added range of the new text.
     pub added: Range<usize>,
-    /// What both end with, in the new text.
+    /// The common suffix, in the new text.
     pub end: Range<usize>,
 }
 
-/// What changed from one text to the other, in whole words.
+/// The difference of two texts, extended to whole words.
 pub fn text_difference(old: &str, new: &str) -> TextDifference {
     let (mut start, mut end) = common_ends(old, new);
     if old.len() != start + end || new.len() != start + end {
@@ -33,7 +32,7 @@ pub fn text_difference(old: &str, new: &str) -> TextDifference {
     }
 }
 
-/// How many bytes both begin and end with, between characters, without overlap.
+/// The lengths of the common prefix and suffix in bytes, at character boundaries, without overlap.
 pub(crate) fn common_ends(old: &str, new: &str) -> (usize, usize) {
     let (left, right) = (old.as_bytes(), new.as_bytes());
     let shorter = left.len().min(right.len());
@@ -55,7 +54,7 @@ pub(crate) fn common_ends(old: &str, new: &str) -> (usize, usize) {
     (start, end)
 }
 
-/// How many bytes both begin with. By blocks, since texts in frames may be megabytes.
+/// The length of the common prefix in bytes. Compares blocks, since texts in frames may be megabytes.
 fn common_length(left: &[u8], right: &[u8]) -> usize {
     const BLOCK: usize = 64;
     let blocks = left
@@ -72,7 +71,7 @@ fn is_word(character: Option<char>) -> bool {
     character.is_some_and(|character| character.is_alphanumeric() || character == '_')
 }
 
-/// Moves a start back to the beginning of a word that continues in either text.
+/// Moves the end of the prefix back to the start of a word that continues in either text.
 fn word_start(old: &str, new: &str, start: usize) -> usize {
     let (kept, _) = old.split_at(start);
     let goes_on = is_word(old[start..].chars().next()) || is_word(new[start..].chars().next());
@@ -83,7 +82,7 @@ fn word_start(old: &str, new: &str, start: usize) -> usize {
         .len()
 }
 
-/// Moves an end forward out of a word that began before it in either text.
+/// Moves the start of the suffix forward out of a word that began before it in either text.
 fn word_end(old: &str, new: &str, end: usize) -> usize {
     let (_, kept) = old.split_at(old.len() - end);
     let began = is_word(old[..old.len() - end].chars().next_back())

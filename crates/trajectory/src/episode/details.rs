@@ -1,55 +1,55 @@
 //! Metadata of an episode and its steps: usage, times, scores, origin, and related episodes.
 //!
-//! All of it is optional. Episodes played here have little of it; imported ones have what their source recorded.
+//! All fields are optional. Episodes played here have few of them; imported ones have what their source recorded.
 
 use volary_core::json::{Json, Object, Text};
 
-/// What is known of a step besides its action and result.
+/// Metadata of a step besides its action and result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepDetails {
-    /// What the model thought before it acted.
+    /// The reasoning of the model before the action.
     pub reasoning: Option<Text>,
-    /// The model that acted, where steps differ or the source says it by step.
+    /// The model that acted, if steps differ or the source records it per step.
     pub model: Option<Text>,
-    /// What the step cost.
+    /// The tokens and cost of the step.
     pub usage: Option<Usage>,
-    /// When it began, in seconds since 1970 (UTC).
+    /// The start time, in seconds since 1970 (UTC).
     pub started: Option<f64>,
-    /// What went wrong, although the step as a whole was answered.
+    /// Errors within the step, although the step as a whole has a result.
     pub errors: Vec<StepError>,
 }
 
-/// Something that went wrong within a step.
+/// An error within a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepError {
-    /// The id of the call that failed; `None` if it was no call.
+    /// The id of the failed call; `None` if the error is not of a call.
     pub call: Option<Text>,
-    /// What failed, in the words of the source.
+    /// The error message of the source.
     pub message: Text,
 }
 
-/// Tokens and money. `None` is unknown, not zero.
+/// Tokens and cost. `None` is unknown, not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Tokens that the model read, cached ones included.
+    /// Input tokens of the model, cached ones included.
     pub input: Option<u64>,
-    /// Tokens that the model wrote, reasoning included.
+    /// Output tokens of the model, reasoning included.
     pub output: Option<u64>,
-    /// Those of the input that came from a cache.
+    /// Input tokens that were read from a cache.
     pub cached: Option<u64>,
-    /// Those of the output that were reasoning.
+    /// Output tokens of reasoning.
     pub reasoning: Option<u64>,
-    /// The price in US dollars.
+    /// The cost in US dollars.
     pub cost: Option<f64>,
 }
 
 impl Usage {
-    /// Whether nothing is known.
+    /// Whether every field is unknown.
     pub fn is_empty(&self) -> bool {
         *self == Usage::default()
     }
 
-    /// Both together; what only one of them knows counts.
+    /// The sum. A field that only one of both has keeps its value.
     pub fn plus(self, other: Usage) -> Usage {
         fn sum<T: Copy>(a: Option<T>, b: Option<T>, add: fn(T, T) -> T) -> Option<T> {
             match (a, b) {
@@ -67,70 +67,68 @@ impl Usage {
     }
 }
 
-/// How the rewards of an episode are known.
+/// The granularity of an episode's rewards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rewards {
-    /// Each step has its own; that of the episode is their sum.
+    /// Each step has a reward; the episode's reward is their sum.
     #[default]
     Steps,
-    /// The source gives one for the whole; those of the steps are 0 and mean nothing.
+    /// The source has one reward for the whole episode; those of the steps are 0 and meaningless.
     Whole(f64),
-    /// The source gives none; those of the steps are 0 and mean nothing.
+    /// The source has no rewards; those of the steps are 0 and meaningless.
     Unknown,
 }
 
-/// A judgement of the whole episode.
+/// A score of the whole episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Score {
     /// The scorer or the metric.
     pub name: Text,
-    /// The judgement: mostly a number, a text or true or false.
+    /// Usually a number, a text or a boolean.
     pub value: Json,
-    /// The explanation, if there is one.
     pub explanation: Option<Text>,
-    /// What else the source says of it.
+    /// Other members of the source.
     pub extras: Object,
 }
 
-/// What an episode was read from.
+/// The file and format that an episode was read from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// The name of the format, as its reader has it ("atif").
+    /// The format's name as its reader defines it ("atif").
     pub format: Text,
-    /// The version of the format, where the source says it.
+    /// The version of the format, if the source records it.
     pub version: Option<Text>,
-    /// The path of the file; empty where it has none.
+    /// The path of the file; empty if it has none.
     pub file: Text,
 }
 
-/// Another episode that belongs to this one.
+/// A link to a related episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// What the other one is to this one.
+    /// The relation of the other episode to this one.
     pub relation: Relation,
-    /// The id of the other one. It need not be there, and links may go in a circle.
+    /// The id of the other episode. It may not exist, and links may form cycles.
     pub episode: Text,
-    /// The step (from 0) of this one from which it goes, where known.
+    /// The step (from 0) of this episode at which the link applies, if known.
     pub step: Option<usize>,
 }
 
-/// What another episode is to this one.
+/// The relation of another episode to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relation {
-    /// It started this one.
+    /// The other episode started this one.
     Parent,
-    /// This one started it.
+    /// This episode started the other one.
     Subagent,
-    /// This episode continues that one.
+    /// This episode continues the other one.
     Predecessor,
-    /// That episode continues this one.
+    /// The other episode continues this one.
     Continuation,
     /// Both share their first steps, up to the step of the link.
     Branch,
 }
 
 impl Relation {
-    /// Every relation.
     pub const ALL: [Relation; 5] = [
         Relation::Parent,
         Relation::Subagent,
@@ -139,7 +137,7 @@ impl Relation {
         Relation::Branch,
     ];
 
-    /// Its name in files.
+    /// The name in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Relation::Parent => "parent",

@@ -1,5 +1,5 @@
-//! What an episode is: a recipe (environment, configuration, seed) and the ordered actions with
-//! all that came of them. [`details`]: what else is known of it.
+//! The episode: a recipe (environment, configuration, seed), and the ordered actions with their results. [`details`]:
+//! metadata.
 
 pub mod details;
 
@@ -12,28 +12,28 @@ use volary_core::{AnyMessage, Tool};
 use crate::frames::{FrameHistory, FramePatch};
 use crate::patch::PatchError;
 
-/// What makes the environment of an episode again. Local environments are deterministic: a
-/// recipe and the actions give the same observations, bit for bit (timings in infos aside).
+/// The input from which the environment of an episode can be recreated. Local environments are deterministic: a recipe
+/// and the actions reproduce the same observations bit for bit (except for timings in infos).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
     /// The name of the environment in the registry.
     pub environment: Text,
     pub configuration: Object,
-    /// The seed of all randomness in it. Below 2^53, so that every JSON reader preserves it.
+    /// The seed of all randomness in the environment. Below 2^53, so that every JSON reader preserves it.
     pub seed: u64,
-    /// The task that it came from, if it came from a dataset. For people; not needed to run.
+    /// The task, if it came from a dataset. For display; not needed to run.
     pub task: Option<TaskReference>,
 }
 
 /// The id of a call that was made here, derived from its step and its position in the action: nine letters and
 /// digits, the form that the strictest providers require. Because it is derived, links do not contain it.
 pub fn call_id(step: usize, call: usize) -> Text {
-    // Both are counts of things in memory, so they fit.
+    // Both are indices into memory, so they fit.
     let mut random = Random::new(step as u64).fork(&call.to_string());
     format!("{:09x}", random.below(1 << 36)).into()
 }
 
-/// Which task of which dataset.
+/// A reference to a task of a dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskReference {
     /// The name of the dataset.
@@ -42,23 +42,23 @@ pub struct TaskReference {
     pub id: Text,
 }
 
-/// What came of one action.
+/// The result of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The environment answered.
+    /// The environment returned observations.
     Observed {
         /// The observations.
         messages: Vec<AnyMessage>,
         /// The reward of this step.
         reward: f64,
-        /// Whether the environment says that the episode is over.
+        /// Whether the environment reports the end of the episode.
         done: bool,
-        /// Whether the environment says that the episode was cut off.
+        /// Whether the environment reports that the episode was truncated.
         truncated: bool,
     },
-    /// The step failed; the environment may go on.
+    /// The step failed; the environment may continue.
     Failed {
-        /// What failed and why, for people.
+        /// The error message for the user.
         message: Text,
     },
 }
@@ -67,95 +67,91 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {
     pub action: AnyMessage,
-    /// Its observations, reward and end.
     pub outcome: Outcome,
-    /// How long the step took in seconds, where known.
+    /// The duration of the step in seconds, if known.
     pub seconds: Option<f64>,
-    /// What is known of it in terms that all sources share.
+    /// Metadata in fields that all sources share.
     pub details: StepDetails,
-    /// What else is known of the step (by the policy or the source).
+    /// Other metadata of the step, from the policy or the source.
     pub extras: Object,
 }
 
 /// The state of an episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ending {
-    /// It can go on.
+    /// The episode can continue.
     #[default]
     Open,
     /// The environment reported `done`.
     Done,
-    /// The environment or a limit cut it off.
+    /// The environment or a limit truncated the episode.
     Truncated {
-        /// By what, for people.
+        /// The cause, for display.
         reason: Text,
     },
     /// The environment crashed (a panic); the steps so far are preserved.
     Crashed {
-        /// What is known of it.
+        /// The panic message, as far as it is known.
         message: Text,
     },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Episode {
-    /// Its id, unique among those of a person.
+    /// The id, unique within a user's episodes.
     pub id: Text,
-    /// What a person calls it.
+    /// The display name.
     pub name: Text,
-    /// What makes its environment again; `None` where the source did not say.
+    /// The input to recreate the environment; `None` if the source lacks it.
     pub recipe: Option<Recipe>,
     /// The policy that acted ("manual", "random", the name of an agent), if known.
     pub policy: Option<Text>,
-    /// The model that acted, where known.
+    /// The model that acted, if known.
     pub model: Option<Text>,
-    /// The environment, where known but not such that it can be made again (else see the recipe).
+    /// The environment, if it is known but cannot be recreated (otherwise see the recipe).
     pub environment: Option<Text>,
-    /// The task, where known but without a recipe.
+    /// The task, if it is known without a recipe.
     pub task: Option<TaskReference>,
-    /// The tools on offer.
+    /// The tools available to the agent.
     pub tools: Vec<Tool>,
     /// The observations of the reset.
     pub start: Vec<AnyMessage>,
     /// The steps in order.
     pub steps: Vec<StepRecord>,
-    /// Frame 0 is after the reset, frame `i` after step `i`. May hold fewer (or none) where the
-    /// source had none.
+    /// Frame 0 is after the reset, frame `i` after step `i`. May contain fewer frames (or none) if the source lacks
+    /// them.
     pub frames: FrameHistory,
-    /// Its state.
     pub ending: Ending,
-    /// How it ended in the source's own word ("submitted", "user_stop"), where it has one.
+    /// The ending in the source's own term ("submitted", "user_stop"), if there is one.
     pub outcome: Option<Text>,
-    /// How its rewards are known.
     pub rewards: Rewards,
-    /// How it was judged.
     pub scores: Vec<Score>,
     /// The usage of the whole episode, if the source recorded it; otherwise see [`Episode::usage`], which adds
     /// up the steps.
     pub total_usage: Option<Usage>,
-    /// When it began, in seconds since 1970 (UTC).
+    /// The start time, in seconds since 1970 (UTC).
     pub started: Option<f64>,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     pub seconds: Option<f64>,
-    /// What went wrong with the whole.
+    /// Errors of the whole episode.
     pub errors: Vec<Text>,
-    /// Other episodes that belong to it.
+    /// Links to related episodes.
     pub links: Vec<Link>,
-    /// What it was read from; `None` if it was made here.
+    /// The file it was read from; `None` if it was played here.
     pub source: Option<Source>,
-    /// Other data of the source, as the source names it.
+    /// Metadata of the source, under the source's names.
     pub metadata: Object,
-    /// What else the source had, as it was.
+    /// Other members of the source, unchanged.
     pub raw: Object,
 }
 
 impl Episode {
-    /// The sum of all rewards, 0 where they are unknown.
+    /// The sum of all rewards, 0 if they are unknown.
     pub fn total_reward(&self) -> f64 {
         self.reward().unwrap_or_default()
     }
 
-    /// The reward of the whole, where known.
+    /// The reward of the whole episode, if known.
     pub fn reward(&self) -> Option<f64> {
         match self.rewards {
             Rewards::Steps => Some(self.steps.iter().filter_map(StepRecord::reward).sum()),
@@ -174,14 +170,14 @@ impl Episode {
             && self.steps.iter().zip(&whole.steps).all(is_same)
     }
 
-    /// What all of it cost: as the source says, else the sum of the steps.
+    /// The usage of the whole episode: as recorded by the source, otherwise the sum of the steps.
     pub fn usage(&self) -> Usage {
         let steps = self.steps.iter().filter_map(|step| step.details.usage);
         self.total_usage
             .unwrap_or_else(|| steps.fold(Usage::default(), Usage::plus))
     }
 
-    /// The task that it was about, where known.
+    /// The task, if known.
     pub fn task(&self) -> Option<&TaskReference> {
         let recipe = self.recipe.as_ref();
         recipe
@@ -189,7 +185,7 @@ impl Episode {
             .or(self.task.as_ref())
     }
 
-    /// The name of the environment, where known.
+    /// The name of the environment, if known.
     pub fn environment(&self) -> Option<&Text> {
         let recipe = self.recipe.as_ref();
         recipe
@@ -197,7 +193,7 @@ impl Episode {
             .or(self.environment.as_ref())
     }
 
-    /// How many tools were called.
+    /// The number of tool calls.
     pub fn calls(&self) -> usize {
         let messages = self.messages();
         messages
@@ -225,13 +221,13 @@ impl Episode {
         self.steps.iter().map(|step| &step.action)
     }
 
-    /// Whether it came to an end.
+    /// Whether the episode has ended.
     pub fn is_over(&self) -> bool {
         self.ending != Ending::Open
     }
 
-    /// Appends a step and the frame after it; the ending follows from the step. An episode that began
-    /// without a frame stays without. On an error nothing changes.
+    /// Appends a step and the frame after it; the ending follows from the step. An episode that started without a frame
+    /// gets none. On an error nothing changes.
     pub fn record(&mut self, step: StepRecord, frame: FramePatch) -> Result<(), PatchError> {
         if !self.frames.is_empty() {
             self.frames.push_patch(frame)?;
@@ -241,8 +237,8 @@ impl Episode {
         Ok(())
     }
 
-    /// Goes back to after the first `steps` steps: what came later is gone, and the episode is
-    /// open, unless one of the steps that stay ended it.
+    /// Rewinds to the state after the first `steps` steps: later steps are dropped, and the episode is open unless one
+    /// of the remaining steps ended it.
     pub fn rewind(&mut self, steps: usize) {
         self.steps.truncate(steps);
         self.frames.truncate(steps + 1);
@@ -251,7 +247,7 @@ impl Episode {
 }
 
 impl StepRecord {
-    /// A step of which nothing else is known.
+    /// Creates a step without metadata.
     pub fn new(action: AnyMessage, outcome: Outcome) -> Self {
         StepRecord {
             action,
@@ -262,7 +258,7 @@ impl StepRecord {
         }
     }
 
-    /// The reward, if the step did not fail.
+    /// The reward; `None` if the step failed.
     pub fn reward(&self) -> Option<f64> {
         match self.outcome {
             Outcome::Observed { reward, .. } => Some(reward),
@@ -270,7 +266,7 @@ impl StepRecord {
         }
     }
 
-    /// The observations; none if the step failed.
+    /// The observations; empty if the step failed.
     pub fn messages(&self) -> &[AnyMessage] {
         match &self.outcome {
             Outcome::Observed { messages, .. } => messages,

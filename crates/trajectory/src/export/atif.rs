@@ -1,5 +1,5 @@
-//! ATIF 1.7, the trajectory format of Harbor. It allows no unknown members, so values that it does not define
-//! (reward, done, truncated, failures) are written to `extra`, where Volary reads them again.
+//! ATIF 1.7, the trajectory format of Harbor. It allows no unknown members, so values that it does not define (reward,
+//! done, truncated, failures) are written to `extra`, from which Volary reads them again.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -13,7 +13,7 @@ use crate::time;
 /// The version that is written.
 pub const VERSION: &str = "ATIF-v1.7";
 
-/// The text of a file: the episode, with those of `subagents` that it links to within it.
+/// The text of a file: the episode, with the linked ones of `subagents` nested in it.
 pub fn to_text(episode: &Episode, subagents: &[&Episode]) -> String {
     strict(trajectory(episode, subagents).into()).to_python_text()
 }
@@ -32,7 +32,7 @@ fn trajectory(episode: &Episode, subagents: &[&Episode]) -> Object {
         writer.step(step, episode, index, &own);
     }
     if writer.steps.is_empty() {
-        // There must be one.
+        // ATIF requires at least one step.
         writer.push("system", Json::from(""), Object::new());
     }
     let name = episode.policy.clone().unwrap_or_else(|| "unknown".into());
@@ -62,7 +62,7 @@ fn trajectory(episode: &Episode, subagents: &[&Episode]) -> Object {
         trajectory.insert("extra", extra);
     }
     if !own.is_empty() {
-        // One level: nested ones are listed next to their parents.
+        // One level: subagents of subagents are listed next to their parents.
         let within = own.iter().map(|other| Json::from(trajectory_alone(other)));
         trajectory.insert("subagent_trajectories", within.collect::<Vec<_>>());
     }
@@ -73,7 +73,7 @@ fn trajectory_alone(episode: &Episode) -> Object {
     trajectory(episode, &[])
 }
 
-/// From which step an episode links to another as its subagent.
+/// The step at which an episode links to another one as its subagent; `None` if it does not.
 fn links_to(episode: &Episode, other: &Episode) -> Option<Option<usize>> {
     let mut links = episode.links.iter();
     let link =
@@ -110,7 +110,7 @@ impl Writer {
         self.steps.push(step.into());
     }
 
-    /// A message that is not an action of the agent.
+    /// Writes a message that is not an action of the agent.
     fn said(&mut self, message: &AnyMessage) {
         let source = match message.role() {
             Role::Assistant => "agent",
@@ -195,7 +195,7 @@ fn calls(message: &AnyMessage) -> Vec<Json> {
         .collect()
 }
 
-/// A result names its call only if the step contains it. A failed call is recorded in its extra.
+/// A result names its call only if the step contains that call. A failed call is recorded in the result's `extra`.
 fn result(message: &AnyMessage, known: &[&Text], step: &StepRecord) -> Json {
     let mut result = Object::new();
     if let AnyMessage::Response(response) = message
@@ -251,7 +251,7 @@ fn extra(step: &StepRecord, episode: &Episode) -> Object {
         }
     }
     put(&mut extra, "seconds", step.seconds);
-    // Those of calls come with their results.
+    // Errors of calls are written with their results.
     let errors = step.details.errors.iter();
     let errors = errors.filter(|error| error.call.is_none());
     let errors: Vec<Json> = errors.map(|error| error.message.clone().into()).collect();
@@ -261,7 +261,7 @@ fn extra(step: &StepRecord, episode: &Episode) -> Object {
     extra
 }
 
-/// A text, or parts where there is more than text.
+/// A text, or a list of parts if there is more than text.
 fn content(body: &Body) -> Json {
     let parts = parts(body);
     match parts.as_slice() {
@@ -280,7 +280,7 @@ fn content(body: &Body) -> Json {
     Json::List(parts.collect())
 }
 
-/// The kind of an image, of those that ATIF knows.
+/// The media type of an image, if ATIF supports it.
 fn media_type(url: &str) -> Option<&'static str> {
     const KNOWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
     let kind = url

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::table::{Cell, Column, Row};
 use crate::time;
 
-/// The columns that are always there.
+/// The columns that every file has.
 pub const COLUMNS: [Column; 13] = [
     Column::Name,
     Column::Environment,
@@ -24,7 +24,7 @@ pub const COLUMNS: [Column; 13] = [
     Column::Outcome,
 ];
 
-/// The text of a file: a line of titles, then a line a row. The id comes first.
+/// The text of a file: a header line, then a line per row. The id comes first.
 pub fn to_text<'a>(rows: impl IntoIterator<Item = &'a Row>, columns: &[Column]) -> String {
     let mut text = String::from("id");
     for column in columns {
@@ -89,7 +89,7 @@ fn field(out: &mut String, text: &str, is_text: bool) {
     }
 }
 
-/// Appends a text as one field: without formulas, and quoted where RFC 4180 requires it.
+/// Appends a text as one field: formulas neutralized, and quoted if RFC 4180 requires it.
 pub fn push_text(out: &mut String, text: &str) {
     let text = without_formulas(text);
     if !text.contains([',', '"', '\n', '\r']) {
@@ -125,8 +125,8 @@ fn without_formulas(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a cell that starts like this is evaluated. A cell may open with quotes, and East Asian versions of
-/// spreadsheets take full-width signs as well.
+/// Whether a spreadsheet evaluates a cell that starts like this. A cell may start with quotes, and East Asian versions
+/// of spreadsheets accept full-width signs as well.
 fn starts_formula(cell: &str) -> bool {
     let signs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
     cell.starts_with(['\t', '\r']) || cell.trim_start_matches('"').starts_with(signs)
@@ -183,7 +183,7 @@ mod tests {
         fn no_cell_of_any_separator_is_a_formula(text in "[=+@;\t\r\n\",'a -]{0,24}") {
             let mut out = String::new();
             push_text(&mut out, &text);
-            // In the middle of a line, where a spreadsheet does not see the quotes around the field.
+            // In the middle of a line, where a spreadsheet ignores the quotes around the field.
             let line = format!("id,{out},x");
             for cell in line.split([';', '\t', '\n', '\r']) {
                 let cell = cell.trim_start_matches('"');

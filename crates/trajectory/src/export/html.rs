@@ -1,8 +1,8 @@
-//! One episode as a page that needs nothing else: no script, no font, no request; to send to someone and to print.
+//! One episode as a self-contained page, without scripts, fonts or requests; for sending and printing.
 //!
-//! Invariants: texts are escaped, so nothing in an episode becomes markup; the page forbids scripts and
-//! requests itself, by its Content-Security-Policy; images are shown only where their data is in the episode
-//! and is that of a picture, never SVG.
+//! Invariants: texts are escaped, so nothing in an episode becomes markup; the page's own Content-Security-Policy
+//! forbids scripts and requests; images are shown only if their data is embedded in the episode and is a raster image,
+//! never SVG.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ details{margin:.25rem 0}summary{color:var(--quiet);cursor:pointer}\
 img{max-width:100%}.bad{color:var(--bad)}.good{color:var(--good)}.quiet{color:var(--quiet)}\
 @media print{body{max-width:none;margin:0}article{break-inside:avoid-page}}";
 
-/// Longer texts are folded.
+/// Longer texts are collapsed. In bytes.
 const LONG: usize = 4000;
 
 /// The text of a file.
@@ -78,12 +78,12 @@ struct Page {
 }
 
 impl Page {
-    /// Markup of ours.
+    /// Appends trusted markup.
     fn raw(&mut self, markup: &'static str) {
         self.out.push_str(markup);
     }
 
-    /// A text of anyone's.
+    /// Appends untrusted text, escaped.
     fn text(&mut self, text: &str) {
         for character in text.chars() {
             match character {
@@ -92,7 +92,7 @@ impl Page {
                 '>' => self.out.push_str("&gt;"),
                 '"' => self.out.push_str("&quot;"),
                 '\'' => self.out.push_str("&#39;"),
-                // What turns texts round or hides in them is made visible.
+                // Makes invisible and bidirectional control characters visible.
                 '\u{200b}'
                 | '\u{200e}'..='\u{200f}'
                 | '\u{202a}'..='\u{202e}'
@@ -100,7 +100,7 @@ impl Page {
                 | '\u{feff}' => {
                     let _ = write!(self.out, "[U+{:04X}]", u32::from(character));
                 }
-                // HTML has no other control characters.
+                // HTML allows no other control characters.
                 '\u{0}'..='\u{8}'
                 | '\u{b}'
                 | '\u{c}'

@@ -1,4 +1,4 @@
-//! A log of Inspect (`.json`, version 2), which `inspect view` opens: a sample an episode.
+//! A log of Inspect (`.json`, version 2), which `inspect view` opens: one sample per episode.
 
 mod events;
 mod scores;
@@ -17,7 +17,7 @@ use events::{model_event, tool_event};
 use scores::scores;
 use store::Stores;
 
-/// The text of a file. `name` is what the log calls its task where the episodes do not agree on one.
+/// The text of a file. `name` is the log's task if the episodes do not share one.
 pub fn to_text(episodes: &[&Episode], name: &str) -> String {
     strict(log(episodes, name).into()).to_python_text()
 }
@@ -177,7 +177,7 @@ fn sample(episode: &Episode, id: Text, epoch: i64) -> Object {
     sample
 }
 
-/// The limit that a log of Inspect named.
+/// The limit recorded by an Inspect log, if Inspect supports it.
 fn known_limit(episode: &Episode) -> Option<Object> {
     let limit = episode.raw.get("limit")?;
     let kind = limit.get("type")?.as_text()?;
@@ -190,7 +190,7 @@ fn known_limit(episode: &Episode) -> Option<Object> {
         .then(|| object!({"type": (kind.clone()), "limit": value}))
 }
 
-/// Says why the model stopped at last, where the episode says it in one of Inspect's words.
+/// Sets the stop reason of the model's last output, if the episode's outcome is one of Inspect's reasons.
 fn tell_reason(output: &mut Json, episode: &Episode) {
     const REASONS: [&str; 6] = [
         "stop",
@@ -292,7 +292,7 @@ fn output(model: &Text, message: Json, step: &StepRecord) -> Json {
     output.into()
 }
 
-/// Inspect counts what came from a cache apart from the input.
+/// Inspect counts cached tokens separately from the input.
 fn usage_to_json(usage: &Usage) -> Option<Object> {
     if usage.is_empty() {
         return None;

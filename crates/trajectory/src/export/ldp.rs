@@ -1,4 +1,4 @@
-//! Trajectories of ldp, one a file: the id on a line, then one transition a line.
+//! Trajectories of ldp, one per file: a line with the id, then one transition per line.
 
 use volary_core::json::{Json, Object};
 use volary_core::random::Random;
@@ -37,7 +37,8 @@ pub fn to_text(episode: &Episode) -> String {
             } => (reward, done, truncated),
             Outcome::Failed { .. } => (0.0, false, false),
         };
-        // ldp knows rewards of steps alone: that of the whole comes with the last one, so that the sum is right.
+        // ldp supports only rewards by step: the reward of the whole episode is put on the last step, so that the sum
+        // is right.
         let reward = match episode.rewards {
             Rewards::Steps => reward,
             Rewards::Whole(whole) if index + 1 == episode.steps.len() => whole,
@@ -56,7 +57,7 @@ pub fn to_text(episode: &Episode) -> String {
     text
 }
 
-/// The action as the result of an operation: that of the source, where it was one.
+/// The action as the result of an operation: the source's operation, if it had one.
 fn action(step: &StepRecord, call: Json) -> Json {
     let source = step.extras.get("action");
     let text = |key: &str, otherwise: &str| {
@@ -88,7 +89,7 @@ fn message(message: &AnyMessage) -> Json {
     dumped(message, &[]).unwrap_or_default().into()
 }
 
-/// An id of the form that ldp requires: random, but the same for the same episode.
+/// An id in the format that ldp requires: pseudorandom, but deterministic for an episode.
 fn uuid(random: &mut Random) -> String {
     let mut part = |digits: u32| {
         format!(

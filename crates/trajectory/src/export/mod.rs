@@ -1,4 +1,4 @@
-//! Episodes in the formats of other tools, and for people.
+//! Writers for the formats of other tools, and for reading.
 //!
 //! - [`atif`]: ATIF 1.7 (Harbor). [`inspect`]: a log of Inspect, `.json`. [`ldp`]: trajectories of ldp.
 //! - [`csv`]: a table for spreadsheets. [`html`]: one episode as a self-contained page.

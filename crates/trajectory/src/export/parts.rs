@@ -1,4 +1,4 @@
-//! What several formats share: strict JSON, content in parts, results of steps.
+//! Shared helpers of several formats: strict JSON, content in parts, results of steps.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use volary_core::{AnyMessage, ToolResponseMessage};
 
 use crate::episode::{Outcome, StepRecord};
 
-/// The value with null in place of numbers that JSON does not have.
+/// Replaces numbers that JSON cannot represent by null.
 pub(super) fn strict(value: Json) -> Json {
     match value {
         Json::Float(number) if !number.is_finite() => Json::Null,
@@ -23,8 +23,8 @@ pub(super) fn strict(value: Json) -> Json {
     }
 }
 
-/// A message as aviary dumps it, without some members. Content that says it is JSON and is not goes out as the
-/// text it is; `None` if the message cannot be dumped at all.
+/// Dumps a message as aviary does, without some members. Content that is declared as JSON but is not is written as
+/// text; `None` if the message cannot be dumped at all.
 pub(crate) fn dumped(message: &AnyMessage, exclude: &[&str]) -> Option<Object> {
     let options = DumpOptions {
         exclude,
@@ -40,10 +40,10 @@ pub(crate) fn dumped(message: &AnyMessage, exclude: &[&str]) -> Option<Object> {
     dump.ok()
 }
 
-/// Content as people and models see it.
+/// A part of a message's content.
 pub(super) enum Part {
     Text(Text),
-    /// An image: its URL, mostly a data URL.
+    /// An image: its URL, usually a data URL.
     Image(Text),
     /// A block of another kind.
     Other(Json),
@@ -80,8 +80,8 @@ fn part(block: Json) -> Part {
     found.unwrap_or(Part::Other(block))
 }
 
-/// What came of a step. A failed one leaves each of its calls answered by the failure: most tools refuse
-/// calls without an answer.
+/// The result of a step. If it failed, each of its calls is answered by the failure, because most tools reject calls
+/// without a response.
 pub(super) fn observed(step: &StepRecord) -> Cow<'_, [AnyMessage]> {
     match (&step.outcome, &step.action) {
         (Outcome::Observed { messages, .. }, _) => Cow::Borrowed(messages),
@@ -94,14 +94,14 @@ pub(super) fn observed(step: &StepRecord) -> Cow<'_, [AnyMessage]> {
     }
 }
 
-/// Puts a value that is there.
+/// Inserts a value if it is `Some`.
 pub(super) fn put(object: &mut Object, key: &'static str, value: Option<impl Into<Json>>) {
     if let Some(value) = value {
         object.insert(key, value);
     }
 }
 
-/// A count as JSON.
+/// Converts a count to JSON.
 pub(super) fn count(count: u64) -> Json {
     Json::from(i64::try_from(count).unwrap_or(i64::MAX))
 }

@@ -1,6 +1,6 @@
-//! What slime reads and writes: a Sample, and an InteractionResult, from an episode with recorded tokens.
+//! Writes slime's formats, a `Sample` or an `InteractionResult`, from an episode with recorded tokens.
 //!
-//! Messages are flat: the calls of the assistant are markup in its text, as it was sampled where that is known.
+//! Messages are flat: the assistant's calls are markup in its text, in the sampled form if that is known.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, Role, json, object};
@@ -8,17 +8,17 @@ use volary_core::{AnyMessage, Role, json, object};
 use crate::episode::{Ending, Episode};
 use crate::token_record::{TokenRecord, TokenRecordError};
 
-/// The tool that answers the user; in text it is a turn without a call.
+/// The tool that answers the user; as text it is a turn without a call.
 const RESPOND: &str = "respond";
 
 /// Why an episode cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SlimeError {
-    /// Tokens cannot be made from texts here.
+    /// The episode has no tokens, and they cannot be computed from texts here.
     #[error("No tokens were recorded with this episode.")]
     NoTokens,
-    /// The recorded ones are damaged.
+    /// The recorded tokens are damaged.
     #[error("{0}.")]
     Tokens(#[from] TokenRecordError),
 }
@@ -54,7 +54,7 @@ pub fn interaction(episode: &Episode) -> Result<Json, SlimeError> {
     Ok(result.into())
 }
 
-/// A record as a line of JSON.
+/// Serializes a record as a line of JSON.
 pub fn line(record: &Json) -> String {
     let mut text = record.to_python_text();
     text.push('\n');
@@ -92,7 +92,7 @@ fn index(episode: &Episode) -> Json {
     }
 }
 
-/// The rendered prompt. A sample without messages has it as its only opening message.
+/// The rendered prompt. For a sample without messages it is the only opening message.
 fn prompt(episode: &Episode) -> Json {
     match (episode.raw.get("prompt"), episode.start.as_slice()) {
         (Some(prompt), _) => prompt.clone(),
@@ -135,7 +135,7 @@ fn flat(message: &AnyMessage) -> Json {
         Role::Function => Role::Tool,
         role => role,
     };
-    // What the user says to an answer is no message of a tool, whatever it was played by.
+    // The user's reply to an answer is not a tool message, whichever tool produced it.
     if let AnyMessage::Response(response) = message
         && *response.name == *RESPOND
     {
@@ -151,7 +151,7 @@ fn flat(message: &AnyMessage) -> Json {
     flat.into()
 }
 
-/// The text of a message with its calls as markup: as it was sampled where that is known, else as Qwen writes them.
+/// The text of a message with its calls as markup: in the sampled form if that is known, otherwise in Qwen's format.
 fn sampled(message: &AnyMessage) -> Text {
     let content = message.body().content.clone().unwrap_or_default();
     let AnyMessage::Request(request) = message else {

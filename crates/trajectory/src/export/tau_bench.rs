@@ -10,7 +10,7 @@ use crate::messages_jsonl;
 
 const TRIAL: &str = "trial";
 
-/// The results of episodes. Those of one task are its trials, in order.
+/// The results of episodes. Episodes of the same task are numbered as its trials, in order.
 pub fn to_text(episodes: &[&Episode]) -> String {
     let mut rows: Vec<Json> = Vec::with_capacity(episodes.len());
     let mut trials = BTreeMap::<String, i64>::new();
@@ -26,7 +26,7 @@ pub fn to_text(episodes: &[&Episode]) -> String {
     text
 }
 
-/// An episode that failed has no reward and no messages, as there.
+/// As in tau-bench, an episode that failed has no reward and no messages.
 fn row(episode: &Episode, task: Json, trial: i64) -> Json {
     let (reward, info, messages) = match &episode.ending {
         Ending::Crashed { message } if episode.steps.is_empty() => {
@@ -55,14 +55,14 @@ fn info(episode: &Episode) -> Object {
     info
 }
 
-/// The number of the trial, which the reader of results keeps as a text.
+/// The number of the trial, which the reader of results stores as text.
 fn trial_of(episode: &Episode) -> Option<i64> {
     let trial = episode.metadata.get(TRIAL)?;
     let text = trial.as_text().and_then(|text| text.parse().ok());
     text.or_else(|| trial.as_i64())
 }
 
-/// The number of the task, which the scripts compare as a number.
+/// The number of the task, which tau-bench's scripts compare as a number.
 fn task_id(episode: &Episode, place: usize) -> Json {
     let id = episode.task().and_then(|task| task.id.parse::<i64>().ok());
     id.unwrap_or_else(|| i64::try_from(place).unwrap_or(i64::MAX))

@@ -1,6 +1,6 @@
-//! What AutoGen's agents said: a `TaskResult` `{messages: [{source, type: "TextMessage", …}], stop_reason}` or its messages alone; the
-//! context of a model `{messages: [{type: "UserMessage", …}]}`; and the saved state of a team, whose agents have a context
-//! each, and whose manager has the thread of all.
+//! Messages of AutoGen's agents: a `TaskResult` `{messages: [{source, type: "TextMessage", …}], stop_reason}` or its
+//! messages alone; the context of a model `{messages: [{type: "UserMessage", …}]}`; and the saved state of a team, in
+//! which each agent has a context, and the manager has the whole thread.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Role, object};
@@ -12,7 +12,7 @@ use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Link, Relation, Rewards};
 
-/// The kinds of messages in a model's context, and those that agents exchange.
+/// The types of messages in a model's context, and of messages between agents.
 const KINDS: [&str; 14] = [
     "SystemMessage",
     "UserMessage",
@@ -30,7 +30,7 @@ const KINDS: [&str; 14] = [
     "CodeExecutionEvent",
 ];
 
-/// A team within a team, and so on; more is not read.
+/// The maximum depth of nested teams.
 const DEEPEST: usize = 8;
 
 pub(super) struct AutoGen;
@@ -141,7 +141,7 @@ fn team(mut state: Object, id: Text, above: Option<Text>, depth: usize, sink: &m
         thread(state, messages, episode, sink);
     }
     for (name, mut agent) in agents {
-        // The name, and what AutoGen adds to it.
+        // The name without AutoGen's suffix.
         let short = name.split(['/', '_']).next().unwrap_or_default();
         let short: Text = if short.is_empty() {
             name.clone()
@@ -176,7 +176,7 @@ fn team(mut state: Object, id: Text, above: Option<Text>, depth: usize, sink: &m
     }
 }
 
-/// Messages in order to an episode of which its id, name and links are known.
+/// Builds an episode from messages; its id, name and links are set already.
 fn thread(mut rest: Object, messages: Vec<Json>, mut episode: Episode, sink: &mut Sink<'_>) {
     let stop = rest.take_text("stop_reason");
     let is_limit = stop
@@ -213,7 +213,7 @@ fn thread(mut rest: Object, messages: Vec<Json>, mut episode: Episode, sink: &mu
     sink.episode(episode);
 }
 
-/// Reads a message, or gives it back if it is an event of another kind.
+/// Reads a message; returns it unread if it is an event of another type.
 fn message_of(
     mut message: Object,
     thought: &mut Option<Text>,
@@ -295,7 +295,7 @@ fn answered(result: &Json) -> ImportedMessage {
     }
 }
 
-/// A content, in which images are shown. AutoGen stores them as PNG.
+/// Converts a content, so that images are shown. AutoGen stores them as PNG.
 fn blocks(content: Json) -> Json {
     let block = |value: Json| match text_at(&value, &["data"]) {
         Some(data) => {

@@ -1,9 +1,9 @@
-//! Chat messages in the forms of many tools: OpenAI's, Anthropic's blocks, and mixtures of both.
+//! Reads chat messages in the forms of many tools: OpenAI's, Anthropic's blocks, and mixtures of both.
 //!
 //! - `shapes`: converts messages of other tools to OpenAI's form. `parts`: the parts of a message.
 //!
-//! Invariants: nothing is refused and nothing is lost. An unusual message gets the role that it names (or the
-//! role user); unknown members go into its info.
+//! Invariants: nothing is rejected and nothing is lost. An unusual message gets the role that it names (or the role
+//! `user`); unknown members go into its info.
 
 mod parts;
 mod shapes;
@@ -28,20 +28,20 @@ pub(crate) fn is_message(value: &Json) -> bool {
     shapes::is_message(value)
 }
 
-/// Messages in order, in which items of OpenAI's Responses that make one answer are one.
+/// Joins items of OpenAI's Responses API that form one reply into one message.
 pub(crate) fn joined(messages: Vec<Json>) -> Vec<Json> {
     shapes::joined(messages)
 }
 
-/// Reads messages in order. Items of OpenAI's Responses that make one answer are put together.
+/// Reads messages in order. Items of OpenAI's Responses API that form one reply are joined.
 pub(crate) fn read_all(messages: Vec<Json>) -> impl Iterator<Item = ImportedMessage> {
     shapes::joined(messages)
         .into_iter()
         .flat_map(|message| read(&message))
 }
 
-/// Reads a message. Blocks with results of tools become messages of their own, before the rest (after it, where
-/// an assistant's message holds them: its calls were answered at once).
+/// Reads a message. Blocks with tool results become separate messages, before the rest (after it in an assistant's
+/// message, whose calls were answered at once).
 pub(crate) fn read(value: &Json) -> Vec<ImportedMessage> {
     let Json::Object(object) = value else {
         return match value {
@@ -82,7 +82,7 @@ pub(crate) fn read(value: &Json) -> Vec<ImportedMessage> {
     parts.said(role.unwrap_or_default(), rest)
 }
 
-/// The role of a name, with the names that other tools use.
+/// The role of a name, including the names that other tools use.
 pub(crate) fn role_of(name: &str) -> Option<Role> {
     Role::from_name(name).or(match name {
         "developer" => Some(Role::System),
@@ -92,12 +92,12 @@ pub(crate) fn role_of(name: &str) -> Option<Role> {
     })
 }
 
-/// A plain message with this body.
+/// Builds a plain message.
 pub(crate) fn plain(role: Role, body: Body) -> ImportedMessage {
     Message { role, body }.into()
 }
 
-/// A message of a model with this content and these calls.
+/// Builds a message of a model with this content and these calls.
 pub(crate) fn acted(content: Json, calls: Vec<ToolCall>) -> ImportedMessage {
     let body = body(content);
     match calls.is_empty() {
@@ -110,7 +110,7 @@ pub(crate) fn acted(content: Json, calls: Vec<ToolCall>) -> ImportedMessage {
     }
 }
 
-/// The answer of a tool to a call. One without an id answers the call that [`Transcript`] finds for it.
+/// Builds a tool's response to a call. [`Transcript`] matches a response without an id to a call.
 ///
 /// [`Transcript`]: super::transcript::Transcript
 pub(crate) fn answer(call: Text, name: Text, content: Json) -> ImportedMessage {
@@ -124,7 +124,7 @@ pub(crate) fn answer(call: Text, name: Text, content: Json) -> ImportedMessage {
     .into()
 }
 
-/// The same answer as one that says why its call failed.
+/// Marks a response as the error message of its call.
 pub(crate) fn failed(mut answer: ImportedMessage) -> ImportedMessage {
     let body = answer.message.body();
     answer.details.errors.push(StepError {
@@ -134,14 +134,14 @@ pub(crate) fn failed(mut answer: ImportedMessage) -> ImportedMessage {
     answer
 }
 
-/// A call in any of its shapes: `{id, function: {name, arguments}}` or flat; arguments as an object, or as
-/// its text.
+/// Reads a call in any of its forms: `{id, function: {name, arguments}}` or flat; arguments as an object or as JSON
+/// text.
 pub(crate) fn call(value: &Json) -> ToolCall {
     let function = match value.get("function") {
         Some(function @ Json::Object(_)) => function,
         _ => value,
     };
-    // Where there are several ids, the answer names the first of these.
+    // If there are several ids, responses use the first of these.
     const IDS: [&str; 5] = ["call_id", "tool_call_id", "toolCallId", "toolUseId", "id"];
     const NAMES: [&str; 5] = ["name", "function", "function_name", "toolName", "tool_name"];
     const GIVEN: [&str; 4] = ["arguments", "input", "args", "parameters"];
@@ -164,7 +164,7 @@ pub(crate) fn arguments(value: Json) -> Object {
         Json::Null => Object::new(),
         Json::Text(text) => match Json::parse(&text) {
             Ok(Json::Object(object)) => object,
-            // Written out twice.
+            // JSON that was encoded twice.
             Ok(Json::Text(inner)) if inner.trim_start().starts_with('{') => {
                 arguments(Json::Text(inner))
             }
@@ -175,15 +175,15 @@ pub(crate) fn arguments(value: Json) -> Object {
     }
 }
 
-/// A content: a text as it is; blocks of text and images as the blocks that they are (a single block of text
-/// as its text); anything else as JSON.
+/// Reads a content: a text unchanged; text and image blocks as blocks (a single text block as text); anything else as
+/// JSON.
 pub(crate) fn body(content: Json) -> Body {
     let mut parts = Parts::default();
     parts.content(content);
     parts.body()
 }
 
-/// A tool in OpenAI's shape, or flat. `None` without a name.
+/// Reads a tool in OpenAI's form, or flat. `None` without a name.
 pub(crate) fn tool(value: &Json) -> Option<Tool> {
     let function = value.get("function").unwrap_or(value);
     let name = function.get("name").and_then(Json::as_text)?;
@@ -221,7 +221,7 @@ fn parameters(schema: &Object) -> Parameters {
     }
 }
 
-/// Tokens as OpenAI, Anthropic and others name them. `None` if there are none.
+/// Reads token counts under the names of OpenAI, Anthropic and others. `None` if there are none.
 pub(crate) fn usage(value: &Json) -> Option<Usage> {
     let count = |path: &[&str]| {
         let found = path.iter().try_fold(value, |value, key| value.get(key))?;
@@ -238,7 +238,7 @@ pub(crate) fn usage(value: &Json) -> Option<Usage> {
         &["inputTokens"],
     ]);
     if from_anthropic {
-        // Anthropic counts what was cached apart from the rest.
+        // Anthropic counts cached tokens separately.
         let cached = ["cache_read_input_tokens", "cache_creation_input_tokens"];
         let counts = cached.iter().filter_map(|key| count(&[key]));
         let cached = counts.fold(0, u64::saturating_add);
@@ -270,7 +270,7 @@ pub(crate) fn usage(value: &Json) -> Option<Usage> {
     (!usage.is_empty()).then_some(usage)
 }
 
-/// The message with more in its info.
+/// Adds members to the info of a message.
 pub(crate) fn with_info(mut message: AnyMessage, info: Object) -> AnyMessage {
     if !info.is_empty() {
         let body = match &mut message {

@@ -1,5 +1,5 @@
-//! Conversations in OpenAI's shape, `{messages, tools?}` each, one or one a line; in ShareGPT's shape
-//! `{conversations: [{from, value}]}`; or a bare list of messages. Tables of trajectories have the same under
+//! Conversations in OpenAI's form, `{messages, tools?}` each, one per file or one per line; in ShareGPT's form
+//! `{conversations: [{from, value}]}`; or a bare list of messages. Tables of trajectories have the same contents under
 //! other names, or as JSON texts.
 
 use volary_core::json::{Json, Object, Text};
@@ -66,7 +66,7 @@ impl Reader for ChatFile {
     }
 }
 
-/// Whether the document is the messages of one conversation.
+/// Whether the document is a bare list of messages.
 fn is_bare(document: &Document) -> bool {
     let several = match document {
         Document::Lines(_) | Document::Value(Json::List(_)) => true,
@@ -76,7 +76,7 @@ fn is_bare(document: &Document) -> bool {
     several && samples.peek().is_some() && samples.all(chat::is_message)
 }
 
-/// The members under which tools keep the messages of a conversation.
+/// The members in which tools store the messages of a conversation.
 const LISTS: [&str; 7] = [
     "messages",
     "conversations",
@@ -93,7 +93,7 @@ fn is_conversation(value: &Json) -> bool {
             let is = |value: &Json| chat::is_message(value) || is_turn(value) || has_role(value);
             !list.is_empty() && list.iter().take(8).all(is)
         }
-        // Written as JSON text, as tables hold it.
+        // JSON text, as in the cells of tables.
         Some(Json::Text(text)) => text.starts_with("[{") && text.contains("\"role\""),
         _ => false,
     };
@@ -150,7 +150,7 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
         });
     }
     for key in ["tools", "functions"] {
-        // ShareGPT keeps tools as JSON text.
+        // ShareGPT stores tools as JSON text.
         if let Some(text) = rest.take_text(key)
             && let Ok(value) = Json::parse(&text)
         {
@@ -193,15 +193,15 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
     episode
 }
 
-/// A reply of a model, as logs of calls record it next to the input messages.
+/// A reply of a model, which logs of calls record next to the input messages.
 struct Reply {
     message: Json,
     model: Option<Text>,
     usage: Option<Usage>,
 }
 
-/// Takes the reply out of a logged call (LiteLLM's, OpenHands'), with the tools that were on offer. None where the last
-/// message says the same.
+/// Takes the reply out of a logged call (LiteLLM's, OpenHands'), with the available tools. `None` if the last message
+/// is the same.
 fn reply(rest: &mut Object) -> Option<Reply> {
     let response = rest.take("response").map(unpacked)?;
     let choice = response.get("choices").and_then(Json::as_list);
@@ -234,8 +234,8 @@ fn reply(rest: &mut Object) -> Option<Reply> {
     })
 }
 
-/// The columns of a table of traces (of terminus-2 and others that Harbor runs) besides the messages: task,
-/// agent, and as the result the reward or the error.
+/// Reads the columns of a table of traces (of terminus-2 and others that Harbor runs) besides the messages: task,
+/// agent, and the reward or the error as the result.
 fn trial(episode: &mut Episode, rest: &mut Object, sink: &Sink<'_>) {
     let is_trace = rest.contains_key("agent") && rest.contains_key("task");
     if !is_trace
@@ -268,7 +268,7 @@ fn trial(episode: &mut Episode, rest: &mut Object, sink: &Sink<'_>) {
             .filter(|text| !text.is_empty())
     };
     if let Some(name) = text("trial_name") {
-        // A trial has a trace for each call of its model.
+        // A trial has one trace per model call.
         episode.name = match text("episode") {
             Some(part) => format!("{name}, {part}").into(),
             None => name.clone(),
@@ -276,7 +276,7 @@ fn trial(episode: &mut Episode, rest: &mut Object, sink: &Sink<'_>) {
     }
 }
 
-/// What says something short of the whole is for people; the rest is raw.
+/// Short values of the whole conversation become metadata; the rest is raw.
 fn metadata(episode: &mut Episode, rest: &mut Object) {
     if let Some(metadata) = rest.take_object("metadata") {
         episode.metadata = metadata;
@@ -298,7 +298,7 @@ fn metadata(episode: &mut Episode, rest: &mut Object) {
         .extend_missing(Object::from_distinct(found));
 }
 
-/// A turn of ShareGPT as a message; other messages as they are.
+/// Converts a turn of ShareGPT to a message; returns other messages unchanged.
 pub(super) fn turn(value: Json) -> Json {
     let mut turn = match value {
         Json::Object(turn) if turn.contains_key("from") && !turn.contains_key("role") => turn,

@@ -1,4 +1,4 @@
-//! Archives: what their bytes are, and what they hold.
+//! Archives and compressed files: detection of their format, and their contents.
 
 use std::io::Read;
 
@@ -14,7 +14,7 @@ pub(super) enum Container {
     Zstandard,
 }
 
-/// The kind of container that bytes begin as.
+/// Detects the format of a container from its first bytes.
 pub(super) fn container(start: &[u8]) -> Option<Container> {
     const TAR_MARK: std::ops::Range<usize> = 257..262;
     if is_archive(start) {
@@ -30,7 +30,7 @@ pub(super) fn container(start: &[u8]) -> Option<Container> {
     }
 }
 
-/// What a single packed file unpacks to; whether it is cut off.
+/// Unpacks a single compressed file. Also returns the error if it is truncated.
 pub(super) fn unpack_single(
     container: Container,
     bytes: &[u8],
@@ -88,7 +88,7 @@ pub(super) fn untar(bytes: &[u8], limits: Limits) -> (Vec<(String, Vec<u8>)>, Op
         }
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let mut content = Vec::new();
-        // A slice cannot give more than it has, so no size that a header claims is believed.
+        // Reading a slice cannot return more than its length, so a size in a header is never trusted.
         let read = entry.read_to_end(&mut content);
         files.push((name, content));
         if let Err(error) = read {
@@ -98,7 +98,7 @@ pub(super) fn untar(bytes: &[u8], limits: Limits) -> (Vec<(String, Vec<u8>)>, Op
     (files, None)
 }
 
-/// The name of what a packed file holds.
+/// The name of the file within a compressed file.
 pub(super) fn inner_name(name: &str) -> String {
     for (ending, instead) in [(".tgz", ".tar"), (".gz", ""), (".zst", ""), (".zstd", "")] {
         if let Some(stem) = name.strip_suffix(ending) {

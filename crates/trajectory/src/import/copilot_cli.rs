@@ -1,6 +1,6 @@
-//! Sessions of GitHub Copilot CLI (`session-state/ID/events.jsonl`): an event a line, `{type, data, id, parentId, timestamp}`. A
-//! message of the model names its calls; what came of each is an event of its own. Messages of a subagent name the call
-//! that started it; they are an episode of their own.
+//! Sessions of GitHub Copilot CLI (`session-state/ID/events.jsonl`): one event per line, `{type, data, id, parentId,
+//! timestamp}`. A message of the model contains its calls; the result of each call is a separate event. Messages of a
+//! subagent contain the id of the call that started it; each subagent becomes an episode.
 
 use std::collections::BTreeMap;
 
@@ -79,18 +79,18 @@ fn is_event(value: &Json) -> bool {
     has("data") && has("parentId") && kind(value).is_some_and(|kind| SAID.contains(&&*kind))
 }
 
-/// The main thread, or that of a subagent.
+/// The main thread, or the thread of a subagent.
 #[derive(Default)]
 struct Thread {
     transcript: Transcript,
-    /// What was thought before the message that comes next.
+    /// The reasoning before the next message.
     reasoning: Option<Text>,
     name: Option<Text>,
     model: Option<Text>,
     errors: Vec<Text>,
 }
 
-/// A session while its events are read.
+/// The state while a session is read.
 #[derive(Default)]
 struct Session {
     about: Object,
@@ -100,7 +100,7 @@ struct Session {
     version: Option<Text>,
     started: Option<f64>,
     main: Thread,
-    /// The subagents, by the call that started each.
+    /// The subagents, keyed by the call that started each.
     agents: BTreeMap<Text, Thread>,
     links: Vec<(Text, Option<usize>)>,
     usage: Option<Usage>,
@@ -174,7 +174,7 @@ impl Session {
                 }
             }
             "subagent.started" => self.agent(data),
-            // These may have headers and tokens of servers.
+            // These may contain headers and tokens of servers.
             kind if kind.contains("oauth") || kind.contains("headers") => self.secret += 1,
             "assistant.turn_start" | "assistant.turn_end" | "hook.start" | "hook.end" => {}
             _ => {
@@ -199,7 +199,7 @@ impl Session {
         }
     }
 
-    /// What all models together used, and how it ended.
+    /// Reads the usage of all models together, and how the session ended.
     fn shutdown(&mut self, mut data: Object) {
         let models = data.take_object("modelMetrics").unwrap_or_default();
         let used = models
@@ -271,7 +271,7 @@ impl Session {
         thread.transcript.push(said);
     }
 
-    /// A call that no message named: the user made it.
+    /// A call that is in no message was made by the user.
     fn called(&mut self, mut data: Object, when: Option<f64>) {
         let id = data.take_text("toolCallId").unwrap_or_default();
         let name = data.take_text("toolName").unwrap_or_default();
@@ -378,7 +378,7 @@ impl Session {
     }
 }
 
-/// Tokens. Costs are multiples of a request there, not money.
+/// Token counts. Costs are counted in requests there, not in money.
 fn usage(value: &Object) -> Option<Usage> {
     let number = |key| value.get(key).and_then(count);
     let usage = Usage {

@@ -1,17 +1,17 @@
-//! Bytes to text, whatever their encoding.
+//! Decodes bytes to text in any common encoding.
 //!
 //! UTF-8 with or without a byte order mark, UTF-16 and UTF-32 in both byte orders, and otherwise Windows-1252,
 //! which accepts every byte.
 
 use std::borrow::Cow;
 
-/// A text, and what there is to say of its encoding.
+/// A decoded text, and a remark about its encoding.
 pub(crate) struct Decoded<'a> {
     pub text: Cow<'a, str>,
     pub remark: Option<&'static str>,
 }
 
-/// Decodes a text; `None` if the bytes are none.
+/// Decodes a text; `None` if the bytes are not text.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Decoded<'_>> {
     if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         return decode_bytes(rest);
@@ -29,7 +29,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Decoded<'_>> {
         return Some(utf16(rest, u16::from_be_bytes));
     }
     match bytes {
-        // JSON begins with two ASCII characters at least.
+        // JSON starts with at least two ASCII characters.
         [first, 0, second, 0, ..] if *first != 0 && *second != 0 => {
             Some(utf16(bytes, u16::from_le_bytes))
         }
@@ -95,7 +95,7 @@ fn decode_bytes(bytes: &[u8]) -> Option<Decoded<'_>> {
     })
 }
 
-/// Whether there are more characters of several bytes than bytes that fit nowhere.
+/// Whether there are more multi-byte characters than invalid bytes.
 fn is_mostly_utf8(bytes: &[u8]) -> bool {
     let (mut fit, mut unfit) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {

@@ -13,7 +13,7 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// Says it from the start of the file; `whole` if that is all of it.
+/// Describes a file from its first bytes; `whole` is true if they are all of it.
 pub(super) fn describe(start: &[u8], whole: bool) -> String {
     const MAGIC: [(&[u8], &str); 14] = [
         (b"\x89PNG", "a PNG image"),
@@ -40,7 +40,7 @@ pub(super) fn describe(start: &[u8], whole: bool) -> String {
     if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
         return (*what).to_owned();
     }
-    // A character may be cut at the end of the start.
+    // The last character may be truncated.
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
         Err(error) if error.error_len().is_none() => {
@@ -81,7 +81,7 @@ fn describe_json(value: &Json) -> String {
     }
 }
 
-/// How many of the first lines are JSON objects, if all are; the last one of a start may be cut off.
+/// The number of initial lines that are JSON objects, or 0 if one is not; the last line may be truncated.
 fn lines(text: &str, whole: bool) -> usize {
     let filled: Vec<&str> = text
         .lines()
@@ -93,14 +93,14 @@ fn lines(text: &str, whole: bool) -> usize {
     };
     let is_object = |line: &&str| matches!(Json::parse(line.trim()), Ok(Json::Object(_)));
     match filled[..seen].iter().all(is_object) {
-        // One whole line with another behind it.
+        // One complete line, followed by another.
         true if seen == 1 && filled.len() > 1 => 2,
         true => seen,
         false => 0,
     }
 }
 
-/// What something is, and the first members that it has.
+/// A noun with the names of the first members.
 fn members(noun: &str, value: &Json) -> String {
     const MOST: usize = 5;
     let object = value.as_object();
@@ -115,7 +115,7 @@ fn members(noun: &str, value: &Json) -> String {
     }
 }
 
-/// An object of which only the start is here: what it begins with, and what it may lack.
+/// Describes a truncated object by its first members, and by the members that may be missing.
 fn begun(text: &str) -> String {
     let Ok(repaired) = repair(text) else {
         return "JSON of another kind".to_owned();
@@ -131,7 +131,7 @@ fn begun(text: &str) -> String {
 const HEAD_OF_TAU2: &str = "the head of a tau2 run without its simulations (import it together with the files of its folder \
      simulations)";
 
-/// Whether a value, which may be cut off, is what tau2 says of a run before the simulations.
+/// Whether a possibly truncated value is the metadata of a tau2 run before its simulations.
 fn is_head_of_tau2(value: &Json) -> bool {
     let info = value.get("info");
     let told = ["num_trials", "agent_info", "user_info", "environment_info"];

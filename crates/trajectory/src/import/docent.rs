@@ -1,5 +1,5 @@
-//! Runs of Docent, `AgentRun`: `{id, name, transcripts: [{id, messages, metadata}], metadata: {scores, …}}`, in a file or one a line. Each
-//! transcript of a run is an episode; messages have the shape of Inspect's.
+//! Runs of Docent, `AgentRun`: `{id, name, transcripts: [{id, messages, metadata}], metadata: {scores, …}}`, one per
+//! file or one per line. Each transcript of a run is an episode; messages are in Inspect's form.
 
 use volary_core::json::{Json, Object, Text};
 
@@ -40,7 +40,7 @@ fn run(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     let metadata = rest.take_object("metadata").unwrap_or_default();
     let transcripts: Vec<(Option<Text>, Json)> = match rest.take("transcripts") {
         Some(Json::List(list)) => list.into_iter().map(|value| (None, value)).collect(),
-        // Older versions have them by name.
+        // In older versions they are keyed by name.
         Some(Json::Object(all)) => {
             let named = |(key, value): (volary_core::json::Key, Json)| {
                 (Some(Text::from(key.as_ref())), value)
@@ -78,7 +78,7 @@ fn run(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     }
 }
 
-/// The scores, the task and the model in the metadata of a run.
+/// Reads scores, task and model from the metadata of a run.
 fn judge(episode: &mut Episode) {
     let scores = episode.metadata.take_object("scores").unwrap_or_default();
     for (name, value) in scores {

@@ -1,4 +1,5 @@
-//! Text to document: one JSON value, or one a line. What is cut off or broken is read as far as it goes.
+//! Parses a text as a document: one JSON value, or one per line. Truncated or malformed input is read as far as
+//! possible.
 
 use volary_core::json::read::ReadProblem;
 use volary_core::json::{Json, ReadError};
@@ -6,16 +7,16 @@ use volary_core::json::{Json, ReadError};
 use super::json_repair::{is_repairable, repair};
 use super::reader::{Document, Line};
 
-/// A document, and what there is to say of how it was read.
+/// A document, with remarks about how it was read.
 pub(crate) struct DocumentRead {
     pub document: Document,
-    /// What is odd but lost nothing.
+    /// Irregularities without data loss.
     pub remarks: Vec<String>,
-    /// What could not be read.
+    /// Descriptions of the parts that could not be read.
     pub losses: Vec<String>,
 }
 
-/// Reads a document. Fails if nothing of it is JSON.
+/// Parses a document. Fails if no part of it is JSON.
 pub(crate) fn read(text: &str) -> Result<DocumentRead, ReadError> {
     let error = match Json::parse(text) {
         Ok(value) => {
@@ -64,12 +65,12 @@ impl DocumentRead {
     }
 }
 
-/// Whether the first lines are JSON values each, most of them.
+/// Whether most of the first lines are JSON values.
 fn has_lines(text: &str) -> bool {
     const LOOKED_AT: usize = 6;
     let (mut values, mut others) = (0, 0);
     for line in filled(text).take(LOOKED_AT) {
-        // A long line that begins like an object is taken for one; it is read later.
+        // A long line that starts like an object is assumed to be one; it is parsed later.
         const LONG: usize = 1 << 16;
         let is_value = line.1.starts_with('{') && line.1.len() > LONG
             || Json::parse(line.1).map_or_else(|error| is_repairable(error.problem), |_| true);
@@ -96,7 +97,7 @@ fn lines(text: &str) -> Option<DocumentRead> {
     while let Some((number, line)) = rest.next() {
         let value = match Json::parse(line) {
             Ok(value) => value,
-            // A line that is cut off ends the file; others are damaged and may mislead.
+            // A truncated line is the last one; other invalid lines are damaged and may mislead.
             Err(error) if rest.peek().is_some() && !is_repairable(error.problem) => {
                 read.lose(number, &error);
                 continue;
@@ -130,8 +131,8 @@ fn lines(text: &str) -> Option<DocumentRead> {
     Some(read)
 }
 
-/// Several values in one text, each over several lines, as tools write them that append indented JSON. `None`
-/// if there is only one.
+/// Parses several values in one text, each spanning several lines, as written by tools that append indented JSON.
+/// `None` if there is only one.
 fn several(text: &str) -> Option<DocumentRead> {
     let mut read = DocumentRead::of(Document::Lines(Vec::new()));
     let mut lines = Vec::new();
@@ -145,7 +146,7 @@ fn several(text: &str) -> Option<DocumentRead> {
         rest = &rest[start..];
         let (value, after) = rest.split_at(length(rest));
         match repair(value) {
-            // Brackets among words.
+            // Brackets within prose.
             Ok(repaired) if repaired.cut.is_some() && is_empty(&repaired.value) => {}
             Ok(repaired) => {
                 (deep, odd) = (deep + repaired.deep, odd + repaired.odd);
@@ -193,7 +194,7 @@ fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// How long the list or object is with which a text begins; all of it if that does not end.
+/// The length of the list or object that a text starts with; the whole text if it is unclosed.
 fn length(text: &str) -> usize {
     let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);
     for (place, byte) in text.bytes().enumerate() {

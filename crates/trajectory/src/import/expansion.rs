@@ -1,33 +1,33 @@
 //! Bounds how much data a reader may create from a file.
 //!
-//! Formats store values once and refer to them (attachments, messages of a pool, the messages before a branch),
-//! and a reader copies them to each reference. A few kilobytes can become gigabytes that way. Invariants: the
-//! data created from a file stays within [`FREE`] bytes plus [`FACTOR`] times the size of the file; the rest is
-//! dropped, and the import report says so.
+//! Formats store values once and refer to them (attachments, messages of a pool, the messages before a branch), and a
+//! reader copies them to each reference. A few kilobytes can become gigabytes that way. Invariants: the data created
+//! from a file stays within [`FREE`] bytes plus [`FACTOR`] times the size of the file; the rest is dropped, and the
+//! import report mentions it.
 
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
 
 use crate::episode::{Episode, StepRecord};
 
-/// Bytes that any file may become, however small it is.
+/// The number of bytes that any file may expand to, however small it is.
 pub(super) const FREE: usize = 32 << 20;
-/// How many times the size of the file is allowed in addition.
+/// The additional allowance, as a multiple of the file's size.
 pub(super) const FACTOR: usize = 4;
 
-/// The approximate memory of a value besides its texts, in bytes.
+/// The approximate memory of a value without its texts, in bytes.
 const VALUE: usize = 32;
-/// The approximate memory of a message besides its texts, in bytes.
+/// The approximate memory of a message without its texts, in bytes.
 const MESSAGE: usize = 256;
 
-/// What may still be made of a file.
+/// The remaining budget of bytes to create from a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expansion {
     left: usize,
 }
 
 impl Expansion {
-    /// Of a file, or a part of one, of this many bytes.
+    /// The budget of a file, or a part of one, of this many bytes.
     pub fn of(bytes: usize) -> Expansion {
         Expansion {
             left: FREE.saturating_add(bytes.saturating_mul(FACTOR)),
@@ -45,12 +45,12 @@ impl Expansion {
         }
     }
 
-    /// Whether nothing is left.
+    /// Whether the budget is used up.
     pub fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// Takes all that is left, so that nothing more is made.
+    /// Uses up the budget, so that nothing more is created.
     pub fn end(&mut self) {
         self.left = 0;
     }
@@ -74,7 +74,7 @@ pub(super) fn size_of_object(object: &Object) -> usize {
         .sum()
 }
 
-/// What an episode takes, but for its frames, which have limits of their own.
+/// The approximate size of an episode in bytes, without its frames, which have separate limits.
 pub(super) fn size_of_episode(episode: &Episode) -> usize {
     let start: usize = episode.start.iter().map(size_of_message).sum();
     let steps: usize = episode.steps.iter().map(size_of_step).sum();

@@ -1,11 +1,11 @@
-//! Mappings from the members of JSON records to what an episode consists of, for files that no reader knows.
+//! Mappings from the members of JSON records to the fields of an episode, for files that no reader recognises.
 //!
-//! A *record* is a line of JSON Lines, an element of a list, or one JSON value. Its *shape* is the set of the names of
-//! its members: a mapping is remembered for a shape. A *path* is a dotted list of member names and list positions
-//! (`row.messages`, `choices.0.text`); a member whose own name has dots is found as well.
+//! A *record* is a line of JSON Lines, an element of a list, or one JSON value. Its *shape* is the set of its member
+//! names: mappings are stored by shape. A *path* is a dotted sequence of member names and list indices (`row.messages`,
+//! `choices.0.text`); a member whose own name contains dots is found as well.
 //!
-//! Invariants: a mapping that is written is read again as it was. Looking up a path never panics, and takes time in
-//! proportion to its length.
+//! Invariants: a mapping that is written is read back unchanged. Looking up a path never panics, and takes time
+//! proportional to its length.
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Object, Text};
@@ -14,29 +14,29 @@ use super::chat;
 use super::members::{id, reward, unpacked};
 use super::reader::Document;
 
-/// What a member can be mapped to.
+/// A target field of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// What the model was asked: a text, or messages.
+    /// The prompt of the model: a text, or messages.
     Prompt,
     /// The messages of the whole conversation.
     Messages,
-    /// What the model replied: a text, messages, or a list of replies, each of which becomes an episode.
+    /// The reply of the model: a text, messages, or a list of replies, each of which becomes an episode.
     Answer,
-    /// A number, or true and false; or a list with one for each answer.
+    /// A number or a boolean; or a list with one for each reply.
     Reward,
-    /// What identifies the task.
+    /// The id of the task.
     Task,
-    /// What tries belong together.
+    /// The group of attempts.
     Group,
-    /// The step of the training.
+    /// The training step.
     Step,
-    /// The name of the model.
+    /// The model's name.
     Model,
 }
 
 impl Field {
-    /// All fields, in the order in which they are offered.
+    /// All fields, in display order.
     pub const ALL: [Field; 8] = [
         Field::Prompt,
         Field::Messages,
@@ -48,7 +48,7 @@ impl Field {
         Field::Model,
     ];
 
-    /// The names of members that usually hold it, the most usual first.
+    /// The usual names of members with this field, the most common first.
     const fn usual_names(self) -> &'static [&'static str] {
         match self {
             Field::Prompt => &[
@@ -111,7 +111,7 @@ impl Field {
         }
     }
 
-    /// Whether a value can be read as this.
+    /// Whether a value is valid for this field.
     fn accepts(self, value: &Json) -> bool {
         let is_messages = |value: &Json| match value {
             Json::List(list) => !list.is_empty() && list.iter().all(is_said),
@@ -143,7 +143,7 @@ impl Field {
     }
 }
 
-/// Whether a value is a message, in a shape that chats have.
+/// Whether a value is a message in a chat form.
 fn is_said(value: &Json) -> bool {
     let is_text = |key| {
         value
@@ -153,11 +153,11 @@ fn is_said(value: &Json) -> bool {
     chat::is_message(value) || is_text("role") || is_text("from") && is_text("value")
 }
 
-/// Which members of a record hold what: a path for each field that is mapped.
+/// The paths of the mapped fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FieldMapping {
-    /// The list of records within a file that is one JSON value.
+    /// The path of the list of records, if the file is one JSON value.
     pub records: Option<String>,
     /// See [`Field::Prompt`].
     pub prompt: Option<String>,
@@ -193,7 +193,7 @@ impl FieldMapping {
         path.as_deref()
     }
 
-    /// Maps a field to a path; without one it is no longer mapped.
+    /// Sets the path of a field; `None` removes it.
     pub fn set(&mut self, field: Field, path: Option<String>) {
         let place = match field {
             Field::Prompt => &mut self.prompt,
@@ -208,13 +208,13 @@ impl FieldMapping {
         *place = path.filter(|path| !path.trim().is_empty());
     }
 
-    /// Whether it maps something that is said; without that there is nothing to read.
+    /// Whether it maps a field with messages, without which a record has no contents.
     pub fn is_usable(&self) -> bool {
         let said = [&self.prompt, &self.messages, &self.answer];
         said.into_iter().any(Option::is_some)
     }
 
-    /// What the names and values of a file's first record suggest.
+    /// Suggests a mapping from the names and values of a file's first record.
     pub fn suggested(head: &Json) -> FieldMapping {
         let mut mapping = FieldMapping {
             records: list_of_records(head),
@@ -235,13 +235,13 @@ impl FieldMapping {
             mapping.set(field, path);
         }
         if mapping.messages.is_some() {
-            // The messages hold both.
+            // The messages contain both.
             (mapping.prompt, mapping.answer) = (None, None);
         }
         mapping
     }
 
-    /// The first record of a file whose first value this is.
+    /// The first record of a file whose first value is `head`.
     pub fn first_record<'a>(&self, head: &'a Json) -> &'a Json {
         let list = self.records.as_deref().and_then(|path| find(head, path));
         let first = list.and_then(|list| list.as_list()?.first());
@@ -249,12 +249,12 @@ impl FieldMapping {
     }
 }
 
-/// The names of a record's members, sorted.
+/// The sorted names of a record's members.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape(Vec<String>);
 
 impl Shape {
-    /// That of a record; `None` if it is no object with members.
+    /// The shape of a record; `None` if it is not an object with members.
     pub fn of(record: &Json) -> Option<Shape> {
         let object = record.as_object().filter(|object| !object.is_empty())?;
         let mut names: Vec<String> = object.keys().map(|name| name.to_string()).collect();
@@ -262,7 +262,7 @@ impl Shape {
         Some(Shape(names))
     }
 
-    /// The names of the members, sorted.
+    /// The sorted names.
     pub fn names(&self) -> &[String] {
         &self.0
     }
@@ -270,24 +270,23 @@ impl Shape {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeMapping {
-    /// The names of the members.
     pub shape: Shape,
-    /// What they hold.
+    /// The mapping of these members.
     pub fields: FieldMapping,
 }
 
-/// The mappings that a person made.
+/// The mappings that the user made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mappings {
-    /// By shape, the last one last.
+    /// One mapping per shape, the most recent last.
     list: Vec<ShapeMapping>,
-    /// For every shape.
+    /// The mapping for every shape.
     #[serde(default)]
     all: Option<FieldMapping>,
 }
 
 impl Mappings {
-    /// The most that are remembered; the oldest are forgotten.
+    /// The maximum number of stored mappings; the oldest are dropped.
     pub const MOST: usize = 100;
 
     /// One mapping for records of every shape.
@@ -298,18 +297,18 @@ impl Mappings {
         }
     }
 
-    /// All that are remembered.
+    /// The stored mappings.
     pub fn list(&self) -> &[ShapeMapping] {
         &self.list
     }
 
-    /// The mapping of a shape.
+    /// The mapping of a shape, otherwise the mapping for every shape.
     pub fn get(&self, shape: &Shape) -> Option<&FieldMapping> {
         let known = self.list.iter().find(|known| known.shape == *shape);
         known.map(|known| &known.fields).or(self.all.as_ref())
     }
 
-    /// Remembers a mapping, in the place of the one that the shape has.
+    /// Stores a mapping, replacing that of the same shape.
     pub fn remember(&mut self, shape: Shape, fields: FieldMapping) {
         self.forget(&shape);
         self.list.push(ShapeMapping { shape, fields });
@@ -322,7 +321,7 @@ impl Mappings {
         self.list.retain(|known| known.shape != *shape);
     }
 
-    /// The mapping of a document; `None` if there is none that can be used.
+    /// The usable mapping of a document; `None` if there is none.
     pub(super) fn of(&self, document: &Document) -> Option<&FieldMapping> {
         if self.list.is_empty() && self.all.is_none() {
             return None;
@@ -332,19 +331,18 @@ impl Mappings {
     }
 }
 
-/// A file whose records no reader knows, but whose members can be mapped.
+/// A file that no reader recognises, but whose members can be mapped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unmapped {
-    /// Its path.
     pub file: Text,
     /// The shape of its records.
     pub shape: Shape,
-    /// The first one; long texts are shortened.
+    /// The first record; long texts are shortened.
     pub head: Json,
 }
 
 impl Unmapped {
-    /// That of a document; `None` if it has no records with members.
+    /// Describes a document; `None` if it has no records with members.
     pub(super) fn of(file: &str, document: &Document) -> Option<Unmapped> {
         let head = head_of(document)?;
         Some(Unmapped {
@@ -355,16 +353,16 @@ impl Unmapped {
     }
 }
 
-/// The first record of a document, or the value that holds the records.
+/// The first record of a document, or the value that contains the records.
 fn head_of(document: &Document) -> Option<&Json> {
     let mut samples = document.samples();
     samples.find(|value| value.as_object().is_some())
 }
 
-/// How many characters of a record are shown in a preview.
+/// The maximum size of a record in a preview, in bytes.
 const MOST_OF_HEAD: usize = 1 << 16;
 
-/// A value with at most so many characters of text, and few elements of long lists.
+/// Shortens a value to at most `left` bytes of text, and long lists to a few elements.
 fn shortened(value: &Json, left: &mut usize) -> Json {
     const LONGEST_TEXT: usize = 4000;
     const MOST_ELEMENTS: usize = 40;
@@ -376,7 +374,7 @@ fn shortened(value: &Json, left: &mut usize) -> Json {
             *left -= end;
             match end == text.len() {
                 true => value.clone(),
-                // JSON in a text would no longer be JSON.
+                // Shortened JSON text would no longer be JSON.
                 false if text.starts_with(['[', '{']) && text.len() <= MOST_OF_HEAD => {
                     value.clone()
                 }
@@ -399,15 +397,15 @@ fn shortened(value: &Json, left: &mut usize) -> Json {
     }
 }
 
-/// A member of a record that can be mapped.
+/// A mappable member of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSample {
     pub path: String,
-    /// What it holds, in a few words.
+    /// A short preview of the value.
     pub sample: String,
 }
 
-/// The members of a record that can be mapped, in their order: nested ones follow the one that holds them.
+/// The mappable members of a record, in order: nested ones follow their parent.
 pub fn paths(record: &Json) -> Vec<PathSample> {
     let mut found = Vec::new();
     collect(record, "", 0, &mut found);
@@ -453,7 +451,7 @@ fn collect(value: &Json, before: &str, depth: usize, found: &mut Vec<PathSample>
     }
 }
 
-/// The path of the list that holds the records of a value, if it has one that looks so.
+/// The path of the list that appears to contain the records of a value, if there is one.
 fn list_of_records(head: &Json) -> Option<String> {
     const HOLDS: [&str; 9] = [
         "records", "rows", "data", "results", "samples", "examples", "items", "rollouts",
@@ -468,7 +466,7 @@ fn list_of_records(head: &Json) -> Option<String> {
     HOLDS.iter().find(list).map(|name| (*name).to_owned())
 }
 
-/// The value at a path, where a text that is JSON counts as what it is.
+/// The value at a path; JSON text is parsed.
 pub(super) fn at_path(value: &Json, path: &str) -> Option<Json> {
     let found = match find(value, path) {
         Some(found) => found.clone(),
@@ -500,7 +498,7 @@ fn find<'a>(value: &'a Json, path: &str) -> Option<&'a Json> {
     }
 }
 
-/// The value at a path through a text that is JSON.
+/// The value at a path that leads through JSON text.
 fn find_unpacked(value: &Json, path: &str) -> Option<Json> {
     const MOST: usize = 8;
     let ends = path.match_indices('.').map(|(end, _)| end).take(MOST);
@@ -514,7 +512,7 @@ fn find_unpacked(value: &Json, path: &str) -> Option<Json> {
     None
 }
 
-/// Takes the value at a path out of a record. One within a list, or within a text, stays where it is.
+/// Removes the value at a path from a record. A value within a list or within JSON text stays.
 pub(super) fn take_path(record: &mut Object, path: &str) {
     if record.remove(path).is_some() {
         return;

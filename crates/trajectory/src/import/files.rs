@@ -1,8 +1,8 @@
-//! The files of one drop, folder or archive. Members of zip files are unpacked when they are read, so thousands
-//! of frames are never in memory together.
+//! The files of one drop, folder or archive. Members of zip files are unpacked when they are read, so that thousands of
+//! frames are never in memory at the same time.
 //!
-//! Invariants: names are relative paths with slashes; paths that leave their folder are refused when the files
-//! are collected.
+//! Invariants: names are relative paths with slashes; paths that leave their folder are rejected when the files are
+//! collected.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -16,12 +16,12 @@ use super::document::{self, DocumentRead};
 use super::{ImportOutcome, InputFile, NoteLevel};
 use crate::archive::{Archive, ArchiveError, Limits};
 
-/// How much of a file is looked at to recognise it.
+/// The number of bytes at the start of a file that are used to recognise it.
 const START: usize = 4096;
 
-/// Files that were given together.
+/// A set of files that were imported together.
 pub(crate) struct Files<'a> {
-    /// What holds them, such as the path of an archive; empty for files that were dropped.
+    /// The container, such as the path of an archive; empty for dropped files.
     container: String,
     files: Vec<File<'a>>,
     archive: Option<RefCell<Archive<'a>>>,
@@ -57,7 +57,7 @@ impl From<ArchiveError> for FileError {
 }
 
 impl<'a> Files<'a> {
-    /// Files that were dropped.
+    /// Dropped files.
     pub fn loose(inputs: &'a [InputFile], outcome: &mut ImportOutcome) -> Self {
         let mut files = Files::new("");
         for input in inputs {
@@ -89,7 +89,7 @@ impl<'a> Files<'a> {
         Ok(files)
     }
 
-    /// Files that were unpacked already.
+    /// Files that are unpacked already.
     pub fn unpacked(
         name: &str,
         members: Vec<(String, Vec<u8>)>,
@@ -123,18 +123,18 @@ impl<'a> Files<'a> {
         });
     }
 
-    /// The path of the archive that holds the files; empty for files that were dropped.
+    /// The path of the containing archive; empty for dropped files.
     pub fn container(&self) -> &str {
         &self.container
     }
 
-    /// Whether they are the members of a file of PyTorch.
+    /// Whether the files are the members of a PyTorch file.
     pub fn is_torch(&self) -> bool {
         let mut names = self.files.iter().map(|file| file.name.as_str());
         names.any(|name| name == "data.pkl" || name.ends_with("/data.pkl"))
     }
 
-    /// The files that no reader took yet, in order.
+    /// The files that no reader has taken, in order.
     pub fn open(&self) -> Vec<usize> {
         let files = self.files.iter().enumerate();
         files
@@ -143,7 +143,7 @@ impl<'a> Files<'a> {
             .collect()
     }
 
-    /// The open file of a path.
+    /// The file with a path, if no reader has taken it.
     pub fn find(&self, name: &str) -> Option<usize> {
         let mut files = self.files.iter();
         files.position(|file| file.open && file.name == name)
@@ -154,7 +154,7 @@ impl<'a> Files<'a> {
         &self.files[index].name
     }
 
-    /// The first few thousand bytes; fewer if the file cannot be unpacked.
+    /// The first [`START`] bytes; fewer if the file cannot be unpacked.
     pub fn start(&self, index: usize) -> Cow<'_, [u8]> {
         match (&self.files[index].content, &self.archive) {
             (Content::Loose(bytes), _) => Cow::Borrowed(&bytes[..bytes.len().min(START)]),
@@ -165,7 +165,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Whether a word occurs in double quotes within the first few thousand bytes.
+    /// Whether a word occurs in double quotes within the first [`START`] bytes.
     pub fn starts_with_quoted(&self, index: usize, word: &str) -> bool {
         let quoted = format!("\"{word}\"");
         self.start(index)
@@ -173,14 +173,14 @@ impl<'a> Files<'a> {
             .any(|window| window == quoted.as_bytes())
     }
 
-    /// Whether the start is all of the file.
+    /// Whether the start is the whole file.
     pub fn is_whole(&self, index: usize) -> bool {
         self.start(index).len() < START
     }
 
-    /// Why a file cannot be unpacked.
+    /// The reason why a file cannot be unpacked; `None` if it can.
     pub fn problem(&self, index: usize) -> Option<FileError> {
-        // What can be unpacked at least begins.
+        // A file that can be unpacked has a non-empty start.
         if self.archive.is_some() && self.start(index).is_empty() {
             self.bytes(index).err().map(|(error, _)| error)
         } else {
@@ -188,7 +188,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Takes a file without reading it.
+    /// Marks a file as taken without reading it.
     pub fn take(&mut self, index: usize) {
         self.files[index].open = false;
     }
@@ -233,14 +233,14 @@ impl<'a> Files<'a> {
         Json::parse(&self.text(index)?).map_err(|error| FileError::NotJson { error })
     }
 
-    /// Takes a file and reads it as one JSON value. What is cut off or broken is refused; see
-    /// [`Files::read_document`] for what is not.
+    /// Takes a file and parses it as one JSON value. Truncated or malformed JSON is an error; see
+    /// [`Files::read_document`] for a tolerant parser.
     pub fn take_json(&mut self, index: usize) -> Result<Json, FileError> {
         self.take(index);
         self.peek_json(index)
     }
 
-    /// Reads as much of a file as can be read, as one JSON value or as one a line, without taking it.
+    /// Parses as much of a file as possible, as one JSON value or as one per line, without taking the file.
     pub fn read_document(&self, index: usize) -> Result<DocumentRead, FileError> {
         let (bytes, problem) = match self.bytes(index) {
             Ok(bytes) => (bytes, None),
@@ -263,7 +263,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// A path with slashes, without `.`; `None` if it leads out of its folder.
+/// Normalizes a path to slashes, without `.`; `None` if it leads out of its folder.
 fn relative(name: &str) -> Option<String> {
     let name = name.replace('\\', "/");
     let has_drive = name.as_bytes().get(1) == Some(&b':') && name.as_bytes().get(2) == Some(&b'/');
@@ -277,7 +277,7 @@ fn relative(name: &str) -> Option<String> {
     (!parts.contains(&"..")).then(|| parts.join("/"))
 }
 
-/// What systems leave in folders.
+/// Whether a file is metadata of an operating system.
 fn is_litter(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or_default();
     name.starts_with("__MACOSX/")

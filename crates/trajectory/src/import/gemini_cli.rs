@@ -1,8 +1,8 @@
-//! Sessions of Gemini CLI (`chats/session-….jsonl`): a header `{sessionId, projectHash, startTime, kind, …}`, then a message
-//! a line. A message that comes again under its id replaces the earlier one, `{$set}` changes the header (or all
-//! messages), `{$rewindTo}` takes back the message of that id and all after it. Older sessions are one object with the
-//! member `messages`. Also checkpoints: `{history, authType}` of `/chat save`, and `{clientHistory, toolCall}`, which is written
-//! before a tool changes a file.
+//! Sessions of Gemini CLI (`chats/session-….jsonl`): a header `{sessionId, projectHash, startTime, kind, …}`, then one
+//! message per line. A message with a known id replaces the earlier one, `{$set}` changes the header (or all messages),
+//! `{$rewindTo}` removes the message with that id and all later ones. Older sessions are one object with the member
+//! `messages`. Also checkpoints: `{history, authType}` of `/chat save`, and `{clientHistory, toolCall}`, which is
+//! written before a tool changes a file.
 
 use std::collections::HashMap;
 
@@ -83,7 +83,7 @@ fn is_checkpoint(value: &Json) -> bool {
         || is_list("clientHistory") && value.get("toolCall").is_some()
 }
 
-/// The history that was sent to the model, and the call that was about to be made.
+/// Reads the history that was sent to the model, and the pending call.
 fn checkpoint_of(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
     let mut transcript = Transcript::default();
     let history = rest
@@ -105,12 +105,12 @@ fn checkpoint_of(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
     episode
 }
 
-/// A session while its records are read.
+/// The state while a session is read.
 #[derive(Default)]
 struct Session {
     header: Object,
     messages: Vec<Object>,
-    /// The places of the messages, by id.
+    /// The indices of the messages, by id.
     places: HashMap<Text, usize>,
     rewound: usize,
 }
@@ -190,7 +190,7 @@ impl Session {
                         None => episode.errors.push(message),
                     }
                 }
-                // What the program told its user, not the model.
+                // Messages of the program to its user.
                 Some("info" | "warning") => notices.push(Json::Object(message)),
                 _ => {
                     let content = content(message.take("content"));
@@ -217,7 +217,7 @@ impl Session {
     }
 }
 
-/// A message of the model with its calls, each of which has its result.
+/// A message of the model with its calls, each with its result.
 fn turn(mut message: Object, transcript: &mut Transcript, episode: &mut Episode) {
     let model = message.take_text("model");
     episode.model = model.clone().or_else(|| episode.model.take());
@@ -263,7 +263,7 @@ fn turn(mut message: Object, transcript: &mut Transcript, episode: &mut Episode)
     }
 }
 
-/// A content, which is a part, a text or a list of both.
+/// Reads a content: a part, a text or a list of both.
 fn content(content: Option<Json>) -> Json {
     match content.unwrap_or_default() {
         part @ Json::Object(_) => Json::List(vec![part]),
@@ -272,14 +272,14 @@ fn content(content: Option<Json>) -> Json {
     }
 }
 
-/// The call itself, without what came of it.
+/// The call without its result.
 fn asked(call: &mut Object) -> Json {
     let arguments = call.take("args").unwrap_or_default();
     let part = |key: &str| call.get(key).cloned().unwrap_or_default();
     object!({ "id": (part("id")), "name": (part("name")), "arguments": arguments }).into()
 }
 
-/// What came of a call; `None` if it was never run.
+/// The result of a call; `None` if it was never run.
 fn answered(mut call: Object) -> Option<ImportedMessage> {
     let status = call.take_text("status");
     let result = match content(call.take("result")) {
@@ -301,7 +301,7 @@ fn answered(mut call: Object) -> Option<ImportedMessage> {
     let id = call.take_text("id").unwrap_or_default();
     let name = call.take_text("name").unwrap_or_default();
     let mut said = chat::answer(id, name, output);
-    // A change of a file, with the text before and after it.
+    // A change of a file, with its contents before and after.
     if let Some(change @ Json::Object(_)) = change {
         let info = object!({ "resultDisplay": change });
         said.message = chat::with_info(said.message, info);
@@ -313,7 +313,7 @@ fn answered(mut call: Object) -> Option<ImportedMessage> {
     })
 }
 
-/// What a part of a result says: the response of a function, or the part itself.
+/// The contents of a part of a result: the response of a function, or the part itself.
 fn output(part: Json) -> Vec<Json> {
     let Json::Object(mut object) = part else {
         return vec![part];
@@ -345,7 +345,7 @@ fn thoughts(thoughts: &[Json]) -> Option<Text> {
     (!thoughts.is_empty()).then(|| thoughts.join("\n\n").into())
 }
 
-/// Tokens. What was thought, and what tools of the server put into the prompt, is counted apart.
+/// Token counts. Reasoning tokens, and prompt tokens of server-side tools, are counted separately.
 fn usage(tokens: &Json) -> Option<Usage> {
     let number = |key| tokens.get(key).and_then(count);
     let sum = |one: Option<u64>, other: Option<u64>| {

@@ -7,25 +7,25 @@ use std::borrow::Cow;
 use volary_core::json::read::ReadProblem;
 use volary_core::json::{Json, ReadError};
 
-/// A value that was read although something was wrong, and what.
+/// A recovered value, and the problems of its text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repaired {
     pub value: Json,
-    /// Where reading ended and why, for people; `None` if all of the text was read.
+    /// The position and reason where parsing stopped, for the user; `None` if all of the text was parsed.
     pub cut: Option<String>,
-    /// How many parts were nested too deeply; they are preserved as text.
+    /// The number of parts that were nested too deeply; they are preserved as text.
     pub deep: usize,
-    /// How many texts contained characters that JSON requires to be escaped; they are read as they are.
+    /// The number of strings with characters that JSON requires to be escaped; they are read unchanged.
     pub odd: usize,
 }
 
-/// Whether a problem can be repaired without losing anything.
+/// Whether a problem can be repaired without data loss.
 pub(crate) fn is_repairable(problem: ReadProblem) -> bool {
     use ReadProblem::{ControlCharacter, Escape, TooDeep, UnicodeEscape};
     matches!(problem, ControlCharacter | Escape | TooDeep | UnicodeEscape)
 }
 
-/// Reads as much as can be read. Fails with the first problem if nothing can be.
+/// Parses as much as possible. Returns the first error if nothing can be parsed.
 pub(crate) fn repair(text: &str) -> Result<Repaired, ReadError> {
     let first = match Json::parse(text) {
         Ok(value) => {
@@ -45,7 +45,7 @@ pub(crate) fn repair(text: &str) -> Result<Repaired, ReadError> {
     });
     loop {
         match Json::parse(&scanned.text) {
-            // A bare text or number that was cut says nothing.
+            // A bare string or number that was truncated is meaningless.
             Ok(value @ (Json::List(_) | Json::Object(_))) => {
                 let (deep, odd) = (scanned.deep, scanned.odd);
                 return Ok(Repaired {
@@ -83,14 +83,14 @@ struct Scanned {
     odd: usize,
 }
 
-/// Walks through a text without building values, so that no depth and no size is too much.
+/// Scans a text without building values, so that depth and size are unlimited.
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
     out: String,
-    /// The closing brackets that are due.
+    /// The pending closing brackets.
     open: Vec<char>,
-    /// How much of `out` is right if the brackets that are due follow.
+    /// The length of the prefix of `out` that is valid once the pending brackets are appended.
     safe: usize,
     deep: usize,
     odd: usize,
@@ -110,11 +110,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn scan(mut self) -> Scanned {
-        /// Deeper parts become text. Far below what the reader takes, since formats put values inside
-        /// others.
+        /// Deeper parts become text. Far below the parser's limit, since formats nest values inside others.
         const DEPTH: usize = 500;
         let bytes = self.text.as_bytes();
-        // Whether a value, not a key, comes next or just went by.
+        // Whether the next or current token is a value, not a key.
         let mut value = true;
         while let Some(&byte) = bytes.get(self.at) {
             match byte {
@@ -160,7 +159,7 @@ impl<'a> Scanner<'a> {
                 }
                 _ => {}
             }
-            // Only ASCII is special, so characters are copied whole.
+            // Only ASCII is significant, so characters are copied whole.
             let length = self.text[self.at..]
                 .chars()
                 .next()
@@ -178,7 +177,7 @@ impl<'a> Scanner<'a> {
         self.end(true)
     }
 
-    /// Copies a text; false if it does not end.
+    /// Copies a string; false if it is unterminated.
     fn string(&mut self) -> bool {
         let start = self.at;
         let bytes = self.text.as_bytes();
@@ -199,10 +198,10 @@ impl<'a> Scanner<'a> {
         false
     }
 
-    /// The text ends inside a string: the part that is there is preserved.
+    /// Handles the end of the text inside a string: the partial string is preserved.
     fn cut_in_text(mut self) -> Scanned {
         let mut part = escaped(&self.text[self.at..]).into_owned();
-        // An escape that is not whole cannot stay: at most `\u` and three digits.
+        // An incomplete escape must go: at most `\u` and three digits.
         for _ in 0..6 {
             let closed = format!("{part}\"");
             if Json::parse(&closed).is_ok() {
@@ -215,7 +214,7 @@ impl<'a> Scanner<'a> {
         self.end(true)
     }
 
-    /// Copies what is too deep as a text; false if it does not end.
+    /// Copies a part that is too deep as text; false if it is unterminated.
     fn deep_part(&mut self) -> bool {
         let start = self.at;
         let bytes = self.text.as_bytes();
@@ -259,7 +258,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// A quoted text in which all that must be escaped is: control characters, and backslashes that begin no escape.
+/// A quoted string with everything escaped that JSON requires: control characters, and backslashes that start no
+/// escape.
 fn escaped(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let (mut done, mut at) = (0, 0);
@@ -286,7 +286,7 @@ fn escaped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether what follows a backslash makes an escape of them; at the end of the text it may.
+/// Whether a backslash and these bytes form an escape; at the end of the text they may.
 fn begins_escape(rest: &[u8]) -> bool {
     match rest {
         [b'u', digits @ ..] => digits.iter().take(4).all(u8::is_ascii_hexdigit),

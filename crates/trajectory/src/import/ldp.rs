@@ -1,5 +1,5 @@
-//! Trajectories of ldp: the id as a JSON text on a line, then one transition a line. Several may follow each
-//! other in a file. Or the whole as one object, `{traj_id, steps, metadata}`, as pydantic dumps it.
+//! Trajectories of ldp: a line with the id as a JSON text, then one transition per line. A file may contain several.
+//! Also a whole trajectory as one object, `{traj_id, steps, metadata}`, as pydantic dumps it.
 
 use volary_core::json::{Json, Object};
 use volary_core::message::Body;
@@ -101,7 +101,7 @@ fn is_transition(value: &Json) -> bool {
     value.as_object().is_some_and(is_transition_object)
 }
 
-/// Whether it is a whole trajectory.
+/// Whether a value is a whole trajectory.
 fn is_whole(value: &Json) -> bool {
     let steps = value.get("steps").and_then(Json::as_list);
     value.get("traj_id").is_some()
@@ -163,7 +163,7 @@ fn transition(mut object: Object, episode: &mut Episode, sink: &mut Sink<'_>) {
     });
 }
 
-/// The states of the agent are the frames.
+/// Reads the states of the agent as frames.
 fn states(object: &mut Object, episode: &mut Episode) {
     let before = object.remove("agent_state").unwrap_or_default();
     let after = object.remove("next_agent_state").unwrap_or_default();
@@ -183,7 +183,7 @@ fn action(value: Option<Json>, extras: &mut Object, sink: &mut Sink<'_>) -> AnyM
         })
     };
     match value {
-        // The message itself, as the first versions wrote it.
+        // The bare message, as the first versions wrote it.
         Some(action) if action.get("role").is_some() => message(&action, sink)
             .into_iter()
             .next()
@@ -211,10 +211,10 @@ fn messages(value: Option<Json>, sink: &mut Sink<'_>) -> Vec<AnyMessage> {
     list.iter().flat_map(|value| message(value, sink)).collect()
 }
 
-/// A message as aviary dumps it, or of any other shape.
+/// Reads a message as aviary dumps it, or in any other form.
 fn message(value: &Json, sink: &mut Sink<'_>) -> Vec<AnyMessage> {
     if value.get("role").is_some() {
-        // As ldp does: what has calls, be it none, is a request.
+        // As in ldp: a message with calls, even an empty list, is a request.
         let is_plain = value.get("tool_calls").is_none() && value.get("tool_call_id").is_none();
         let read = match is_plain {
             true => Message::read(value).map(AnyMessage::Plain),

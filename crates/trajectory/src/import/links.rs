@@ -1,6 +1,6 @@
-//! Links between episodes of one import: names of files become ids, and each end knows the other.
+//! Resolves links between the episodes of one import: file names become ids, and each link gets its inverse.
 //!
-//! Invariants: links only name episodes; nothing follows them here, so circles do no harm.
+//! Invariants: links only contain ids; nothing follows them here, so cycles are harmless.
 
 use std::collections::{HashMap, HashSet};
 
@@ -48,8 +48,8 @@ pub(super) fn resolve(episodes: &mut [Episode]) {
     }
 }
 
-/// The places of those that belong to another one: that say of which, or that it names as its subagent or as what goes
-/// on from it.
+/// The indices of the episodes that belong to another one: those that link to a parent or predecessor, and those that
+/// are linked as a subagent or continuation.
 pub(super) fn followers(episodes: &[Episode]) -> HashSet<usize> {
     let places = places(episodes);
     let mut followers = HashSet::new();
@@ -69,7 +69,7 @@ pub(super) fn followers(episodes: &[Episode]) -> HashSet<usize> {
     followers
 }
 
-/// Where the episodes of ids and of files are.
+/// The indices of episodes by id and by file.
 fn places(episodes: &[Episode]) -> HashMap<Text, usize> {
     let mut places: HashMap<Text, usize> = HashMap::new();
     for (place, episode) in episodes.iter().enumerate() {
@@ -88,14 +88,14 @@ fn file_of(episode: &Episode) -> Text {
     file.unwrap_or_default()
 }
 
-/// Where the episode is that a link names, by its id or by its file.
+/// The index of a linked episode, by its id or by its file.
 fn found(places: &HashMap<Text, usize>, file: &str, link: &Link) -> Option<usize> {
     let beside = beside(file, &link.episode);
     let place = places.get(&link.episode).or_else(|| places.get(&*beside));
     place.copied()
 }
 
-/// What the first is to the second, if the second is this to the first.
+/// The inverse relation.
 fn inverse(relation: Relation) -> Relation {
     match relation {
         Relation::Parent => Relation::Subagent,
@@ -106,7 +106,7 @@ fn inverse(relation: Relation) -> Relation {
     }
 }
 
-/// The path of a file that another one names.
+/// The path of a file that another file refers to.
 fn beside(file: &str, name: &str) -> String {
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let name = name.strip_prefix("./").unwrap_or(name);

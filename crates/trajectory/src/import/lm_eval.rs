@@ -1,7 +1,7 @@
-//! Samples of lm-evaluation-harness (`samples_<task>_<date>.jsonl`, written by `--log_samples`): lines of
-//! `{doc_id, doc, target, arguments, resps, filtered_resps, filter, metrics, doc_hash, …}` with a member for each metric.
+//! Samples of lm-evaluation-harness (`samples_<task>_<date>.jsonl`, written by `--log_samples`): lines of `{doc_id,
+//! doc, target, arguments, resps, filtered_resps, filter, metrics, doc_hash, …}` with a member for each metric.
 //!
-//! A generated answer is a message. Where the choices of a question were only rated, the message is the most likely one.
+//! A generated reply is a message. If only the choices of a question were rated, the message is the most likely one.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
@@ -69,7 +69,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         let Some(value) = rest.take(name) else {
             continue;
         };
-        // The first metric is the one that a task is known by.
+        // The first metric is the task's main one.
         if let (Rewards::Unknown, Some(worth)) = (episode.rewards, reward(&value)) {
             episode.rewards = Rewards::Whole(worth);
         }
@@ -99,7 +99,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     sink.episode(episode);
 }
 
-/// The task in the name of a file: `samples_gsm8k_2026-01-02T03-04-05.123456`.
+/// The task in a file name: `samples_gsm8k_2026-01-02T03-04-05.123456`.
 fn task_of(stem: &str) -> String {
     let name = stem.strip_prefix("samples_").unwrap_or(stem);
     match name.rsplit_once('_') {
@@ -139,7 +139,7 @@ fn requests(arguments: &Json) -> Vec<(Text, Json)> {
     }
 }
 
-/// The messages of a prompt: those of a chat as JSON, else one of the user.
+/// The messages of a prompt: a chat in JSON, or otherwise one message of the user.
 fn prompt_messages(prompt: &str) -> Vec<super::transcript::ImportedMessage> {
     if prompt.trim_start().starts_with("[{")
         && let Ok(Json::List(messages)) = Json::parse(prompt)
@@ -150,7 +150,7 @@ fn prompt_messages(prompt: &str) -> Vec<super::transcript::ImportedMessage> {
     vec![Message::user(prompt).into()]
 }
 
-/// What the model answered: the generated text, or the choice that it rated most likely.
+/// The reply of the model: the generated text, or the choice with the highest likelihood.
 fn answer(requests: &[(Text, Json)], responses: &[Json]) -> Option<Text> {
     let rated = requests
         .iter()
@@ -163,7 +163,7 @@ fn answer(requests: &[(Text, Json)], responses: &[Json]) -> Option<Text> {
     }
 }
 
-/// A log-likelihood and whether the choice was the greedy one: `[["-1.25", "False"]]`.
+/// The log-likelihood, followed by whether the choice was the greedy one: `[["-1.25", "False"]]`.
 fn likelihood(response: &Json) -> Option<f64> {
     match response {
         Json::List(list) => match list.as_slice() {
@@ -188,7 +188,7 @@ fn is_flag(value: &Json) -> bool {
     }
 }
 
-/// The first text within lists.
+/// The first text within nested lists.
 fn leaf(value: &Json) -> Option<Text> {
     match value {
         Json::List(list) => list.iter().find_map(leaf),

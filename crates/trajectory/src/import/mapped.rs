@@ -1,7 +1,7 @@
-//! Records of a shape that no reader knows, read with a mapping that a person made ([`FieldMapping`]).
+//! Reads records of a shape that no reader recognises, with a mapping of the user ([`FieldMapping`]).
 //!
-//! A record is an episode, or several if its answer is a list of texts: one for each, with the reward in the same
-//! place. What is mapped nowhere is metadata if it is short, and preserved unread otherwise.
+//! A record is one episode, or several if its answer is a list of texts: one per text, with the reward at the same
+//! index. Unmapped members are metadata if they are short, and preserved unread otherwise.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
@@ -17,7 +17,7 @@ use super::{ImportOutcome, NoteLevel};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 use crate::timeline::first_line;
 
-/// Reads the records of a mapping.
+/// Reads records with a mapping.
 pub(super) struct Mapped {
     pub fields: FieldMapping,
 }
@@ -141,7 +141,7 @@ impl Mapped {
     }
 }
 
-/// A reward that is no number: the numbers in it are scores.
+/// Handles a reward that is not a number: the numbers in it become scores.
 fn unread_reward(episode: &mut Episode, worth: &Json, number: usize, sink: &mut Sink<'_>) {
     let parts = worth.as_object().into_iter().flat_map(Object::iter);
     let parts = parts.filter(|(_, value)| reward(value).is_some());
@@ -157,7 +157,7 @@ fn unread_reward(episode: &mut Episode, worth: &Json, number: usize, sink: &mut 
     }
 }
 
-/// What is said in a member: messages, or a text of this role.
+/// Reads a member as messages, or as a text of this role.
 fn said(value: Json, role: Role) -> Vec<ImportedMessage> {
     match unpacked(value) {
         Json::List(list) => chat::read_all(list.into_iter().map(turn).collect()).collect(),
@@ -169,7 +169,7 @@ fn said(value: Json, role: Role) -> Vec<ImportedMessage> {
     }
 }
 
-/// The answers of a record; one that is empty if it has none.
+/// The replies of a record; one empty reply if it has none.
 fn answers(value: Option<Json>) -> Vec<Vec<ImportedMessage>> {
     match value.map(unpacked) {
         None => vec![Vec::new()],
@@ -181,13 +181,13 @@ fn answers(value: Option<Json>) -> Vec<Vec<ImportedMessage>> {
     }
 }
 
-/// Whether a list holds answers: texts, or lists of messages.
+/// Whether a list contains several replies: texts, or lists of messages.
 fn is_several(list: &[Json]) -> bool {
     let is = |one: &Json| matches!(one, Json::Text(_) | Json::List(_));
     !list.is_empty() && list.iter().all(is)
 }
 
-/// A text or a number; of anything else its JSON.
+/// A text or a number; other values as JSON text.
 fn word(value: &Json) -> Option<Text> {
     const LONGEST: usize = 200;
     let text = id(value).unwrap_or_else(|| value.to_compact_text().into());
@@ -195,7 +195,7 @@ fn word(value: &Json) -> Option<Text> {
     (!text.trim().is_empty()).then(|| text.into())
 }
 
-/// How an episode without a name is called: its task, or what was asked first.
+/// The name of an unnamed episode: its task, or the start of the prompt.
 fn name(episode: &Episode) -> Text {
     const LONGEST: usize = 80;
     if let Some(task) = &episode.task {
@@ -209,7 +209,7 @@ fn name(episode: &Episode) -> Text {
         .unwrap_or_default()
 }
 
-/// Takes out what is short enough for a column of a table.
+/// Removes and returns the members that are short enough for a column of a table.
 fn short(rest: &mut Object) -> Object {
     const LONGEST: usize = 200;
     let mut found = Vec::new();
@@ -235,7 +235,7 @@ fn short(rest: &mut Object) -> Object {
     Object::from_distinct(found)
 }
 
-/// The episodes that a mapping makes of a file's first value, for a preview.
+/// The episodes that a mapping produces from a file's first value, for a preview.
 pub fn preview(head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, String> {
     let mut outcome = ImportOutcome::default();
     let reader = Mapped {

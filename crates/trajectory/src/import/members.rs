@@ -1,4 +1,4 @@
-//! Takes the members of an object out one by one. The remainder was not understood and is preserved.
+//! Removes known members from an object one by one. The remainder was not understood and is preserved.
 
 use volary_core::json::{Json, Object, Text, float_from_text};
 
@@ -6,12 +6,12 @@ use super::reader::Sink;
 use crate::episode::Episode;
 use crate::time;
 
-/// Objects whose members are taken out. A member of another kind than asked for stays where it is; one that is
-/// null counts as missing and goes.
+/// Removal of typed members from objects. A member of another type than requested stays; null counts as missing and is
+/// removed.
 pub(crate) trait Members {
-    /// A member that is not null.
+    /// Removes a member that is not null.
     fn take(&mut self, key: &str) -> Option<Json>;
-    /// A member that passes a test.
+    /// Removes a member that satisfies a predicate.
     fn take_if(&mut self, key: &str, test: impl Fn(&Json) -> bool) -> Option<Json>;
 
     fn take_text(&mut self, key: &str) -> Option<Text> {
@@ -21,25 +21,25 @@ pub(crate) trait Members {
         }
     }
 
-    /// A text, or a whole number as text: ids are either.
+    /// Removes a text, or an integer as text: ids are either.
     fn take_id(&mut self, key: &str) -> Option<Text> {
         let value = self.take_if(key, |value| id(value).is_some())?;
         id(&value)
     }
 
-    /// A number, or a text that is one.
+    /// Removes a number, or a text that is one.
     fn take_number(&mut self, key: &str) -> Option<f64> {
         let value = self.take_if(key, |value| number(value).is_some())?;
         number(&value)
     }
 
-    /// A reward: a number, a text that is one, or true (1) and false (0).
+    /// Removes a reward: a number, a text that is one, or true (1) and false (0).
     fn take_reward(&mut self, key: &str) -> Option<f64> {
         let value = self.take_if(key, |value| reward(value).is_some())?;
         reward(&value)
     }
 
-    /// True or false.
+    /// Removes a boolean.
     fn take_flag(&mut self, key: &str) -> Option<bool> {
         self.take_if(key, |value| value.as_bool().is_some())?
             .as_bool()
@@ -59,7 +59,7 @@ pub(crate) trait Members {
         }
     }
 
-    /// A point in time, in seconds since 1970: written out, or as a number.
+    /// Removes a point in time, in seconds since 1970: formatted, or a number.
     fn take_time(&mut self, key: &str) -> Option<f64> {
         let value = self.take_if(key, |value| moment(value).is_some())?;
         moment(&value)
@@ -98,7 +98,7 @@ pub(crate) fn number(value: &Json) -> Option<f64> {
     }
 }
 
-/// What a judgement is worth: a number, or true (1) and false (0).
+/// A reward: a number, or true (1) and false (0).
 pub(crate) fn reward(value: &Json) -> Option<f64> {
     match value {
         Json::Bool(value) => Some(f64::from(u8::from(*value))),
@@ -106,21 +106,21 @@ pub(crate) fn reward(value: &Json) -> Option<f64> {
     }
 }
 
-/// How many: a number that is not below 0.
+/// A non-negative number.
 pub(crate) fn count(value: &Json) -> Option<u64> {
     let count = number(value).filter(|count| *count >= 0.0)?;
     Some(count as u64)
 }
 
-/// A point in time, in seconds since 1970: written out, or counted in seconds, or in thousandths, millionths
-/// or billionths of a second, which the size tells.
+/// A point in time, in seconds since 1970: formatted, or a number of seconds, milliseconds, microseconds or
+/// nanoseconds, distinguished by magnitude.
 pub(crate) fn moment(value: &Json) -> Option<f64> {
     if let Json::Text(text) = value
         && let Some(time) = time::parse(text)
     {
         return Some(time);
     }
-    // The year 5000 in seconds; what is later counts smaller parts.
+    // The year 5000 in seconds; larger numbers are in smaller units.
     const LATEST: f64 = 1e11;
     let mut time = number(value).filter(|time| time.is_finite())?;
     for _ in 0..3 {
@@ -131,7 +131,7 @@ pub(crate) fn moment(value: &Json) -> Option<f64> {
     Some(time)
 }
 
-/// What a value is, or the JSON that its text is: some tools write lists and objects as texts.
+/// A value, or the JSON that its text contains: some tools write lists and objects as texts.
 pub(crate) fn unpacked(value: Json) -> Json {
     match &value {
         Json::Text(text) if text.trim_start().starts_with(['[', '{']) => {
@@ -151,7 +151,7 @@ pub(crate) fn text_at(value: &Json, path: &[&str]) -> Option<Text> {
     at(value, path)?.as_text().cloned()
 }
 
-/// Removes the members of settings that have secrets, by their names: keys, and headers of requests.
+/// Removes the members of settings that contain secrets, by their names: keys, and headers of requests.
 pub(crate) fn remove_secrets(settings: &mut Object) {
     const NAMES: [&str; 7] = [
         "api_key",
@@ -183,7 +183,7 @@ pub(crate) fn keep_rest(episode: &mut Episode, mut rest: Object, sink: &mut Sink
     episode.raw.extend(rest);
 }
 
-/// The names of members, for people: the first few, and how many more there are.
+/// The names of members for display: the first few, and the number of others.
 pub(crate) fn names(object: &Object) -> String {
     const MOST: usize = 20;
     let names: Vec<&str> = object.keys().take(MOST).map(AsRef::as_ref).collect();

@@ -1,7 +1,7 @@
-//! Reads files of any known format, with a report of what was understood, what was preserved unread, and what
-//! could not be read.
+//! Imports files of any known format, with a report of what was understood, what was preserved unread, and what could
+//! not be read.
 //!
-//! Formats are recognised by content; names only help to order files. Each format is one reader here and one
+//! Formats are recognised by content; names only help to order files. Each format is one reader in this module and one
 //! line in `registry`.
 //!
 //! - From bytes to documents, once for all formats: `files` (the files of a drop or an archive), `containers`
@@ -10,17 +10,17 @@
 //! - `expansion`: bounds how much data is created from a file.
 //! - `reader`: the trait of a reader, its input and its output. `records`: the reader of formats in which each record
 //!   is an episode. `registry`: all readers.
-//! - From documents to episodes: `chat` reads messages, `transcript` groups them into steps. `members` takes
-//!   objects apart and preserves the rest. `links`: relations between episodes.
+//! - From documents to episodes: `chat` reads messages, `transcript` groups them into steps. `members` removes known
+//!   members from objects and preserves the rest. `links`: relations between episodes.
 //! - [`index`]: large files piece by piece.
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
 //!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`, `lm_eval`, `skyrl`,
 //!   `tinker`, `trl`, `pydantic_ai`, `autogen`, `docent`, `openai_batch`: the formats of these tools.
-//! - `open_telemetry`: traces of models and tools. `traces`: those of other services. `chat_file`: OpenAI-style and
+//! - `open_telemetry`: traces of models and tools. `traces`: traces of other services. `chat_file`: OpenAI-style and
 //!   ShareGPT messages.
-//! - [`fields`]: which members of other JSON hold what. `mapped`: reads such records.
+//! - [`fields`]: mappings for JSON of unknown formats. `mapped`: reads such records.
 
 mod atif;
 mod autogen;
@@ -85,38 +85,36 @@ use files::Files;
 pub(crate) use inspect::worth;
 pub use mapped::preview;
 
-/// A file as it was given.
+/// A file to import, with its contents in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputFile {
-    /// Its name, where it has one.
+    /// `None` if it has no name.
     pub name: Option<String>,
-    /// What it holds.
+    /// The contents.
     pub bytes: Vec<u8>,
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOutcome {
-    /// The episodes; at least one.
+    /// At least one episode.
     pub episodes: Vec<Episode>,
-    /// What there is to say about the files.
+    /// The report.
     pub notes: Vec<Note>,
     /// The files whose members can be mapped.
     pub unmapped: Vec<Unmapped>,
 }
 
-/// A line of the report.
+/// An entry of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// How it went.
     pub level: NoteLevel,
-    /// The file; empty where it has no name.
+    /// The file; empty if it has no name.
     pub file: Text,
-    /// What there is to say.
     pub text: Text,
 }
 
-/// How it went with a file, or a part of it.
+/// The severity of a note about a file, or a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoteLevel {
     /// It was understood.
@@ -131,30 +129,30 @@ pub enum NoteLevel {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// There were no files.
+    /// No files were given.
     #[error("Nothing to import: no file was given.")]
     NoFiles,
-    /// No file held an episode.
+    /// No file contains an episode.
     #[error("No episode was found. {}{}", seen(.notes), understood())]
     NoEpisode {
-        /// What was seen instead.
+        /// The report.
         notes: Vec<Note>,
         /// The files whose members can be mapped.
         unmapped: Vec<Unmapped>,
     },
 }
 
-/// Imports files. Those that are loose are looked at together, the members of each archive too.
+/// Imports files. Loose files are read together, and so are the members of each archive.
 pub fn import(inputs: &[InputFile]) -> Result<ImportOutcome, ImportError> {
     import_within(inputs, Limits::default())
 }
 
-/// Imports files, with limits for those in archives.
+/// Imports files, with limits for archives.
 pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutcome, ImportError> {
     import_mapped(inputs, limits, &Mappings::default())
 }
 
-/// Imports files, with mappings for records that no reader knows.
+/// Imports files, with mappings for records that no reader recognises.
 pub fn import_mapped(
     inputs: &[InputFile],
     limits: Limits,
@@ -185,10 +183,10 @@ pub fn import_mapped(
     Ok(outcome)
 }
 
-/// How deeply containers may be nested.
+/// The maximum nesting depth of containers.
 const LAYERS: usize = 4;
 
-/// What may still be unpacked, and how unknown records are read.
+/// The remaining limits of unpacking, and the mappings of unknown records.
 struct Budget<'a> {
     limits: Limits,
     left: Rc<Cell<usize>>,
@@ -196,7 +194,7 @@ struct Budget<'a> {
     mappings: &'a Mappings,
 }
 
-/// Reads files: first what containers among them hold, then the others together.
+/// Reads files: first the contents of containers among them, then the others together.
 fn read_files(mut files: Files<'_>, budget: &Budget<'_>, outcome: &mut ImportOutcome) {
     let before = outcome.episodes.len();
     for index in files.open() {
@@ -275,7 +273,7 @@ fn read_container(
     read_files(Files::unpacked(around, files, outcome), &inside, outcome);
 }
 
-/// Preserves the small files next to the only episode.
+/// Preserves small sibling files of the only episode.
 fn keep_others(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     let mut kept: Vec<(Key, Json)> = Vec::new();
     for index in files.open() {
@@ -302,7 +300,7 @@ fn keep_others(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     }
 }
 
-/// Says what the files are that no format took.
+/// Reports the files that no reader has taken.
 fn leftovers(files: &Files<'_>, outcome: &mut ImportOutcome) {
     const MOST: usize = 20;
     let open = files.open();
@@ -323,9 +321,9 @@ fn leftovers(files: &Files<'_>, outcome: &mut ImportOutcome) {
 }
 
 impl ImportOutcome {
-    /// Two episodes of an import never share an id: later ones get a number.
+    /// Makes the ids of an import unique: later duplicates get a number.
     fn make_ids_differ(&mut self) {
-        // How often each id was given out.
+        // The number of times that each id was assigned.
         let mut taken: HashMap<Text, usize> = HashMap::new();
         for episode in &mut self.episodes {
             let first = episode.id.clone();
@@ -339,7 +337,7 @@ impl ImportOutcome {
         }
     }
 
-    /// Adds files whose members can be mapped, one of each shape.
+    /// Adds files whose members can be mapped, one for each shape.
     fn add_unmapped(&mut self, found: impl Iterator<Item = Unmapped>) {
         const MOST: usize = 8;
         for unmapped in found {

@@ -1,4 +1,4 @@
-//! Volary's own episodes: JSON, one a line, several in one object, or as our zip.
+//! Volary's own episodes: JSON, one per line, several in one object, or in Volary's zip format.
 
 use volary_core::json::Json;
 
@@ -20,7 +20,7 @@ impl Reader for Native {
         "Volary episodes (JSON, JSON Lines or zip)"
     }
 
-    /// In our own zip the episode is next to its Renderer files, which add nothing to it.
+    /// In Volary's zip the episode is next to its Renderer files, which contain nothing else.
     fn gather(&self, files: &mut Files<'_>, _outcome: &mut ImportOutcome) {
         for index in files.open() {
             let (folder, file) = split_folder(files.name(index));

@@ -1,6 +1,6 @@
-//! Batches of OpenAI's API: requests, lines of `{custom_id, method, url, body}`, and what came of them, lines of `{id, custom_id,
-//! response: {status_code, request_id, body}, error}`. A body is one of chat completions or of Responses. Files of both that
-//! are imported together become episodes with question and answer.
+//! Batches of OpenAI's API: requests, lines of `{custom_id, method, url, body}`, and results, lines of `{id, custom_id,
+//! response: {status_code, request_id, body}, error}`. A body is one of chat completions or of the Responses API. Files
+//! of both kinds that are imported together become episodes with request and reply.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ impl Reader for OpenAiBatch {
         "OpenAI batches (requests, results, or both)"
     }
 
-    /// Results are read together with the requests that they answer, if those are there.
+    /// Reads results together with their requests, if those are present.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         let (mut asked, mut answered) = (Vec::new(), Vec::new());
         for index in files.open() {
@@ -129,7 +129,7 @@ fn records(document: Document, requests: &mut HashMap<Text, Object>, sink: &mut 
     sink.understood(format!("OpenAI batch: {count}."));
 }
 
-/// A request, its result, or both.
+/// Reads a request, its result, or both.
 fn exchange(
     mut rest: Object,
     requests: &mut HashMap<Text, Object>,
@@ -186,7 +186,7 @@ fn crashed(episode: &mut Episode, error: Json) {
     episode.ending = Ending::Crashed { message };
 }
 
-/// What the model was sent: the messages are inputs, even those of an assistant.
+/// Reads the body of a request: its messages are inputs, even those of an assistant.
 fn request(mut body: Object, transcript: &mut Transcript, episode: &mut Episode) {
     episode.model = body.take_text("model");
     let tools = body.take_list("tools").unwrap_or_default();
@@ -210,7 +210,7 @@ fn request(mut body: Object, transcript: &mut Transcript, episode: &mut Episode)
     }
 }
 
-/// What the model gave: an answer of Responses, or the choices of a completion, of which the first is read.
+/// Reads the body of a response: one of the Responses API, or the first choice of a completion.
 fn answer(mut body: Object, transcript: &mut Transcript, episode: &mut Episode) {
     let model = body.take_text("model");
     let usage = body.take("usage").and_then(|usage| chat::usage(&usage));

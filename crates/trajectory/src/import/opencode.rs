@@ -1,9 +1,9 @@
-//! Sessions of opencode: what `opencode export` prints, `{info, messages: [{info, parts}]}`, or the messages alone, as its
-//! server gives them. Older versions store a file for each session, message and part (`session/PROJECT/ID.json`,
-//! `message/SESSION/ID.json`, `part/MESSAGE/ID.json`), which are put together first.
+//! Sessions of opencode: the output of `opencode export`, `{info, messages: [{info, parts}]}`, or the messages alone,
+//! as its server returns them. Older versions store a file for each session, message and part
+//! (`session/PROJECT/ID.json`, `message/SESSION/ID.json`, `part/MESSAGE/ID.json`), which are joined first.
 //!
-//! A message of the model has the parts of one or more turns, each between `step-start` and `step-finish`; the part of a
-//! tool has the call and its result.
+//! A message of the model has the parts of one or more turns, each between `step-start` and `step-finish`; the part of
+//! a tool contains the call and its result.
 
 use std::collections::BTreeMap;
 
@@ -83,18 +83,18 @@ fn is_message(value: &Json) -> bool {
         && parts.is_some_and(|parts| parts.iter().take(8).all(is_part))
 }
 
-/// The files of a storage, by what they are about.
+/// The files of a storage, by kind.
 #[derive(Default)]
 struct Storage {
     sessions: BTreeMap<Text, Object>,
-    /// By session and by id, which says the order.
+    /// By session and by id, which determines the order.
     messages: BTreeMap<Text, BTreeMap<Text, Json>>,
     /// By message and by id.
     parts: BTreeMap<Text, BTreeMap<Text, Json>>,
     size: usize,
 }
 
-/// Takes the files of all storages, each with the folder that it is in.
+/// Takes the files of all storages, keyed by folder.
 fn storages(files: &mut Files<'_>) -> BTreeMap<String, Storage> {
     let mut storages: BTreeMap<String, Storage> = BTreeMap::new();
     for index in files.open() {
@@ -235,11 +235,11 @@ fn session(mut rest: Object, messages: Vec<Json>, sink: &mut Sink<'_>) {
     sink.understood(format!("opencode session of {messages}."));
 }
 
-/// A session while its messages are read.
+/// The state while a session is read.
 struct Talk {
     transcript: Transcript,
     links: Vec<Link>,
-    /// The instructions that the last message of the user came with.
+    /// The system prompt of the user's last message.
     system: Option<Text>,
     left_out: usize,
 }
@@ -274,7 +274,7 @@ impl Talk {
         self.transcript.push(said);
     }
 
-    /// A message of the model: a step for each of its turns.
+    /// Reads a message of the model: one step for each of its turns.
     fn turns(&mut self, mut about: Object, parts: Vec<Json>) {
         let time = about.take("time").unwrap_or_default();
         let created = time.get("created").and_then(moment);
@@ -415,7 +415,7 @@ impl Turn {
     }
 }
 
-/// What came of a call, `None` while it runs; and the session of the subagent that it started.
+/// The result of a call, `None` while it runs; and the session of the subagent that it started.
 fn answered(mut tool: Object) -> (Option<ImportedMessage>, Option<Text>) {
     let mut state = tool.take_object("state").unwrap_or_default();
     let status = state.take_text("status");
@@ -445,7 +445,7 @@ fn answered(mut tool: Object) -> (Option<ImportedMessage>, Option<Text>) {
     (Some(said), session)
 }
 
-/// A file as a block: an image that lies in the part itself is shown.
+/// Converts a file to a block: an image embedded in the part is shown.
 fn attached(part: Json) -> Json {
     let text = |key| text_at(&part, &[key]).unwrap_or_default();
     let (mime, url) = (text("mime"), text("url"));
@@ -455,7 +455,7 @@ fn attached(part: Json) -> Json {
     }
 }
 
-/// What failed. Headers of a response are left out.
+/// The error message. Headers of a response are dropped.
 fn failure(error: &Json) -> Text {
     let name = text_at(error, &["name"]);
     let message = text_at(error, &["data", "message"]).or_else(|| text_at(error, &["message"]));
@@ -465,8 +465,8 @@ fn failure(error: &Json) -> Text {
     }
 }
 
-/// Tokens. Those of the input that were cached are counted apart, and in newer versions, which write a total, those of
-/// reasoning as well.
+/// Token counts. Cached input tokens are counted separately, and in newer versions, which write a total, so are
+/// reasoning tokens.
 fn usage(tokens: &Json, cost: Option<&Json>) -> Option<Usage> {
     let number_at = |path: &[&str]| at(tokens, path).and_then(count);
     let some = |path: &[&str]| number_at(path).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Histories of Pydantic AI (`ModelMessagesTypeAdapter`, `all_messages_json()`): a list of `{kind: "request" | "response", parts:
-//! [{part_kind, …}]}`, one in a file, or one a line, alone or as a member.
+//! Histories of Pydantic AI (`ModelMessagesTypeAdapter`, `all_messages_json()`): a list of `{kind: "request" |
+//! "response", parts: [{part_kind, …}]}`, one per file, or one per line, alone or as a member.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role, ToolCall, object};
@@ -11,7 +11,7 @@ use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, StepDetails, Usage};
 
-/// Members under which programs keep a history.
+/// The members in which programs store a history.
 const LISTS: [&str; 3] = ["messages", "message_history", "all_messages"];
 
 pub(super) struct PydanticAi;
@@ -112,7 +112,7 @@ fn history(mut rest: Object, messages: Vec<Json>, number: Option<usize>, sink: &
         match message.take_text("kind").as_deref() {
             Some("response") => response(message, parts, &mut transcript, &mut episode),
             _ => {
-                // They go with each request; the history does not have them as a part.
+                // Instructions are sent with each request; the history does not contain them as a part.
                 let given = message.take_text("instructions");
                 if given.is_some() && given != instructions {
                     let text = given.clone().unwrap_or_default();
@@ -131,7 +131,7 @@ fn history(mut rest: Object, messages: Vec<Json>, number: Option<usize>, sink: &
     sink.episode(episode);
 }
 
-/// A part of what the model was sent.
+/// Reads a part of a request.
 fn request(part: Json, when: Option<f64>, transcript: &mut Transcript) {
     let Json::Object(mut part) = part else {
         return;
@@ -150,7 +150,7 @@ fn request(part: Json, when: Option<f64>, transcript: &mut Transcript) {
                 _ => said,
             }
         }
-        // Why the model has to try again: after a call, or after an answer without one.
+        // The reason for a retry: after a call, or after a reply without one.
         ("retry-prompt", Some(name)) => chat::failed(chat::answer(id, name, blocks(content))),
         _ => chat::plain(Role::User, chat::body(blocks(content))),
     };
@@ -158,7 +158,7 @@ fn request(part: Json, when: Option<f64>, transcript: &mut Transcript) {
     transcript.push(said);
 }
 
-/// What the model answered.
+/// Reads a response of the model.
 fn response(
     mut message: Object,
     parts: Vec<Json>,
@@ -216,7 +216,7 @@ fn response(
     }
 }
 
-/// A content, in which images are shown.
+/// Converts a content, so that images are shown.
 fn blocks(content: Json) -> Json {
     match content {
         Json::List(list) => list.into_iter().map(block).collect::<Vec<_>>().into(),
@@ -242,7 +242,7 @@ fn block(value: Json) -> Json {
     }
 }
 
-/// Tokens, under the names of this and of older versions.
+/// Token counts, under current and older names.
 fn tokens(value: &Json) -> Option<Usage> {
     let count = |keys: &[&str]| {
         let found = keys.iter().find_map(|key| value.get(key));

@@ -1,9 +1,9 @@
-//! What a reader of a format is, what it is given, and where it puts what it finds.
+//! The interface of a format's reader: its input, and the sink of its output.
 //!
-//! A format comes in one of two ways. *Documents*: one file holds all, as one JSON value or as one value
-//! a line; the reader says how sure it is that a document is its own ([`Reader::recognise`]), the
-//! surest one reads it ([`Reader::read`]). *Folders*: several files belong together; the reader takes
-//! them before documents are looked at ([`Reader::gather`]).
+//! A format is of one of two types. *Documents*: one file contains everything, as one JSON value or as one value per
+//! line; the reader returns its confidence that a document is in its format ([`Reader::recognise`]), and the reader
+//! with the highest confidence reads it ([`Reader::read`]). *Folders*: several files belong together; the reader takes
+//! them before documents are examined ([`Reader::gather`]).
 
 use std::collections::HashMap;
 
@@ -15,49 +15,48 @@ use super::{ImportOutcome, Note, NoteLevel};
 use crate::episode::{Episode, Source, Usage};
 use crate::frames::MOST_TO_READ;
 
-/// How sure a reader is that a document is its own. By what the document holds, never by its name.
+/// Confidence of a reader that a document is in its format. Based on the content, never on the name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Confidence {
-    /// It is not.
+    /// The document is in another format.
     #[default]
     No,
-    /// It has the members, but other formats have such too.
+    /// The document has the members, but other formats have them too.
     Possible,
-    /// It has members that hardly any other format has together.
+    /// The document has a combination of members that hardly any other format has.
     Likely,
     /// The format identifies itself.
     Certain,
 }
 
-/// Which lines of a file belong together.
+/// How the lines of a file form episodes.
 #[derive(Clone, Copy)]
 pub(crate) enum Grouping {
-    /// Each line is an episode, or several.
+    /// Each line is one episode, or several.
     EachLine,
-    /// An episode begins with a line of which this is true.
+    /// An episode starts with a line that satisfies the predicate.
     StartedBy(fn(&Json) -> bool),
-    /// Only all lines together say what they are.
+    /// All lines form one unit.
     Whole,
 }
 
-/// A format that can be read.
+/// Reader of a format.
 pub(crate) trait Reader: Sync {
-    /// Its short name, stored as [`Source::format`].
+    /// The short name, stored as [`Source::format`].
     fn id(&self) -> &'static str;
 
-    /// What it is called and how it comes, for people.
+    /// The display name, with the type of file.
     fn name(&self) -> &'static str;
 
-    /// Takes the files that only together are something, and reads them.
+    /// Takes and reads the files that are only meaningful together.
     fn gather(&self, _files: &mut Files<'_>, _outcome: &mut ImportOutcome) {}
 
-    /// How sure it is that a document is its own. Looks at a few members only: it is asked about every
-    /// document.
+    /// The confidence that a document is in this format. Examines a few members only: it is called for every document.
     fn recognise(&self, _document: &Document) -> Confidence {
         Confidence::No
     }
 
-    /// Which lines of a document that it recognised belong together; the document may be the first lines alone.
+    /// The grouping of lines in a document that it recognised; the document may be the first lines only.
     fn grouping(&self, _document: &Document) -> Grouping {
         Grouping::EachLine
     }
@@ -66,26 +65,25 @@ pub(crate) trait Reader: Sync {
     fn read(&self, _document: Document, _sink: &mut Sink<'_>) {}
 }
 
-/// What one file holds.
+/// The parsed contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Document {
     /// One JSON value.
     Value(Json),
-    /// One JSON value a line; more than one.
+    /// One JSON value per line; at least two.
     Lines(Vec<Line>),
 }
 
 /// A line of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// Its number in the file, from 1.
+    /// The number of the line in the file, from 1.
     pub number: usize,
-    /// What it says.
     pub value: Json,
 }
 
-/// Harnesses write a cost of 0 where they do not know the price of a model. An episode without any other cost says
-/// nothing about money.
+/// Removes a cost of 0, which harnesses write if they do not know the price of a model, unless the episode has another
+/// cost.
 fn forget_zero_cost(episode: &mut Episode) {
     let steps = episode.steps.iter_mut();
     let usages = steps.map(|step| &mut step.details.usage);
@@ -103,7 +101,7 @@ fn forget_zero_cost(episode: &mut Episode) {
 }
 
 impl Document {
-    /// What its values take in memory, in bytes.
+    /// The memory of the values in bytes.
     pub fn size(&self) -> usize {
         match self {
             Document::Value(value) => size(value),
@@ -111,7 +109,7 @@ impl Document {
         }
     }
 
-    /// The value, or that of the first line: what tells most formats.
+    /// The value, or that of the first line, which identifies most formats.
     pub fn head(&self) -> &Json {
         const NOTHING: &Json = &Json::Null;
         match self {
@@ -120,7 +118,7 @@ impl Document {
         }
     }
 
-    /// The first few values: of lines, or of the list that the value is, or the value itself.
+    /// The first few values: of the lines, or of the list, or the value itself.
     pub fn samples(&self) -> impl Iterator<Item = &Json> {
         const MOST: usize = 8;
         let (lines, values) = match self {
@@ -132,8 +130,8 @@ impl Document {
         lines.chain(values).take(MOST)
     }
 
-    /// All values: those of the lines, or the elements of the list that the value is, or the value
-    /// itself as the only one. With the number of the line or element, from 1.
+    /// All values: those of the lines, or the elements of the list, or the value itself as the only one. Each has the
+    /// number of its line or element, from 1.
     pub fn into_records(self) -> Vec<Line> {
         match self {
             Document::Lines(lines) => lines,
@@ -150,16 +148,16 @@ impl Document {
     }
 }
 
-/// Collects what a reader finds in a document. Repeated messages are reported once, with a count.
+/// Collects the output of a reader. Repeated notes are reported once, with a count.
 pub(crate) struct Sink<'a> {
     outcome: &'a mut ImportOutcome,
     format: &'static str,
     version: Option<Text>,
     file: Text,
-    /// How often each note was made, by its place.
+    /// The number of repetitions of each note, with the index of the note.
     counts: HashMap<(NoteLevel, Text), (usize, usize)>,
     episodes: usize,
-    /// How much may be made of the file; `None` where each part of the file becomes at most one episode.
+    /// The expansion limit of the file; `None` if each part of the file becomes at most one episode.
     expansion: Option<Expansion>,
     is_full: bool,
 }
@@ -200,23 +198,23 @@ impl<'a> Sink<'a> {
         stem.into()
     }
 
-    /// The version of the format, for the source of the episodes that follow.
+    /// Sets the version of the format, for the source of the following episodes.
     pub fn set_version(&mut self, version: Option<Text>) {
         self.version = version;
     }
 
-    /// Whether an episode was left out because the file already became too much. Readers that copy what many
-    /// episodes share need not make more of them.
+    /// Whether an episode was dropped because of the expansion limit. Readers that copy shared data into many episodes
+    /// can stop then.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// How many episodes were put here.
+    /// The number of episodes added so far.
     pub fn episodes(&self) -> usize {
         self.episodes
     }
 
-    /// Adds an episode. Its source is filled in; without an id or name it gets that of the file.
+    /// Adds an episode. Fills in its source, and a missing id or name from the file.
     pub fn episode(&mut self, mut episode: Episode) {
         episode.source.get_or_insert_with(|| Source {
             format: self.format.into(),
@@ -233,7 +231,7 @@ impl<'a> Sink<'a> {
         self.own_episode(episode);
     }
 
-    /// Adds an episode of our own, as it is.
+    /// Adds an episode of Volary's own format unchanged.
     pub fn own_episode(&mut self, episode: Episode) {
         self.episodes += 1;
         if let Some(expansion) = &mut self.expansion
@@ -252,7 +250,7 @@ impl<'a> Sink<'a> {
         self.outcome.episodes.push(episode);
     }
 
-    /// Leaves an episode out, because the file already became too much.
+    /// Reports an episode that is dropped because of the expansion limit.
     pub fn leave_out(&mut self) {
         self.is_full = true;
         self.lost(format!(
@@ -262,7 +260,7 @@ impl<'a> Sink<'a> {
         ));
     }
 
-    /// Says what was understood.
+    /// Reports data that was understood.
     pub fn understood(&mut self, text: impl Into<Text>) {
         self.note(NoteLevel::Read, text.into());
     }
@@ -272,13 +270,13 @@ impl<'a> Sink<'a> {
         self.note(NoteLevel::KeptRaw, text.into());
     }
 
-    /// Says what could not be read, or is missing.
+    /// Reports data that could not be read, or is missing.
     pub fn lost(&mut self, text: impl Into<Text>) {
         self.note(NoteLevel::Unreadable, text.into());
     }
 
     fn note(&mut self, level: NoteLevel, text: Text) {
-        /// The most distinct messages per file; further ones are counted.
+        /// The maximum number of distinct notes per file; further ones are summarised.
         const MOST: usize = 100;
         const MORE: &str = "More notes of this kind are not listed.";
         let full = self.counts.len() >= MOST && !self.counts.contains_key(&(level, text.clone()));

@@ -1,4 +1,4 @@
-//! Formats in which each record is an episode of its own, or several: one a line, or the elements of a list. A
+//! Formats in which each record is a separate episode, or several: one record per line, or the elements of a list. A
 //! record is recognised by its members.
 
 use volary_core::json::{Json, Object};
@@ -8,17 +8,17 @@ use super::reader::{Confidence, Document, Line, Reader, Sink};
 
 /// A format of records. A reader of such a format is a constant of this type.
 pub(super) struct Records {
-    /// Its short name.
+    /// The short name.
     pub id: &'static str,
-    /// What it is called and how it comes, for people.
+    /// The display name, with the type of file.
     pub name: &'static str,
-    /// What the report calls the file: "verl rollouts".
+    /// The name of the file in the report: "verl rollouts".
     pub title: &'static str,
-    /// What a record is, with its article: "a rollout".
+    /// A record with its article: "a rollout".
     pub record: &'static str,
-    /// How sure its members make it.
+    /// The confidence if the members match.
     pub confidence: Confidence,
-    /// Whether a value is a record.
+    /// Whether a value is a record of this format.
     pub is: fn(&Json) -> bool,
     /// Reads a record: its members and its number in the file, from 1.
     pub read: fn(Object, usize, &mut Sink<'_>),

@@ -12,7 +12,7 @@ use super::{
     trl, verifiers, verl,
 };
 
-/// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
+/// All readers. Of two with equal confidence, the first one reads; folders are gathered in this order.
 pub(super) const READERS: &[&dyn Reader] = &[
     &native::Native,
     &inspect::Inspect,
@@ -50,7 +50,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &chat_file::ChatFile,
 ];
 
-/// Reads all files that can be read. Returns those whose members can be mapped, with their places.
+/// Reads all files that can be read. Returns those whose members can be mapped, with their indices.
 pub(super) fn read_all(
     files: &mut Files<'_>,
     mappings: &Mappings,
@@ -95,7 +95,6 @@ pub(super) enum Chosen {
 }
 
 impl Chosen {
-    /// The reader.
     pub fn get(&self) -> &dyn Reader {
         match self {
             Chosen::Known(reader) => *reader,
@@ -104,7 +103,7 @@ impl Chosen {
     }
 }
 
-/// The reader of a document. A mapping that a person made precedes readers that are not sure.
+/// Chooses the reader of a document. A mapping of the user precedes readers with low confidence.
 pub(super) fn choose(document: &Document, mappings: &Mappings) -> Option<Chosen> {
     let (confidence, reader) = surest(document);
     let fields = match confidence <= Confidence::Possible {
@@ -117,7 +116,7 @@ pub(super) fn choose(document: &Document, mappings: &Mappings) -> Option<Chosen>
     }
 }
 
-/// The reader that is surest.
+/// The reader with the highest confidence.
 fn surest(document: &Document) -> (Confidence, Option<&'static dyn Reader>) {
     let mut best = (Confidence::No, None);
     for reader in READERS {
@@ -129,7 +128,7 @@ fn surest(document: &Document) -> (Confidence, Option<&'static dyn Reader>) {
     best
 }
 
-/// The reader of a format.
+/// The reader with this id.
 pub(super) fn reader(id: &str) -> Option<&'static dyn Reader> {
     READERS.iter().find(|reader| reader.id() == id).copied()
 }

@@ -1,6 +1,6 @@
-//! Aviary Renderer files from any writer: what is present is shown, what is missing is reported.
+//! Reads aviary Renderer files from any writer: present data is shown, missing data is reported.
 //!
-//! Frames are grouped by name (see [`names`](crate::renderer_files::names)), with or without a manifest. What
+//! Frames are grouped by name (see [`names`](crate::renderer_files::names)), with or without a manifest. Data that
 //! frames do not contain (actions, rewards) is not guessed.
 
 use volary_core::Frame;
@@ -68,7 +68,7 @@ fn gather(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     odd_frames(files, outcome);
 }
 
-/// A file that names a trajectory and its ends.
+/// A manifest: the file with a trajectory's name, and its first and last frame.
 struct Manifest {
     file: String,
     name: Option<Text>,
@@ -86,14 +86,14 @@ impl Manifest {
         })
     }
 
-    /// What its frames may share, best first.
+    /// The possible common stems of its frames, the most reliable first.
     fn stems(&self) -> impl Iterator<Item = String> {
         let first = self.beside(&self.first);
         let by_content = frame_name(&first).map(|name| name.stem.to_owned());
         by_content.into_iter().chain(manifest_stem(&self.file))
     }
 
-    /// A name that the manifest gives, in the manifest's folder.
+    /// The path of a file name in the manifest, relative to the manifest's folder.
     fn beside(&self, name: &str) -> String {
         format!("{}{name}", split_folder(&self.file).0)
     }
@@ -106,7 +106,7 @@ fn file_name(value: &Json) -> Option<Text> {
         .cloned()
 }
 
-/// Takes the files that are manifests. They are small, so their start is all of them.
+/// Takes the manifests among the files. They are small, so their start is the whole file.
 fn manifests(files: &mut Files<'_>) -> Vec<Manifest> {
     let mut found = Vec::new();
     for index in files.open() {
@@ -124,7 +124,7 @@ fn manifests(files: &mut Files<'_>) -> Vec<Manifest> {
     found
 }
 
-/// Frames by what their names share, in the order of their numbers.
+/// Frames by the common stem of their names, sorted by number.
 type Groups = Vec<(String, Vec<(u64, usize)>)>;
 
 fn groups(files: &Files<'_>) -> Groups {
@@ -145,12 +145,12 @@ fn groups(files: &Files<'_>) -> Groups {
     groups
 }
 
-/// Frames with other names, found by the links from each to the next.
+/// Finds frames with other names by following the links from each frame to the next.
 fn linked(files: &Files<'_>, manifest: &Manifest) -> Option<(String, Vec<(u64, usize)>)> {
     let mut open = files.open();
     let mut frames = Vec::new();
     let mut next = manifest.beside(&manifest.first);
-    // Taking out each file ends the walk through links that go in a circle.
+    // Each file is removed when it is visited, so that a cycle of links ends the walk.
     while let Some(place) = open.iter().position(|&index| files.name(index) == next) {
         let index = open.remove(place);
         frames.push((frames.len() as u64, index));
@@ -168,7 +168,7 @@ fn without_ending(name: &str) -> String {
     name.strip_suffix(".json").unwrap_or(name).to_owned()
 }
 
-/// Frames that neither a name nor a manifest puts in order: by what they say of it themselves.
+/// Reads frames without name pattern and manifest, ordered by their contents.
 fn odd_frames(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     let mut frames = Vec::new();
     for index in files.open() {
@@ -176,7 +176,7 @@ fn odd_frames(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         {
             continue;
         }
-        // Other formats have such members too, deeper within.
+        // Other formats contain such members too, but nested.
         let Ok(value) = files.peek_json(index) else {
             continue;
         };
@@ -194,16 +194,16 @@ fn odd_frames(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     }
 }
 
-/// A trajectory while it is read.
+/// The state while a trajectory is read.
 struct Trajectory<'a> {
     stem: String,
     manifest: Option<&'a Manifest>,
     frames: FrameHistory,
-    /// Numbers of frames that are not there or not readable.
+    /// The numbers of missing or unreadable frames.
     missing: Vec<u64>,
-    /// Numbers of frames that have another shape.
+    /// The numbers of frames in another form.
     raw: Vec<u64>,
-    /// Members that frames do not have, by the place of the frame.
+    /// Unknown members of frames, by frame.
     others: Vec<(String, Object)>,
 }
 
@@ -249,7 +249,7 @@ impl<'a> Trajectory<'a> {
         self.finish(outcome);
     }
 
-    /// Notes a gap. Numbers are what names say, so a gap may be any size: its ends will do.
+    /// Records a gap. Numbers come from file names, so a gap may have any size: only the first 1000 are recorded.
     fn skip(&mut self, from: u64, to: u64) {
         const MOST: u64 = 1000;
         let end = to.min(from.saturating_add(MOST));
@@ -348,7 +348,7 @@ impl<'a> Trajectory<'a> {
     }
 }
 
-/// "frames 3 to 5, 9 and 4 more".
+/// Formats frame numbers: "frames 3 to 5, 9 and 4 more".
 fn frames_text(numbers: &[u64]) -> String {
     const MOST: usize = 5;
     let mut ranges: Vec<(u64, u64)> = Vec::new();

@@ -1,6 +1,7 @@
-//! Sessions that the Hub of Hugging Face shows as traces, beside those of Claude Code and Codex: the Session Trace Simple
-//! Format, a header `{type: "session", harness, id}` and a line `{type: "message", message}` for each message; and sessions of
-//! pi, whose header has `cwd` for `harness`, and whose lines name the line before them, so that a session can branch.
+//! Sessions that the Hugging Face Hub shows as traces, besides those of Claude Code and Codex: the Session Trace Simple
+//! Format, a header `{type: "session", harness, id}` and a line `{type: "message", message}` for each message; and
+//! sessions of pi, whose header has `cwd` instead of `harness`, and whose lines contain the id of their parent line, so
+//! that a session can branch.
 
 use std::collections::HashMap;
 
@@ -60,8 +61,8 @@ impl Reader for SessionTrace {
     }
 }
 
-/// The lines from the first to the last one, each above the other, and how many are on other branches. A line that names
-/// none above it follows the one before.
+/// The lines on the path from the first line to the last one, and the number of lines on other branches. The parent of
+/// a line without a parent id is the previous line.
 fn last_branch(lines: Vec<Line>) -> (Vec<Line>, usize) {
     let id = |line: &Line| text_at(&line.value, &["id"]);
     let places: HashMap<Text, usize> = (lines.iter().enumerate())
@@ -80,7 +81,7 @@ fn last_branch(lines: Vec<Line>) -> (Vec<Line>, usize) {
                 Some(above) => Some(*above),
                 None => place.checked_sub(1),
             },
-            // The first of all.
+            // The root of the session.
             (Some(Json::Null), Some(_)) => None,
             _ => place.checked_sub(1),
         };
@@ -257,13 +258,13 @@ fn said(
     }
 }
 
-/// What else a message says.
+/// The remaining members of a message.
 fn info(mut rest: Object) -> Object {
     rest.retain(|_, value| !value.is_null());
     rest
 }
 
-/// Tokens. pi counts those that were cached apart.
+/// Token counts. pi counts cached tokens separately.
 fn tokens(value: &Json) -> Option<Usage> {
     let Some(input) = value.get("input").and_then(count) else {
         return chat::usage(value);

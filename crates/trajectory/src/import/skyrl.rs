@@ -1,6 +1,6 @@
 //! Evaluations of SkyRL, a file for each data source (`dumped_evals/global_step_N_evals/SOURCE.jsonl`): lines of
-//! `{input_prompt, output_response, score, stop_reason, env_class, env_extras, data_source}`. The texts have the marks of their
-//! template; a score is a number, or one for each token.
+//! `{input_prompt, output_response, score, stop_reason, env_class, env_extras, data_source}`. The texts contain the
+//! markup of their chat template; a score is a number, or one for each token.
 
 use volary_core::json::{Json, Object};
 

@@ -1,5 +1,5 @@
-//! What slime writes: an InteractionResult `{prompt, reward, messages, info, response, loss_mask, tokens,
-//! status}`, or a Sample `{prompt, response, reward, status, …}` without messages.
+//! Files of slime: an InteractionResult `{prompt, reward, messages, info, response, loss_mask, tokens, status}`, or a
+//! Sample `{prompt, response, reward, status, …}` without messages.
 //!
 //! Messages are flat: tool calls are markup in the assistant's text. They are parsed as calls, the text before
 //! them becomes the content, and the complete text is preserved. `chat_markup` splits the response of a sample
@@ -116,11 +116,11 @@ fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode 
     episode
 }
 
-/// Adds the messages of a prompt: those that the marks of ChatML tell apart, or one of the user. Gives what names its
-/// task: rollouts of one prompt are tries of one task.
+/// Adds the messages of a prompt: those separated by ChatML markup, or one of the user. Returns the name of its task:
+/// rollouts with the same prompt are attempts of one task.
 pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<Text> {
     let messages = match chat_markup::is_marked(prompt) {
-        // Before the first mark is nothing.
+        // Nothing precedes the first delimiter.
         true => chat_markup::messages(prompt).split_off(1),
         false => vec![Message::user(prompt)],
     };
@@ -132,14 +132,14 @@ pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<T
     task
 }
 
-/// The name of the task that a message of the user sets: its first line.
+/// The name of the task in a message of the user: its first line.
 pub(super) fn task_of(asked: &Message) -> Text {
-    /// The most characters of a prompt that name its task.
+    /// The maximum length of a task's name, in characters.
     const LONGEST: usize = 80;
     first_line(&asked.clone().into(), LONGEST).into()
 }
 
-/// Adds the messages of a response with the marks of ChatML. Calls in the assistant's text become calls.
+/// Adds the messages of a response with ChatML markup. Calls in the assistant's text become calls.
 pub(super) fn push_response(transcript: &mut Transcript, response: &str) {
     for message in chat_markup::messages(response) {
         match message.role {
@@ -156,7 +156,8 @@ pub(super) fn push_response(transcript: &mut Transcript, response: &str) {
     }
 }
 
-/// The reward: a number; or several under names, of which the run's settings, not the file, say which one counts.
+/// Reads the reward: a number; or several named ones, of which the settings of the run, not the file, determine the
+/// effective one.
 fn judge(episode: &mut Episode, rest: &mut Object) {
     const COUNTS: [&str; 3] = ["reward", "score", "total"];
     let several = match rest.get("reward") {
@@ -185,7 +186,7 @@ fn judge(episode: &mut Episode, rest: &mut Object) {
 }
 
 fn ending(status: Option<&str>) -> Ending {
-    // Written as the enumeration has it, by some.
+    // Some writers include the name of the enumeration.
     let status = status.map(|status| status.rsplit('.').next().unwrap_or(status));
     match status.map(str::to_lowercase).as_deref() {
         Some("completed") => Ending::Done,
@@ -199,7 +200,7 @@ fn ending(status: Option<&str>) -> Ending {
     }
 }
 
-/// Reads the calls in an assistant's text. What cannot be read stays text.
+/// Parses the calls in an assistant's text. Calls that cannot be parsed stay text.
 pub(super) fn with_calls(mut said: ImportedMessage) -> ImportedMessage {
     let AnyMessage::Plain(Message {
         role: Role::Assistant,

@@ -1,6 +1,6 @@
 //! Trajectories of SWE-agent, `.traj`: `{trajectory: [{action, observation, response, thought, state, …}], history,
-//! info}`, or several of them as `attempts`. The state after each step becomes a frame; older files have it as
-//! JSON text.
+//! info}`, or several of them as `attempts`. The state after each step becomes a frame; older files store it as JSON
+//! text.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -15,13 +15,14 @@ use super::records::Records;
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, TaskReference, Usage};
 
-/// How far ahead in the history an action is searched: failed and repeated requests are in between.
+/// The number of following messages of the history that are searched for an action: failed and repeated requests are in
+/// between.
 const AHEAD: usize = 64;
 
-/// What the model was sent at a step.
+/// The members with the model's input at a step.
 const QUERIES: [&str; 2] = ["query", "messages"];
 
-/// The tool that runs an action where the file names none.
+/// The tool that runs an action if the file does not name one.
 const SHELL: &str = "bash";
 
 pub(super) const SWE_AGENT: Records = Records {
@@ -34,7 +35,7 @@ pub(super) const SWE_AGENT: Records = Records {
     read: run,
 };
 
-/// A run: one trajectory, or one for each attempt.
+/// Reads a run: one trajectory, or one for each attempt.
 fn run(mut object: Object, _number: usize, sink: &mut Sink<'_>) {
     if let Some(all) = object.take_list("attempts") {
         return attempts(object, all, sink);
@@ -53,13 +54,13 @@ fn is_trajectory(value: &Json) -> bool {
     steps.is_some_and(|steps| steps.iter().take(8).all(is_step) && (has_more || !steps.is_empty()))
 }
 
-/// Whether it was tried several times: each attempt is a trajectory.
+/// Whether a run has several attempts: each one is a trajectory.
 fn has_attempts(value: &Json) -> bool {
     let attempts = value.get("attempts").and_then(Json::as_list);
     attempts.is_some_and(|all| all.iter().any(is_trajectory))
 }
 
-/// One episode for each attempt. The outer object repeats the chosen attempt, with the cost of all of them.
+/// Reads one episode for each attempt. The outer object repeats the chosen attempt, with the total cost.
 fn attempts(mut around: Object, all: Vec<Json>, sink: &mut Sink<'_>) {
     let chosen = around.get("trajectory").cloned();
     let shared = ["environment", "instance_id", "replay_config"];
@@ -154,7 +155,7 @@ fn trajectory(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
         read_step(step, &mut said_later, &mut transcript);
     }
     if transcript.len() == 0 {
-        // Nothing but the messages.
+        // Only the messages are left.
         later
             .iter()
             .flat_map(chat::read)
@@ -172,7 +173,7 @@ fn trajectory(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
     episode
 }
 
-/// The configuration, a JSON document in a string.
+/// The configuration, which is stored as JSON text.
 fn config(rest: &mut Object) -> Json {
     match rest.take("replay_config") {
         Some(Json::Text(text)) => Json::parse(&text).unwrap_or(Json::Text(text)),
@@ -180,7 +181,7 @@ fn config(rest: &mut Object) -> Json {
     }
 }
 
-/// How many messages come before the model acts: system, demonstrations and the task.
+/// The number of messages before the model's first action: system, demonstrations and the task.
 fn before_first_action(history: &[Json]) -> usize {
     let acts = |message: &Json| {
         let is_demo = message.get("is_demo").and_then(Json::as_bool) == Some(true);
@@ -201,7 +202,7 @@ fn read_step<'a>(
     let action = step.take_text("action").unwrap_or_default();
     let thought = step.take_text("thought").filter(|text| !text.is_empty());
     let observation = step.take("observation").unwrap_or_default();
-    // The reply of the model at this step, if it contains more than the trajectory does: the calls.
+    // The model's message of this step, if it contains calls that the trajectory lacks.
     let same = |message: &&Json| {
         is_assistant(message) && text_at(message, &["action"]).as_ref() == Some(&action)
     };
@@ -275,7 +276,7 @@ fn read_step<'a>(
     transcript.observe(answer);
 }
 
-/// A state, whichever way it is written.
+/// Parses a state in either form.
 fn state(value: &Json) -> Json {
     match value {
         Json::Text(text) => Json::parse(text.trim()).unwrap_or_else(|_| value.clone()),
@@ -283,7 +284,7 @@ fn state(value: &Json) -> Json {
     }
 }
 
-/// A frame after each step, as soon as any step has a state. Of the start nothing is known.
+/// Adds a frame after each step, if any step has a state. The state of the start is unknown.
 fn frames(episode: &mut Episode, states: Vec<Option<Json>>) {
     if states.iter().all(Option::is_none) {
         return;
@@ -310,12 +311,12 @@ fn usage(info: &Json) -> Option<Usage> {
         cost: number("instance_cost"),
         ..Usage::default()
     };
-    // Replays count nothing.
+    // Replays have no token counts.
     (stats.get("api_calls").and_then(Json::as_f64) != Some(0.0) && !usage.is_empty())
         .then_some(usage)
 }
 
-/// Of "submitted (exit_cost)" what was done counts.
+/// The ending of a status. In "submitted (exit_cost)" the submission determines it.
 fn ending(status: Option<&str>) -> Ending {
     match status {
         None | Some("") => Ending::Open,

@@ -1,4 +1,4 @@
-//! Results of tau-bench: a list of `{task_id, reward, info, traj: [message], trial}`; and its displays, lines of
+//! Results of tau-bench: a list of `{task_id, reward, info, traj: [message], trial}`; and its display files, lines of
 //! `{messages_display: "user: …\nassistant: …"}`.
 
 use volary_core::json::{Json, Object, Text};
@@ -135,7 +135,7 @@ fn score((name, value): (&volary_core::json::Key, &Json)) -> Score {
     }
 }
 
-/// An episode that ran out of steps has no reward info; one that broke has an error.
+/// The ending of an episode. Without reward info the step limit was reached; a crash has an error.
 fn ending(info: &Object, traj: &[Json]) -> Ending {
     if let Some(error) = info.get("error").filter(|error| !error.is_null()) {
         return Ending::Crashed {
@@ -169,7 +169,7 @@ fn displayed(text: &str, number: usize, sink: &Sink<'_>) -> Episode {
     let mut transcript = Transcript::default();
     for (role, content) in turns(text) {
         let said: AnyMessage = match role {
-            // A call whose name and arguments the display leaves out.
+            // A call whose name and arguments are not displayed.
             Role::Assistant if content == "None" => ToolRequestMessage::default().into(),
             role => Message::new(role, content).into(),
         };
@@ -179,7 +179,7 @@ fn displayed(text: &str, number: usize, sink: &Sink<'_>) -> Episode {
     episode
 }
 
-/// The turns of a display: a line that begins with a role begins a turn.
+/// The turns of a display file: a line that starts with a role starts a turn.
 fn turns(text: &str) -> Vec<(Role, String)> {
     const ROLES: [(&str, Role); 4] = [
         ("user: ", Role::User),

@@ -1,7 +1,8 @@
-//! Rollout summaries of tinker-cookbook (`iteration_N/train_rollout_summaries.jsonl`): lines of `{schema_version, split, iteration,
-//! group_idx, traj_idx, total_reward, final_reward, trajectory_metrics, steps: [{ob_len, ac_len, reward, metrics, logs}]}`.
+//! Rollout summaries of tinker-cookbook (`iteration_N/train_rollout_summaries.jsonl`): lines of `{schema_version,
+//! split, iteration, group_idx, traj_idx, total_reward, final_reward, trajectory_metrics, steps: [{ob_len, ac_len,
+//! reward, metrics, logs}]}`.
 //!
-//! They have no messages. What the model said is there where the environment logs it, as a text.
+//! They have no messages. The model's output is available only if the environment logs it, as a text.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -118,7 +119,7 @@ fn gain(transcript: &mut Transcript, gained: f64) {
     }
 }
 
-/// The action of a step: the only text among its logs, or the one that has a usual name.
+/// The action of a step: the only text among its logs, or the one with a common name.
 fn action(step: &mut Object) -> ImportedMessage {
     const NAMES: [&str; 7] = [
         "said",

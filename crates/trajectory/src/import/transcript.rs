@@ -1,4 +1,4 @@
-//! Turns messages into steps: an action begins a step, and the messages after it are its result.
+//! Groups messages into steps: an action starts a step, and the following messages are its result.
 
 use volary_core::json::{Object, Text};
 use volary_core::{AnyMessage, Message, Role, ToolCall, ToolResponseMessage};
@@ -6,16 +6,16 @@ use volary_core::{AnyMessage, Message, Role, ToolCall, ToolResponseMessage};
 use crate::episode::{Ending, Episode, Outcome, StepDetails, StepError, StepRecord, call_id};
 use crate::time;
 
-/// A message of a file, with what the file says about it.
+/// A message of a file, with its metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ImportedMessage {
-    /// The message. An answer whose call is not known has an empty id.
+    /// A response to an unknown call has an empty id.
     pub message: AnyMessage,
-    /// Its metadata. For anything but an action, only time and errors are preserved.
+    /// Only the time and errors are preserved, except for actions.
     pub details: StepDetails,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     pub seconds: Option<f64>,
-    /// What else belongs to the step.
+    /// Other members of the step.
     pub extras: Object,
 }
 
@@ -36,38 +36,37 @@ impl From<Message> for ImportedMessage {
     }
 }
 
-/// How many calls may be unanswered; earlier ones are given up, since every reply searches all of them.
+/// The maximum number of unanswered calls; older ones are dropped, since every response searches all of them.
 const MOST_UNANSWERED: usize = 4096;
 
-/// Steps in the making.
+/// Builds the steps of an episode from messages.
 ///
-/// Invariants: every call has an id; every answer has the id and name of a call, as far as one of the
-/// calls before it fits.
+/// Invariants: every call has an id; every response has the id and name of a call, if an earlier call matches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transcript {
     start: Vec<AnyMessage>,
     steps: Vec<StepRecord>,
-    /// The calls of the last steps that are not answered, oldest first: id and name.
+    /// The unanswered calls of the last steps, oldest first: id and name.
     unanswered: Vec<(Text, Text)>,
 }
 
 impl Transcript {
-    /// How many steps there are so far.
+    /// The number of steps so far.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// The last step, to add to it.
+    /// The last step, for additions.
     pub fn last_mut(&mut self) -> Option<&mut StepRecord> {
         self.steps.last_mut()
     }
 
-    /// Whether a call is not answered yet.
+    /// Whether there is an unanswered call.
     pub fn expects_answer(&self) -> bool {
         !self.unanswered.is_empty()
     }
 
-    /// All calls in order, with the places of their steps.
+    /// All calls in order, with the indices of their steps.
     pub fn requests(&self) -> impl Iterator<Item = (usize, &ToolCall)> {
         let steps = self.steps.iter().enumerate();
         steps.flat_map(|(place, step)| {
@@ -90,12 +89,12 @@ impl Transcript {
         }
     }
 
-    /// Whether the call of this id is not answered yet.
+    /// Whether the call with this id is unanswered.
     pub fn is_unanswered(&self, id: &str) -> bool {
         self.unanswered.iter().any(|(known, _)| **known == *id)
     }
 
-    /// Appends a message.
+    /// Appends a message, as an action if it has the role `assistant`.
     pub fn push(&mut self, said: ImportedMessage) {
         match said.message.role() {
             Role::Assistant => self.act(said),
@@ -124,7 +123,7 @@ impl Transcript {
         });
     }
 
-    /// One more call of the last step, if that is a request.
+    /// Adds a call to the last step, if its action is a request.
     pub fn add_call(&mut self, mut call: ToolCall) {
         let step = self.steps.len().saturating_sub(1);
         if let Some(last) = self.steps.last_mut()
@@ -159,7 +158,7 @@ impl Transcript {
             error.call = error.call.or_else(|| call.clone());
             step.details.errors.push(error);
         }
-        // What came of an action ends it, unless a person wrote it some time later.
+        // The response to an action ends the step, but a later message of a person does not.
         if let (Some(start), Some(end)) = (step.details.started, said.details.started)
             && call.is_some()
         {
@@ -169,7 +168,7 @@ impl Transcript {
         step.extras.extend_missing(said.extras);
     }
 
-    /// Finds the call that is answered: by its id, else by its name, else the oldest.
+    /// Matches a response to a call: by id, otherwise by name, otherwise the oldest one.
     fn link(&mut self, mut response: ToolResponseMessage) -> AnyMessage {
         let calls = &self.unanswered;
         let place = match &*response.tool_call_id {
@@ -189,8 +188,8 @@ impl Transcript {
         AnyMessage::Response(response)
     }
 
-    /// Puts start and steps into an episode. If the episode has ended, its last step is marked accordingly.
-    /// Start and duration are derived from the steps if the source does not record them for the whole.
+    /// Moves start and steps into an episode. If the episode has ended, its last step is marked accordingly. Start time
+    /// and duration are derived from the steps if the source does not record them.
     pub fn finish(mut self, episode: &mut Episode) {
         if let Some(Outcome::Observed {
             done, truncated, ..
@@ -214,7 +213,7 @@ impl Transcript {
     }
 }
 
-/// What came of an action of which nothing is known yet.
+/// The outcome of an action without observations yet.
 pub(crate) fn observed() -> Outcome {
     Outcome::Observed {
         messages: Vec::new(),

@@ -1,6 +1,6 @@
-//! Completions that TRL's trainers log (`log_completions`), as rows of JSON: `{step, prompt, completion, <rewards>, advantage, …}`.
-//! Prompt and completion are texts, or lists of messages. Each function that judges has a column between `completion` and
-//! `advantage`; null is none.
+//! Completions logged by TRL's trainers (`log_completions`), as JSON rows: `{step, prompt, completion, <rewards>,
+//! advantage, …}`. Prompt and completion are texts, or lists of messages. Each reward function has a column between
+//! `completion` and `advantage`; null means no reward.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
@@ -94,7 +94,7 @@ fn text(value: &Json) -> Text {
     }
 }
 
-/// Adds the messages of a prompt, and gives what names its task.
+/// Adds the messages of a prompt, and returns the name of its task.
 fn asked(messages: Vec<Json>, transcript: &mut Transcript) -> Option<Text> {
     let mut task = None;
     for said in chat::read_all(messages) {
@@ -107,7 +107,7 @@ fn asked(messages: Vec<Json>, transcript: &mut Transcript) -> Option<Text> {
     task
 }
 
-/// The columns of the functions that judge: numbers and nulls that follow the completion.
+/// The columns of the reward functions: numbers and nulls after the completion.
 fn scores(row: &Object) -> Vec<Score> {
     let after = row
         .iter()

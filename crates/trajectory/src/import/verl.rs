@@ -1,8 +1,8 @@
-//! Rollouts and validation samples as verl's trainer dumps them, a file for each training step: lines of
-//! `{input, output, score, step, …}` (`trainer.rollout_data_dir` and `trainer.validation_data_dir`).
+//! Rollouts and validation samples dumped by verl's trainer, a file for each training step: lines of `{input, output,
+//! score, step, …}` (`trainer.rollout_data_dir` and `trainer.validation_data_dir`).
 //!
-//! The texts are decoded without special tokens. Where the template was ChatML, the roles are left as lines of their own,
-//! and messages are told apart by them; otherwise the input is one message and the output another.
+//! The texts are decoded without special tokens. With a ChatML template the roles remain as separate lines, which
+//! delimit the messages; otherwise the input is one message and the output another one.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
@@ -40,7 +40,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     let output = rest.take_text("output").unwrap_or_default();
     let mut transcript = Transcript::default();
     let (prompt, has_roles) = prompt(&input);
-    // Rollouts of one prompt are tries of one task.
+    // Rollouts with the same prompt are attempts of one task.
     let asked = prompt.iter().rfind(|message| message.role == Role::User);
     let task = asked.map(slime::task_of);
     prompt
@@ -65,7 +65,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     };
     episode.metadata.insert("step", step);
     for (key, value) in std::mem::take(&mut rest) {
-        // What the reward function returned besides the score, and the ground truth.
+        // Additional results of the reward function, and the ground truth.
         match value {
             Json::Bool(_) | Json::Integer(_) | Json::Float(_) => episode.scores.push(Score {
                 name: key.as_ref().into(),
@@ -82,7 +82,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     sink.episode(episode);
 }
 
-/// The roles of ChatML, as they are left without its marks.
+/// The roles of ChatML, as they remain without special tokens.
 const ROLES: [(&str, Role); 4] = [
     ("system", Role::System),
     ("user", Role::User),
@@ -95,7 +95,7 @@ fn role(line: &str) -> Option<Role> {
     known.map(|(_, role)| *role)
 }
 
-/// The messages of an input, and whether their roles are written in it.
+/// The messages of an input, and whether it contains their roles.
 fn prompt(input: &str) -> (Vec<Message>, bool) {
     let first = input.lines().next().unwrap_or_default();
     let last = input.lines().last().unwrap_or_default();
@@ -118,7 +118,7 @@ fn prompt(input: &str) -> (Vec<Message>, bool) {
     (messages.collect(), true)
 }
 
-/// An output with the marks of ChatML again.
+/// An output with its ChatML markup restored.
 fn marked(output: &str) -> String {
     let mut marked = String::with_capacity(output.len());
     for line in output.split_inclusive('\n') {

@@ -1,11 +1,10 @@
-//! What is known of steps and episodes besides, in the native format: every member is left out where
-//! nothing is known.
+//! Metadata of steps and episodes in the native format: unknown values are omitted.
 //!
 //! In a step: `reasoning`, `model`, `usage`, `started`, `errors` of `{call, message}`. In an episode: `model`,
-//! `environment`, `task`, `outcome`, `reward` (a number for the whole, null if unknown; absent where the
-//! steps say it), `scores` of `{name, value, explanation, extras}`, `usage` of `{input, output, cached,
-//! reasoning, cost}`, `started`, `seconds`, `errors`, `links` of `{relation, episode, step}`, `source` of
-//! `{format, version, file}`, `raw`.
+//! `environment`, `task`, `outcome`, `reward` (a number for the whole episode, null if unknown; absent if the steps
+//! have rewards), `scores` of `{name, value, explanation, extras}`, `usage` of `{input, output, cached, reasoning,
+//! cost}`, `started`, `seconds`, `errors`, `links` of `{relation, episode, step}`, `source` of `{format, version,
+//! file}`, `raw`.
 
 use volary_core::json::value_writer::{Members, Place};
 use volary_core::json::{Json, Object, Text};
@@ -16,10 +15,10 @@ use crate::episode::{
     Episode, Link, Relation, Rewards, Score, Source, StepDetails, StepError, Usage,
 };
 
-/// The members of a step that are details.
+/// The members of a step's details.
 pub(super) const OF_STEP: [&str; 5] = ["reasoning", "model", "usage", "started", "errors"];
 
-/// The members of an episode that are details.
+/// The members of an episode's details.
 pub(super) const OF_EPISODE: [&str; 13] = [
     "model",
     "environment",

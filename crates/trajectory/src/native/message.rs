@@ -1,10 +1,9 @@
-//! Messages and tools in the native format: complete, where aviary's dumps leave things out.
+//! Messages and tools in the native format: lossless, unlike aviary's dumps.
 //!
-//! A message is `{role, content}` and, where they are set, `content_is_json_str`, `info` and
-//! `cache_breakpoint`; content is the stored text. An action also has `tool_calls` of `{id, name, arguments}`
-//! (even if there are none: that tells it from a plain message of role assistant), a response
-//! `name` and `tool_call_id`. A tool is `{name, description, parameters}`, and `concurrency_safe` if it
-//! is not.
+//! A message is `{role, content}` and, if they are set, `content_is_json_str`, `info` and `cache_breakpoint`; content
+//! is the stored text. An action also has `tool_calls` of `{id, name, arguments}` (even an empty list, which
+//! distinguishes it from a plain message of role `assistant`), a response `name` and `tool_call_id`. A tool is `{name,
+//! description, parameters}`, and `concurrency_safe` if it is false.
 
 use volary_core::json::value_writer::{Place, tree};
 use volary_core::json::{Json, Object};
@@ -18,10 +17,10 @@ use volary_core::{
 use super::NativeError;
 use super::node::{Fault, Node};
 
-/// What parameters hold, besides what is particular to a tool.
+/// The members of parameters that are not specific to a tool.
 const OF_PARAMETERS: [&str; 3] = ["type", "properties", "required"];
 
-/// A message in the native format.
+/// Serializes a message.
 pub fn message_to_json(message: &AnyMessage) -> Json {
     tree(|place| put_message(place, message))
 }
@@ -57,22 +56,22 @@ pub(super) fn put_message(place: Place<'_>, message: &AnyMessage) {
     });
 }
 
-/// Several messages in the native format.
+/// Serializes messages.
 pub fn messages_to_json(messages: &[AnyMessage]) -> Json {
     tree(|place| place.list(messages, put_message))
 }
 
-/// Reads a message.
+/// Deserializes a message.
 pub fn message_from_json(value: &Json) -> Result<AnyMessage, NativeError> {
     Ok(message(Node::root(value))?)
 }
 
-/// Reads several messages.
+/// Deserializes messages.
 pub fn messages_from_json(value: &Json) -> Result<Vec<AnyMessage>, NativeError> {
     Ok(Node::root(value).each(message)?)
 }
 
-/// Tools in the native format.
+/// Serializes tools.
 pub fn tools_to_json<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Json {
     tree(|place| place.list(tools, put_tool))
 }

@@ -1,5 +1,5 @@
-//! Volary's own format, which page and worker also exchange: an episode as one JSON object, several as
-//! `{"episodes": [...]}` or JSON Lines.
+//! Volary's own format, also used between page and worker: an episode as one JSON object, several as `{"episodes":
+//! [...]}` or JSON Lines.
 //!
 //! ```text
 //! {"format": "volary-episode", "version": 1, "id", "name", "recipe", "policy", "tools",
@@ -8,12 +8,12 @@
 //!
 //! Further members are described in `details`.
 //!
-//! - `message`: messages and tools. `step`: recipes, steps, frames, endings. `patch`: what
-//!   makes each frame out of the one before.
+//! - `message`: messages and tools. `step`: recipes, steps, frames, endings. `patch`: the delta of each frame from the
+//!   previous one.
 //!
-//! Invariants: an episode reads back equal: special floats, integers of any size, infos and flags included.
-//! Unknown members are preserved, in the extras of their step or the metadata of the episode. A read error
-//! names the position.
+//! Invariants: an episode reads back equal, including special floats, integers of any size, infos and flags. Unknown
+//! members are preserved, in the extras of their step or the metadata of the episode. A read error contains its
+//! position.
 
 mod details;
 mod message;
@@ -39,77 +39,74 @@ use node::{Fault, Node};
 
 pub use node::Misfit;
 
-/// What `format` says.
+/// The value of `format`.
 pub const FORMAT: &str = "volary-episode";
 
-/// The version that is written, and the newest that is read.
+/// The version that is written, and the newest one that can be read.
 pub const VERSION: i64 = 1;
 
-/// Why something is not read.
+/// Error reading the native format.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NativeError {
-    /// No JSON.
+    /// The text is not JSON.
     #[error("This is not valid JSON: {error}.")]
     NotJson {
-        /// What is wrong, and where.
+        /// The error and its position.
         error: ReadError,
     },
-    /// Something of another format.
+    /// `format` has another value.
     #[error("This is not a Volary episode: it lacks \"format\": \"{FORMAT}\".")]
     OtherFormat,
-    /// Made by a later Volary.
+    /// The file was written by a later version of Volary.
     #[error(
         "This Volary episode has version {version}; the newest supported version is {VERSION}. A \
          newer Volary can open it."
     )]
     Newer {
-        /// What the file says.
+        /// The version of the file.
         version: i64,
     },
-    /// Something is not as it must be.
+    /// A value does not match the format.
     #[error(transparent)]
     Misfit(#[from] Box<Misfit>),
-    /// A line of several could not be read.
+    /// One of several lines could not be read.
     #[error("Line {line}: {error}")]
     Line {
-        /// The line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// Why.
         error: Box<NativeError>,
     },
     /// An element of `episodes` could not be read.
     #[error("Episode {number}: {error}")]
     Episode {
-        /// Which, from 1.
+        /// The number of the element, from 1.
         number: usize,
-        /// Why.
         error: Box<NativeError>,
     },
 }
 
-/// The episodes of a text, and what of it could not be read.
+/// The result of reading a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     pub episodes: Vec<Episode>,
-    /// Episodes that could not be read, each with the reason.
+    /// The errors of episodes that could not be read.
     pub faults: Vec<NativeError>,
 }
 
-/// An episode as the text of a file.
+/// Serializes an episode as the text of a file.
 pub fn to_text(episode: &Episode) -> String {
     let mut text = String::new();
     write_text(&mut text, episode);
     text
 }
 
-/// Appends that text.
+/// Like [`to_text`], but appends to `out`.
 pub fn write_text(out: &mut String, episode: &Episode) {
     append(out, |place| put_episode(place, episode));
 }
 
-/// Reads a text with one episode, an object with several, or one episode a line. Fails if there
-/// is not one episode that can be read.
+/// Parses a text with one episode, an object with several, or one episode per line. Fails if no episode can be read.
 pub fn read(text: &str) -> Result<Reading, NativeError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let readings: Vec<Result<Episode, NativeError>> = match Json::parse(text) {
@@ -167,7 +164,7 @@ fn each_line(text: &str) -> Vec<Result<Episode, NativeError>> {
         .collect()
 }
 
-/// An episode in the native format.
+/// Serializes an episode.
 pub fn episode_to_json(episode: &Episode) -> Json {
     tree(|place| put_episode(place, episode))
 }
@@ -198,7 +195,7 @@ fn put_episode(place: Place<'_>, episode: &Episode) {
     });
 }
 
-/// Reads an episode.
+/// Deserializes an episode.
 pub fn episode_from_json(value: &Json) -> Result<Episode, NativeError> {
     const KNOWN: [&str; 12] = [
         "format", "version", "id", "name", "recipe", "policy", "tools", "start", "steps", "frames",
@@ -258,7 +255,7 @@ fn frames(node: Node<'_>) -> Result<FrameHistory, Fault> {
     Ok(history)
 }
 
-/// Puts members aside that the format does not know, where their names are free.
+/// Preserves members that the format does not know, unless their names are taken.
 fn keep(aside: &mut Object, unknown: Vec<(Key, Json)>) {
     if !unknown.is_empty() {
         let known = std::mem::take(aside).into_iter();

@@ -1,19 +1,19 @@
-//! Reading JSON with an eye on the place: every refusal says where in the file it happened.
+//! Typed access to JSON that tracks the path: every error contains its location in the file.
 
 use std::fmt;
 
 use volary_core::json::{Json, Key, Object, Text};
 
-/// Something that is not as it must be. Boxed, since every reader passes it on.
+/// A mismatch between a value and the expected format. Boxed, since every reader returns it.
 pub(crate) type Fault = Box<Misfit>;
 
-/// What is not as it must be.
+/// A mismatch between a value and the expected format, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}.")]
 pub struct Misfit {
-    /// Where, such as `steps[3].action`.
+    /// The path, such as `steps[3].action`.
     pub place: String,
-    /// What is wrong there.
+    /// The expected and the actual value.
     pub reason: String,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Node<'a> {
     place: Place<'a>,
 }
 
-/// The way to a value. Links to the places around it, so that reading what is right costs nothing.
+/// The path to a value, as a linked list on the stack, so that successful reads do not allocate.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     Root,
@@ -55,7 +55,7 @@ impl<'a> Node<'a> {
         self.value
     }
 
-    /// The error that this value is not as it must be.
+    /// The error that this value does not match the format.
     pub fn refuse(&self, reason: impl Into<String>) -> Fault {
         let place = match self.place {
             Place::Root => "the whole".to_owned(),
@@ -91,14 +91,14 @@ impl<'a> Node<'a> {
         self.expected("a number", self.value.as_f64())
     }
 
-    /// A whole number from 0 on.
+    /// A non-negative integer.
     pub fn count(&self) -> Result<usize, Fault> {
         let count = self.value.as_i64();
         let count = count.and_then(|count| usize::try_from(count).ok());
         self.expected("a whole number, not negative", count)
     }
 
-    /// Reads a member that must be there.
+    /// Reads a required member.
     pub fn member<T>(
         &self,
         key: &'static str,
@@ -113,7 +113,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Reads a member that may be missing or null.
+    /// Reads an optional member, which may be missing or null.
     pub fn optional<T>(
         &self,
         key: &'static str,
@@ -129,7 +129,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Reads each element of a list.
+    /// Reads the elements of a list.
     pub fn each<T>(
         &self,
         mut read: impl FnMut(Node<'_>) -> Result<T, Fault>,
@@ -145,7 +145,7 @@ impl<'a> Node<'a> {
             .collect()
     }
 
-    /// Reads each member of an object.
+    /// Reads the members of an object.
     pub fn each_member<T>(
         &self,
         read: impl Fn(&'a str, Node<'_>) -> Result<T, Fault>,
@@ -164,7 +164,7 @@ impl<'a> Node<'a> {
             .collect()
     }
 
-    /// The members that the format does not know.
+    /// The members that are unknown to the format.
     pub fn unknown(&self, known: &[&str]) -> Result<Vec<(Key, Json)>, Fault> {
         let members = self.object()?.iter();
         Ok(members

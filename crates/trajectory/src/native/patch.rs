@@ -14,7 +14,7 @@ use crate::frames::FramePatch;
 use crate::patch::{ListEdit, ObjectPatch, Patch, Splice};
 
 impl FramePatch {
-    /// The JSON form.
+    /// Serializes the patch.
     pub fn to_json(&self) -> Json {
         tree(|place| self.put(place))
     }
@@ -32,7 +32,7 @@ impl FramePatch {
         });
     }
 
-    /// Reads the JSON form.
+    /// Deserializes a patch.
     pub fn from_json(value: &Json) -> Result<FramePatch, NativeError> {
         Ok(frame_patch(Node::root(value))?)
     }

@@ -10,10 +10,10 @@ use super::message::{message, put_message};
 use super::node::{Fault, Node};
 use crate::episode::{Ending, Outcome, Recipe, StepRecord, TaskReference};
 
-/// Seeds stay below this, so that readers that have only floats keep them.
+/// Exclusive upper bound of seeds, so that readers with only floats preserve them.
 pub const SEED_LIMIT: u64 = 1 << 53;
 
-/// A recipe in the native format.
+/// Serializes a recipe.
 pub fn recipe_to_json(recipe: &Recipe) -> Json {
     tree(|place| put_recipe(place, recipe))
 }
@@ -36,13 +36,13 @@ pub(super) fn put_task(place: Place<'_>, task: &TaskReference) {
     });
 }
 
-/// Reads a recipe.
+/// Deserializes a recipe.
 pub fn recipe_from_json(value: &Json) -> Result<Recipe, NativeError> {
     Ok(recipe(Node::root(value))?)
 }
 
-/// A step in the native format: `{action, observation, reward, done, truncated}` or
-/// `{action, failure}`, with `seconds`, `extras` and its details where known.
+/// Serializes a step: `{action, observation, reward, done, truncated}` or `{action, failure}`, with `seconds`, `extras`
+/// and its details if they are known.
 pub fn step_to_json(step: &StepRecord) -> Json {
     tree(|place| put_step(place, step))
 }
@@ -74,17 +74,17 @@ pub(super) fn put_step(place: Place<'_>, step: &StepRecord) {
     });
 }
 
-/// Reads a step.
+/// Deserializes a step.
 pub fn step_from_json(value: &Json) -> Result<StepRecord, NativeError> {
     Ok(step(Node::root(value))?)
 }
 
-/// A frame in the native format: `{deepcopy, state, info}`.
+/// Serializes a frame: `{deepcopy, state, info}`.
 pub fn frame_to_json(frame: &Frame) -> Json {
     frame.dump().into()
 }
 
-/// Reads a frame.
+/// Deserializes a frame.
 pub fn frame_from_json(value: &Json) -> Result<Frame, NativeError> {
     let node = Node::root(value);
     let part = |key| node.value().get(key).cloned().unwrap_or_default();

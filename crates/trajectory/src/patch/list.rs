@@ -1,4 +1,4 @@
-//! Patches of lists: edits from front to back.
+//! Patches of lists: a sequence of edits from front to back.
 
 use volary_core::json::Json;
 
@@ -23,8 +23,7 @@ pub(super) fn list_edits(
     .collect()
 }
 
-/// Elements before the first change are not touched; the list is rebuilt from the first added or removed
-/// element on.
+/// Applies edits. Elements before the first insertion or removal are not touched; the list is rebuilt from there on.
 pub(super) fn apply_edits(
     edits: &[ListEdit],
     list: &mut Vec<Json>,
@@ -91,7 +90,7 @@ pub(super) fn edits_weight(edits: &[ListEdit]) -> usize {
     let mut moves = false;
     for edit in edits {
         weight_of_all += 1 + match edit {
-            // Elements that move are much cheaper than new ones.
+            // Moving elements is much cheaper than creating them.
             ListEdit::Keep(count) if moves => count / 256,
             ListEdit::Keep(_) => 0,
             ListEdit::Remove(_) => {

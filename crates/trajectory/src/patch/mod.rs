@@ -1,8 +1,8 @@
-//! Patches: how to make a newer JSON value out of an older one. Small where little changed, so
-//! that a state that grows by a line a step costs a line a step.
+//! Patches: deltas between JSON values. Small if little changed, so that a state that grows by a line per step costs a
+//! line per step.
 //!
-//! Invariants: the patch from `a` to `b` makes exactly `b` out of `a`; it makes nothing but
-//! an error out of a value that it does not fit. It weighs no more than the new value does.
+//! Invariants: applying the patch from `a` to `b` to `a` results in exactly `b`; applying it to a value that it does
+//! not fit is an error. A patch weighs no more than the new value.
 
 mod list;
 mod object;
@@ -13,82 +13,80 @@ use crate::diff::text::common_ends;
 use crate::diff::{Diff, diff};
 use list::{apply_edits, edits_weight, list_edits};
 
-/// How to make a value out of an older one.
+/// The delta from an old value to a new one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Patch {
-    /// It stays.
+    /// The value is unchanged.
     #[default]
     Same,
-    /// This value instead.
+    /// The value is replaced.
     Set(Json),
-    /// A text with a part exchanged.
+    /// A part of a text is replaced.
     Splice(Splice),
-    /// An object with some members changed, gone or new, in this order.
+    /// Members of an object are changed, removed and added, in this order.
     Object(ObjectPatch),
-    /// A list, edited from front to back; the edits cover it to its end.
+    /// A list is edited from front to back; the edits cover it completely.
     List(Vec<ListEdit>),
 }
 
-/// A part of a text exchanged. In bytes, and only between characters.
+/// A replaced part of a text. Offsets are in bytes, at character boundaries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splice {
-    /// How many stay at the front.
+    /// The length of the unchanged prefix.
     pub start: usize,
-    /// How many go after them.
+    /// The length of the removed part.
     pub cut: usize,
-    /// How many stay at the end.
+    /// The length of the unchanged suffix.
     pub end: usize,
-    /// What comes in place of the cut.
+    /// The replacement of the removed part.
     pub insert: Text,
 }
 
-/// Changed members of an object.
+/// The changes of an object's members.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectPatch {
-    /// Members that change.
     pub change: Vec<(Key, Patch)>,
-    /// Members that go.
     pub remove: Vec<Key>,
-    /// Members that come, each at its place in the new object, in ascending order.
+    /// Added members with their indices in the new object, in ascending order.
     pub add: Vec<(usize, Key, Json)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ListEdit {
-    /// This many elements stay.
+    /// Skips unchanged elements.
     Keep(usize),
-    /// This many elements are removed.
+    /// Removes elements.
     Remove(usize),
-    /// These come.
+    /// Inserts elements.
     Add(Vec<Json>),
-    /// The next element changes.
+    /// Changes the next element.
     Change(Patch),
 }
 
-/// Changes further down replace the value at this depth: the JSON of a patch nests deeper than
-/// the value, and readers have limits.
+/// The depth from which a changed value is replaced as a whole: the JSON of a patch nests deeper than the value, and
+/// readers have limits.
 const DEEPEST: usize = 64;
 
-/// Why a patch could not be applied.
+/// Error applying a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatchError {
-    /// It was made for another value.
+    /// The patch was made for another value.
     #[error("A change does not match the state before it: it was made for a different {expected}.")]
     Misfit {
-        /// What it was made for.
+        /// The expected type of value.
         expected: &'static str,
     },
-    /// Applying it would copy more than is allowed.
+    /// Applying the patch would copy more than is allowed.
     #[error("A change of the state exceeds the limit of memory or time.")]
     TooLarge,
 }
 
-/// What applying patches may still copy, in bytes.
+/// The remaining number of bytes that applying patches may copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance(u64);
 
-/// What moving a member of an object or an element of a list counts for, in bytes: it costs more than copying a text.
+/// The cost of moving a member of an object or an element of a list, in bytes: it is higher than copying a text.
 const ELEMENT: u64 = 96;
 
 impl Allowance {
@@ -98,7 +96,7 @@ impl Allowance {
         Allowance(bytes)
     }
 
-    /// How much of it was used since it was `before`.
+    /// The bytes used since `before`.
     pub const fn used_since(self, before: Allowance) -> u64 {
         before.0.saturating_sub(self.0)
     }
@@ -117,8 +115,8 @@ const fn misfit(expected: &'static str) -> PatchError {
     PatchError::Misfit { expected }
 }
 
-/// How much a value holds: about 24 bytes each. Patches and values are weighed alike, to say when
-/// a whole value is better than a change.
+/// The size of a value, in units of about 24 bytes. Patches and values use the same measure, to decide when a whole
+/// value is better than a delta.
 pub(crate) fn weight(value: &Json) -> usize {
     1 + match value {
         Json::Text(text) => text_weight(text),
@@ -132,7 +130,7 @@ fn text_weight(text: &str) -> usize {
     text.len() / 24
 }
 
-/// Whether a value weighs more than the limit; looks no further than needed.
+/// Whether a value's weight exceeds the limit; stops as soon as that is known.
 fn outweighs(value: &Json, limit: usize) -> bool {
     fn left(value: &Json, limit: usize) -> Option<usize> {
         let rest = limit.checked_sub(1)?;
@@ -149,7 +147,7 @@ fn outweighs(value: &Json, limit: usize) -> bool {
 }
 
 impl Patch {
-    /// The patch that makes `new` out of `old`.
+    /// The patch that turns `old` into `new`.
     pub fn between(old: &Json, new: &Json) -> Patch {
         Patch::of(&diff(old, new), old, new, 0)
     }
@@ -177,13 +175,13 @@ impl Patch {
         }
     }
 
-    /// Makes the new value of the old one. On an error the value is spoilt.
+    /// Applies the patch in place. On an error the value is left in an unspecified state.
     pub fn apply(&self, value: &mut Json) -> Result<(), PatchError> {
         self.apply_within(value, &mut { Allowance::UNLIMITED })
     }
 
-    /// [`Patch::apply`] that copies no more than is allowed. What stays in place and what the patch itself holds
-    /// is not counted.
+    /// Like [`Patch::apply`], but limits the copied bytes. Data that stays in place and data of the patch itself is not
+    /// counted.
     pub(crate) fn apply_within(
         &self,
         value: &mut Json,
@@ -214,12 +212,12 @@ impl Patch {
         }
     }
 
-    /// What it costs to keep and to apply, in the measure of [`weight`].
+    /// The cost to store and apply the patch, in the unit of [`weight`].
     pub(crate) fn weight(&self) -> usize {
         match self {
             Patch::Same => 0,
             Patch::Set(value) => weight(value),
-            // Copying what stays is cheap, but not free.
+            // Copying the unchanged parts is cheap, but not free.
             Patch::Splice(splice) => {
                 2 + text_weight(&splice.insert) + (splice.start + splice.end) / 4096
             }

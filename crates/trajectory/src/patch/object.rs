@@ -1,4 +1,4 @@
-//! Patches of objects: members that change, go and come.
+//! Patches of objects: changed, removed and added members.
 
 use volary_core::json::{Json, Key, Object};
 
@@ -18,7 +18,7 @@ impl ObjectPatch {
             let member = changed.next_if(|member| member.place == place);
             match member.map(|member| &member.change) {
                 Some(None) => patch.add.push((place, key.clone(), value.clone())),
-                // The order was kept, so the old members are consumed one by one.
+                // The order was preserved, so the old members are consumed one by one.
                 stays => {
                     if let (Some((_, before)), Some(Some(change))) = (kept.next(), stays) {
                         let change = Patch::of(change, before, value, depth);
@@ -79,7 +79,7 @@ impl ObjectPatch {
         }
         all.extend(pairs);
         let object = Object::from_pairs(all);
-        // A key that was there already does not come.
+        // An added key must not exist already.
         (object.len() == length)
             .then_some(object)
             .ok_or(misfit("object"))
@@ -96,8 +96,8 @@ impl ObjectPatch {
     }
 }
 
-/// Finds members. A patch lists them in the order of the object, so the search continues at the last position.
-/// A file with sorted members may make it start over, a bounded number of times.
+/// Looks up members. A patch lists them in the order of the object, so the search continues at the last position. A
+/// file with sorted members may restart it, a limited number of times.
 #[derive(Default)]
 struct Finder {
     next: usize,

@@ -1,16 +1,15 @@
-//! What the names of Renderer files say: `{prefix}_{id}_{number}.json` is a frame,
-//! `{prefix}_info_{id}.json` a manifest. Folders before the name set trajectories apart.
+//! Parses the names of Renderer files: `{prefix}_{id}_{number}.json` is a frame, `{prefix}_info_{id}.json` a manifest.
+//! Folders before the name separate trajectories.
 
-/// A name of the form of a frame's.
+/// The parsed name of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FrameName<'a> {
-    /// All before the number: what the frames of one trajectory share.
+    /// The part before the number, common to the frames of one trajectory.
     pub stem: &'a str,
-    /// The number, from 0.
     pub number: u64,
 }
 
-/// Reads a name as that of a frame.
+/// Parses the name of a frame; `None` if it is another name.
 pub fn frame_name(name: &str) -> Option<FrameName<'_>> {
     let (stem, number) = name.strip_suffix(".json")?.rsplit_once('_')?;
     let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -20,16 +19,16 @@ pub fn frame_name(name: &str) -> Option<FrameName<'_>> {
     })
 }
 
-/// The stem of the frames that belong to a manifest of this name.
+/// The stem of a manifest's frames, derived from its name.
 pub fn manifest_stem(name: &str) -> Option<String> {
     let (folder, file) = split_folder(name);
-    // Prefixes are letters and digits, so the first underscore ends them.
+    // Prefixes consist of letters and digits, so the first underscore ends them.
     let (prefix, rest) = file.strip_suffix(".json")?.split_once('_')?;
     let id = rest.strip_prefix("info_")?;
     Some(format!("{folder}{prefix}_{id}"))
 }
 
-/// The folder of a name, with its slash, and what follows.
+/// Splits a path into the folder, with its slash, and the file name.
 pub fn split_folder(name: &str) -> (&str, &str) {
     match name.rfind(['/', '\\']) {
         Some(slash) => name.split_at(slash + 1),

@@ -1,4 +1,4 @@
-//! An episode as Renderer files in one zip.
+//! Writes an episode as Renderer files in one zip.
 
 use volary_core::json::Text;
 use volary_core::renderer::{DEFAULT_INDENT, DEFAULT_NAME, ExtraFile, RenderError, Renderer};
@@ -9,37 +9,37 @@ use crate::episode::Episode;
 use crate::native;
 use crate::patch::weight;
 
-/// The prefix of our file names.
+/// The prefix of the file names.
 const PREFIX: &str = "volary";
 
-/// The most that is written, uncompressed. Every frame is complete in its file, so long episodes with growing
-/// frames become very large.
+/// The maximum uncompressed size. Every frame is complete in its file, so long episodes with growing frames become very
+/// large.
 pub const LIMIT: usize = 128 << 20;
 
-/// Why an episode cannot be written as Renderer files.
+/// Error writing an episode as Renderer files.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RendererFilesError {
-    /// There is nothing to write.
+    /// The episode has no frames.
     #[error(
         "The episode has no frames, so it cannot be written as Renderer files. Export it as \
          JSON instead."
     )]
     NoFrames,
-    /// It would be too much.
+    /// The files would be too large.
     #[error("The Renderer files of this episode would take about {megabytes} MB, because each of \
          its {frames} frames is written in full; the limit is {} MB. Export it as JSON, which is \
          smaller.", LIMIT >> 20)]
     TooLarge {
-        /// How many frames there are.
+        /// The number of frames.
         frames: usize,
-        /// About how much it would be.
+        /// The approximate size.
         megabytes: usize,
     },
-    /// The files cannot be named.
+    /// The episode's name is not valid for files.
     #[error(transparent)]
     Name(#[from] RenderError),
-    /// The zip file cannot be made.
+    /// The zip file could not be written.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
 }
@@ -76,7 +76,7 @@ pub fn to_zip(episode: &Episode) -> Result<Vec<u8>, RendererFilesError> {
 }
 
 fn check_size(episode: &Episode) -> Result<(), RendererFilesError> {
-    // A value of weight one, indented, takes about this many bytes.
+    // The approximate size of a value of weight one, indented, in bytes.
     const BYTES: usize = 32;
     let mut size = 0_usize;
     let mut cursor = episode.frames.cursor();
@@ -92,7 +92,7 @@ fn check_size(episode: &Episode) -> Result<(), RendererFilesError> {
     Ok(())
 }
 
-/// The id of an episode, as far as it does for file names.
+/// The id of an episode in a form that is valid in file names.
 fn file_id(id: &Text) -> String {
     let clean = |character: char| match character {
         '-' => '-',

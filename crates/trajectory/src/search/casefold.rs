@@ -1,36 +1,36 @@
-//! Case folding that maps every character to exactly one character, so that offsets in characters stay valid. The
-//! original is stored as differences and can be restored.
+//! Case folding that maps every character to exactly one character, so that character offsets stay valid. The original
+//! is stored as differences and can be restored.
 
 use std::ops::Range;
 
-/// The folded form of a character: small, and of several small ones the first.
+/// The folded form of a character: its lowercase, or the first character of a multi-character lowercase.
 pub(super) fn fold(character: char) -> char {
     match character {
         'A'..='Z' => character.to_ascii_lowercase(),
         '\0'..='\u{7f}' => character,
-        // The small sigma at the end of words.
+        // The final form of sigma.
         'ς' => 'σ',
         _ => character.to_lowercase().next().unwrap_or(character),
     }
 }
 
-/// A folded text, and what it was.
+/// A folded text with the data to restore its original.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Folded {
     text: String,
     changed: Changed,
 }
 
-/// What folding changed.
+/// The changes made by folding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Changed {
-    /// A bit for each byte of the text: whether it is an ASCII letter that was a capital.
+    /// A bit for each byte of the text: whether it was an ASCII uppercase letter.
     capitals: Vec<u64>,
-    /// Other characters that changed, by their place in the text, in ascending order.
+    /// Other changed characters, by byte offset in ascending order.
     others: Vec<(u32, char)>,
 }
 
-/// A text that is being folded.
+/// Builds a folded text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folding {
     /// UTF-8.
@@ -39,7 +39,7 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    /// With capacity for `length` bytes.
+    /// Creates an empty builder with a capacity of `length` bytes.
     pub(super) fn with_capacity(length: usize) -> Self {
         Folding {
             bytes: Vec::with_capacity(length),
@@ -47,12 +47,12 @@ impl Folding {
         }
     }
 
-    /// How many bytes there are so far.
+    /// The number of bytes so far.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Appends a text. The whole must stay below 4 GiB.
+    /// Appends a text. The total must stay below 4 GiB.
     pub(super) fn push(&mut self, text: &str) {
         self.bytes.reserve(text.len());
         let mut rest = text;
@@ -69,7 +69,7 @@ impl Folding {
         }
     }
 
-    /// Appends the ASCII characters in front, eight at a time; gives how many there are.
+    /// Appends the leading ASCII characters, eight at a time; returns their number.
     fn push_ascii(&mut self, bytes: &[u8]) -> usize {
         const ONES: u64 = u64::MAX / 255;
         const HIGH: u64 = ONES << 7;
@@ -80,7 +80,7 @@ impl Folding {
             if word & HIGH != 0 {
                 break;
             }
-            // No sum reaches the next byte, since none has its high bit.
+            // No sum overflows into the next byte, since no byte has its high bit set.
             let from_a = word + ONES * u64::from(0x80 - b'A');
             let past_z = word + ONES * u64::from(0x7f - b'Z');
             let capitals = (from_a ^ past_z) & HIGH;
@@ -97,12 +97,12 @@ impl Folding {
         done
     }
 
-    /// Marks which of the next eight bytes were capitals: those whose high bit is set.
+    /// Marks which of the next eight bytes were uppercase: those with the high bit set.
     fn mark(&mut self, capitals: u64) {
         if capitals == 0 {
             return;
         }
-        // The high bit of byte n moves to bit n.
+        // The multiplication moves the high bit of byte n to bit n.
         let bits = (capitals >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         let place = self.bytes.len();
         let (word, shift) = (place / 64, place % 64);
@@ -128,7 +128,7 @@ impl Folding {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// The folded text.
+    /// Finishes the folded text.
     pub(super) fn done(mut self) -> Folded {
         self.bytes.shrink_to_fit();
         self.changed.capitals.shrink_to_fit();
@@ -142,12 +142,11 @@ impl Folding {
 }
 
 impl Folded {
-    /// The folded text.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The original of a part; the range ends at character boundaries.
+    /// The original of a byte range, which ends at character boundaries.
     pub(super) fn original(&self, range: Range<usize>) -> String {
         let start = range.start;
         let part = self.text.get(range).unwrap_or_default();
@@ -156,7 +155,7 @@ impl Folded {
             .collect()
     }
 
-    /// What it takes in memory.
+    /// The memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.text.len() + self.changed.capitals.len() * 8 + self.changed.others.len() * 8
     }

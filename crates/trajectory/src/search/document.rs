@@ -1,4 +1,4 @@
-//! The texts of one episode, folded, one after the other; and what is found in them.
+//! The concatenated, folded texts of one episode, and the hits of a query in them.
 
 use std::ops::Range;
 
@@ -10,27 +10,28 @@ use crate::passages::{Place, passages};
 
 /// The separator between texts; a query never contains it.
 const BETWEEN: &str = "\0";
-/// Folded texts hold places of 32 bits. Text past this is not searched.
+/// The maximum size of folded texts, whose offsets have 32 bits. Further text is not searched.
 const MOST_BYTES: usize = u32::MAX as usize / 4;
-/// Of an episode with more steps the length is added up first: texts that grow take three times their room.
+/// The number of steps from which the total length is computed in advance: a buffer that grows needs up to three times
+/// the memory.
 const MANY: usize = 500;
 
-/// The texts of one episode.
+/// The searchable texts of one episode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
     folded: Folded,
-    /// Where each text begins, and whose it is.
+    /// The start offset and position of each text.
     starts: Vec<(u32, Place)>,
 }
 
-/// A word or phrase that was found.
+/// An occurrence of a term or phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The position of the text that contains it.
     pub place: Place,
-    /// Its first character in that text, counted in characters.
+    /// The index of its first character in that text.
     pub start: usize,
-    /// How many characters it has.
+    /// Its length in characters.
     pub length: usize,
     /// Its byte offset in the document.
     at: usize,
@@ -40,15 +41,15 @@ pub struct Hit {
 /// A hit with its context, in the original spelling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The text before it; begins with "…" if it was shortened.
+    /// The preceding text; starts with "…" if it was truncated.
     pub before: String,
     pub hit: String,
-    /// The text after it; ends with "…" if it was shortened.
+    /// The following text; ends with "…" if it was truncated.
     pub after: String,
 }
 
 impl Document {
-    /// The texts of an episode.
+    /// Builds the document of an episode.
     pub fn of(episode: &Episode) -> Self {
         let length = match episode.steps.len() > MANY {
             true => passages(episode)
@@ -73,7 +74,7 @@ impl Document {
         }
     }
 
-    /// What it takes in memory.
+    /// The memory in bytes.
     pub fn bytes(&self) -> usize {
         self.folded.bytes() + self.starts.len() * size_of::<(u32, Place)>()
     }
@@ -82,8 +83,8 @@ impl Document {
         self.folded.text()
     }
 
-    /// The hit that shows best why the document matches, if all terms are there: the first one of the terms as a
-    /// phrase, or else of the longest term, which says more than words such as "the".
+    /// The most relevant hit, if the document contains all terms: the first one of all terms as a phrase, otherwise of
+    /// the longest term, which is more specific than words such as "the".
     pub fn first(&self, query: &Query) -> Option<Hit> {
         let text = self.folded.text();
         let mut firsts = query.terms.iter().map(|term| term.ranges(text).next());
@@ -99,7 +100,7 @@ impl Document {
         )
     }
 
-    /// All hits of all terms in order, at most `limit`; none unless all terms are there.
+    /// All hits of all terms in order, at most `limit`; none unless the document contains all terms.
     pub fn hits(&self, query: &Query, limit: usize) -> Vec<Hit> {
         let mut ranges = Vec::new();
         for term in &query.terms {
@@ -118,7 +119,7 @@ impl Document {
             .collect()
     }
 
-    /// A hit with up to `around` characters on either side, from the same text.
+    /// A hit with up to `around` characters of context on either side, from the same text.
     pub fn snippet(&self, hit: &Hit, around: usize) -> Snippet {
         let text = self.folded.text();
         let index = self.index_of(hit.at);

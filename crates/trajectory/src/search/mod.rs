@@ -1,14 +1,14 @@
-//! Full-text search over all episodes, fast enough to update while the user types.
+//! Full-text search over all episodes, fast enough for search-as-you-type.
 //!
-//! All texts of an episode form one case-folded text ([`Document`]), which is scanned; a trigram filter skips
-//! episodes that cannot match. There is no inverted index: for ten thousand episodes the scan is as fast, takes
-//! a quarter of the memory, finds parts of words, and adds and removes episodes at no cost.
+//! All texts of an episode form one case-folded text ([`Document`]), which is scanned; a trigram filter skips episodes
+//! that cannot match. There is no inverted index: for ten thousand episodes the scan is as fast, needs a quarter of the
+//! memory, finds substrings, and adds and removes episodes at no cost.
 //!
-//! - [`query`]: the words to find. [`document`]: the folded text of an episode, and hits with their positions.
-//! - [`casefold`]: case folding that maps back to the original. [`trigram`]: a filter that rules out most texts.
+//! - [`query`]: the search terms. [`document`]: the folded text of an episode, and hits with their positions.
+//! - [`casefold`]: reversible case folding. [`trigram`]: a filter that rules out most texts.
 //!
-//! Invariants: the hits are those of a plain case-insensitive search. Memory is bounded: beyond the limit texts
-//! are not stored, and a search names the episodes that must be opened to be sure.
+//! Invariants: the hits are those of a plain case-insensitive search. Memory is bounded: beyond the limit texts are not
+//! stored, and a search returns the ids of the episodes that must be opened to decide.
 
 mod casefold;
 pub mod document;
@@ -24,7 +24,7 @@ pub use document::{Document, Hit, Snippet};
 pub use query::Query;
 use trigram::TrigramFilter;
 
-/// All episodes, by id.
+/// The index of all episodes, by id.
 #[derive(Clone, Debug)]
 pub struct SearchIndex {
     entries: BTreeMap<Text, Entry>,
@@ -35,28 +35,28 @@ pub struct SearchIndex {
 #[derive(Clone, Debug)]
 struct Entry {
     filter: TrigramFilter,
-    /// `None` past the limit.
+    /// `None` beyond the memory limit.
     document: Option<Document>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {
-    /// The episodes that match, by id, each with its first hit.
+    /// The matching episodes, by id, each with its first hit.
     pub found: Vec<(Text, Hit)>,
-    /// Episodes that may match but whose text is not stored: open them, make a [`Document`], and search it.
+    /// Episodes that may match but whose text is not stored: open them, build a [`Document`], and search it.
     pub unsure: Vec<Text>,
 }
 
 impl Default for SearchIndex {
-    /// With room for 256 MB of text.
+    /// With a limit of 256 MB of text.
     fn default() -> Self {
         SearchIndex::new(256 << 20)
     }
 }
 
 impl SearchIndex {
-    /// An index that stores at most `limit` bytes of text.
+    /// Creates an index that stores at most `limit` bytes of text.
     pub fn new(limit: usize) -> Self {
         SearchIndex {
             entries: BTreeMap::new(),
@@ -65,27 +65,27 @@ impl SearchIndex {
         }
     }
 
-    /// How many episodes it knows.
+    /// The number of indexed episodes.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether it knows none.
+    /// Whether no episode is indexed.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many bytes of text it keeps.
+    /// The size of the stored texts in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Adds an episode; one of the same id gives way.
+    /// Adds an episode, replacing one with the same id.
     pub fn insert(&mut self, id: Text, episode: &Episode) {
         self.insert_document(id, Document::of(episode));
     }
 
-    /// Adds the texts of an episode; one of the same id gives way.
+    /// Adds the texts of an episode, replacing those with the same id.
     pub fn insert_document(&mut self, id: Text, document: Document) {
         self.remove(&id);
         let filter = TrigramFilter::of(document.folded());
@@ -95,7 +95,7 @@ impl SearchIndex {
         self.entries.insert(id, Entry { filter, document });
     }
 
-    /// Forgets an episode; says whether it was known.
+    /// Removes an episode; returns whether it was indexed.
     pub fn remove(&mut self, id: &str) -> bool {
         let Some(entry) = self.entries.remove(id) else {
             return false;
@@ -104,7 +104,7 @@ impl SearchIndex {
         true
     }
 
-    /// The episodes that have all words and phrases of the query. An empty query matches none.
+    /// The episodes that contain all words and phrases of the query. An empty query matches none.
     pub fn search(&self, query: &Query) -> Matches {
         let mut matches = Matches::default();
         if query.is_empty() {
@@ -126,7 +126,7 @@ impl SearchIndex {
         matches
     }
 
-    /// The folded texts of an episode, if they are stored: for snippets and for all hits in it.
+    /// The folded texts of an episode, if they are stored; for snippets and for the list of all hits.
     pub fn document(&self, id: &str) -> Option<&Document> {
         self.entries.get(id)?.document.as_ref()
     }

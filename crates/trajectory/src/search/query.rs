@@ -1,32 +1,31 @@
-//! What is looked for: words, all of which must be there, and phrases in double quotes.
+//! Search queries: words, all of which must occur, and phrases in double quotes.
 
 use super::casefold::fold;
 use super::trigram::{TrigramFilter, trigrams};
 use memchr::memmem::Finder;
 
-/// A query: an episode matches if it has every term.
+/// A query: an episode matches if it contains every term.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    /// Those with the most trigrams first.
+    /// Sorted by decreasing number of trigrams.
     pub(super) terms: Vec<Term>,
     /// All words together as a phrase, if there are several terms.
     pub(super) phrase: Option<Term>,
 }
 
-/// A word, or a phrase: words with any space between.
+/// A word, or a phrase: words separated by any white space.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
-    /// Folded; one at least.
+    /// Folded; not empty.
     words: Vec<String>,
-    /// The place in `words` of the longest, which is the one to scan for.
+    /// The index of the longest word, which is scanned for.
     longest: usize,
     finder: Finder<'static>,
     trigrams: Vec<usize>,
 }
 
 impl Query {
-    /// Reads a query as a person types it. A quote that is not closed yet reaches to the end. Every
-    /// text is a query.
+    /// Parses a query as typed by the user. An unclosed quote extends to the end. Every text is a valid query.
     pub fn parse(text: &str) -> Query {
         let mut terms: Vec<Term> = Vec::new();
         for (place, part) in text.split('"').enumerate() {
@@ -41,12 +40,12 @@ impl Query {
             0 | 1 => None,
             _ => Term::of(words.map(String::as_str)),
         };
-        // Rare terms tell soonest; long ones are rare.
+        // Rare terms rule out documents soonest; long ones are rare.
         terms.sort_by_key(|term| std::cmp::Reverse(term.trigrams.len()));
         Query { terms, phrase }
     }
 
-    /// Whether it asks for nothing.
+    /// Whether it has no terms.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
@@ -60,7 +59,7 @@ impl Query {
 
 impl Term {
     fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Term> {
-        // The null character parts the texts of a document.
+        // The null character separates the texts of a document.
         let folded = |word: &str| {
             word.chars()
                 .filter(|c| *c != '\0')
@@ -81,7 +80,7 @@ impl Term {
         })
     }
 
-    /// Its occurrences in a folded text: byte ranges in ascending order, without overlap.
+    /// The occurrences in a folded text: byte ranges in ascending order, without overlap.
     pub fn ranges<'a>(
         &'a self,
         text: &'a str,
@@ -103,7 +102,7 @@ impl Term {
         })
     }
 
-    /// The occurrence of the whole term around its longest word.
+    /// The range of the whole term around an occurrence of its longest word; `None` if the other words do not match.
     fn around(&self, text: &str, start: usize, end: usize) -> Option<std::ops::Range<usize>> {
         let mut before = &text[..start];
         for word in self.words[..self.longest].iter().rev() {

@@ -1,9 +1,9 @@
-//! A Bloom filter of the trigrams (three consecutive bytes) of a text. It has no false negatives, and takes about a
-//! tenth of the size of the text, at most 8 KiB.
+//! A Bloom filter of the trigrams (three consecutive bytes) of a text. It has no false negatives, and its size is about
+//! a tenth of the text, at most 8 KiB.
 
-/// Bits of the largest filter; the hash of a trigram has as many values.
+/// The number of bits of the largest filter, and of hash values of a trigram.
 const MOST: usize = 1 << 16;
-/// Words of the smallest.
+/// The number of 64-bit words of the smallest filter.
 const FEWEST_WORDS: usize = 4;
 
 /// The filter. Its size is a power of two and the bit of a trigram is the low part of its hash, so that a filter can be
@@ -14,14 +14,13 @@ pub(super) struct TrigramFilter {
 }
 
 impl TrigramFilter {
-    /// The filter of a text.
+    /// Builds the filter of a text.
     pub(super) fn of(text: &str) -> Self {
         let mut words = vec![0_u64; MOST / 64];
         for trigram in trigrams(text) {
             words[trigram / 64 % (MOST / 64)] |= 1 << (trigram % 64);
         }
-        // As small as it can be with at most a quarter of the bits set: then four trigrams out of
-        // nowhere pass once in 256 times.
+        // Shrink as long as at most a quarter of the bits are set: then four random trigrams pass once in 256 times.
         while words.len() > FEWEST_WORDS {
             let (low, high) = words.split_at(words.len() / 2);
             let halves = low.iter().zip(high);
@@ -38,7 +37,7 @@ impl TrigramFilter {
         }
     }
 
-    /// Whether the text may have all of these trigrams.
+    /// Whether the text may contain all of these trigrams.
     pub(super) fn may_have(&self, trigrams: &[usize]) -> bool {
         let mask = self.words.len() * 64 - 1;
         trigrams.iter().all(|trigram| {
@@ -55,7 +54,7 @@ pub(super) fn trigrams(text: &str) -> impl Iterator<Item = usize> {
         let number = bytes
             .iter()
             .fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
-        // The top bits of a product with an odd constant (the golden ratio) are well mixed.
+        // The high bits of a product with an odd constant (the golden ratio) are well mixed.
         (number.wrapping_mul(0x9e37_79b1) >> 16) as usize % MOST
     })
 }

@@ -1,25 +1,25 @@
-//! What looks like a key, a token, a password or an e-mail address in a text: by the forms that issuers give their keys,
-//! and by the names before a value.
+//! Detects keys, tokens, passwords and e-mail addresses in a text: by the formats of key issuers, and by the names
+//! before a value.
 
 use std::ops::Range;
 
-/// What was found.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A key of a provider, by its form.
+    /// A provider's key, by its format.
     ApiKey,
-    /// A token: a JSON Web Token, or what follows `Bearer`.
+    /// A token: a JSON Web Token, or a value after `Bearer`.
     Token,
-    /// A value with the name of a secret.
+    /// A value whose name is that of a secret.
     Password,
-    /// A private key in PEM.
+    /// A private key in PEM format.
     PrivateKey,
     /// An e-mail address.
     Email,
 }
 
 impl Kind {
-    /// Every kind, those that do most harm first.
+    /// All kinds, the most harmful first.
     pub const ALL: [Kind; 5] = [
         Kind::PrivateKey,
         Kind::ApiKey,
@@ -28,7 +28,7 @@ impl Kind {
         Kind::Email,
     ];
 
-    /// What it is called.
+    /// The display name.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::ApiKey => "API key",
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// What several are called.
+    /// The display name in the plural.
     pub const fn plural(self) -> &'static str {
         match self {
             Kind::ApiKey => "API keys",
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// What takes its place in a masked text.
+    /// The placeholder in a masked text.
     pub const fn mask(self) -> &'static str {
         match self {
             Kind::ApiKey => "[API key]",
@@ -61,22 +61,21 @@ impl Kind {
         }
     }
 
-    /// Whether it gives access to something.
+    /// Whether it grants access.
     pub fn is_secret(self) -> bool {
         self != Kind::Email
     }
 }
 
-/// A part of a text.
+/// A sensitive range of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensitive {
-    /// What it is.
     pub kind: Kind,
-    /// Its bytes.
+    /// The byte range.
     pub range: Range<usize>,
 }
 
-/// How keys of providers begin, with the least length of what follows.
+/// The prefixes of providers' keys, with the minimum length of the rest.
 const PREFIXES: [(&str, usize); 34] = [
     ("sk-", 20),
     ("pk-lf-", 20),
@@ -114,7 +113,7 @@ const PREFIXES: [(&str, usize); 34] = [
     ("tvly-", 20),
 ];
 
-/// Parts of names whose values are secrets.
+/// Substrings of names whose values are secrets.
 const NAMES: [&str; 10] = [
     "password",
     "passwd",
@@ -128,14 +127,14 @@ const NAMES: [&str; 10] = [
     "private_key",
 ];
 
-/// Whether a member or a variable of this name holds a secret.
+/// Whether a member or variable with this name holds a secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let is_token = name == "token" || name.ends_with("_token") && !name.ends_with("next_token");
     is_token || NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Whether a value may be one, and is not a placeholder or a word.
+/// Whether a value may be a secret, and is neither a placeholder nor a word.
 pub fn is_secret_value(value: &str) -> bool {
     let has = |of: fn(&char) -> bool| value.chars().any(|c| of(&c));
     let is_mixed = has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);
@@ -146,7 +145,7 @@ pub fn is_secret_value(value: &str) -> bool {
         && !value.contains(char::is_whitespace)
 }
 
-/// Everything found in a text, in order and without overlap.
+/// All findings in a text, in order and without overlap.
 pub fn find(text: &str) -> Vec<Sensitive> {
     let mut found = Vec::new();
     private_keys(text, &mut found);
@@ -172,7 +171,7 @@ fn private_keys(text: &str, found: &mut Vec<Sensitive>) {
         if !text[start..head_end].contains("PRIVATE KEY-----") {
             continue;
         }
-        // A key that is cut off is one as well.
+        // A truncated key counts as well.
         let end = text[start..].find("-----END ").map_or(text.len(), |at| {
             let tail = start + at;
             text[tail..].find('\n').map_or(text.len(), |at| tail + at)
@@ -185,12 +184,12 @@ fn private_keys(text: &str, found: &mut Vec<Sensitive>) {
     }
 }
 
-/// The characters of keys, names and addresses.
+/// Whether a character occurs in keys, names and addresses.
 fn is_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || "_-.+@~".contains(character)
 }
 
-/// Runs of word characters, each with what comes before it.
+/// Examines each run of word characters together with the text before it.
 fn words(text: &str, found: &mut Vec<Sensitive>) {
     let mut before: Option<Range<usize>> = None;
     let mut from = 0;
@@ -213,7 +212,7 @@ fn words(text: &str, found: &mut Vec<Sensitive>) {
     }
 }
 
-/// What a word is, from its form, and the word before it with what is between them.
+/// The kind of a word, from its format, and from the previous word and the text between them.
 fn kind_of(word: &str, before: &str, gap: &str) -> Option<Kind> {
     let is_key = |(prefix, least): &(&str, usize)| {
         let rest = word.strip_prefix(prefix);
@@ -254,7 +253,7 @@ fn is_email(word: &str) -> bool {
     };
     let is_top = (2..=24).contains(&top.len()) && top.bytes().all(|b| b.is_ascii_alphabetic());
     let is_host = !host.is_empty() && host.starts_with(|c: char| c.is_ascii_alphanumeric());
-    // `git@host` is how repositories are named.
+    // `git@host` is the address of a repository.
     !local.is_empty() && local != "git" && is_host && is_top && !domain.contains(['@', '_', '+'])
 }
 

@@ -1,12 +1,12 @@
-//! Checks and masks whole files of text: JSON, JSON Lines, and anything else line by line.
+//! Checks and masks whole text files: JSON, JSON Lines, and anything else line by line.
 //!
 //! Invariants: JSON stays JSON, since texts are masked within their members. A masked document has no finding.
 
 use super::{Finding, Findings, Sensitive, find, mask_value, masked_text, visit};
 use volary_core::Json;
 
-/// What is found in a file of text. Places are members of JSON, after the line in JSON Lines (`line 3: messages[0]`),
-/// or lines of other text.
+/// The findings of a text file. Locations are paths of JSON members, after the line in JSON Lines (`line 3:
+/// messages[0]`), or lines of other text.
 pub fn check_document(text: &str) -> Vec<Finding> {
     let mut findings = Findings::default();
     match Document::of(text) {
@@ -31,7 +31,7 @@ pub fn check_document(text: &str) -> Vec<Finding> {
     findings.list
 }
 
-/// A file of text with everything masked that [`check_document`] finds. JSON is written anew, a value a line.
+/// A text file with all findings of [`check_document`] masked. JSON is reformatted, one value per line.
 pub fn masked_document(text: &str) -> String {
     match Document::of(text) {
         Document::Json(value) => written(value) + "\n",
@@ -47,7 +47,7 @@ pub fn masked_document(text: &str) -> String {
 
 enum Document {
     Json(Json),
-    /// One value a line; empty lines have none.
+    /// One value per line; `None` for empty lines.
     Lines(Vec<Option<Json>>),
     Text,
 }

@@ -1,15 +1,15 @@
-//! Quantiles of the normal and of Student's distribution, to about ten digits.
+//! Quantiles of the normal distribution and of Student's distribution, to about ten digits.
 
 use std::f64::consts::PI;
 
-/// The value below which a standard normal variable falls with this probability.
+/// The quantile of the standard normal distribution at a probability.
 pub(super) fn normal_quantile(probability: f64) -> f64 {
     quantile(probability, |z| {
         0.5 * (1.0 + error_function(z / 2_f64.sqrt()))
     })
 }
 
-/// The same for Student's distribution.
+/// The quantile of Student's distribution at a probability.
 pub(super) fn student_quantile(probability: f64, degrees: f64) -> f64 {
     quantile(probability, |t| {
         let tail = incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5) / 2.0;
@@ -17,7 +17,7 @@ pub(super) fn student_quantile(probability: f64, degrees: f64) -> f64 {
     })
 }
 
-/// Where a rising function reaches a probability: by halving.
+/// Inverts an increasing function by bisection.
 fn quantile(probability: f64, below: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (-1.0, 1.0);
     while below(low) > probability && low > -1e12 {
@@ -72,7 +72,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     }
     let front =
         (log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
-    // The fraction converges fast on one side, and the function is symmetric.
+    // The fraction converges quickly on one side, and the function is symmetric.
     if x < (a + 1.0) / (a + b + 2.0) {
         front * beta_fraction(x, a, b) / a
     } else {
@@ -103,7 +103,7 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     result
 }
 
-/// The logarithm of the gamma function for positive arguments: Stirling's series, reached by recursion.
+/// The logarithm of the gamma function for positive arguments: Stirling's series after an upward recursion.
 fn log_gamma(x: f64) -> f64 {
     let (mut x, mut shift) = (x, 0.0);
     while x < 10.0 {

@@ -1,28 +1,28 @@
-//! Two sides that were tried on the same tasks: wins, ties and losses, the mean difference, and whether chance explains
-//! it.
+//! Paired comparison of two sides on the same tasks: wins, ties and losses, the mean difference, and its significance.
 
 use super::{Estimate, mean};
 
 /// The comparison of two sides over the tasks that both tried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
-    /// Tasks at which the first side is better.
+    /// The number of tasks at which the first side is better.
     pub wins: usize,
-    /// Tasks at which both are equal.
+    /// The number of tasks at which both are equal.
     pub ties: usize,
-    /// Tasks at which the second side is better.
+    /// The number of tasks at which the second side is better.
     pub losses: usize,
     /// The mean of first minus second.
     pub difference: Estimate,
-    /// The chance of wins and losses at least as uneven, if either side were as likely to win a task.
+    /// The p-value of the sign test: the probability of wins and losses at least as uneven, if either side is equally
+    /// likely to win a task.
     pub p_value: f64,
 }
 
-/// Differences below this are ties: sums of rewards are rounded.
+/// Smaller differences are ties: sums of rewards have rounding errors.
 const TIE: f64 = 1e-9;
 
 impl Paired {
-    /// Of the values of both sides, task by task; `None` of no task.
+    /// Compares the values of both sides, task by task; `None` without tasks.
     pub fn of(pairs: &[(f64, f64)], confidence: f64) -> Option<Paired> {
         let differences: Vec<f64> = pairs.iter().map(|(first, second)| first - second).collect();
         let wins = differences.iter().filter(|one| **one > TIE).count();
@@ -37,8 +37,8 @@ impl Paired {
     }
 }
 
-/// The two-sided sign test: the chance that of `wins + losses` fair coins the rarer side shows at most as often as it
-/// did. 1 if there are none.
+/// The two-sided sign test: the probability that among `wins + losses` fair coin flips the rarer side occurs at most as
+/// often as observed. 1 if there are none.
 pub fn sign_test(wins: usize, losses: usize) -> f64 {
     let (count, rarer) = (wins + losses, wins.min(losses));
     // Logarithms, because the powers of a half underflow.

@@ -1,4 +1,4 @@
-//! Filters and sorts rows incrementally, so that drawing can continue in between, however many rows there are.
+//! Filters and sorts rows incrementally, so that the page can draw in between, however many rows there are.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -7,34 +7,34 @@ use super::filter::Filter;
 use super::order::{Direction, Key};
 use super::{Column, Row};
 
-/// Whether a row is shown.
+/// A predicate of shown rows.
 pub type Only = Arc<dyn Fn(&Row) -> bool + Send + Sync>;
 
-/// What is wanted of rows.
+/// The requested arrangement of rows.
 #[derive(Clone, Default)]
 pub struct Wanted {
-    /// What all of them must be.
+    /// The filters that all rows must pass.
     pub filters: Vec<(Column, Filter)>,
-    /// What else they must be.
+    /// An additional predicate.
     pub only: Option<Only>,
-    /// By what they are sorted; rows that are equal keep their order.
+    /// The sort column; equal rows keep their order.
     pub sort: Option<(Column, Direction)>,
 }
 
-/// Rows on their way into an order.
+/// An arrangement in progress.
 pub struct Arranging {
     rows: Arc<Vec<Arc<Row>>>,
     wanted: Wanted,
-    /// How many rows were looked at.
+    /// The number of rows examined so far.
     seen: usize,
-    /// The rows that are shown, with what they are sorted by, and the bytes of that.
+    /// The shown rows with their sort keys, and the bytes of the keys.
     places: Vec<(Key, u32)>,
     bytes: Vec<u8>,
     sorting: Option<Sorting>,
 }
 
 impl Arranging {
-    /// Begins.
+    /// Starts an arrangement.
     pub fn of(rows: Arc<Vec<Arc<Row>>>, wanted: Wanted) -> Self {
         Arranging {
             rows,
@@ -46,7 +46,7 @@ impl Arranging {
         }
     }
 
-    /// Processes about `most` rows. Returns the shown rows once all are done.
+    /// Processes about `most` rows. Returns the shown rows once all are processed.
     pub fn advance(&mut self, most: usize) -> Option<Arc<Vec<Arc<Row>>>> {
         let wanted = &self.wanted;
         if wanted.filters.is_empty() && wanted.only.is_none() && wanted.sort.is_none() {
@@ -93,7 +93,7 @@ impl Arranging {
     }
 }
 
-/// The rows that are shown, all at once.
+/// The shown rows, computed at once.
 pub fn arranged(rows: Vec<Row>, wanted: Wanted) -> Vec<Arc<Row>> {
     let rows = Arc::new(rows.into_iter().map(Arc::new).collect());
     let mut arranging = Arranging::of(rows, wanted);
@@ -107,16 +107,16 @@ pub fn arranged(rows: Vec<Row>, wanted: Wanted) -> Vec<Arc<Row>> {
 /// The length of a run that is sorted at once; runs are then merged.
 const STRETCH: usize = 512;
 
-/// A merge sort that can be left and taken up again. What is equal keeps its order.
+/// A resumable merge sort. It is stable.
 #[derive(Default)]
 struct Sorting {
-    /// How long the stretches are that are sorted; 0 while they are made.
+    /// The length of the sorted runs; 0 while the initial runs are sorted.
     width: usize,
-    /// Where the pair of stretches begins that is being merged, and how far either one is.
+    /// The start of the pair of runs that is being merged, and the position within either one.
     start: usize,
     left: usize,
     right: usize,
-    /// What was merged in this round.
+    /// The merged output of this round.
     merged: Vec<(Key, u32)>,
 }
 

@@ -1,11 +1,11 @@
-//! Any column of a table against any other, as points, as values by category, or as counts.
+//! Charts of one table column against another: points, values by category, or counts.
 //!
-//! Two columns of numbers make points; a category and numbers make the values of each category with their mean and its
-//! interval; two categories make counts. Coordinates are fractions of the drawing: 0 is left and bottom, 1 is right and
-//! top.
+//! Two numeric columns are a scatter plot; a category and a numeric column are the values of each category with their
+//! mean and its interval; two categories are counts. Coordinates are fractions of the drawing: 0 is left and bottom, 1
+//! is right and top.
 //!
-//! Invariants: every coordinate is between 0 and 1; the first and the last tick of an axis are its ends; a row without a
-//! value in one of the columns is counted as left out.
+//! Invariants: every coordinate is between 0 and 1; the first and the last tick of an axis are its ends; a row without
+//! a value in one of the columns is counted as left out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,47 +14,46 @@ use super::order::natural;
 use super::{Cell, Column, Row};
 use crate::statistics::{Estimate, mean};
 
-/// The most categories of an axis: those with the most rows.
+/// The maximum number of categories on an axis: those with the most rows.
 pub const MOST_CATEGORIES: usize = 12;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What it shows.
     pub kind: ChartKind,
-    /// How many rows are not shown: a value is unknown, or its category is not among the most frequent ones.
+    /// The number of rows that are not shown: a value is unknown, or its category is not among the most frequent ones.
     pub left_out: usize,
 }
 
-/// What a chart shows.
+/// Each variant holds the data of its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChartKind {
     /// Numbers against numbers.
     Points {
-        /// The points, by their x.
+        /// Sorted by x.
         points: Vec<Point>,
-        /// Below.
+        /// The horizontal axis.
         x: Axis,
-        /// At the left.
+        /// The vertical axis.
         y: Axis,
     },
     /// Numbers by category.
     Strips {
-        /// The categories, from left to right.
+        /// From left to right.
         strips: Vec<Strip>,
-        /// Their values, strip by strip.
+        /// The values, strip by strip.
         points: Vec<Point>,
-        /// At the left.
+        /// The vertical axis.
         y: Axis,
         /// Whether the categories are those of the second column.
         is_swapped: bool,
     },
-    /// Rows by two categories.
+    /// The number of rows by two categories.
     Counts {
         /// The categories of the first column.
         columns: Vec<String>,
-        /// Those of the second.
+        /// The categories of the second column.
         rows: Vec<String>,
-        /// For each of the second, how many rows each of the first has.
+        /// For each category of the second column, the number of rows in each category of the first.
         counts: Vec<Vec<usize>>,
     },
 }
@@ -62,26 +61,25 @@ pub enum ChartKind {
 /// A row of the table as a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Its place among the rows.
+    /// The index among the rows.
     pub row: usize,
-    /// From left to right.
+    /// From 0 (left) to 1 (right).
     pub x: f64,
-    /// From bottom to top.
+    /// From 0 (bottom) to 1 (top).
     pub y: f64,
 }
 
 /// The values of a category.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strip {
-    /// The category.
     pub name: String,
-    /// The mean with its interval.
+    /// The mean with its confidence interval.
     pub mean: Estimate,
-    /// Where the mean, and the ends of its interval, are from bottom to top.
+    /// The vertical positions of the mean and of the ends of its interval.
     pub at: (f64, Option<(f64, f64)>),
 }
 
-/// An axis of numbers, from its first to its last tick.
+/// A numeric axis, from its first to its last tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// The ticks, evenly spaced.
@@ -89,7 +87,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis on which all values are: its ticks are round numbers.
+    /// An axis that covers all values, with round numbers as ticks.
     pub fn of(values: impl Iterator<Item = f64>) -> Axis {
         const STEPS: f64 = 4.0;
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -121,7 +119,7 @@ impl Axis {
         }
     }
 
-    /// Where a value is on it, from 0 to 1.
+    /// The position of a value on the axis, from 0 to 1.
     pub fn place(&self, value: f64) -> f64 {
         let low = self.ticks.first().copied().unwrap_or_default();
         let high = self.ticks.last().copied().unwrap_or(1.0);
@@ -133,7 +131,7 @@ impl Axis {
     }
 }
 
-/// Without what floats add: `0.30000000000000004` is `0.3`.
+/// Removes floating-point noise: `0.30000000000000004` becomes `0.3`.
 fn rounded(value: f64, step: f64) -> f64 {
     let scale = 10_f64.powf((3.0 - step.log10().floor()).clamp(-300.0, 300.0));
     let rounded = (value * scale).round() / scale;
@@ -144,7 +142,8 @@ fn rounded(value: f64, step: f64) -> f64 {
 }
 
 impl Chart {
-    /// Of two columns: the first is below, the second at the left, unless only the second is a category.
+    /// Charts two columns: the first is the horizontal axis, the second the vertical one, unless only the second is a
+    /// category.
     pub fn of(rows: &[Arc<Row>], first: &Column, second: &Column) -> Chart {
         match (is_number(rows, first), is_number(rows, second)) {
             (true, true) => points(rows, first, second),
@@ -154,7 +153,7 @@ impl Chart {
         }
     }
 
-    /// The points, in the order in which the arrow keys lead through them.
+    /// The points, in the order of navigation with the arrow keys.
     pub fn points(&self) -> &[Point] {
         match &self.kind {
             ChartKind::Points { points, .. } | ChartKind::Strips { points, .. } => points,
@@ -162,7 +161,8 @@ impl Chart {
         }
     }
 
-    /// The point nearest to a place, within a distance; `stretch` is how much wider than high the drawing is.
+    /// The point nearest to a position, within a distance; `stretch` is the aspect ratio of the drawing, width by
+    /// height.
     pub fn nearest(&self, x: f64, y: f64, stretch: f64, within: f64) -> Option<usize> {
         let distance = |point: &Point| ((point.x - x) * stretch).hypot(point.y - y);
         let points = self.points().iter().enumerate();
@@ -244,7 +244,7 @@ fn strips(rows: &[Arc<Row>], by: &Column, of: &Column, is_swapped: bool) -> Char
     let mut strips = Vec::new();
     for (number, (name, values)) in shown.into_iter().enumerate() {
         for (place, (row, value)) in values.iter().enumerate() {
-            // Spread over half of the strip, the same way each time.
+            // Jitter over half of the strip, deterministic.
             let spread = (place as f64 * 0.618_033_988_75).fract() - 0.5;
             points.push(Point {
                 row: *row,
@@ -309,7 +309,7 @@ fn counts(rows: &[Arc<Row>], first: &Column, second: &Column) -> Chart {
     }
 }
 
-/// The categories with the most rows, sorted as people expect.
+/// The categories with the most rows, in natural order.
 fn most_frequent<'a>(counts: impl Iterator<Item = (&'a String, usize)>) -> Vec<String> {
     let mut counts: Vec<(&String, usize)> = counts.collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));

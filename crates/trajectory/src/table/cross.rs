@@ -1,4 +1,4 @@
-//! Groups by two columns as a table: a row for each value of the first, a column for each value of the second.
+//! Cross table of groups by two columns: a row for each value of the first, a column for each value of the second.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,20 @@ use crate::statistics::Paired;
 /// The groups of two columns, crossed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cross {
-    /// The values of the first column, in their order of appearance.
+    /// The values of the first column, in order of appearance.
     pub rows: Vec<Text>,
-    /// The values of the second column, sorted as people expect.
+    /// The values of the second column, in natural order.
     pub columns: Vec<Text>,
     /// The group of each row and column; `None` if no trajectory has both.
     cells: Vec<Vec<Option<Group>>>,
 }
 
-/// All trajectories of a row, or of a column.
+/// The total of a row, or of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CrossTotal {
-    /// How many there are.
+    /// The number of trajectories.
     pub count: usize,
-    /// Their mean reward; `None` if none has one.
+    /// The mean reward; `None` if there are no rewards.
     pub mean: Option<f64>,
 }
 
@@ -45,17 +45,17 @@ impl CrossTotal {
     }
 }
 
-/// Where two columns differ in one row.
+/// A row in which two columns differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differing {
     pub row: usize,
-    /// The mean reward of the first column.
+    /// The mean reward in the first column.
     pub first: f64,
     pub second: f64,
 }
 
 impl Cross {
-    /// Of groups by two columns; other groups have no second value and are left out.
+    /// Builds the table from groups by two columns; groups without a second value are dropped.
     pub fn of(groups: &[Group]) -> Cross {
         let mut columns: Vec<Text> = groups
             .iter()
@@ -94,24 +94,21 @@ impl Cross {
         self.cells.get(row)?.get(column)?.as_ref()
     }
 
-    /// All trajectories of a row.
     pub fn row_total(&self, row: usize) -> CrossTotal {
         let cells = self.cells.get(row).into_iter().flatten();
         CrossTotal::of(cells.flatten())
     }
 
-    /// All trajectories of a column.
     pub fn column_total(&self, column: usize) -> CrossTotal {
         let cells = self.cells.iter().filter_map(|cells| cells.get(column));
         CrossTotal::of(cells.flatten())
     }
 
-    /// All trajectories.
     pub fn total(&self) -> CrossTotal {
         CrossTotal::of(self.cells.iter().flatten().flatten())
     }
 
-    /// The mean reward of a row and a column.
+    /// The mean reward of a cell.
     fn mean(&self, row: usize, column: usize) -> Option<f64> {
         self.cell(row, column)?.mean_reward
     }
@@ -129,14 +126,14 @@ impl Cross {
         pairs.collect()
     }
 
-    /// The comparison of two columns, row by row; `None` if no row has a reward in both.
+    /// The paired comparison of two columns; `None` if no row has a reward in both.
     pub fn compare(&self, first: usize, second: usize, confidence: f64) -> Option<Paired> {
         let pairs = self.pairs(first, second);
         let pairs: Vec<(f64, f64)> = pairs.iter().map(|pair| (pair.first, pair.second)).collect();
         Paired::of(&pairs, confidence)
     }
 
-    /// The rows in which two columns differ, those that differ most first.
+    /// The rows in which two columns differ, by decreasing difference.
     pub fn differing(&self, first: usize, second: usize) -> Vec<Differing> {
         let mut pairs = self.pairs(first, second);
         let by = |pair: &Differing| (pair.first - pair.second).abs();
@@ -185,7 +182,7 @@ mod tests {
         assert_eq!(cross.columns, ["a".into(), "b".into()] as [Text; 2]);
         let cell = cross.cell(1, 0).unwrap();
         assert_eq!((cell.tries, cell.mean_reward), (2, Some(0.5)));
-        // Of 0 and 1 the standard deviation is sqrt(1/2), and of two the error is that over sqrt(2).
+        // The standard deviation of 0 and 1 is sqrt(1/2), and the standard error of two is that over sqrt(2).
         assert!((cell.standard_error.unwrap() - 0.5).abs() < 1e-12);
         assert_eq!(cross.cell(0, 2), None);
         let total = |count, mean| CrossTotal { count, mean };

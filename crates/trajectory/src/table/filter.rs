@@ -1,22 +1,22 @@
-//! Which rows are shown.
+//! Filters of table rows.
 
 use super::Cell;
 
-/// What a cell must be.
+/// A condition on a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
     /// A number within inclusive bounds; `None` is unbounded.
     Between {
-        /// The least.
+        /// The lower bound.
         low: Option<f64>,
-        /// The most.
+        /// The upper bound.
         high: Option<f64>,
     },
-    /// A text that contains this one, ignoring case; of several texts at least one.
+    /// A text that contains this one, ignoring case; of several texts at least one does.
     Contains(String),
-    /// One of these texts, exactly; of several texts one.
+    /// One of these texts, exactly; of several texts at least one.
     OneOf(Vec<String>),
-    /// Known, or not known.
+    /// Whether the value is known.
     Known(bool),
 }
 

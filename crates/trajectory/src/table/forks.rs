@@ -1,6 +1,6 @@
-//! Forks: episodes that were continued in another way from a step of another one.
+//! Forks: episodes that continue another one differently from one of its steps.
 //!
-//! Forks of forks, and those of the same episode, belong to one family.
+//! Forks of forks, and forks of the same episode, belong to one family.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,38 +13,38 @@ use crate::episode::{Episode, Relation};
 /// A member of the family of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relative {
-    /// What the table knows of it.
+    /// The table row of the member.
     pub row: Arc<Row>,
-    /// As the episode sees it.
+    /// Its relation to the episode.
     pub kinship: Kinship,
 }
 
-/// How a row is related to an episode.
+/// The relation of a row to an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kinship {
     /// The episode was forked from it, after this step.
     Origin(Option<u64>),
     /// It was forked from the episode, after this step.
     Fork(Option<u64>),
-    /// Both descend from another one.
+    /// Both descend from a common ancestor.
     Sibling,
 }
 
-/// The origin of an episode that is a fork, and the last step that both share.
+/// The origin of a forked episode, and the last step that both share.
 pub fn origin(episode: &Episode) -> Option<(Text, Option<u64>)> {
     let mut links = episode.links.iter();
     let link = links.find(|link| link.relation == Relation::Branch)?;
     Some((link.episode.clone(), link.step.map(|step| step as u64)))
 }
 
-/// All rows of the family of an episode but its own: origins first, then its forks, then the others, each in the order
-/// of the rows. `own` is what the episode itself says of its origin, for one that has no row.
+/// All rows of an episode's family except its own: origins first, then its forks, then the others, each in row order.
+/// `own` is the origin recorded in the episode itself, for an episode without a row.
 pub fn family(rows: &[Arc<Row>], id: &str, own: Option<&(Text, Option<u64>)>) -> Vec<Relative> {
     let known: BTreeMap<&str, &Arc<Row>> = rows.iter().map(|row| (&*row.id, row)).collect();
     let own = known.get(id).and_then(|row| row.fork_of.as_ref()).or(own);
     let mut members = BTreeSet::from([id]);
     members.extend(own.map(|(origin, _)| &**origin));
-    // Links lead from a fork to its origin only, so the others are found by repetition. Families are small.
+    // Links lead only from a fork to its origin, so the others are found by iteration. Families are small.
     loop {
         let before = members.len();
         for row in rows {

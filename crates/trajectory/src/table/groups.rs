@@ -1,4 +1,4 @@
-//! Rows that belong together: the tries of a task, the episodes of a run, or those that share a cell.
+//! Groups of rows: the tries of a task, the episodes of a run, or the rows with the same cell.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -10,20 +10,20 @@ use super::order::{Direction, natural};
 use super::{Cell, Column, Row};
 use crate::statistics::pass_all;
 
-/// What makes rows belong together.
+/// The grouping criterion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupBy {
     /// Tries of one task (environment, dataset and id) by one model and agent.
     Task,
     Run,
-    /// By the value of a column. A row with several values is in several groups.
+    /// The value of a column. A row with several values is in several groups.
     Column(Column),
-    /// By the values of two columns.
+    /// The values of two columns.
     Pair(Column, Column),
 }
 
 impl GroupBy {
-    /// The grouping by some columns; `None` by none. Of more than two, the first two count.
+    /// The grouping by some columns; `None` if there are none. Of more than two, the first two count.
     pub fn columns(columns: &[Column]) -> Option<GroupBy> {
         match columns {
             [] => None,
@@ -34,71 +34,67 @@ impl GroupBy {
     }
 }
 
-/// Rows that belong together.
+/// A group of rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
-    /// What they share, for people; empty if it is not known.
+    /// The display name of the common value; empty if it is unknown.
     pub name: Text,
-    /// What they share in the second column, if they are grouped by two.
+    /// The common value of the second column, if there are two.
     pub second: Option<Text>,
-    /// What tells the group apart. Tasks of two environments may have the same name.
+    /// Identifies the group. Tasks of two environments may have the same name.
     pub key: Vec<String>,
-    /// The task and the model whose tries its rows are; `None` if they are not tries of one task.
+    /// The task and the actor, if the rows are tries of one task.
     pub tried: Option<Tried>,
-    /// Their places.
+    /// The indices of the rows.
     pub rows: Vec<usize>,
-    /// How many of them have a reward.
+    /// The number of rows with a reward.
     pub tries: usize,
-    /// How many of those succeeded.
+    /// The number of successes among them.
     pub successes: usize,
     pub mean_reward: Option<f64>,
-    /// Its standard error; `None` if there are fewer than two rewards.
+    /// The standard error of the mean; `None` if there are fewer than two rewards.
     pub standard_error: Option<f64>,
-    /// How much the tries of a task agree: the chance that two of them, drawn at random, both succeeded
-    /// or both failed. `None` for fewer than two tries, and for rows that are not tries of one task.
+    /// The agreement of tries of a task: the probability that two of them, drawn at random, both succeeded or both
+    /// failed. `None` for fewer than two tries, and for rows that are not tries of one task.
     pub agreement: Option<f64>,
 }
 
-/// The task and the model whose tries the rows of a group are. Empty texts are unknown.
+/// The task and the actor of a group of tries. Empty texts are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
-    /// The environment of the task.
     pub environment: Text,
-    /// The model that tried it.
     pub model: Text,
-    /// The agent or policy that tried it.
+    /// The agent or policy.
     pub agent: Text,
 }
 
 /// pass^k of one model and agent over the tasks that it tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passes {
-    /// The model; empty if unknown.
+    /// Empty if it is unknown.
     pub model: Text,
-    /// The agent or policy; empty if unknown.
+    /// The agent or policy; empty if it is unknown.
     pub agent: Text,
-    /// For k from 1 to the least number of tries of any task: the mean, over the tasks, of the chance that
-    /// k tries all succeed.
+    /// For k from 1 to the minimum number of tries of a task: the mean, over the tasks, of the probability that k tries
+    /// all succeed.
     pub all: Vec<f64>,
 }
 
-/// By what groups are sorted.
+/// The sort key of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOrder {
-    /// Their names.
     Name,
-    /// How many rows they have.
+    /// The number of rows.
     Count,
-    /// Their mean reward.
+    /// The mean reward.
     Reward,
-    /// Their share of successes.
+    /// The share of successes.
     Success,
-    /// How much their tries agree.
+    /// The agreement of tries.
     Agreement,
 }
 
 impl GroupOrder {
-    /// Every order.
     pub const ALL: [GroupOrder; 5] = [
         GroupOrder::Name,
         GroupOrder::Count,
@@ -107,7 +103,7 @@ impl GroupOrder {
         GroupOrder::Agreement,
     ];
 
-    /// Its name in addresses.
+    /// The name in addresses.
     pub const fn name(self) -> &'static str {
         match self {
             GroupOrder::Name => "name",
@@ -146,17 +142,17 @@ impl GroupOrder {
     }
 }
 
-/// A reward from here on is a success: 1, up to rounding.
+/// The reward from which an episode is a success: 1, up to rounding.
 pub const SUCCESS: f64 = 1.0 - 1e-6;
 
-/// Groups rows, in the order in which the groups come first. A try succeeded if its reward is `success` or more.
+/// Groups rows, in order of the groups' first appearance. A try succeeded if its reward is at least `success`.
 pub fn grouped<R: Borrow<Row>>(rows: &[R], by: &GroupBy, success: f64) -> Vec<Group> {
     let mut grouping = Grouping::new(by.clone(), success);
     rows.iter().for_each(|row| grouping.add(row.borrow()));
     grouping.done()
 }
 
-/// Mean and squared deviations of numbers, updated one by one (Welford's method), which stays exact for large means.
+/// Mean and sum of squared deviations, updated incrementally (Welford's method), which stays exact for large means.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     count: f64,
@@ -173,20 +169,20 @@ impl Moments {
     }
 }
 
-/// Groups in the making.
+/// Builds groups incrementally.
 #[derive(Clone, Debug)]
 pub struct Grouping {
     by: GroupBy,
     success: f64,
     known: BTreeMap<Vec<String>, usize>,
     groups: Vec<Group>,
-    /// The rewards of each.
+    /// The reward statistics of each group.
     sums: Vec<Moments>,
     rows: usize,
 }
 
 impl Grouping {
-    /// None so far.
+    /// Starts without rows.
     pub fn new(by: GroupBy, success: f64) -> Self {
         Grouping {
             by,
@@ -231,7 +227,7 @@ impl Grouping {
         }
     }
 
-    /// The groups.
+    /// Returns the groups.
     pub fn done(mut self) -> Vec<Group> {
         let groups = self.groups.iter_mut().zip(self.sums);
         groups.for_each(|(group, rewards)| group.judge(rewards));
@@ -239,8 +235,8 @@ impl Grouping {
     }
 }
 
-/// pass^k of each model and agent, in the order of the groups. Only tries of one task by one model and agent
-/// count; groups without any reward do not.
+/// pass^k of each model and agent, in the order of the groups. Only tries of one task by one model and agent count;
+/// groups without any reward are skipped.
 pub fn passes(groups: &[Group]) -> Vec<Passes> {
     let mut actors: Vec<(&Text, &Text, Vec<&Group>)> = Vec::new();
     for group in groups.iter().filter(|group| group.tries > 0) {
@@ -287,9 +283,9 @@ impl Group {
     }
 }
 
-/// A group of a row.
+/// The group of a row.
 struct Key {
-    /// What tells it apart.
+    /// Identifies the group.
     key: Vec<String>,
     name: Text,
     second: Option<Text>,
@@ -353,7 +349,7 @@ fn keys(row: &Row, by: &GroupBy) -> Vec<Key> {
     }
 }
 
-/// The values of a column in a row, each of which makes a group; an unknown one is empty.
+/// The values of a column in a row, each of which is a group; an unknown one is empty.
 fn values(row: &Row, column: &Column) -> Vec<Text> {
     match row.cell(column) {
         Cell::Texts(texts) => {

@@ -1,8 +1,8 @@
 //! Episodes as rows of a table: columns, filters, order and groups.
 //!
-//! - [`filter`]: which rows are shown. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by
-//!   task, by run, by any column. [`view`]: all of that as a part of an address. [`variation`]: columns that
-//!   do not tell rows apart. [`cross`]: groups by two columns, crossed. [`forks`]: the rows that share a beginning.
+//! - [`filter`]: filters of rows. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by task, by
+//!   run, by any column. [`view`]: all settings as a part of an address. [`variation`]: columns with the same value in
+//!   all rows. [`cross`]: cross table of two columns. [`forks`]: rows with a common beginning.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
@@ -28,64 +28,63 @@ use crate::result::outcome_failed;
 use crate::timeline;
 use crate::token_record::TokenCounts;
 
-/// What the table knows of an episode. Small: texts are shared with the episode.
+/// The table row of an episode. Small: texts are shared with the episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// The id of the episode.
     pub id: Text,
     pub name: Text,
     pub environment: Option<Text>,
-    /// The model that acted, where known.
+    /// The model that acted, if known.
     pub model: Option<Text>,
     /// The agent or policy that used it.
     pub agent: Option<Text>,
     pub task: Option<TaskReference>,
-    /// The run that it belongs to: what its metadata say, else the file that it came in.
+    /// The run: from the metadata, otherwise the file of the import.
     pub run: Option<Text>,
-    /// The reward of the whole.
+    /// The reward of the whole episode.
     pub reward: Option<f64>,
-    /// How many steps it has.
+    /// The number of steps.
     pub steps: usize,
-    /// How many tools were called.
+    /// The number of tool calls.
     pub calls: usize,
-    /// What went wrong: steps with an error, and errors of the whole. `None` in rows of older versions.
+    /// The number of steps with an error, plus errors of the whole episode. `None` in rows of older versions.
     pub errors: Option<u64>,
-    /// How many calls repeat an earlier one. `None` in rows of older versions.
+    /// The number of calls that repeat an earlier one. `None` in rows of older versions.
     pub repeated_calls: Option<u64>,
-    /// Tokens read and written.
+    /// Input and output tokens.
     pub tokens: Option<u64>,
-    /// The tokens that are recorded with the messages.
+    /// The number of tokens that are recorded with the messages.
     pub recorded_tokens: Option<u64>,
-    /// The trained ones among them.
+    /// The number of trained tokens among them.
     pub trained_tokens: Option<u64>,
-    /// The price in US dollars.
+    /// The cost in US dollars.
     pub cost: Option<f64>,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     pub seconds: Option<f64>,
-    /// When it began, in seconds since 1970 (UTC).
+    /// The start time, in seconds since 1970 (UTC).
     pub started: Option<f64>,
-    /// How it ended, in the source's word or ours: "done", "truncated", "crashed", "open".
+    /// The ending, in the source's term or as "done", "truncated", "crashed", "open".
     pub outcome: Text,
-    /// What a person marked it with.
+    /// The tags that the user assigned.
     pub tags: Vec<Text>,
-    /// Texts and labels of the notes on it. Notes are stored elsewhere, so this and the verdict are filled for display
-    /// and never stored.
+    /// Texts and labels of its notes. Notes are stored elsewhere, so notes, labels and the verdict are filled in for
+    /// display and never stored.
     pub notes: Vec<Text>,
-    /// The labels among them, each once.
+    /// The distinct labels among them.
     pub labels: Vec<Text>,
     /// The verdict of the last of these notes that has one.
     pub verdict: Option<Text>,
-    /// How it was judged.
     pub scores: Vec<Score>,
-    /// Other data of the source, as far as it fits into a cell.
+    /// Metadata of the source, as far as it fits into a cell.
     pub metadata: Object,
-    /// How it came into the library: "imported", "played", "evaluated".
+    /// How it was added to the library: "imported", "played", "evaluated".
     pub origin: Option<Text>,
-    /// When it did, in seconds since 1970.
+    /// The time when it was added, in seconds since 1970.
     pub added: Option<f64>,
-    /// How much room it takes there, in bytes.
+    /// The stored size in bytes.
     pub bytes: Option<u64>,
-    /// The episode from which it was continued in another way, and the last step that both share, if known.
+    /// The episode that it was forked from, and the last step that both share, if known.
     pub fork_of: Option<(Text, Option<u64>)>,
 }
 
@@ -109,49 +108,49 @@ pub enum Column {
     Errors,
     /// The number of calls that repeat an earlier one.
     RepeatedCalls,
-    /// Tokens read and written.
+    /// Input and output tokens.
     Tokens,
-    /// The tokens that are recorded with the messages.
+    /// The number of tokens recorded with the messages.
     RecordedTokens,
-    /// The trained ones among them.
+    /// The number of trained tokens among them.
     TrainedTokens,
-    /// The price in US dollars.
+    /// The cost in US dollars.
     Cost,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     Time,
-    /// When it began, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     Started,
-    /// How it ended.
+    /// The ending.
     Outcome,
-    /// What a person marked it with.
+    /// The tags that the user assigned.
     Tags,
-    /// The texts and labels of the notes on it.
+    /// The texts and labels of its notes.
     Notes,
-    /// The labels of the notes on it.
+    /// The labels of its notes.
     Labels,
-    /// The verdict of the notes on it.
+    /// The verdict of its notes.
     Verdict,
-    /// How it came into the library.
+    /// How it was added to the library.
     Origin,
-    /// When it did, in seconds since 1970.
+    /// The time when it was added, in seconds since 1970.
     Added,
-    /// How much room it takes there, in bytes.
+    /// The stored size in bytes.
     Size,
-    /// The score of a name.
+    /// A score with this name.
     Score(Text),
     /// A value of the metadata, by its path of keys.
     Metadata(Vec<Text>),
 }
 
-/// The value of a column in a row.
+/// The value of a row in a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// It is not known.
+    /// Unknown.
     Empty,
     Number(f64),
-    /// A text; also `true` and `false`, and lists and objects as JSON.
+    /// A text; also a boolean, and lists and objects as JSON.
     Text(std::borrow::Cow<'a, str>),
-    /// Several texts, each of which counts.
+    /// Several texts, each of which matches separately.
     Texts(&'a [Text]),
 }
 
@@ -200,7 +199,7 @@ impl Row {
         }
     }
 
-    /// Whether it failed: by its reward, else by how it ended.
+    /// Whether it failed: by its reward, otherwise by its ending.
     pub fn failed(&self) -> bool {
         match self.reward.filter(|reward| !reward.is_nan()) {
             Some(reward) => reward < groups::SUCCESS,
@@ -249,7 +248,7 @@ impl Row {
 }
 
 impl Cell<'_> {
-    /// The cell as text, for a file or for choices.
+    /// The cell as text, for files and choices.
     pub fn to_text(&self) -> String {
         match self {
             Cell::Empty => String::new(),
@@ -260,8 +259,8 @@ impl Cell<'_> {
     }
 }
 
-/// The columns for scores and metadata that some rows have, with how many do, those of most rows
-/// first; at most `limit`. Only what is a number, a short text, true or false makes a column.
+/// The columns for scores and metadata that some rows have, with the number of such rows, by decreasing number; at most
+/// `limit`. Only numbers, short texts and booleans count.
 pub fn found_columns<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     limit: usize,
@@ -288,7 +287,7 @@ pub fn found_columns<'a>(
     columns.map(column).collect()
 }
 
-/// The texts of a column with how many rows have them, the most frequent first; at most `limit`.
+/// The texts of a column with the number of rows that have them, the most frequent first; at most `limit`.
 pub fn choices<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     column: &Column,
@@ -354,13 +353,13 @@ fn at<'a>(metadata: &'a Object, path: &[Text]) -> Option<&'a Json> {
         .try_fold(metadata.get(first)?, |value, key| value.get(key))
 }
 
-/// How deep metadata is searched for cells. Deeper values are only in the episode.
+/// The maximum depth of metadata in cells. Deeper values are only in the episode.
 const DEEPEST: usize = 4;
-/// So are longer texts and lists.
+/// The maximum length of texts and lists in cells.
 const LONGEST: usize = 200;
 
-/// The metadata that fits into cells: a hundred thousand rows are in memory at once, and metadata may contain
-/// whole files.
+/// The metadata that fits into cells: a hundred thousand rows are in memory at once, and metadata may contain whole
+/// files.
 fn short(metadata: &Object) -> Object {
     fn within(object: &Object, depth: usize) -> Object {
         const MOST: usize = 64;

@@ -1,38 +1,38 @@
-//! The order of cells. Empty ones come last in either direction.
+//! Sort order of cells. Empty ones come last in either direction.
 
 use std::cmp::Ordering;
 
 use super::{Cell, Row};
 
-/// Up or down.
+/// A sort direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// The least first.
+    /// Lowest first.
     #[default]
     Ascending,
-    /// The most first.
+    /// Highest first.
     Descending,
 }
 
-/// The order of a library when no column sorts it: the newest first; rows that were added together by their ids,
-/// so that a later visit shows them in the same order.
+/// The default order of the library: newest first; rows that were added together by id, so that a later visit shows
+/// them in the same order.
 pub fn newest_first(one: &Row, other: &Row) -> Ordering {
     let added = |row: &Row| row.added.unwrap_or_default();
     let newest = added(other).total_cmp(&added(one));
     newest.then_with(|| natural(&one.id, &other.id))
 }
 
-/// What a cell is sorted by: made once, compared often.
+/// The sort key of a cell: computed once, compared often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Key {
     Number(f64),
-    /// The byte range of its key among all keys.
+    /// The byte range of its collation key among all keys.
     Text(u32, u32),
     Empty,
 }
 
 impl Key {
-    /// The key of a cell. The bytes of texts are appended to `bytes`; their order is the natural one.
+    /// The key of a cell. The bytes of texts are appended to `bytes`; they sort in natural order.
     pub fn of(cell: &Cell<'_>, bytes: &mut Vec<u8>) -> Key {
         let start = bytes.len();
         match cell {
@@ -41,11 +41,11 @@ impl Key {
             Cell::Text(text) => push_natural(text, bytes),
             texts => push_natural(&texts.to_text(), bytes),
         }
-        // Columns of four gigabytes fit into no memory of ours.
+        // Columns of four gigabytes do not fit into the memory of a page.
         Key::Text(start as u32, bytes.len() as u32)
     }
 
-    /// Which one comes first.
+    /// Compares two keys.
     pub fn compare(self, other: Key, bytes: &[u8], direction: Direction) -> Ordering {
         let text = |start: u32, end: u32| bytes.get(start as usize..end as usize);
         let ascending = match (self, other) {
@@ -64,13 +64,13 @@ impl Key {
     }
 }
 
-/// Appends bytes whose order is that of [`natural`].
+/// Appends bytes that sort like [`natural`].
 fn push_natural(text: &str, bytes: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         if first.is_ascii_digit() {
             let (number, after) = digits(rest);
-            // Compared with a non-digit, any digit sorts alike; among numbers the longer one is larger.
+            // Compared with a non-digit, any digit sorts alike; of two numbers the longer one is larger.
             bytes.push(b'0');
             bytes.extend_from_slice(&(number.len() as u32).to_be_bytes());
             bytes.extend_from_slice(number.as_bytes());
@@ -83,13 +83,12 @@ fn push_natural(text: &str, bytes: &mut Vec<u8>) {
             rest = &rest[first.len_utf8()..];
         }
     }
-    // Where nothing else differs, the text as it is.
+    // The unchanged text as a tie-breaker.
     bytes.push(0);
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// The order that people expect: numbers within texts count as numbers ("task 9" before "task 10"),
-/// and case only where nothing else differs.
+/// Natural order: numbers within texts compare by value ("task 9" before "task 10"), and case is only a tie-breaker.
 pub fn natural(one: &str, other: &str) -> Ordering {
     let (mut left, mut right) = (one, other);
     loop {
@@ -118,7 +117,7 @@ pub fn natural(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// The digits in front without leading zeros, and what follows.
+/// The leading digits without leading zeros, and the rest.
 fn digits(text: &str) -> (&str, &str) {
     let end = text
         .find(|character: char| !character.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Rows as they are stored next to the episodes, so that a table need not read the episodes.
+//! Serialization of rows that are stored next to the episodes, so that a table need not read the episodes.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -7,7 +7,7 @@ use super::Row;
 use crate::episode::{Score, TaskReference};
 
 impl Row {
-    /// The row as JSON.
+    /// Serializes the row.
     pub fn to_json(&self) -> Json {
         let mut object = object!({
             "id": (self.id.clone()),
@@ -61,7 +61,7 @@ impl Row {
         object.into()
     }
 
-    /// Reads the output of [`Row::to_json`]; `None` if there is no id. Other missing members are empty.
+    /// Deserializes the output of [`Row::to_json`]; `None` without an id. Other missing members are empty.
     pub fn read(value: &Json) -> Option<Row> {
         let text = |key: &str| value.get(key).and_then(Json::as_text).cloned();
         let number = |key: &str| value.get(key).and_then(Json::as_f64);

@@ -1,25 +1,25 @@
-//! Which columns tell rows apart: one that is empty or the same in all rows only takes room.
+//! Finds columns that do not distinguish rows: they are empty or have the same value in all rows.
 
 use super::{Cell, Column, Row};
 
-/// A column that does not tell rows apart.
+/// A column with the same value in all rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uniform {
     pub column: Column,
-    /// What all rows have in it; `None` if it is unknown of all.
+    /// The common value; `None` if it is unknown in all rows.
     pub value: Option<String>,
 }
 
-/// Columns that were the same in all rows so far. Rows are added in any order.
+/// Tracks the columns with the same value in all rows so far. Rows may be added in any order.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// The columns that are still the same, with what the first row has.
+    /// The remaining columns, with the value of the first row.
     uniform: Vec<Uniform>,
     rows: usize,
 }
 
 impl Variation {
-    /// Looks at some columns.
+    /// Starts with some columns.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Variation {
         let uniform = columns.into_iter().map(|column| Uniform {
             column,
@@ -50,8 +50,7 @@ impl Variation {
         });
     }
 
-    /// The columns that do not tell the rows apart, in their order. Of a single row, and of none, only those that are
-    /// empty.
+    /// The uniform columns, in order. For at most one row, only empty columns count.
     pub fn done(mut self) -> Vec<Uniform> {
         if self.rows < 2 {
             self.uniform.retain(|known| known.value.is_none());

@@ -1,7 +1,7 @@
-//! What is shown of a table, as a part of an address: search, filters, order, groups, columns and position.
+//! The view of a table as a part of an address: search, filters, order, groups, columns and position.
 //!
-//! Invariants: [`View::read`] never fails and skips what it does not understand; it returns what [`View::to_query`]
-//! wrote. The default view is the empty query. Values are percent-encoded piece by piece, so `~` and `/` separate pieces.
+//! Invariants: [`View::read`] never fails and skips unknown parts; it restores the view that [`View::to_query`] wrote.
+//! The default view is the empty query. Values are percent-encoded piece by piece, so `~` and `/` separate pieces.
 
 use std::borrow::Cow;
 
@@ -13,35 +13,35 @@ use super::filter::Filter;
 use super::groups::GroupOrder;
 use super::order::Direction;
 
-/// The most columns by which rows are grouped.
+/// The maximum number of grouping columns.
 pub const MOST_GROUPS: usize = 2;
 
-/// What is escaped in a piece: everything but letters, digits and a few signs that separate nothing.
+/// The escaped characters of a piece: everything but letters, digits and a few signs that are not separators.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
 
-/// What is shown of a table.
+/// The visible part of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
-    /// The words that are searched in all texts.
+    /// The search terms.
     pub search: String,
-    /// What all rows must be.
+    /// The filters that all rows must pass.
     pub filters: Vec<(Column, Filter)>,
-    /// By what the rows are sorted.
+    /// The sort column.
     pub sort: Option<(Column, Direction)>,
-    /// By what they are grouped: at most [`MOST_GROUPS`] columns.
+    /// The grouping columns, at most [`MOST_GROUPS`].
     pub groups: Vec<Column>,
-    /// By what the groups are sorted; in the order in which they come first if `None`.
+    /// The sort key of groups; `None` for order of appearance.
     pub group_sort: Option<(GroupOrder, Direction)>,
     /// The two columns of the chart, if it is shown.
     pub chart: Option<(Column, Column)>,
-    /// The columns; `None` for those that are shown by default.
+    /// The visible columns; `None` for the default ones.
     pub columns: Option<Vec<Column>>,
-    /// The first row in sight.
+    /// The first visible row.
     pub first: usize,
 }
 
 impl View {
-    /// Reads the query of an address, without its question mark.
+    /// Parses the query of an address, without its question mark.
     pub fn read(query: &str) -> View {
         let mut view = View::default();
         for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -68,7 +68,7 @@ impl View {
         view
     }
 
-    /// The query of an address, without its question mark.
+    /// Serializes the query of an address, without its question mark.
     pub fn to_query(&self) -> String {
         let mut pairs = Vec::new();
         let mut put = |key: &str, value: String| pairs.push(format!("{key}={value}"));
@@ -155,7 +155,7 @@ fn columns_text(columns: &[Column]) -> String {
     columns.join("~")
 }
 
-/// The column of a name that [`column_text`] wrote; `None` if there is none.
+/// Parses a name written by [`column_text`]; `None` if it is invalid.
 pub fn read_column(text: &str) -> Option<Column> {
     let mut pieces = text.split('/');
     match (pieces.next()?, pieces.clone().count()) {
@@ -218,7 +218,7 @@ fn filter_text(column: &Column, filter: &Filter) -> String {
 fn read_filter(text: &str) -> Option<(Column, Filter)> {
     let pieces: Vec<&str> = text.split('~').collect();
     let (column, rest) = pieces.split_first()?;
-    // An empty bound is none; what is no number is no filter.
+    // An empty bound is unbounded; an invalid number is no filter.
     let bound = |text: &str| match text {
         "" => Some(None),
         text => text

@@ -1,4 +1,4 @@
-//! What steps are of which kind, how long they took, and where the marks are.
+//! The kinds and durations of steps, and the positions of marks.
 
 use super::*;
 use volary_core::{Message, Role, ToolCall, ToolRequestMessage, object};

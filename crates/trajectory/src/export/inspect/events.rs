@@ -1,4 +1,4 @@
-//! What happened, step by step, as Inspect's transcript shows it: the model was asked, tools were run.
+//! The events of an episode for Inspect's transcript: model calls and tool runs, step by step.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, Tool, ToolResponseMessage, json, object};
@@ -36,7 +36,7 @@ pub(super) fn model_event(
     event.into()
 }
 
-/// The run of a tool that gave an answer, which is written as a message already.
+/// The event of a tool run that returned a response; the response is written as a message already.
 pub(super) fn tool_event(
     episode: &Episode,
     action: &AnyMessage,
@@ -72,11 +72,11 @@ fn timestamp(episode: &Episode, step: &StepRecord) -> String {
     time::format(started).unwrap_or_else(|| "1970-01-01T00:00:00Z".into())
 }
 
-/// A tool as Inspect knows it: parameters as a schema of an object.
+/// A tool in Inspect's form: its parameters are the schema of an object.
 fn tool(tool: &Tool) -> Option<Json> {
     let parameters = tool.info.parameters.as_ref()?;
     let properties = parameters.properties.iter();
-    // Inspect reads the parts of a schema that it knows, and refuses references.
+    // Inspect reads a subset of JSON Schema and rejects references.
     let properties = properties.map(|(key, schema)| {
         let kind = schema.get("type").and_then(Json::as_text).cloned();
         let description = schema.get("description").and_then(Json::as_text).cloned();

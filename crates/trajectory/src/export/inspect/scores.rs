@@ -1,4 +1,4 @@
-//! How an episode was judged, as the scores of a sample.
+//! The scores of an episode as the scores of a sample.
 
 use volary_core::json::{Json, Key, Object};
 use volary_core::{json, object};
@@ -7,8 +7,8 @@ use crate::episode::{Episode, Score};
 use crate::export::parts::put;
 use crate::import::worth;
 
-/// The scores. Inspect shows the first one with a value. If that is not the reward of the episode, the reward
-/// is put before it.
+/// The scores. Inspect shows the first one with a value. If that is not the reward of the episode, the reward is
+/// inserted before it.
 pub(super) fn scores(episode: &Episode) -> Object {
     let mut pairs: Vec<(Key, Json)> = Vec::new();
     for Score {
@@ -41,7 +41,7 @@ pub(super) fn scores(episode: &Episode) -> Object {
     if let Some(reward) = episode.reward() {
         let first = episode.scores.iter().find_map(|score| worth(&score.value));
         if first != Some(reward) {
-            // A score of that name may be another one.
+            // Another score may have that name already.
             let is_taken = |name: &str| pairs.iter().any(|(known, _)| known.as_ref() == name);
             let names = ["reward", "total_reward", "volary_reward"];
             let name = names.into_iter().find(|name| !is_taken(name));
@@ -53,7 +53,7 @@ pub(super) fn scores(episode: &Episode) -> Object {
     Object::from_pairs(pairs)
 }
 
-/// Scores are numbers, texts, true or false, and lists and objects of such; others go as their text.
+/// Values are numbers, texts, booleans, and lists and objects of these; other values are converted to text.
 fn score_value(value: &Json) -> Json {
     let simple = |value: &Json| match value {
         Json::Null => Some("".into()),

@@ -1,4 +1,4 @@
-//! The states of an episode as Inspect's store: what changed in it with each step, as JSON Patch.
+//! The states of an episode as Inspect's store: the changes of each step, as JSON Patch.
 
 use volary_core::json::{Json, Key, Object};
 use volary_core::object;
@@ -12,12 +12,12 @@ use crate::time;
 /// bytes of such rewrites, later steps record no changes; the final store is still complete.
 const MOST_WRITTEN_ANEW: usize = 32 << 20;
 
-/// The store while the steps are written.
+/// The store during the export of the steps.
 pub(super) struct Stores<'a> {
     history: &'a FrameHistory,
     frames: FrameCursor<'a>,
     place: usize,
-    /// The members of the store so far; `None` while it is not what the last frame was.
+    /// The members of the store so far; `None` if the store differs from the last frame.
     members: Option<Vec<Key>>,
     written_anew: usize,
     timestamp: String,
@@ -36,8 +36,7 @@ impl<'a> Stores<'a> {
         }
     }
 
-    /// The event of the next frame, if its state is another. A store is always an object: states that are none are
-    /// left out.
+    /// The event of the next frame, if its state changed. A store is always an object: other states are left out.
     pub fn next(&mut self) -> Option<Json> {
         if self.written_anew > MOST_WRITTEN_ANEW {
             return None;
@@ -75,7 +74,7 @@ impl<'a> Stores<'a> {
     }
 }
 
-/// Operations in the making.
+/// Builds the operations of a patch.
 #[derive(Default)]
 struct Writer {
     /// The path of the current value.
@@ -93,7 +92,7 @@ impl Writer {
         self.changes.push(change.into());
     }
 
-    /// Does something with a part.
+    /// Runs a function with `key` appended to the path.
     fn within(&mut self, key: &str, then: impl FnOnce(&mut Writer)) {
         let length = self.path.len();
         self.path.push('/');
@@ -103,7 +102,7 @@ impl Writer {
         self.path.truncate(length);
     }
 
-    /// What a patch does. `new`: the value that it makes.
+    /// Writes the operations of a patch. `new` is the resulting value.
     fn patch(&mut self, patch: &Patch, new: &Json) {
         match patch {
             Patch::Same => {}
@@ -161,7 +160,7 @@ impl Writer {
     }
 }
 
-/// The store at the end.
+/// The final store.
 pub(super) fn last(episode: &Episode) -> Object {
     match episode.frames.last().map(|frame| &frame.state) {
         Some(Json::Object(state)) => state.clone(),

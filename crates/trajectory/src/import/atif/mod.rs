@@ -1,7 +1,7 @@
-//! ATIF, the trajectory format of Harbor, 1.0 to 1.7: one JSON object, with subagents inside it or in files
-//! next to it, and the result of the trial next to it.
+//! ATIF, the trajectory format of Harbor, 1.0 to 1.7: one JSON object, with subagents nested in it or in sibling files,
+//! and the result of the trial in a sibling file.
 //!
-//! `step`: its steps. `trial`: the folder of a trial.
+//! `step`: steps of a trajectory. `trial`: the folder of a trial.
 
 mod step;
 mod trial;
@@ -31,7 +31,7 @@ impl Reader for Atif {
         "ATIF (Harbor): one trajectory per file or line, or the folder of a trial"
     }
 
-    /// The folder of a trial: `result.json` says what the trajectories below it were worth.
+    /// The folder of a trial: `result.json` holds the rewards of the trajectories below it.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         for index in files.open() {
             let (folder, file) = split_folder(files.name(index));
@@ -87,7 +87,7 @@ fn read(document: Document, sink: &mut Sink<'_>) {
     }
 }
 
-/// Reads a trajectory and those within it. Gives the number of steps.
+/// Reads a trajectory and the nested ones. Returns the number of steps.
 fn trajectory(mut object: Object, parent: Option<&Text>, sink: &mut Sink<'_>) -> usize {
     let version = take_text(&mut object, "schema_version");
     let version = version.map(|version| match version.strip_prefix(VERSION_START) {

@@ -1,4 +1,4 @@
-//! The steps of a trajectory.
+//! Reads the steps of a trajectory.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -11,7 +11,7 @@ use crate::import::members::{self, Members, at, id, text_at};
 use crate::import::transcript::{ImportedMessage, Transcript};
 use crate::time;
 
-/// A trajectory while it is read.
+/// The state while a trajectory is read.
 #[derive(Default)]
 pub(super) struct Reading {
     transcript: Transcript,
@@ -45,7 +45,7 @@ impl Reading {
         let mut observation = match observation {
             Some(Json::Object(observation)) => observation,
             None | Some(Json::Null) => return,
-            // By the book it is an object; some write what it would hold.
+            // The specification requires an object; some writers put its contents there instead.
             Some(results @ Json::List(_)) => object!({ "results": results }),
             Some(content) => object!({ "results": [{ "content": content }] }),
         };
@@ -65,7 +65,7 @@ impl Reading {
     }
 
     fn action(&mut self, mut step: Object, body: Body, started: Option<f64>) {
-        // A step that began ended the one before, as far as ATIF says.
+        // ATIF records no end of a step: the start of the next one is its end.
         if let (Some(last), Some(now)) = (self.transcript.last_mut(), started)
             && last.seconds.is_none()
             && let Some(before) = last.details.started.filter(|before| now >= *before)
@@ -173,7 +173,7 @@ impl Reading {
             rest.remove(known);
         }
         rest.retain(|_, value| !value.is_null());
-        // ATIF has no place for it: some writers say in one of these that a call failed.
+        // ATIF has no member for failures: some writers set one of these if a call failed.
         let extra = rest.get("extra").and_then(|extra| extra.get("is_error"));
         let failed = extra.or_else(|| rest.get("is_error"));
         let failed = failed.and_then(Json::as_bool) == Some(true);
@@ -192,7 +192,7 @@ impl Reading {
         self.transcript.push(said);
     }
 
-    /// What our own export puts into the extra of the trajectory.
+    /// Reads the `extra` of a trajectory as Volary's own export writes it.
     pub fn extra(&mut self, extra: &mut Object, episode: &mut Episode) {
         if let Some(reward) = extra.get("reward").and_then(Json::as_f64) {
             episode.rewards = Rewards::Whole(reward);
@@ -218,7 +218,7 @@ impl Reading {
     }
 }
 
-/// Tokens. ATIF has no place for those of reasoning: writers say them in the extra.
+/// Token counts. ATIF has no member for reasoning tokens: writers put them into `extra`.
 fn usage(metrics: &Json) -> Option<Usage> {
     let keys = ["reasoning_tokens", "reasoning_output_tokens"].into_iter();
     let mut told = keys.filter_map(|key| members::count(at(metrics, &["extra", key])?));
@@ -263,7 +263,8 @@ impl Judged {
         }
     }
 
-    /// Whether there was a reward. A failure comes with the results of the calls, which say it again.
+    /// Applies the values to the last step. Returns whether there was a reward. The failure is not applied where the
+    /// results of the calls repeat it.
     fn apply(self, transcript: &mut Transcript) -> bool {
         let Some(step) = transcript.last_mut() else {
             return false;

@@ -1,8 +1,7 @@
-//! The result of a trial: the scores of its trajectories.
+//! Reads the result of a trial: the scores of its trajectories.
 //!
-//! A run may have several trajectories: subagents, and continuations after the context was summarised. It is
-//! scored once as a whole, and the score belongs to the trajectory that leads to the others. Trials of several
-//! steps are scored by step.
+//! A run may have several trajectories: subagents, and continuations after the context was summarised. It is scored
+//! once as a whole, and the score belongs to the root trajectory. Trials of several steps are scored by step.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -14,7 +13,7 @@ use crate::import::members::{reward, text_at};
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel, links};
 
-/// What the result of a trial, or of a step of it, says of its trajectories.
+/// The result of a trial, or of a step of it.
 struct Verdict {
     rewards: Object,
     errors: Vec<Text>,
@@ -30,7 +29,7 @@ impl Verdict {
         Verdict {
             rewards: match (rewards, verdict.and_then(|verdict| verdict.get("reward"))) {
                 (Some(Json::Object(rewards)), _) => rewards.clone(),
-                // Older ones have a single one.
+                // Older trials have a single reward.
                 (_, Some(reward)) => object!({ "reward": (reward.clone()) }),
                 _ => Object::new(),
             },
@@ -107,7 +106,7 @@ fn judge(episodes: &mut [Episode], folder: &str, result: &Json) {
     let task = text_at(result, &["task_name"]);
     let name = text_at(result, &["trial_name"]);
     let followers = links::followers(episodes);
-    // Where each one follows another, the first is as good as any.
+    // If the trajectories form a cycle, the first one counts as the root.
     let all_follow = followers.len() == episodes.len();
     let whole = Verdict::read(result);
     for (place, episode) in episodes.iter_mut().enumerate() {
@@ -139,7 +138,7 @@ fn step_of(episode: &Episode, folder: &str) -> Option<Text> {
     Some(step.into())
 }
 
-/// How a step of a trial was judged.
+/// The result of a step of a trial.
 fn result_of(result: &Json, step: &str) -> Option<Verdict> {
     let results = result.get("step_results")?.as_list()?.iter();
     let mut own =

@@ -1,5 +1,5 @@
-//! The parts of a message: texts, images, reasoning, calls and their results, as OpenAI, Anthropic, Gemini,
-//! Bedrock, Inspect and others write them.
+//! Reads the parts of a message: texts, images, reasoning, calls and their results, in the forms of OpenAI, Anthropic,
+//! Gemini, Bedrock, Inspect and others.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -12,12 +12,12 @@ use crate::episode::{StepDetails, StepError};
 use crate::import::members::{Members, at, id};
 use crate::import::transcript::ImportedMessage;
 
-/// The parts of a message, sorted.
+/// The parts of a message, by kind.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// What is neither reasoning nor a call nor an answer.
+    /// All parts except reasoning, calls and responses.
     blocks: Vec<Json>,
-    /// The content, where it is not a list.
+    /// The content, if it is not a list.
     single: Option<Json>,
     pub reasoning: Vec<Text>,
     pub calls: Vec<ToolCall>,
@@ -40,7 +40,7 @@ impl Parts {
             Some("input_text" | "output_text" | "text") => self.blocks.push(text_block(block)),
             Some("thinking" | "reasoning") => self.reasoning.extend(reasoning(&block)),
             Some("message") => match block.get("content").cloned().unwrap_or_default() {
-                // One of several parts: it is not the whole content.
+                // One of several parts, so it is not the whole content.
                 text @ Json::Text(_) => self.block(text),
                 content => self.content(content),
             },
@@ -85,7 +85,7 @@ impl Parts {
         }
     }
 
-    /// A call that the server executed itself is next to its result.
+    /// Reads the result next to a call that the server executed itself.
     fn answered_at_once(&mut self, call: &Json) {
         let has = |key| call.get(key).is_some_and(|value| !value.is_null());
         if has("result") || has("error") {
@@ -143,7 +143,7 @@ impl Parts {
                 tool_calls: self.calls,
             }),
             role => {
-                // Only an assistant's calls are actions.
+                // Calls count as actions only in an assistant's message.
                 if !self.calls.is_empty() {
                     let calls = self.calls.iter().map(|call| Json::Object(call.dump()));
                     rest.insert("tool_calls", calls.collect::<Vec<_>>());
@@ -173,7 +173,7 @@ impl Parts {
     }
 }
 
-/// The call that is answered, where a list names it alone, as SWE-agent has it.
+/// The id of the answered call, if a list contains only that one, as in SWE-agent.
 fn only_id(rest: &mut Object) -> Option<Text> {
     let list = rest.get("tool_call_ids")?.as_list()?;
     let [only] = list else {
@@ -191,7 +191,7 @@ fn is_plain_text(block: &Json) -> bool {
         && block.as_object().is_some_and(|block| block.len() == 2)
 }
 
-/// A block of text as OpenAI writes it. What says how it was sent, and what is empty, is left out.
+/// A text block in OpenAI's form. Transport members and empty members are dropped.
 fn text_block(block: Json) -> Json {
     const SENT: [&str; 3] = ["cache_control", "thoughtSignature", "thought"];
     let Json::Object(mut block) = block else {
@@ -212,7 +212,7 @@ fn text_block(block: Json) -> Json {
     plain.into()
 }
 
-/// What a block of Gemini's or Bedrock's is, which has no type: the name of the member that says it.
+/// The kind of a block without `type`, as in Gemini and Bedrock: the name of the member that determines it.
 fn untyped(block: &Json) -> Option<&'static str> {
     const KINDS: [&str; 7] = [
         "functionCall",
@@ -229,7 +229,7 @@ fn untyped(block: &Json) -> Option<&'static str> {
     Some(if is_thought { "thinking" } else { kind })
 }
 
-/// What was thought. Where it is hidden, or there are several summaries of it, those.
+/// The reasoning, or its summaries if it is hidden or there are several of them.
 fn reasoning(block: &Json) -> Option<Text> {
     let text = |key: &str| {
         let text = block.get(key).and_then(Json::as_text);
@@ -256,7 +256,7 @@ fn reasoning(block: &Json) -> Option<Text> {
     }
 }
 
-/// A block with the result of a tool.
+/// Reads a block with a tool's result.
 fn answered(block: &Json) -> ImportedMessage {
     const IDS: [&str; 6] = [
         "tool_use_id",
@@ -271,7 +271,7 @@ fn answered(block: &Json) -> ImportedMessage {
     let content = CONTENTS
         .into_iter()
         .find_map(|key| block.get(key).filter(|it| !it.is_null()));
-    // Some say what kind of content it is.
+    // Some writers wrap the content with its type.
     let inner = content.filter(|content| content.get("type").is_some());
     let content = inner.and_then(|content| content.get("value")).or(content);
     let mut body = super::body(content.cloned().unwrap_or_default());
@@ -299,7 +299,7 @@ fn answered(block: &Json) -> ImportedMessage {
     answer
 }
 
-/// An image in Anthropic's, Inspect's, ATIF's, Gemini's or OpenAI's newer shape, in OpenAI's older.
+/// Converts an image from Anthropic's, Inspect's, ATIF's, Gemini's or OpenAI's newer form to OpenAI's older one.
 fn image(block: &Json) -> Option<Json> {
     let source = block.get("source").or_else(|| block.get("inlineData"));
     let url: Text = match (

@@ -1,15 +1,15 @@
-//! Messages of other tools in OpenAI's shape: LangChain's (`type` for `role`), Gemini's and OpenTelemetry's (`parts`
-//! for `content`), and the items of OpenAI's Responses, of which several make one answer.
+//! Converts messages of other tools to OpenAI's form: LangChain's (`type` for `role`), Gemini's and OpenTelemetry's
+//! (`parts` for `content`), and the items of OpenAI's Responses API, several of which form one reply.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Role, object};
 
 use crate::import::members::Members;
 
-/// A message in OpenAI's shape.
+/// Converts a message to OpenAI's form.
 pub(super) fn shaped(mut message: Object) -> Object {
     if let Some(parts) = message.take_list("parts") {
-        // One that has both says the same twice, as user interfaces keep it.
+        // A message with both holds the same content twice, as user interfaces store it.
         match message.get("content") {
             None | Some(Json::Null) => message.insert("content", parts),
             Some(_) => message.insert("parts", parts),
@@ -34,7 +34,7 @@ pub(super) fn shaped(mut message: Object) -> Object {
     match kind(&message, "type").as_deref() {
         Some(kind) if is_role(kind) => {
             let role = message.remove("type").unwrap_or_default();
-            // As LangChain keeps histories.
+            // LangChain's format of histories.
             if let Some(data) = message.take_object("data") {
                 message.extend_missing(data);
                 message.remove("type");
@@ -54,7 +54,7 @@ pub(super) fn shaped(mut message: Object) -> Object {
     }
 }
 
-/// Whether a value is a message, or one of the items that make one.
+/// Whether a value is a message, or an item of a reply.
 pub(super) fn is_message(value: &Json) -> bool {
     let has = |key| value.get(key).is_some();
     let is_text = |key| {
@@ -73,7 +73,7 @@ pub(super) fn is_message(value: &Json) -> bool {
     }
 }
 
-/// Messages in order; items that a model gave one after the other are one message of it.
+/// Joins consecutive items of a model's reply into one message.
 pub(super) fn joined(messages: Vec<Json>) -> Vec<Json> {
     if !messages
         .iter()
@@ -116,13 +116,13 @@ fn says_kind(message: &Json, is: fn(&str) -> bool) -> bool {
     kind.is_some_and(|kind| is(kind))
 }
 
-/// Whether a type is a role, as LangChain has it.
+/// Whether a type is a role, as in LangChain.
 fn is_role(kind: &str) -> bool {
     let others = ["human", "ai", "developer"];
     others.contains(&kind) || Role::from_name(kind).is_some()
 }
 
-/// Whether an item is what a model thought or did.
+/// Whether an item is reasoning or a call of the model.
 fn is_own(kind: &str) -> bool {
     matches!(kind, "function_call" | "custom_tool_call" | "reasoning")
 }

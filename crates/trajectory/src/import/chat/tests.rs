@@ -1,4 +1,4 @@
-//! Conversations in the forms of chat models.
+//! Conversations in the formats of chat models.
 
 use super::*;
 use crate::native::message_to_json;

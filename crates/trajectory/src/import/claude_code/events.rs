@@ -1,4 +1,4 @@
-//! Events of a thread to an episode.
+//! Converts the events of a thread to an episode.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -11,7 +11,7 @@ use crate::import::members::text_at;
 use crate::import::transcript::{ImportedMessage, Transcript};
 use crate::time;
 
-/// Makes an episode of a thread.
+/// Builds the episode of a thread.
 pub(super) fn episode(thread: Thread) -> Episode {
     let mut episode = Episode {
         policy: Some("Claude Code".into()),
@@ -58,13 +58,13 @@ pub(super) fn episode(thread: Thread) -> Episode {
     episode
 }
 
-/// The subagent whose work a message brings.
+/// The subagent whose result a message contains.
 fn agent_of(said: &ImportedMessage) -> Option<Text> {
     let result = said.message.body().info.as_ref()?.get("toolUseResult")?;
     text_at(result, &["agentId"])
 }
 
-/// The step that made the call which a message answers.
+/// The step with the call that a message answers.
 fn called_at(said: &ImportedMessage, transcript: &Transcript) -> Option<usize> {
     let AnyMessage::Response(response) = &said.message else {
         return None;
@@ -74,7 +74,7 @@ fn called_at(said: &ImportedMessage, transcript: &Transcript) -> Option<usize> {
     Some(step)
 }
 
-/// The messages; events that are parts of one message become one.
+/// Converts events to messages; events that are parts of one message are joined.
 fn messages(events: Vec<Event>) -> Vec<ImportedMessage> {
     let mut parts: Vec<Part> = Vec::new();
     for event in events {
@@ -89,9 +89,9 @@ fn messages(events: Vec<Event>) -> Vec<ImportedMessage> {
     parts.into_iter().flat_map(Part::said).collect()
 }
 
-/// An event on its way to a message.
+/// An event before it is joined into a message.
 struct Part {
-    /// The id of the message of a model.
+    /// The id of the model's message.
     id: Option<Text>,
     message: Object,
     content: Vec<Json>,
@@ -157,7 +157,7 @@ impl Part {
 
     fn join(&mut self, later: &mut Part) {
         self.content.append(&mut later.content);
-        // Tokens are counted on; the last part knows them all.
+        // Token counts are cumulative; the last part has the total.
         self.message.extend(std::mem::take(&mut later.message));
         self.rest.extend(std::mem::take(&mut later.rest));
     }
@@ -191,7 +191,7 @@ impl Part {
                 said.details.usage = usage;
                 let rest = std::mem::take(&mut self.rest);
                 if said.message.role() == Role::Assistant {
-                    // The model was not reached, or refused: Claude Code says it in its place.
+                    // Claude Code reports an API error as a message of the model.
                     if rest.get("isApiErrorMessage").and_then(Json::as_bool) == Some(true) {
                         said.details.errors.push(StepError {
                             call: None,

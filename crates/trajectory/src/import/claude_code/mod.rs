@@ -1,9 +1,8 @@
-//! Sessions of Claude Code: one event a line, each with its parent. A reply of the model spans several lines
-//! with the same message id; subagents ("sidechains") and abandoned branches are interleaved. Also the output
-//! of `stream-json` (the same messages, without parents) and sessions of the web version, `{loglines:
-//! [event]}`.
+//! Sessions of Claude Code: one event per line, each with its parent. A reply of the model spans several lines with the
+//! same message id; subagents ("sidechains") and abandoned branches are interleaved. Also the output of `stream-json`
+//! (the same messages, without parents) and sessions of the web version, `{loglines: [event]}`.
 //!
-//! `thread`: which lines belong together. `events`: lines to steps. `printed`: data that only `stream-json` has.
+//! `thread`: groups lines into threads. `events`: lines to steps. `printed`: metadata that only `stream-json` has.
 
 mod events;
 mod printed;
@@ -73,7 +72,7 @@ impl Reader for ClaudeCode {
         for line in document.into_records() {
             match Event::read(line.value, line.number) {
                 Ok(mut event) => {
-                    // Lines are written again when a session is taken up.
+                    // Lines are written again when a session is resumed.
                     let before = known.get(&event.uuid).and_then(|place| all.get(*place));
                     if before.is_some_and(|before| before.object == event.object) {
                         twice += 1;
@@ -120,7 +119,7 @@ impl Reader for ClaudeCode {
             }
             match (&main_id, origin) {
                 (None, _) => {
-                    // A subagent in a file of its own: its session is in another file.
+                    // A subagent in its own file: its session is in another file.
                     if let Some(session) = session {
                         episode.links.push(Link {
                             relation: Relation::Parent,

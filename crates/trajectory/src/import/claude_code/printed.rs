@@ -1,4 +1,4 @@
-//! The settings and the result of a run, as its printed events give them.
+//! The settings and the result of a run, from its `stream-json` events.
 
 use volary_core::json::{Json, Text};
 use volary_core::object;
@@ -17,7 +17,7 @@ pub(super) fn tell(lines: &[Json], episode: &mut Episode) {
     if let Some(init) = of_kind("system").find(is_init) {
         set_up(init, episode);
     }
-    // Where a person wrote again, each turn has a result; the last one counts what all of them cost.
+    // In a conversation with several user turns each turn has a result; the last one has the total cost.
     if let Some(result) = of_kind("result").next_back() {
         ended(result, episode);
     }
@@ -25,7 +25,7 @@ pub(super) fn tell(lines: &[Json], episode: &mut Episode) {
 
 fn set_up(init: &Json, episode: &mut Episode) {
     episode.model = episode.model.take().or_else(|| text_at(init, &["model"]));
-    // Of the tools it says the names alone.
+    // The event contains only the names of the tools.
     let tools = init.get("tools").and_then(Json::as_list);
     let tools = tools.unwrap_or_default().iter().filter_map(Json::as_text);
     episode.tools = tools
@@ -56,7 +56,7 @@ fn ended(result: &Json, episode: &mut Episode) {
         }
         _ => Ending::Done,
     };
-    // The steps are there already.
+    // The steps were read before.
     if let Some(Outcome::Observed {
         done, truncated, ..
     }) = episode.steps.last_mut().map(|step| &mut step.outcome)

@@ -1,6 +1,6 @@
-//! Which events of a session belong together: the main thread, its subagents, its abandoned branches.
+//! Groups the events of a session into threads: the main thread, its subagents, its abandoned branches.
 //!
-//! Invariants: every event is in a thread; parents that are missing or go in a circle end a walk.
+//! Invariants: every event is in a thread; a missing parent or a cycle ends a walk to the root.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -18,7 +18,7 @@ pub(super) struct Event {
     pub parent: Option<Text>,
     /// Whether it continues a conversation after a compaction.
     pub goes_on: bool,
-    /// The id of the message, which several events share.
+    /// The id of the message, shared by the events of one message.
     pub message_id: Option<Text>,
     pub is_sidechain: bool,
     pub agent: Option<Text>,
@@ -26,14 +26,14 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Reads an event; gives back what is none. What is printed has no ids in older versions: the number of the
-    /// line is one then.
+    /// Reads an event; returns any other value. Older `stream-json` events have no ids: the line number is used as the
+    /// id.
     pub fn read(value: Json, number: usize) -> Result<Event, Json> {
         let value = queued(value);
         let text = |key: &str| value.get(key).and_then(Json::as_text).cloned();
         let is_message = match text("type").as_deref() {
             Some("user" | "assistant") => true,
-            // Printed ones say how the run is set up, and no more.
+            // `system` events of `stream-json` contain only the setup of the run.
             Some("system") => text("sessionId").is_some() || text("session_id").is_none(),
             _ => false,
         };
@@ -85,8 +85,7 @@ pub(super) fn is_said(value: &Json) -> bool {
     kind.is_some_and(|kind| matches!(&**kind, "user" | "assistant")) && said.is_some()
 }
 
-/// A message that a person queued while the model was working is stored as an attachment: here it becomes a
-/// message.
+/// Converts a message that a person queued while the model was working, and that is stored as an attachment.
 fn queued(value: Json) -> Json {
     let is_queued = text_at(&value, &["attachment", "type"]).as_deref() == Some("queued_command");
     match value {
@@ -106,7 +105,7 @@ fn queued(value: Json) -> Json {
 /// Lines between messages (progress, attachments) can be parents of messages, although they are not messages.
 #[derive(Default)]
 pub(super) struct Between {
-    /// The message before each of them, if any.
+    /// The nearest message above each of them, if there is one.
     before: HashMap<Text, Option<Text>>,
 }
 
@@ -131,12 +130,12 @@ impl Between {
 
 /// Events that make an episode.
 pub(super) struct Thread {
-    /// What the main thread is to this one.
+    /// The relation of this thread to the main thread.
     pub origin: Relation,
-    /// The name of the subagent, where it has one.
+    /// The name of the subagent, if it is one and has a name.
     pub agent: Option<Text>,
     pub events: Vec<Event>,
-    /// From which step of the main thread it goes.
+    /// The step of the main thread at which it starts.
     pub step: Option<usize>,
 }
 
@@ -155,8 +154,8 @@ pub(super) fn session_of(event: &Object) -> Option<Text> {
         .next()
 }
 
-/// The threads, the main one first; and how many branches are left out, because all of them together repeat the main
-/// thread too often.
+/// The threads, the main one first, and the number of branches that are dropped because all of them together would
+/// repeat the main thread too often.
 pub(super) fn threads(events: Vec<Event>) -> (Vec<Thread>, usize) {
     let (side, main): (Vec<_>, Vec<_>) = events.into_iter().partition(|event| event.is_sidechain);
     let (mut threads, left_out) = match main.is_empty() {
@@ -167,7 +166,7 @@ pub(super) fn threads(events: Vec<Event>) -> (Vec<Thread>, usize) {
     (threads, left_out)
 }
 
-/// Subagents: by their name, else by the event at which they begin.
+/// Groups the events of subagents: by agent name, otherwise by their root event.
 fn sidechains(events: Vec<Event>) -> Vec<Thread> {
     let mut root_of: HashMap<Text, Text> = HashMap::new();
     let mut order: Vec<Text> = Vec::new();
@@ -199,8 +198,9 @@ fn sidechains(events: Vec<Event>) -> Vec<Thread> {
     order.into_iter().filter_map(thread).collect()
 }
 
-/// The main thread is what leads to the last event; what does not is a branch that was given up. Each branch repeats
-/// the main thread up to where it leaves it, so branches that would take too much together are left out, and counted.
+/// The main thread is the path to the last event; other events belong to abandoned branches. Each branch repeats the
+/// main thread up to the point where it leaves it, so branches that would need too much memory together are dropped and
+/// counted.
 fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
     let place: HashMap<Text, usize> = events
         .iter()
@@ -220,7 +220,7 @@ fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
         on_main[now] = true;
         at = parent(now);
     }
-    // The results of parallel calls and the parts of one message hang on the thread like leaves.
+    // The results of parallel calls and the parts of one message are leaves next to the thread.
     let messages: HashSet<Text> = events
         .iter()
         .zip(&on_main)
@@ -235,7 +235,7 @@ fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
             events[now].is_tool_result() && parent(now).is_some_and(|parent| on_main[parent]);
         on_main[now] |= shares || answers;
     }
-    // Where each event leaves the main thread; those that never touch it are a part before.
+    // The point where each event leaves the main thread; events without one form an earlier part.
     let mut leaves: Vec<Option<usize>> = vec![None; events.len()];
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for now in 0..events.len() {

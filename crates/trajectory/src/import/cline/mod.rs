@@ -1,8 +1,8 @@
-//! Tasks of Cline, and of Roo Code, which came from it: a folder with `api_conversation_history.json`, the messages in
-//! Anthropic's shape, and `ui_messages.json`, what its user saw, with tokens and cost of each request. Either file is also
-//! read alone. Before models had calls, a call was written as tags in the text (`tags`).
+//! Tasks of Cline, and of its fork Roo Code: a folder with `api_conversation_history.json`, the messages in Anthropic's
+//! form, and `ui_messages.json`, the messages shown to the user, with tokens and cost of each request. Either file can
+//! also be read alone. Before models supported tool calls, a call was written as tags in the text (`tags`).
 //!
-//! `screen`: what the user saw.
+//! `screen`: the messages shown to the user.
 
 mod screen;
 mod tags;
@@ -25,10 +25,10 @@ use screen::{Request, is_shown};
 
 const HISTORY: &str = "api_conversation_history.json";
 const SCREEN: &str = "ui_messages.json";
-/// What else is said of a task: by Cline, and by Roo Code.
+/// The metadata files of a task: Cline's, and Roo Code's.
 const ABOUT: [&str; 2] = ["task_metadata.json", "history_item.json"];
 
-/// What Cline adds to each message of the user.
+/// The tag that Cline appends to each message of the user.
 const SURROUNDINGS: &str = "<environment_details>";
 
 pub(super) struct Cline;
@@ -106,7 +106,7 @@ impl Reader for Cline {
     }
 }
 
-/// Whether a value is a message of a user with what Cline adds.
+/// Whether a value is a user's message with Cline's tag.
 fn is_said(value: &Json) -> bool {
     let blocks = value.get("content").and_then(Json::as_list);
     let mut blocks = blocks.unwrap_or_default().iter().take(8);
@@ -148,7 +148,7 @@ impl Task {
             _ => {
                 let assistant = |message: &&Json| is_assistant(message);
                 let answers = self.messages.iter().filter(assistant).count();
-                // One that was repeated or cut off has no answer; then it is not known which is whose.
+                // A repeated or aborted request has no reply; requests cannot be matched to replies then.
                 let mut requests = match requests.len() == answers {
                     true => requests,
                     false => Vec::new(),
@@ -190,14 +190,14 @@ impl Task {
     }
 }
 
-/// The most characters of a task that name it.
+/// The maximum length of a name that is derived from a task, in characters.
 const LONGEST_NAME: usize = 80;
 
 fn is_assistant(message: &Json) -> bool {
     text_at(message, &["role"]).as_deref() == Some("assistant")
 }
 
-/// Reads a message of the history.
+/// Reads a message of the history, with its request.
 fn message_of(message: Json, request: Option<Request>, transcript: &mut Transcript) {
     let Json::Object(mut message) = message else {
         return chat::read(&message)
@@ -254,7 +254,7 @@ fn message_of(message: Json, request: Option<Request>, transcript: &mut Transcri
     }
 }
 
-/// How the answer of a tool that failed begins.
+/// The prefix of a tool result that is an error.
 const FAILED: &str = "The tool execution failed";
 
 fn push_all(message: Json, when: Option<f64>, transcript: &mut Transcript) {
@@ -264,8 +264,8 @@ fn push_all(message: Json, when: Option<f64>, transcript: &mut Transcript) {
     }
 }
 
-/// The answers of tools among the blocks of a user, `[read_file for 'a'] Result:` and what follows, by the name of the tool;
-/// and the other blocks.
+/// Splits a user's blocks into tool results, `[read_file for 'a'] Result:` and what follows, by tool name, and the
+/// other blocks.
 fn answers(blocks: Vec<Json>) -> (Vec<(Text, Vec<Json>)>, Vec<Json>) {
     const MARK: &str = "] Result:";
     let (mut answers, mut rest): (Vec<(Text, Vec<Json>)>, Vec<Json>) = (Vec::new(), Vec::new());
@@ -317,7 +317,7 @@ fn usage(metrics: &Json) -> Option<Usage> {
     (!usage.is_empty()).then_some(usage)
 }
 
-/// The same message with a call.
+/// Replaces the message, and keeps its metadata.
 fn calling(said: ImportedMessage, message: AnyMessage) -> ImportedMessage {
     ImportedMessage { message, ..said }
 }

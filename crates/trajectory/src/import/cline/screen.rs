@@ -1,4 +1,5 @@
-//! What the user of Cline saw: `{ts, type: "say" | "ask", say | ask, text, …}`, with the tokens and cost of each request.
+//! The messages shown to the user of Cline: `{ts, type: "say" | "ask", say | ask, text, …}`, with the tokens and cost
+//! of each request.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, Role, ToolCall, object};
@@ -16,7 +17,7 @@ pub(super) struct Request {
     pub errors: Vec<StepError>,
 }
 
-/// Whether a value is a message on the screen.
+/// Whether a value is a shown message.
 pub(super) fn is_shown(value: &Json) -> bool {
     let kind = text_at(value, &["type"]);
     let has_time = value.get("ts").is_some_and(|ts| ts.as_f64().is_some());
@@ -65,7 +66,7 @@ fn request(value: &Json) -> Request {
     }
 }
 
-/// Reads a task from its screen alone, and gives what is neither said nor done.
+/// Reads a task from the shown messages alone. Returns those that are neither messages nor actions.
 pub(super) fn read(
     screen: Vec<Json>,
     transcript: &mut Transcript,
@@ -97,7 +98,7 @@ pub(super) fn read(
                 asked = request(&value);
                 continue;
             }
-            // An empty one asks whether it is done.
+            // An empty one asks whether the task is done.
             "completion_result" | "text" if text.is_empty() => continue,
             "text" | "completion_result" | "followup" | "plan_mode_respond" => {
                 chat::acted(text.into(), Vec::new())
@@ -143,7 +144,7 @@ pub(super) fn read(
     others
 }
 
-/// The id and name of the call that was made last.
+/// The id and name of the last call.
 fn last_call(transcript: &mut Transcript) -> Option<(Text, Text)> {
     match &transcript.last_mut()?.action {
         AnyMessage::Request(request) => {
@@ -154,7 +155,7 @@ fn last_call(transcript: &mut Transcript) -> Option<(Text, Text)> {
     }
 }
 
-/// A call as the screen shows it: JSON, in which `tool`, `toolName` or `action` is its name.
+/// Reads a shown call: JSON whose name is in `tool`, `toolName` or `action`.
 fn call(kind: &str, text: &str) -> ToolCall {
     let mut arguments = match Json::parse(text) {
         Ok(Json::Object(object)) => object,

@@ -1,4 +1,4 @@
-//! Calls that are written as tags in a text: `<read_file><path>a</path></read_file>`.
+//! Parses calls that are written as tags in a text: `<read_file><path>a</path></read_file>`.
 
 use volary_core::json::{Key, Object, Text};
 use volary_core::message::Body;
@@ -43,10 +43,10 @@ const TOOLS: [&str; 32] = [
     "apply_patch",
 ];
 
-/// The most arguments of a call.
+/// The maximum number of arguments of a call.
 const MOST: usize = 32;
 
-/// The message with the call that its text has as tags, which are then no part of the text.
+/// Moves the call that a message's text contains as tags out of the text.
 pub(super) fn with_call(said: ImportedMessage) -> ImportedMessage {
     let AnyMessage::Plain(plain) = &said.message else {
         return said;
@@ -67,7 +67,7 @@ pub(super) fn with_call(said: ImportedMessage) -> ImportedMessage {
     calling(said, request.into())
 }
 
-/// The text before a call, and the call. One that is cut off counts as well.
+/// The text before a call, and the call. A truncated call counts as well.
 fn call(text: &str) -> Option<(&str, ToolCall)> {
     let (start, name, inner) = text.match_indices('<').find_map(|(start, _)| {
         let rest = &text[start + 1..];
@@ -101,7 +101,7 @@ fn arguments(mut inner: &str) -> Object {
         };
         let value = &rest[name.len() + 1..];
         let close = format!("</{name}>");
-        // The text of a file may hold the same tag.
+        // The text of a file may contain the same tag.
         let end = match name {
             "content" | "diff" => value.rfind(&close),
             _ => value.find(&close),

@@ -1,4 +1,4 @@
-//! Items of the model's conversation, as OpenAI's Responses have them: brought into shapes that all chat messages have.
+//! Converts items of the model's conversation, as in OpenAI's Responses API, to the common chat form.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -8,23 +8,23 @@ use crate::import::chat;
 use crate::import::members::{Members, text_at};
 use crate::import::transcript::ImportedMessage;
 
-/// What an item is.
+/// The kind of an item.
 pub(super) enum Item {
     /// A part of the model's reply.
     Reply(Json),
-    /// That the model thought, without what; and whether it is encrypted.
+    /// Reasoning without its text; whether it is encrypted.
     Silent(bool),
-    /// What the model did: a part of its answer.
+    /// A call: a part of the model's reply.
     Call(Json),
-    /// What came of a call.
+    /// The result of a call.
     Output(Vec<ImportedMessage>),
-    /// Messages of others.
+    /// Messages of other roles.
     Given(Vec<ImportedMessage>),
-    /// Something else.
+    /// An unknown item.
     Other(Json),
 }
 
-/// Whether a value is such an item, of those that older files have.
+/// Whether a value is an item of a type that older files have.
 pub(super) fn is_item(value: &Json) -> bool {
     let kind = text_at(value, &["type"]);
     let known = ["message", "reasoning", "local_shell_call", "function_call"];
@@ -77,7 +77,7 @@ fn message(mut item: Object) -> Item {
     Item::Given(chat::read(&item.into()))
 }
 
-/// What was thought: its own words where they are there, else what sums them up.
+/// The reasoning, or its summary if the text is missing.
 fn reasoning(mut item: Object) -> Item {
     let texts = |key: &str| {
         let parts = item.get(key).and_then(Json::as_list).unwrap_or_default();
@@ -116,7 +116,7 @@ fn called(mut item: Object, name: &str) -> Item {
     Item::Call(call.into())
 }
 
-/// What came of a call: a text, parts, or what says whether it succeeded.
+/// The result of a call: a text, parts, or an object with its success.
 fn output(mut item: Object) -> Item {
     let tools = item
         .take("tools")

@@ -1,10 +1,10 @@
-//! Sessions of Codex: one line for every record, `{timestamp, type, payload}`. Older files have the items
-//! themselves as lines, after a line about the session; the oldest are one object, `{session, items}`.
+//! Sessions of Codex: one line per record, `{timestamp, type, payload}`. In older files the lines after the session's
+//! metadata are the items themselves; the oldest files are one object, `{session, items}`.
 //!
 //! `talk`: items and token counts in order, to steps. `items`: the kinds of items. `session`: metadata of the
 //! session.
 //!
-//! Much is recorded twice, as an item of the model's conversation and as an event for observers. The items are
+//! Many things are recorded twice, as an item of the model's conversation and as an event for observers. The items are
 //! used; if a file has no messages among them, the events are.
 
 mod items;
@@ -21,7 +21,7 @@ use crate::time;
 use session::Session;
 use talk::Talk;
 
-/// What lines are, where they say it.
+/// The values of `type`.
 const KINDS: [&str; 7] = [
     "session_meta",
     "turn_context",
@@ -32,7 +32,7 @@ const KINDS: [&str; 7] = [
     "world_state",
 ];
 
-/// The keys of the session line in older files.
+/// The keys of the metadata line in older files.
 const FIRST: [&str; 3] = ["id", "timestamp", "instructions"];
 
 pub(super) struct Codex;
@@ -135,25 +135,25 @@ impl Reader for Codex {
     }
 }
 
-/// What a line holds.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// What the session is.
+    /// Metadata of the session.
     Session,
-    /// How a turn is set up.
+    /// The settings of a turn.
     Context,
     /// An item of the model's conversation.
     Item,
     Event,
     /// A summary that replaces the previous messages.
     Compacted,
-    /// How many tokens an answer took.
+    /// The tokens of a reply.
     Count,
-    /// Something else.
+    /// Unknown.
     Other,
 }
 
-/// A line.
+/// A parsed line.
 struct Entry {
     kind: Kind,
     time: Option<f64>,
@@ -196,12 +196,12 @@ impl Entry {
         entry
     }
 
-    /// What an event is called.
+    /// The name of an event; `None` for other lines.
     fn event(&self) -> Option<Text> {
         text_at(&self.payload, &["type"]).filter(|_| self.kind == Kind::Event)
     }
 
-    /// The tokens of an answer, and those of the whole session so far.
+    /// The tokens of a reply, and those of the whole session so far.
     fn count(&self) -> Option<(&Json, Option<&Json>)> {
         if self.kind == Kind::Count {
             let all = self.payload.get("thread_token_usage");
@@ -259,7 +259,7 @@ fn entries(document: Document) -> Vec<Entry> {
         .collect()
 }
 
-/// A line that says no more than that there is a state.
+/// Whether a line only reports that there is a state.
 fn is_state(value: &Json) -> bool {
     text_at(value, &["record_type"]).as_deref() == Some("state")
 }

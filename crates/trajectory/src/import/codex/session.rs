@@ -8,20 +8,20 @@ use crate::episode::{Ending, Episode, Link, Relation};
 use crate::import::chat;
 use crate::import::members::{Members, text_at};
 
-/// How a turn was set up: what else is known of it.
+/// The settings of a turn that are stored as metadata.
 const SET_UP: [&str; 3] = ["approval_policy", "sandbox_policy", "effort"];
 
-/// Where the session is named that sent a helper.
+/// The path of the parent session's id in the session of a subagent.
 const SPAWNED: &[&str] = &["subagent", "thread_spawn", "parent_thread_id"];
 
-/// What was seen of a session so far.
+/// The metadata of a session read so far.
 #[derive(Default)]
 pub(super) struct Session {
     is_known: bool,
 }
 
 impl Session {
-    /// The metadata line. A session that continues another one contains a copy of that one's lines below its own.
+    /// Reads the metadata line. A session that continues another one contains a copy of that one's lines below its own.
     pub fn meta(&mut self, line: Entry, episode: &mut Episode, talk: &mut Talk) {
         let is_said = line.payload.as_object().is_some();
         if self.is_known || !is_said {
@@ -68,7 +68,7 @@ impl Session {
         episode.metadata = meta;
     }
 
-    /// What a line says of the session, besides what it says in the conversation.
+    /// Reads the session's metadata from a line that is also part of the conversation.
     pub fn note(&mut self, line: &Entry, episode: &mut Episode) {
         if line.kind == Kind::Context {
             let model = text_at(&line.payload, &["model"]);

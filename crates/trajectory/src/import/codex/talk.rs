@@ -1,4 +1,4 @@
-//! Items, events and token counts in order, to steps.
+//! Converts items, events and token counts, in order, to steps.
 //!
 //! A reply of the model is recorded as several items without a boundary between replies. Tokens are counted
 //! after each reply, or by some versions before its items: everything between two counts is one reply. Without
@@ -14,7 +14,7 @@ use crate::import::chat;
 use crate::import::members::{count, text_at};
 use crate::import::transcript::{ImportedMessage, Transcript};
 
-/// Events that say what items say.
+/// Events that repeat the contents of items.
 const SAID_TWICE: [&str; 4] = [
     "user_message",
     "agent_message",
@@ -22,7 +22,7 @@ const SAID_TWICE: [&str; 4] = [
     "agent_reasoning_raw_content",
 ];
 
-/// Events that say nothing else than what an episode says of itself.
+/// Events whose data is in the episode already.
 const UNDERSTOOD: [&str; 8] = [
     "token_count",
     "task_started",
@@ -34,22 +34,22 @@ const UNDERSTOOD: [&str; 8] = [
     "context_compacted",
 ];
 
-/// A conversation while its lines are read.
+/// The state while a conversation is read.
 pub(super) struct Talk {
     transcript: Transcript,
-    /// Whether the tokens of answers are counted.
+    /// Whether the session counts the tokens of replies.
     is_counted: bool,
-    /// Whether events are all there is of the conversation.
+    /// Whether the conversation is recorded only as events.
     by_events: bool,
     model: Option<Text>,
-    /// How the last turn was set up.
+    /// The settings of the last turn.
     context: Json,
-    /// The items of the answer that is not over yet, and when the first of them came.
+    /// The items of the unfinished reply, and the time of the first one.
     answer: Vec<Json>,
     started: Option<f64>,
-    /// What came of its calls so far.
+    /// The results of its calls so far.
     outputs: Vec<ImportedMessage>,
-    /// What the answer took, as far as it is known.
+    /// The token usage of the reply, as far as it is known.
     usage: Option<Usage>,
     /// The running total of the last count, and the totals before the count was reset.
     total: Option<Usage>,
@@ -85,7 +85,7 @@ impl Talk {
         }
     }
 
-    /// What the model was told before all else.
+    /// Adds the system prompt.
     pub fn told(&mut self, text: Json) {
         let message = object!({ "role": "system", "content": text });
         chat::read(&message.into())
@@ -112,7 +112,7 @@ impl Talk {
         }
     }
 
-    /// The settings of a turn, which are repeated for every turn.
+    /// Reads the settings of a turn, which are repeated for every turn.
     fn context(&mut self, line: Entry) {
         if let model @ Some(_) = text_at(&line.payload, &["model"])
             && model != self.model
@@ -281,7 +281,7 @@ impl Talk {
         }
     }
 
-    /// Ends the answer, if there is one.
+    /// Ends the unfinished reply, if there is one.
     fn end(&mut self) {
         let parts = std::mem::take(&mut self.answer);
         let outputs = std::mem::take(&mut self.outputs);

@@ -1,28 +1,28 @@
-//! Where the elements of lists begin and end: the lists under some keys of the outermost object, in bytes that
-//! come in chunks.
+//! A scanner for the boundaries of list elements: the lists under some keys of the outermost object, in bytes that
+//! arrive in chunks.
 
 use std::ops::Range;
 
-/// Longer ones are none of ours.
+/// The maximum length of a key in bytes; longer keys are never looked for.
 const LONGEST_KEY: usize = 64;
 
-/// A walk through an object, byte by byte; no value is built.
+/// A byte-wise scanner; it builds no value.
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
     keys: &'static [&'static str],
     depth: usize,
     in_text: bool,
     escaped: bool,
-    /// The last text of the outermost object: a key, if a colon follows.
+    /// The last string of the outermost object: a key, if a colon follows.
     text: Vec<u8>,
-    /// Which of the keys precedes the next value.
+    /// The index of the key that precedes the next value.
     key: Option<usize>,
     in_list: bool,
-    /// Where the element begins that has not ended.
+    /// The start of the unfinished element.
     begun: Option<usize>,
-    /// Whether it has no brackets that end it.
+    /// Whether the element is a scalar, without closing bracket.
     is_bare: bool,
-    /// The text around the elements.
+    /// The bytes around the elements.
     around: Vec<u8>,
 }
 
@@ -42,17 +42,17 @@ impl Elements {
         }
     }
 
-    /// The text around the elements, as far as it was read.
+    /// The bytes around the elements, as far as they were scanned.
     pub fn around(&self) -> &[u8] {
         &self.around
     }
 
-    /// The key of the element that ended last.
+    /// The key of the last finished element.
     pub fn key(&self) -> Option<&'static str> {
         self.keys.get(self.key?).copied()
     }
 
-    /// The next whole element in the bytes, looking from `seen` on.
+    /// The range of the next complete element, scanning from `seen`.
     pub fn next(&mut self, bytes: &[u8], seen: &mut usize) -> Option<Range<usize>> {
         while let Some(&byte) = bytes.get(*seen) {
             if self.in_text && !self.escaped {
@@ -78,7 +78,7 @@ impl Elements {
         None
     }
 
-    /// Goes past bytes within a text.
+    /// Skips bytes within a string.
     fn pass(&mut self, bytes: &[u8]) {
         if self.depth == 1 {
             let room = LONGEST_KEY.saturating_sub(self.text.len());
@@ -89,7 +89,7 @@ impl Elements {
         }
     }
 
-    /// Gives the element that ends with this byte, or before it.
+    /// Returns the range of an element that ends with this byte, or before it.
     fn step(&mut self, byte: u8, at: usize) -> Option<Range<usize>> {
         if self.in_text {
             match byte {
@@ -128,7 +128,7 @@ impl Elements {
                 self.depth += 1;
                 if byte == b'[' && self.depth == 2 && self.key.is_some() {
                     self.in_list = true;
-                    // The bracket is pushed by no one else.
+                    // The bracket is not pushed anywhere else.
                     self.around.push(byte);
                 }
             }
@@ -143,7 +143,7 @@ impl Elements {
         None
     }
 
-    /// A bracket closes, if the byte is one.
+    /// Handles a closing bracket.
     fn close(&mut self, byte: u8) {
         if matches!(byte, b']' | b'}') {
             self.depth = self.depth.saturating_sub(1);
@@ -151,7 +151,7 @@ impl Elements {
         }
     }
 
-    /// How many bytes need not be held any more, and what is held moves to the front.
+    /// The number of bytes that can be released; the start of the unfinished element moves accordingly.
     pub fn release(&mut self, done: usize, seen: usize) -> usize {
         let free = match self.begun {
             Some(start) => start.max(done),
@@ -161,12 +161,12 @@ impl Elements {
         free
     }
 
-    /// The bytes so far of an unfinished element were taken; scanning continues from here.
+    /// Continues after the bytes of an unfinished element were consumed.
     pub fn go_on(&mut self, seen: usize) {
         self.begun = self.begun.map(|_| seen);
     }
 
-    /// The bytes of the element that has not ended.
+    /// The bytes of the unfinished element.
     pub fn rest<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [u8], usize)> {
         let start = self.begun?;
         Some((bytes.get(start..)?, start))

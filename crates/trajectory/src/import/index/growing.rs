@@ -1,8 +1,8 @@
-//! A long element as its bytes come: what its long lists hold is read item by item, so that its text is never held,
-//! and its beginning can be seen.
+//! Incremental parser of a long element: the items of its long lists are parsed one by one as bytes arrive, so that its
+//! text is never in memory, and its beginning can be shown.
 //!
-//! Invariants: however the bytes come, the object is the one that a reader of all of them would give, but
-//! that an item that can't be read is lost alone.
+//! Invariants: for any chunking, the object equals that of a parser of the complete text, except that an invalid item
+//! is lost alone.
 
 use volary_core::json::read::{SharedTexts, read_sharing};
 use volary_core::json::{Json, Object};
@@ -19,20 +19,20 @@ const LENGTH: usize = 64 << 20;
 
 /// A long element.
 pub(super) struct Growing {
-    /// Where in the file it begins.
+    /// The offset of the element in the file.
     start: u64,
     walk: Elements,
-    /// The bytes of an item that has not ended.
+    /// The bytes of the unfinished item.
     held: Vec<u8>,
     seen: usize,
-    /// The items of each list.
+    /// The parsed items of each list.
     lists: Vec<Vec<Json>>,
     texts: SharedTexts,
     losses: Vec<String>,
 }
 
 impl Growing {
-    /// An element that begins there.
+    /// Starts an element at an offset.
     pub fn new(start: u64) -> Growing {
         Growing {
             start,
@@ -45,12 +45,12 @@ impl Growing {
         }
     }
 
-    /// Where in the file it begins.
+    /// The offset of the element in the file.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Takes its next bytes.
+    /// Feeds the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut held = std::mem::take(&mut self.held);
         held.extend_from_slice(bytes);
@@ -65,7 +65,7 @@ impl Growing {
         self.seen -= free;
     }
 
-    /// Takes an item of the list in which the walk is.
+    /// Parses an item of the current list.
     fn item(&mut self, bytes: &[u8]) {
         let key = self.walk.key();
         let list = LISTS.iter().position(|list| Some(*list) == key);
@@ -103,7 +103,7 @@ impl Growing {
         Some(whole(around.as_object()?.clone(), self.lists.clone()))
     }
 
-    /// The complete object, and what was lost. `Err` if it is not an object.
+    /// The complete object, and the parts that were lost. `Err` if it is not an object.
     pub fn end(mut self) -> (Result<Object, String>, Vec<String>) {
         let held = std::mem::take(&mut self.held);
         if let Some((rest, _)) = self.walk.rest(&held) {
@@ -124,7 +124,7 @@ impl Growing {
     }
 }
 
-/// The object with its lists in their places.
+/// The object with its lists put back.
 fn whole(mut around: Object, lists: Vec<Vec<Json>>) -> Object {
     for (key, list) in LISTS.iter().zip(lists) {
         if !list.is_empty() {
@@ -157,7 +157,7 @@ mod tests {
         pairs.map(|(key, value)| (key.into(), value)).collect()
     }
 
-    /// A value of a sample: a list of anything, or no list.
+    /// A value of a sample: a list of values, or a scalar.
     fn value() -> impl Strategy<Value = Json> {
         let bare = prop_oneof![
             any::<i32>().prop_map(Json::from),

@@ -1,7 +1,7 @@
 //! Reads large files piece by piece: the table row of each episode, and the episode's byte range in the file,
 //! so that it can be opened from there later. The file itself is never in memory.
 //!
-//! - `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: a long element
+//! - `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: parser of a long element
 //!   while it arrives. `reading`: a piece of a file to rows. [`packed`]: logs in zip files.
 //!
 //! Invariants: an episode opened from its byte range is the one that its row describes; memory is bounded by
@@ -30,70 +30,69 @@ pub use reading::{open, open_mapped};
 /// An episode in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its position.
     pub place: Place,
-    /// What a table shows of it.
+    /// The row of the table.
     pub row: Row,
-    /// What is searched in it, if that was wanted ([`Indexer::keep_texts`]).
+    /// The texts to search, if they were requested ([`Indexer::keep_texts`]).
     pub texts: Option<Document>,
-    /// The episode itself, if it is so long that reading it again would take noticeable time.
+    /// The episode itself, if it is so long that parsing it again would take noticeable time.
     pub episode: Option<Episode>,
 }
 
 /// The position of an episode in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Its bytes. More than one part only in zip files: a member each.
+    /// The byte ranges. More than one only in zip files: one per member.
     pub parts: Vec<Range<u64>>,
     /// Whether the parts are members of a zip file, each with its header.
     pub packed: bool,
-    /// Which of the episodes of those bytes it is, from 0.
+    /// The index among the episodes of these bytes, from 0.
     pub number: usize,
 }
 
 impl Place {
-    /// How many bytes it takes.
+    /// The total number of bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.end - part.start).sum()
     }
 }
 
-/// Goes through a file as its bytes come.
+/// Indexes a file incrementally, as its bytes arrive.
 pub struct Indexer {
     pieces: Pieces,
     state: State,
     /// The bytes that are not part of a finished piece.
     held: Vec<u8>,
-    /// Where in the file they begin.
+    /// Their offset in the file.
     held_at: u64,
-    /// How many of them were looked at.
+    /// The number of them that were scanned.
     seen: usize,
-    /// The line in which they begin, from 1.
+    /// The number of the line in which they start, from 1.
     line: usize,
 }
 
 enum State {
-    /// Too little was seen to say what it is.
+    /// Not enough bytes to recognise the format.
     Unknown,
-    /// One value a line; each line or group of lines is an episode.
+    /// One value per line; each line or group of lines is an episode.
     Lines,
-    /// One object with a long list in it.
+    /// One object that contains a long list.
     Elements(Elements, Option<Box<Growing>>),
-    /// Neither: it is held, and read at the end.
+    /// Neither: the bytes are buffered, and parsed at the end.
     Held,
 }
 
-/// So much is looked at before a file counts as neither lines nor a list.
+/// The number of bytes that are examined before a file counts as neither lines nor a list.
 const LOOKED_AT: usize = 1 << 16;
-/// An episode of this many bytes is long.
+/// The size in bytes from which an episode is long.
 const LONG: usize = 4 << 20;
-/// An unfinished element is read while it arrives, once this many of its bytes are there.
+/// The size in bytes from which an unfinished element is parsed while it arrives.
 const GROWING: usize = 1 << 16;
-/// A first line may be so long.
+/// The maximum length of the first line in bytes.
 const LONGEST_LINE: usize = 256 << 20;
 
 impl Indexer {
-    /// For a file of this path.
+    /// Creates an indexer for a file with this path.
     pub fn new(file: impl Into<Text>) -> Self {
         Indexer {
             pieces: Pieces::new(file.into()),
@@ -105,17 +104,18 @@ impl Indexer {
         }
     }
 
-    /// Takes a small file of the same folder, which may say something of all episodes of this one. Whether it does.
+    /// Reads a small file of the same folder, which may contain metadata of all episodes of this one. Returns whether
+    /// it does.
     pub fn beside(&mut self, bytes: &[u8]) -> bool {
         self.pieces.beside(bytes)
     }
 
-    /// Whether the texts of the episodes that follow are wanted, for a search.
+    /// Sets whether the texts of the following episodes are collected for a search.
     pub fn keep_texts(&mut self, wanted: bool) {
         self.pieces.keeps_texts = wanted;
     }
 
-    /// Reads records that no reader knows by these mappings. To be called before anything is read.
+    /// Sets the mappings for records that no reader recognises. Call this before feeding bytes.
     pub fn map_fields(&mut self, mappings: Mappings) {
         self.pieces.map_fields(mappings);
     }
@@ -130,7 +130,7 @@ impl Indexer {
         self.pieces.unmapped()
     }
 
-    /// Takes the next bytes.
+    /// Feeds the next bytes.
     pub fn feed(&mut self, chunk: &[u8]) {
         self.held.extend_from_slice(chunk);
         if matches!(self.state, State::Unknown) {
@@ -149,7 +149,7 @@ impl Indexer {
         self.pieces.beginning(growing.so_far()?, elements.around())
     }
 
-    /// Ends: what is still held is read as far as it goes.
+    /// Ends the input: buffered bytes are parsed as far as possible.
     pub fn finish(&mut self) {
         if matches!(self.state, State::Unknown) {
             self.recognise(true);
@@ -183,7 +183,7 @@ impl Indexer {
         self.pieces.finish();
     }
 
-    /// The entries that were found since the last time.
+    /// Takes the entries found since the last call.
     pub fn take_entries(&mut self) -> Vec<Entry> {
         self.pieces.take_entries()
     }
@@ -200,7 +200,7 @@ impl Indexer {
         matches!(self.state, State::Held)
     }
 
-    /// What there is to say of the file so far.
+    /// The notes about the file so far.
     pub fn notes(&self) -> &[Note] {
         self.pieces.notes()
     }
@@ -280,7 +280,7 @@ impl Indexer {
     fn drop_held(&mut self, length: usize) {
         self.held.drain(..length);
         if length > LONG {
-            // A long piece leaves much room behind it.
+            // A long piece leaves a large unused capacity.
             self.held.shrink_to_fit();
         }
         self.held_at += length as u64;
@@ -288,7 +288,7 @@ impl Indexer {
     }
 }
 
-/// The rows of a file that is in memory.
+/// Indexes a file that is in memory.
 pub fn index(file: &str, bytes: &[u8]) -> (Vec<Entry>, Vec<Episode>, Vec<Note>) {
     let mut indexer = Indexer::new(file);
     indexer.feed(bytes);
@@ -298,7 +298,7 @@ pub fn index(file: &str, bytes: &[u8]) -> (Vec<Entry>, Vec<Episode>, Vec<Note>) 
     (entries, episodes, indexer.pieces.outcome().notes)
 }
 
-/// What an import gave, without its notes.
+/// Takes the episodes of an import without its notes.
 fn episodes(outcome: &mut ImportOutcome) -> Vec<Episode> {
     std::mem::take(&mut outcome.episodes)
 }

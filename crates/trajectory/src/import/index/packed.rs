@@ -19,7 +19,7 @@ pub struct PackedLog {
 }
 
 impl PackedLog {
-    /// The log that these members are; `None` if they are something else.
+    /// Recognises the members as a log; `None` if they are something else.
     pub fn of(file: &str, members: &[Listed]) -> Option<PackedLog> {
         let ends_with = |end: &str| {
             let mut members = members.iter();
@@ -41,7 +41,7 @@ impl PackedLog {
             });
             samples[place].push(member.place.clone());
         }
-        // A folder that holds several logs is read as a whole.
+        // A folder with several logs is read as a whole.
         let folders = places.keys().map(|(folder, _)| *folder);
         let mut folders: Vec<&str> = folders.collect();
         folders.sort_unstable();
@@ -91,17 +91,17 @@ impl PackedLog {
         }
     }
 
-    /// The entries that were found since the last time.
+    /// Takes the entries found since the last call.
     pub fn take_entries(&mut self) -> Vec<Entry> {
         self.pieces.take_entries()
     }
 
-    /// Ends.
+    /// Ends the input.
     pub fn finish(&mut self) {
         self.pieces.finish();
     }
 
-    /// What there is to say of the log so far.
+    /// The notes about the log so far.
     pub fn notes(&self) -> &[Note] {
         self.pieces.notes()
     }

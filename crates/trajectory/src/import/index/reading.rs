@@ -1,4 +1,4 @@
-//! Pieces of a file to rows, and a piece to the episode again.
+//! Parses pieces of a file to rows, and a piece to its episode again.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::import::{inspect, verifiers};
 use crate::search;
 use crate::table::Row;
 
-/// How a file comes in pieces.
+/// How a file is divided into pieces.
 pub(super) enum Kind {
     Lines,
     /// A list under a key of one object.
@@ -37,16 +37,16 @@ pub(super) struct Pieces {
     outcome: ImportOutcome,
     entries: Vec<Entry>,
     whole: Vec<Episode>,
-    /// How often each id was given out.
+    /// The number of times that each id was assigned.
     ids: HashMap<Text, usize>,
-    /// The lines of the group that has not ended, and where it begins.
+    /// The lines of the unfinished group, and its byte range.
     group: Vec<Line>,
     group_place: Range<u64>,
     log: Option<inspect::Log>,
     /// Metadata for all episodes, from a file next to this one.
     about: Option<Object>,
     found: usize,
-    /// Whether entries come with the texts of their episodes.
+    /// Whether entries contain the texts of their episodes.
     pub keeps_texts: bool,
 }
 
@@ -71,12 +71,12 @@ impl Pieces {
         }
     }
 
-    /// Reads records that no reader knows by these mappings.
+    /// Sets the mappings for records that no reader recognises.
     pub fn map_fields(&mut self, mappings: Mappings) {
         self.mappings = mappings;
     }
 
-    /// The mapping by which the file is read, if it is.
+    /// The mapping by which the file is read, if there is one.
     pub fn fields(&self) -> Option<&FieldMapping> {
         match &self.reader {
             Some(Chosen::Mapped(mapped)) => Some(&mapped.fields),
@@ -84,7 +84,7 @@ impl Pieces {
         }
     }
 
-    /// What no reader knows, and could be mapped.
+    /// The first record, if no reader recognises it and it can be mapped.
     pub fn unmapped(&self) -> Option<&Unmapped> {
         self.unmapped.as_ref()
     }
@@ -105,7 +105,7 @@ impl Pieces {
         self.outcome
     }
 
-    /// Takes a file of the same folder; whether it says something of all episodes of this one.
+    /// Reads a file of the same folder. Returns whether it contains metadata of all episodes of this one.
     pub fn beside(&mut self, bytes: &[u8]) -> bool {
         let about = verifiers::about_run(bytes);
         let says = about.is_some();
@@ -113,7 +113,7 @@ impl Pieces {
         says
     }
 
-    /// What the first bytes tell; `None` if more are needed.
+    /// Recognises the format from the first bytes; `None` if more are needed.
     pub fn recognise(&mut self, begun: &[u8], at_end: bool) -> Option<Kind> {
         const LINES: usize = 8;
         if inspect::begins_as_log(begun) {
@@ -121,7 +121,7 @@ impl Pieces {
             return Some(Kind::List(&["samples"]));
         }
         let lines: Vec<&[u8]> = begun.split(|byte| *byte == b'\n').take(LINES + 1).collect();
-        // The last one may be cut off.
+        // The last one may be truncated.
         let whole = match at_end || lines.len() > LINES {
             true => lines.len().min(LINES),
             false => lines.len() - 1,
@@ -144,7 +144,7 @@ impl Pieces {
         if lines.len() * 2 < whole || lines.is_empty() {
             return Some(Kind::Whole);
         }
-        // A single line that is a list is not JSON Lines: it would be read completely for each of its episodes.
+        // A single line that is a list is not JSON Lines: it would be parsed completely for each of its episodes.
         if let [only] = lines.as_slice()
             && whole == 1
             && (only.value.as_list().is_some() || only.value.get("simulations").is_some())
@@ -164,7 +164,7 @@ impl Pieces {
         })
     }
 
-    /// A line that has ended.
+    /// Handles a complete line.
     pub fn line(&mut self, held: &[u8], range: Range<usize>, held_at: u64, number: usize) {
         let place = held_at + range.start as u64..held_at + range.end as u64;
         let bytes = held.get(range).unwrap_or_default();
@@ -199,7 +199,7 @@ impl Pieces {
         }
     }
 
-    /// The group of lines is over.
+    /// Ends the group of lines.
     pub fn end_of_lines(&mut self) {
         if !self.group.is_empty() {
             let lines = std::mem::take(&mut self.group);
@@ -225,7 +225,7 @@ impl Pieces {
         self.forget_praise(notes);
     }
 
-    /// An element of the list of a log.
+    /// Parses an element of a log's list.
     pub fn element(&mut self, bytes: &[u8], start: u64, around: &[u8]) {
         let place = start..start + bytes.len() as u64;
         self.sample(place, around, |log, sink| {
@@ -233,7 +233,7 @@ impl Pieces {
         });
     }
 
-    /// A long one, which was read as it came and ends there.
+    /// Finishes a long element that was parsed while it arrived.
     pub fn grown(&mut self, growing: Growing, end: u64, around: &[u8]) {
         let place = growing.start()..end;
         let (sample, losses) = growing.end();
@@ -264,19 +264,19 @@ impl Pieces {
         self.forget_praise(notes);
     }
 
-    /// What an element will be that has not ended, as far as it came.
+    /// The unfinished episode, as far as its element has arrived.
     pub fn beginning(&self, sample: Object, around: &[u8]) -> Option<Episode> {
         let log = inspect::Log::of_start(around);
         inspect::read_beginning(sample, self.log.as_ref().unwrap_or(&log))
     }
 
-    /// What the header of a packed log says of its samples.
+    /// Reads the header of a packed log, with the metadata of its samples.
     pub fn packed_head(&mut self, header: &[u8]) {
         self.reader = registry::reader("inspect").map(Chosen::Known);
         self.log = Some(inspect::Log::of_start(header));
     }
 
-    /// The unpacked members of a sample of a packed log.
+    /// Reads the unpacked members of a sample of a packed log.
     pub fn packed(&mut self, members: Vec<(String, Vec<u8>)>, places: &[Range<u64>]) {
         let log = self.log.get_or_insert_default();
         let notes = self.outcome.notes.len();
@@ -286,13 +286,13 @@ impl Pieces {
         self.forget_praise(notes);
     }
 
-    /// The file ends within an element.
+    /// Reports that the file ends within an element.
     pub fn cut_off(&mut self) {
         let text = "The file is cut off within a sample; the content before it is read.";
         self.lost(text.to_owned());
     }
 
-    /// A file that only the whole says what it is.
+    /// Reads a file that can be recognised only as a whole.
     pub fn whole(&mut self, bytes: Vec<u8>) {
         let file = InputFile {
             name: Some(self.file.to_string()).filter(|name| !name.is_empty()),
@@ -308,7 +308,7 @@ impl Pieces {
         }
     }
 
-    /// Makes rows of the episodes that were just read.
+    /// Makes rows of the episodes that were just parsed.
     fn found(&mut self, parts: &[Range<u64>], packed: bool) {
         let length: u64 = parts.iter().map(|part| part.end - part.start).sum();
         let is_long = length > super::LONG as u64;
@@ -333,7 +333,7 @@ impl Pieces {
         }
     }
 
-    /// Removes messages about success; they are reported once, at the end.
+    /// Removes the notes about success; they are reported once, at the end.
     fn forget_praise(&mut self, from: usize) {
         const MOST: usize = 200;
         let notes = &mut self.outcome.notes;
@@ -372,7 +372,7 @@ pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &Place, row: &Row) -> Option
     open_mapped(file, parts, place, row, None)
 }
 
-/// Opens an episode of a file that was read by this mapping.
+/// Opens an episode of a file that was read with this mapping.
 pub fn open_mapped(
     file: &str,
     parts: Vec<Vec<u8>>,
@@ -395,7 +395,7 @@ pub fn open_mapped(
     episode.id = row.id.clone();
     let source = episode.source.as_ref();
     if source.is_some_and(|source| ["inspect", verifiers::RESULTS].contains(&&*source.format)) {
-        // Metadata of all samples is elsewhere in the file, or next to it.
+        // The metadata of all samples is elsewhere in the file, or in a sibling file.
         episode.name = row.name.clone();
         episode.environment = row.environment.clone();
         episode.model = row.model.clone();
@@ -409,7 +409,7 @@ pub fn open_mapped(
     Some(episode)
 }
 
-/// Reads a record by a mapping.
+/// Imports a record with a mapping.
 fn import_record(file: &str, bytes: &[u8], fields: &FieldMapping) -> Option<ImportOutcome> {
     let mut outcome = ImportOutcome::default();
     let read = document::read(decode(bytes)?.text.trim()).ok()?;

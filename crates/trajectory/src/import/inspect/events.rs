@@ -1,5 +1,5 @@
-//! What happened in a sample: which model call made which step, what it cost and how long it took, what tools
-//! did, and how the store changed.
+//! Reads the events of a sample: which model call produced which step, its cost and duration, tool runs, and changes of
+//! the store.
 
 use std::collections::HashMap;
 
@@ -14,14 +14,14 @@ use crate::import::expansion::{Expansion, size};
 use crate::lanes::SPANS;
 use crate::time;
 
-/// The members of a model's call that say what it was given, which the messages say as well.
+/// The members of a model call's input, which the messages repeat.
 pub(super) const GIVEN: [&str; 4] = ["input", "input_refs", "call", "call_refs"];
 
-/// How many steps ahead one is looked for that has no id.
+/// The number of following steps that are searched for a message without an id.
 const AHEAD: usize = 64;
 
-/// Goes through the events and adds to the episode, whose steps are there, what they say. `ids` are the
-/// message ids of the steps. Gives how many changes of the store are left out, because they make too much of it.
+/// Applies the events to the steps of an episode. `ids` are the message ids of the steps. Returns the number of changes
+/// of the store that were dropped, because they would expand it too much.
 pub(super) fn read(events: Vec<Json>, ids: &[Option<Text>], episode: &mut Episode) -> usize {
     let mut steps: HashMap<Text, usize> = HashMap::new();
     for (step, id) in ids.iter().enumerate() {
@@ -141,8 +141,7 @@ impl Walk {
         }
     }
 
-    /// The step that an answer of a model is: that of its id. Older logs give messages none: there it is the next
-    /// step that says the same.
+    /// The step of a model's message: by its id, or in older logs without ids, the next step with the same contents.
     fn step_of(&self, message: &Json, episode: &Episode) -> Option<usize> {
         if let Some(id) = message.get("id").and_then(Json::as_text) {
             return self.steps.get(id).copied();
@@ -204,10 +203,10 @@ impl Walk {
     }
 }
 
-/// The spans of agents that others started: those that begin after the first step.
+/// The spans of subagents: those that start after the first step.
 #[derive(Default)]
 struct Spans {
-    /// Those that have not ended: id, name, and the step from which they go.
+    /// The open spans: id, name, and the step at which they start.
     open: Vec<(Text, Text, usize)>,
     ended: Vec<Json>,
 }
@@ -257,7 +256,7 @@ pub(super) fn is_model_call(event: &Object) -> bool {
     kind.is_some_and(|kind| &**kind == "model")
 }
 
-/// What goes over the wire says again what the messages say.
+/// Removes the members that repeat the messages.
 fn shorten(event: &mut Object) {
     for key in GIVEN.iter().chain(&["tools", "tools_refs"]) {
         event.remove(key);
@@ -286,16 +285,16 @@ pub(super) fn usage(value: &Json) -> Option<Usage> {
     (!usage.is_empty()).then_some(usage)
 }
 
-/// The store after each step, as far as events tell.
+/// The store after each step, according to the events.
 struct Stores {
     has_store_events: bool,
     changed: bool,
     now: Frame,
     /// Whether it changed since the last frame.
     moved: bool,
-    /// The store at the end of the start and of each step that is over.
+    /// The store at the end of the start and of each finished step.
     past: FrameHistory,
-    /// Bounds what changes may copy from elsewhere in the store.
+    /// Limits the data that changes may copy within the store.
     expansion: Expansion,
     left_out: usize,
 }
@@ -323,12 +322,12 @@ impl Stores {
         }
     }
 
-    /// A step begins: what went before is over.
+    /// Notes that a step starts, which finishes the previous ones.
     fn reach(&mut self, step: usize) {
         while self.past.len() + self.past.left_out() <= step {
             match std::mem::take(&mut self.moved) {
                 true => self.past.push_within(&self.now),
-                // A change of nothing fits any frame.
+                // An empty patch applies to any frame.
                 false => self
                     .past
                     .push_patch_within(FramePatch::default())
@@ -360,7 +359,7 @@ impl Stores {
         }
     }
 
-    /// Frames, if there is a state at all. The last one is what the sample says at its end.
+    /// Adds the frames, if there is any state. The last one is the final store of the sample.
     fn finish(mut self, episode: &mut Episode) {
         let last = episode.raw.get("store").and_then(Json::as_object);
         let last = last.filter(|store| !store.is_empty()).cloned();

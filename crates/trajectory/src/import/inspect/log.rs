@@ -1,4 +1,4 @@
-//! What an Inspect log says of all its samples.
+//! The metadata of an Inspect log that all its samples share.
 
 use volary_core::json::{Json, Object, Text};
 
@@ -6,7 +6,7 @@ use super::super::describe::counted;
 use crate::import::json_repair::repair;
 use crate::import::reader::Sink;
 
-/// What all samples share.
+/// Metadata that all samples share.
 #[derive(Clone, Debug, Default)]
 pub(in crate::import) struct Log {
     /// The version of the format.
@@ -18,9 +18,9 @@ pub(in crate::import) struct Log {
     pub model: Option<Text>,
     pub solver: Option<Text>,
     pub eval_id: Option<Text>,
-    /// Whether it ran to its end ("success", "error", "cancelled", "started").
+    /// The status of the run ("success", "error", "cancelled", "started").
     pub status: Option<Text>,
-    /// The whole header, which goes to the first episode.
+    /// The whole header, which is attached to the first episode.
     pub header: Option<Object>,
 }
 
@@ -62,7 +62,7 @@ impl Log {
         }
     }
 
-    /// Says what was read.
+    /// Reports what was read.
     pub fn report(&self, sink: &mut Sink<'_>) {
         let task = self.task.as_deref().unwrap_or("unnamed");
         let samples = match sink.episodes() {

@@ -25,7 +25,7 @@ pub(crate) use sample::worth;
 
 pub(super) struct Inspect;
 
-/// Whether bytes begin as a log does that is one object.
+/// Whether bytes start like a log in one object.
 pub(super) fn begins_as_log(bytes: &[u8]) -> bool {
     const LOOKED_AT: usize = 1 << 14;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LOOKED_AT)]);
@@ -39,7 +39,7 @@ pub(super) fn begins_as_log(bytes: &[u8]) -> bool {
     })
 }
 
-/// Reads the bytes of a sample of a log.
+/// Parses the bytes of a sample and reads it.
 pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
     let text = String::from_utf8_lossy(bytes);
     match super::document::read(&text) {
@@ -61,9 +61,9 @@ pub(super) fn read_object(sample: Object, log: &Log, sink: &mut Sink<'_>) {
     sample::read(sample, log, sink);
 }
 
-/// The episode of which only the beginning is there: without its last step, to which more may belong.
+/// The episode of a partial sample: without its last step, which may be incomplete.
 pub(super) fn read_beginning(sample: Object, log: &Log) -> Option<Episode> {
-    // How it ended is not known yet.
+    // The outcome is not known yet.
     let log = Log {
         status: Some("started".into()),
         ..log.clone()

@@ -1,5 +1,5 @@
 //! The files of an `.eval`: `header.json`, or `_journal/start.json` while it runs; samples as
-//! `samples/{id}_epoch_{n}.json`, or as a folder of chunks, each named by the place at which it begins.
+//! `samples/{id}_epoch_{n}.json`, or as a folder of chunks, each named by the index of its first element.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) fn gather(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     }
 }
 
-/// The folders that are logs, each with its slash.
+/// The folders of logs, each with a trailing slash.
 fn folders(files: &Files<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for index in files.open() {
@@ -38,7 +38,7 @@ fn folders(files: &Files<'_>) -> Vec<String> {
     found
 }
 
-/// Which sample a member of an `.eval` belongs to: the path up to its name, and the name.
+/// The sample of a member of an `.eval`: the path up to its name, and the name.
 pub(in crate::import) fn begins_sample(member: &str) -> Option<(&str, &str)> {
     const FOLDER: &str = "samples/";
     let at = member.find(FOLDER)?;
@@ -46,7 +46,7 @@ pub(in crate::import) fn begins_sample(member: &str) -> Option<(&str, &str)> {
     Some((folder, sample_name(name)?.0))
 }
 
-/// Reads the members of one sample, which are unpacked.
+/// Reads the unpacked members of one sample.
 pub(in crate::import) fn read_members(
     members: Vec<(String, Vec<u8>)>,
     log: &mut Log,
@@ -55,7 +55,7 @@ pub(in crate::import) fn read_members(
     let folder = members.first().and_then(|(name, _)| begins_sample(name));
     let folder = folder.map_or("", |(folder, _)| folder.trim_end_matches("samples/"));
     let folder = folder.to_owned();
-    // Their names are those of a log that was listed already.
+    // The names come from a log that was listed already.
     let mut files = Files::unpacked("", members, &mut ImportOutcome::default());
     let samples = samples(&mut files, &folder);
     read_samples(&files, samples, log, sink);
@@ -97,7 +97,7 @@ fn read(files: &mut Files<'_>, folder: &str, outcome: &mut ImportOutcome) {
         sink.lost("This Inspect log has no readable sample.");
     }
     log.report(&mut sink);
-    // Summaries, reductions and the journal say again what the samples say.
+    // Summaries, reductions and the journal repeat the contents of samples.
     let known = ["summaries.json", "reductions.json", "_journal/"];
     for index in files.open() {
         let name = files.name(index).strip_prefix(folder);
@@ -135,13 +135,13 @@ fn header(
     None
 }
 
-/// The files of a sample: itself, or its chunks.
+/// The files of a sample: one file, or its chunks.
 enum Members {
     Whole(usize),
     Chunks(Vec<usize>),
 }
 
-/// The samples, in the order of the files.
+/// The samples, in file order.
 fn samples(files: &mut Files<'_>, folder: &str) -> Vec<(String, Members)> {
     let start = format!("{folder}samples/");
     let mut found: Vec<(String, Members)> = Vec::new();
@@ -173,8 +173,8 @@ fn samples(files: &mut Files<'_>, folder: &str) -> Vec<(String, Members)> {
     found
 }
 
-/// Which sample a file belongs to (`{id}_epoch_{n}`; ids may have slashes), and its name among the chunks of that
-/// sample: empty for the sample as a whole.
+/// The name of a file's sample (`{id}_epoch_{n}`; ids may contain slashes), and the name of the chunk within it: empty
+/// for the sample as a whole.
 fn sample_name(name: &str) -> Option<(&str, &str)> {
     const MARK: &str = "_epoch_";
     let (place, rest) = name
@@ -189,10 +189,10 @@ fn sample_name(name: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Chunks that begin further on are not waited for.
+/// The maximum index of a chunk; others are dropped.
 const MOST_MISSING: usize = 1_000_000;
 
-/// Reads a sample as one object, whatever its form, and reports what could not be read.
+/// Reads a sample as one object, in either form, and returns what could not be read.
 fn assemble(
     files: &Files<'_>,
     name: &str,
@@ -260,7 +260,7 @@ fn assemble(
     let mut list = |key: &str| -> Json {
         let mut all = Vec::new();
         for (start, values) in lists.remove(key).unwrap_or_default() {
-            // Others name elements by their places: where a chunk is missing, those after it keep theirs.
+            // References use indices: if a chunk is missing, later elements keep theirs.
             if (all.len()..MOST_MISSING).contains(&start) {
                 all.resize(start, Json::Null);
             }

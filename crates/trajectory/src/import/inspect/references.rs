@@ -1,4 +1,4 @@
-//! References in Inspect logs: `attachment://…` replaces a long text, and ranges of a pool replace messages
+//! Resolves references in Inspect logs: `attachment://…` replaces a long text, and ranges of a pool replace messages
 //! that many events share.
 
 use std::collections::HashMap;
@@ -9,14 +9,14 @@ use crate::import::expansion::{Expansion, size};
 
 const PROTOCOLS: [&str; 2] = ["attachment://", "tc://"];
 
-/// Texts by their names.
+/// Texts by attachment id.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attachments {
     texts: HashMap<Text, Text>,
 }
 
 impl Attachments {
-    /// From an object of texts, or a list whose places are the names.
+    /// Reads an object of texts, or a list whose indices are the ids.
     pub fn read(value: Option<Json>) -> Attachments {
         let texts = match value {
             Some(Json::Object(object)) => object
@@ -35,12 +35,12 @@ impl Attachments {
         Attachments { texts }
     }
 
-    /// What the texts take, each once.
+    /// The total size of the texts in bytes, each counted once.
     pub fn size(&self) -> usize {
         self.texts.values().map(|text| text.len()).sum()
     }
 
-    /// Puts the texts in place of their names, everywhere within a value, as far as the file may become so large.
+    /// Replaces references by their texts, everywhere within a value, as far as the expansion limit allows.
     pub fn resolve(&self, value: &mut Json, expansion: &mut Expansion) -> Unresolved {
         let mut unresolved = Unresolved::default();
         self.resolve_within(value, expansion, &mut unresolved);
@@ -80,12 +80,12 @@ impl Attachments {
     }
 }
 
-/// Names of texts that stay as they are.
+/// Counts of references that were not resolved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unresolved {
-    /// The file has no such text.
+    /// The file does not contain the text.
     pub missing: usize,
-    /// All texts together would make more of the file than it may become.
+    /// The expansion limit was reached.
     pub too_large: usize,
 }
 
@@ -96,8 +96,8 @@ impl std::ops::AddAssign for Unresolved {
     }
 }
 
-/// The elements of a pool that ranges name: `[[0, 3], [5, 6]]`. Ranges may overlap: how many elements are left out,
-/// because the file would become too large, comes with them.
+/// The elements of a pool in some ranges: `[[0, 3], [5, 6]]`. Ranges may overlap: also returns the number of elements
+/// that were dropped because of the expansion limit.
 pub(super) fn ranges(pool: &[Json], ranges: &Json) -> (Vec<Json>, usize) {
     let sizes: Vec<usize> = pool.iter().map(size).collect();
     let mut expansion = Expansion::of(sizes.iter().sum());
@@ -126,7 +126,7 @@ pub(super) fn ranges(pool: &[Json], ranges: &Json) -> (Vec<Json>, usize) {
     (found, left_out)
 }
 
-/// Takes a list out of an object.
+/// Removes a list from an object; empty if it has none.
 pub(super) fn take_list(object: &mut Object, key: &str) -> Vec<Json> {
     match object.remove(key) {
         Some(Json::List(list)) => list,

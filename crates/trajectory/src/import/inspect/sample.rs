@@ -1,4 +1,4 @@
-//! A sample to an episode.
+//! Converts a sample to an episode.
 
 use volary_core::Role;
 use volary_core::json::{Json, Key, Object, Text};
@@ -13,7 +13,7 @@ use crate::import::members::{moment, number, reward};
 use crate::import::reader::Sink;
 use crate::import::transcript::Transcript;
 
-/// Whether a value is a sample on its own.
+/// Whether a value is a separate sample.
 pub(super) fn is_sample(value: &Json) -> bool {
     ["id", "epoch", "input", "target", "messages", "output"]
         .iter()
@@ -66,12 +66,12 @@ pub(super) fn read(mut sample: Object, log: &Log, sink: &mut Sink<'_>) {
             "{left_out} changes of the store are omitted: they copy too much data."
         ));
     }
-    // The frames show the store.
+    // The frames contain the store.
     episode.raw.remove("store");
     sink.episode(episode);
 }
 
-/// The first logs with events hold them in a transcript, with the long texts that they name.
+/// Converts the first logs with events, which hold them in a transcript, with the attachments.
 fn of_old(sample: &mut Object) {
     let Some(Json::Object(mut transcript)) = sample.remove("transcript") else {
         return;
@@ -113,7 +113,7 @@ fn head(id: &Text, epoch: i64, sample: &mut Object, log: &Log) -> Episode {
     }
 }
 
-/// What a model was given repeats the messages; of the last call alone it may be needed.
+/// Removes the inputs of model calls, which repeat the messages. The input of the last call may be needed.
 fn forget_inputs(sample: &mut Object) {
     let Some(Json::List(events)) = sample.get_mut("events") else {
         return;
@@ -129,7 +129,7 @@ fn forget_inputs(sample: &mut Object) {
     }
 }
 
-/// Messages and events with their pool references resolved, and how many messages were dropped.
+/// Messages and events with their pool references resolved, and the number of dropped messages.
 fn said(sample: &mut Object) -> (Vec<Json>, Vec<Json>, usize) {
     let mut messages = take_list(sample, "messages");
     let events = take_list(sample, "events");
@@ -154,7 +154,7 @@ fn said(sample: &mut Object) -> (Vec<Json>, Vec<Json>, usize) {
     (messages, events, left_out)
 }
 
-/// What the last model call was given and gave: all that is known of a sample that broke down.
+/// The messages of the last model call: all that is known of a sample that crashed.
 fn of_last_call(events: &[Json], pool: &mut [Json]) -> (Vec<Json>, usize) {
     let is_call = |event: &&Json| event.as_object().is_some_and(events::is_model_call);
     let Some(event) = events.iter().rev().find(is_call) else {
@@ -174,7 +174,7 @@ fn of_last_call(events: &[Json], pool: &mut [Json]) -> (Vec<Json>, usize) {
     (messages, left_out)
 }
 
-/// The steps, and the id of the message of each.
+/// The steps, and the message id of each.
 fn transcript(messages: Vec<Json>) -> (Transcript, Vec<Option<Text>>) {
     let mut transcript = Transcript::default();
     let mut ids = Vec::new();
@@ -202,7 +202,7 @@ fn transcript(messages: Vec<Json>) -> (Transcript, Vec<Option<Text>>) {
 fn judged(sample: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
     let scores = match sample.remove("scores") {
         Some(Json::Object(scores)) => scores,
-        // The oldest logs have a single one.
+        // The oldest logs have a single score.
         _ => match sample.remove("score") {
             Some(score @ Json::Object(_)) => {
                 Object::from_distinct(vec![(Key::Borrowed("score"), score)])
@@ -256,7 +256,7 @@ pub(crate) fn worth(value: &Json) -> Option<f64> {
         },
         other => reward(other),
     };
-    // A sample that could not be judged has NaN.
+    // A sample that could not be scored has NaN.
     worth.filter(|worth| !worth.is_nan())
 }
 
@@ -266,7 +266,7 @@ fn ended(sample: &mut Object, log: &Log, episode: &mut Episode) {
         let choice = output.get("choices")?.as_list()?.first()?;
         choice.get("stop_reason")?.as_text().cloned()
     });
-    // It says how the last answer ended. Only where that cut the answer short it tells how the sample ended.
+    // The stop reason of the last reply. It explains the end of the sample only if it truncated the reply.
     const CUT_SHORT: [&str; 3] = ["max_tokens", "model_length", "content_filter"];
     if let Some(reason) = reason {
         match CUT_SHORT.contains(&&*reason) {
@@ -318,7 +318,7 @@ fn spent(sample: &mut Object, episode: &mut Episode) {
     episode.seconds = sample.remove("total_time").and_then(|time| number(&time));
 }
 
-/// The members that have no field of their own.
+/// Adds the members without a field in the episode.
 fn rest(mut sample: Object, log: &Log, episode: &mut Episode) {
     if let Some(Json::Object(metadata)) = sample.remove("metadata") {
         episode.metadata = metadata;
@@ -344,7 +344,7 @@ fn rest(mut sample: Object, log: &Log, episode: &mut Episode) {
     {
         episode.metadata.insert("eval_id", eval.clone());
     }
-    // The messages begin with it.
+    // It repeats the first message.
     if sample
         .get("input")
         .is_some_and(|input| input.as_text().is_some())

@@ -4,8 +4,8 @@ use volary_core::json::{Json, Key, Object};
 
 use crate::import::expansion::{Expansion, size};
 
-/// Applies the changes of an event. What does not fit is left out, and copies that would make more of the file than
-/// it may become; gives how many were.
+/// Applies the changes of an event. Changes that do not apply are dropped, and copies beyond the expansion limit;
+/// returns the number of dropped changes.
 pub(super) fn apply(state: &mut Json, changes: &[Json], expansion: &mut Expansion) -> usize {
     let changes = changes.iter();
     changes
@@ -13,9 +13,9 @@ pub(super) fn apply(state: &mut Json, changes: &[Json], expansion: &mut Expansio
         .count()
 }
 
-/// A state that nests deeper is not made: readers have limits.
+/// The maximum nesting depth of a state, because readers have limits.
 const DEEPEST: usize = 256;
-/// Visiting this many members or elements costs as much as creating a byte.
+/// The number of visited members or elements that counts as one created byte.
 const SEARCHED: usize = 8;
 
 fn change_one(state: &mut Json, change: &Json, expansion: &mut Expansion) -> Option<()> {
@@ -28,10 +28,10 @@ fn change_one(state: &mut Json, change: &Json, expansion: &mut Expansion) -> Opt
     }
     let value = || change.get("value").cloned().unwrap_or_default();
     let from = || Some(pointer(change.get("from")?.as_text()?));
-    // What moves or is copied could double or nest the state with every change.
+    // Moves and copies could double or nest the state with every change.
     let allowed = |value: &Json, expansion: &mut Expansion| {
         if !expansion.take(size(value)) {
-            // To see that the next one is too large takes as long again.
+            // Measuring the size of the next value would take as long again.
             expansion.end();
             return false;
         }
@@ -65,7 +65,7 @@ fn change_one(state: &mut Json, change: &Json, expansion: &mut Expansion) -> Opt
     }
 }
 
-/// The parts of a JSON pointer.
+/// The segments of a JSON pointer.
 fn pointer(path: &str) -> Vec<String> {
     let parts = path.split('/').skip(1);
     parts
@@ -73,7 +73,7 @@ fn pointer(path: &str) -> Vec<String> {
         .collect()
 }
 
-/// How deeply lists and objects are nested.
+/// The nesting depth of a value.
 fn depth(value: &Json) -> usize {
     match value {
         Json::List(list) => 1 + list.iter().map(depth).max().unwrap_or_default(),
@@ -113,7 +113,7 @@ fn add(state: &mut Json, path: &[String], value: Json, expansion: &mut Expansion
             }
             list.insert(place, value);
         }
-        // What was null becomes an object: stores begin so in some logs.
+        // A null becomes an object: stores start as null in some logs.
         null @ Json::Null => {
             *null = Json::Object(Object::from_distinct(vec![(
                 Key::Owned(last.clone()),

@@ -1,7 +1,8 @@
-//! A command within a text: the block of code that the agent runs.
+//! Finds the command within a text: the code block that the agent runs.
 //!
-//! The agent looks for blocks with a pattern, and acts if there is exactly one. Patterns are not run here: those that
-//! are nothing but words before and after a command are taken apart, and any other is taken for the usual one.
+//! The agent searches blocks with a regular expression, and acts if there is exactly one match. Expressions are not
+//! executed here: those that only have literal text before and after a command are taken apart, and any other is
+//! assumed to be the default one.
 //!
 //! Invariants: the time is linear in the text.
 
@@ -9,14 +10,14 @@ use volary_core::json::{Json, Object, Text};
 
 use crate::import::members::text_at;
 
-/// The block that newer versions ask for. Hardly any text has such by chance.
+/// The fence that newer versions request. It hardly ever occurs in a text by chance.
 const OWN: &str = "```mswea_bash_command";
-/// The block that older versions ask for.
+/// The fence that older versions request.
 const SHELL: &str = "```bash";
 /// The placeholder for the command in a pattern.
 const COMMAND: &str = "(.*?)";
 
-/// The text before and after a command.
+/// The delimiters around a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     open: Text,
@@ -29,7 +30,7 @@ impl Fence {
     /// The fence of these messages: from the configuration, otherwise from the messages before the first reply
     /// of the model.
     pub fn of(info: &Json, messages: &[Json]) -> Fence {
-        // The agent parsed the texts at first, later the model.
+        // The agent parsed the texts at first, later the model did.
         let patterns = ["agent", "model"].into_iter();
         let mut patterns =
             patterns.filter_map(|who| text_at(info, &["config", who, "action_regex"]));
@@ -57,7 +58,7 @@ impl Fence {
         }
     }
 
-    /// Takes a pattern apart that says words alone around the command.
+    /// Parses a pattern with only literal text around the command.
     fn of_pattern(pattern: &str) -> Option<Fence> {
         let (before, after) = pattern.split_once(COMMAND)?;
         let lines = [r"\s*\n", r"\n"].into_iter();
@@ -85,7 +86,7 @@ impl Fence {
         self.next(rest).is_none().then(|| first.trim())
     }
 
-    /// The first command, and what follows it.
+    /// The first command, and the text after it.
     fn next<'a>(&self, mut text: &'a str) -> Option<(&'a str, &'a str)> {
         loop {
             let (_, after) = text.split_once(&*self.open)?;
@@ -100,7 +101,7 @@ impl Fence {
             if let Some(found) = after[end + 1..].split_once(&*self.close) {
                 return Some(found);
             }
-            // Nothing but lines that are empty.
+            // Only empty lines.
             let lines = &after[..blank];
             let is_closed = after[end..].starts_with(&*self.close) && lines.find('\n') != Some(end);
             return is_closed.then(|| ("", &after[end + self.close.len()..]));
@@ -108,14 +109,14 @@ impl Fence {
     }
 }
 
-/// Whether a message is the model's; an answer of OpenAI's Responses has no role.
+/// Whether a message is the model's; a reply of OpenAI's Responses API has no role.
 pub(super) fn is_said_by_model(message: &Json) -> bool {
     let says =
         |key, value| message.get(key).and_then(Json::as_text).map(AsRef::as_ref) == Some(value);
     says("role", "assistant") || says("object", "response")
 }
 
-/// The text of a message, all parts of it.
+/// The concatenated text of a message's parts.
 pub(super) fn text_of(message: &Object) -> Option<Text> {
     match message.get("content")? {
         Json::Text(text) => Some(text.clone()),

@@ -1,6 +1,6 @@
-//! Trajectories of mini-swe-agent: `{info, messages, trajectory_format}`, or the bare messages. The file names
-//! the actions (`extra.actions` or `tool_calls`), or they are only in a code block of the text (`fence`): then
-//! the text is preserved, and the next message is the result of the action.
+//! Trajectories of mini-swe-agent: `{info, messages, trajectory_format}`, or the bare messages. Actions are recorded
+//! (`extra.actions` or `tool_calls`), or they are only in a code block of the text (`fence`): then the text is
+//! preserved, and the next message is the result of the action.
 
 mod fence;
 
@@ -21,10 +21,10 @@ use fence::{Fence, is_said_by_model, text_of};
 /// The tool that runs all actions.
 const SHELL: &str = "bash";
 
-/// What a person says instead of what the environment would have printed.
+/// Prefixes of a person's message in place of an observation.
 const BY_A_PERSON: [&str; 2] = ["The user added a new task: ", "Interrupted by user"];
 
-/// What the agent says to finish; only its prompts hold it.
+/// The text that the agent prints to finish; only its prompts contain it.
 const FINISH: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 
 pub(super) struct MiniSweAgent;
@@ -163,7 +163,7 @@ fn ending(status: Option<&str>) -> Ending {
     }
 }
 
-/// A conversation while its messages are read.
+/// The state while a conversation is read.
 struct Talk {
     fence: Fence,
     transcript: Transcript,
@@ -223,7 +223,7 @@ impl Talk {
             calls.is_some_and(|calls| !calls.is_empty())
         };
         let mut command = None;
-        // An answer of OpenAI's Responses names its calls itself.
+        // A reply of OpenAI's Responses API contains its calls.
         if !message.contains_key("object") && !has_calls(&message) {
             match extra.take_list("actions") {
                 Some(actions) => {
@@ -250,7 +250,7 @@ impl Talk {
     }
 }
 
-/// The same with a call of its command, and whether it is one now.
+/// Adds the call of a command to a message; also returns whether it has a call now.
 fn acting(said: ImportedMessage, command: String) -> (ImportedMessage, bool) {
     match said.message {
         AnyMessage::Plain(plain) if plain.role == Role::Assistant => {
@@ -270,7 +270,7 @@ fn is_by_a_person(message: &Object) -> bool {
     text.is_some_and(|text| BY_A_PERSON.iter().any(|start| text.starts_with(start)))
 }
 
-/// An action as a call.
+/// Converts an action to a call.
 fn action(action: &Json) -> Json {
     let command = match action {
         Json::Text(command) => Json::from(command.clone()),

@@ -1,4 +1,4 @@
-//! The spans of an agent to an episode. Every turn repeats the whole input of the model: messages of earlier
+//! Converts the spans of an agent to an episode. Every turn repeats the whole input of the model: messages of earlier
 //! turns are skipped.
 
 use volary_core::json::{Json, Object, Text};
@@ -14,7 +14,7 @@ use crate::import::chat;
 use crate::import::transcript::{ImportedMessage, Transcript};
 use crate::time;
 
-/// Makes the episode of an agent.
+/// Builds the episode of an agent.
 pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
     spans.sort_by(|one, other| {
         let start = |span: &Span| span.start.unwrap_or(f64::MAX);
@@ -73,15 +73,15 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
     episode
 }
 
-/// A conversation while its spans are read.
+/// The state while the spans of a conversation are read.
 #[derive(Default)]
 struct Talk {
     transcript: Transcript,
     /// The messages so far: the inputs and replies of the model.
     known: Vec<Json>,
-    /// How many of them a model was sent.
+    /// The number of them that were sent to a model.
     sent: usize,
-    /// The tools that were run.
+    /// The pending spans of tool runs.
     tools: Vec<Span>,
 }
 
@@ -145,9 +145,9 @@ impl Talk {
             .count();
         let from = match same {
             same if same == self.known.len() || self.known.is_empty() => same,
-            // What the model gave is written otherwise when it is sent again.
+            // The model's reply is formatted differently when it is sent again.
             same if same >= self.sent => self.known.len(),
-            // Another history: what follows the model's last words in it is new.
+            // The history was rewritten: new messages follow the model's last message in it.
             _ => {
                 let last = input.iter().rposition(|message| {
                     let role = message.get("role").and_then(Json::as_text);
@@ -159,7 +159,7 @@ impl Talk {
         input.get(from..).unwrap_or_default().to_vec()
     }
 
-    /// What tools gave that no model was told, and tools that no model asked for.
+    /// Adds tool results that were not sent to a model, and tool runs that no model requested.
     fn answers(&mut self) {
         let tools = std::mem::take(&mut self.tools);
         let mut asked = RequestedCalls::new(&self.transcript, &tools);
@@ -226,7 +226,7 @@ fn alike(one: &Json, other: &Json) -> bool {
         .all(|key| one.get(key) == other.get(key))
 }
 
-/// How a span was judged.
+/// Reads the scores of a span.
 fn scores(span: &Span, episode: &mut Episode) {
     for (event, attributes) in &span.events {
         if &**event != "gen_ai.evaluation.result" {

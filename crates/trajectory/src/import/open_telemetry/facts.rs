@@ -1,4 +1,4 @@
-//! What a span says besides messages: the model, tokens, tools that it had, the tool that it ran, and the rest.
+//! Attributes of a span besides messages: the model, tokens, available tools, the tool that was run, and the rest.
 
 use volary_core::Tool;
 use volary_core::json::{Json, Object, Text};
@@ -11,7 +11,7 @@ use crate::episode::{StepDetails, StepError, Usage};
 use crate::import::chat;
 use crate::import::members::{Members, count, number, unpacked};
 
-/// Attributes that are in the steps already; the others are preserved.
+/// Attributes that the steps contain already; the others are preserved.
 const SAID: [&str; 4] = [
     "gen_ai.system_instructions",
     "gen_ai.tool.definitions",
@@ -19,20 +19,20 @@ const SAID: [&str; 4] = [
     "gen_ai.tool.call.result",
 ];
 
-/// Lists of tools.
+/// Attributes with lists of tools.
 const TOOLS: [&str; 2] = ["llm.tools", "llm.request.functions"];
 
-/// What went into a span, once more: messages, or what a tool was given.
+/// Attributes that repeat the input of a span: messages, or arguments of a tool.
 const WENT_IN: [&str; 3] = ["input.value", "input.mime_type", "traceloop.entity.input"];
 
-/// What came out of it.
+/// Attributes that repeat the output of a span.
 const CAME_OUT: [&str; 3] = [
     "output.value",
     "output.mime_type",
     "traceloop.entity.output",
 ];
 
-/// What is known of an answer.
+/// The metadata of a model's reply.
 pub(super) fn details(span: &Span) -> StepDetails {
     let tokens = |names: &[&str]| names.iter().find_map(|name| count(span.member(name)?));
     let costs = ["gen_ai.usage.cost", "llm.cost.total"].into_iter();
@@ -84,7 +84,7 @@ pub(super) fn details(span: &Span) -> StepDetails {
     }
 }
 
-/// The tools that a model had.
+/// The tools available to a model.
 pub(super) fn tools(span: &Span) -> Vec<Tool> {
     if let Some(Json::List(tools)) = span.value("gen_ai.tool.definitions") {
         return tools.iter().filter_map(chat::tool).collect();
@@ -94,7 +94,7 @@ pub(super) fn tools(span: &Span) -> Vec<Tool> {
     list.into_iter().filter_map(tool).collect()
 }
 
-/// A tool: its definition as JSON text, or its name and its parameters.
+/// Reads a tool: its definition as JSON text, or its name and its parameters.
 fn tool(value: Json) -> Option<Tool> {
     let Json::Object(tool) = value else {
         return None;
@@ -113,19 +113,19 @@ fn tool(value: Json) -> Option<Tool> {
     chat::tool(&tool.into())
 }
 
-/// What a tool is called.
+/// The name of the tool that was run.
 pub(super) fn tool_name(span: &Span) -> Text {
     let named = span.text(&["gen_ai.tool.name", "tool.name", "traceloop.entity.name"]);
     named.unwrap_or_else(|| span.name.clone())
 }
 
-/// The call that a tool was run for.
+/// The id of the call that a tool was run for; empty if it is not recorded.
 pub(super) fn tool_call(span: &Span) -> Text {
     let id = span.text(&["gen_ai.tool.call.id", "tool_call.id", "tool.id"]);
     id.unwrap_or_default()
 }
 
-/// What a tool was given.
+/// The arguments of a tool run.
 pub(super) fn arguments(span: &Span) -> Option<Json> {
     span.value("gen_ai.tool.call.arguments")
         .or_else(|| noted::arguments(span))
@@ -134,8 +134,8 @@ pub(super) fn arguments(span: &Span) -> Option<Json> {
         .or_else(|| span.value("traceloop.entity.input").map(given))
 }
 
-/// What a function was given, without what Traceloop writes around it: `{args: [], kwargs}` for a function that is
-/// decorated, `{input_str, inputs}` for a tool of LangChain.
+/// The arguments of a function, without Traceloop's wrapper: `{args: [], kwargs}` for a decorated function,
+/// `{input_str, inputs}` for a tool of LangChain.
 fn given(value: Json) -> Json {
     let Json::Object(mut around) = value else {
         return value;
@@ -149,7 +149,7 @@ fn given(value: Json) -> Json {
     inner.unwrap_or(around).into()
 }
 
-/// What a tool gave.
+/// The result of a tool run.
 pub(super) fn result(span: &Span) -> Option<Json> {
     span.value("gen_ai.tool.call.result")
         .or_else(|| noted::result(span))
@@ -157,7 +157,7 @@ pub(super) fn result(span: &Span) -> Option<Json> {
         .or_else(|| span.value("traceloop.entity.output").map(gave))
 }
 
-/// What a function gave: JSON text, in which a text has its quotes; of a tool of LangChain `{output, kwargs}`.
+/// The result of a function: JSON text, in which a text is quoted; `{output, kwargs}` for a tool of LangChain.
 fn gave(value: Json) -> Json {
     match value {
         Json::Text(text) if text.starts_with('"') => Json::parse(&text).unwrap_or(Json::Text(text)),
@@ -168,7 +168,7 @@ fn gave(value: Json) -> Json {
     }
 }
 
-/// The attributes that have no place of their own. What went in and what came out has one, where a step says it.
+/// The attributes without a field in the step. Input and output are dropped if the step contains them.
 pub(super) fn kept(span: &Span, is_in_told: bool, is_out_told: bool) -> Object {
     let is_step = matches!(kind(span), Kind::Turn | Kind::Tool);
     let is_in_place = |name: &str| {
@@ -182,7 +182,7 @@ pub(super) fn kept(span: &Span, is_in_told: bool, is_out_told: bool) -> Object {
     };
     let mut attributes = span.attributes.clone();
     attributes.retain(|key, _| !is_in_place(key));
-    // The same, where names are taken apart.
+    // The same for nested names.
     for around in ["llm", "input", "output"] {
         if let Some(Json::Object(inner)) = attributes.get_mut(around) {
             inner.retain(|key, _| !is_in_place(&format!("{around}.{key}")));

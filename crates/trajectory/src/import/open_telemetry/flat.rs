@@ -1,28 +1,28 @@
-//! Lists and objects that are written out as attributes with long names: `llm.input_messages.0.message.role`.
+//! Rebuilds lists and objects that are flattened to attributes with dotted names: `llm.input_messages.0.message.role`.
 //!
-//! Invariants: numbers in a name say an order and no size, so nothing is made for those that are missing.
+//! Invariants: indices in a name only determine the order, so missing ones take no memory.
 
 use std::collections::BTreeMap;
 
 use volary_core::json::{Json, Key, Object};
 
-/// Names of more parts than that keep the rest as one.
+/// The maximum number of parts of a name; the rest stays one part.
 const DEEPEST: usize = 12;
 
-/// The value at a part of a name.
+/// The value at a prefix of a name.
 enum Node {
     Value(Json),
     Below(BTreeMap<Part, Node>),
 }
 
-/// A part of a name: a place in a list, or the name of a member.
+/// A part of a name: a list index, or a member name.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Place(usize),
     Name(String),
 }
 
-/// The list whose elements have names that begin with this one.
+/// The list whose elements have names with this prefix.
 pub(super) fn list(attributes: &Object, prefix: &str) -> Vec<Json> {
     let below = attributes.iter().filter_map(|(key, value)| {
         let rest = key.strip_prefix(prefix)?.strip_prefix('.')?;
@@ -36,7 +36,7 @@ pub(super) fn list(attributes: &Object, prefix: &str) -> Vec<Json> {
         .collect()
 }
 
-/// An object whose members have long names, as the object that they write out.
+/// Rebuilds an object whose members have dotted names.
 pub(super) fn opened(object: Object) -> Object {
     if !object.keys().any(|key| key.contains('.')) {
         return object;
@@ -120,7 +120,7 @@ mod tests {
                 r#"{"m.0.l.10.a": 1, "m.0.l.9.a": 2}"#,
                 r#"[{"l":[{"a":2},{"a":1}]}]"#,
             ),
-            // What is far away makes nothing between.
+            // Large indices create no elements in between.
             (
                 r#"{"m.99999999999.a": 1, "m.7.a.88888888.b": 2}"#,
                 r#"[{"a":[{"b":2}]},{"a":1}]"#,

@@ -1,4 +1,4 @@
-//! What spans are about, in the words of several conventions.
+//! The kinds of spans, under the terms of several conventions.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use super::spans::Span;
 
 const OPERATION: &str = "gen_ai.operation.name";
 
-/// What a span is about.
+/// The kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A model was asked.
+    /// A model call.
     Turn,
-    /// A tool was run.
+    /// A tool run.
     Tool,
-    /// An agent was set to work.
+    /// An agent run.
     Agent,
-    /// Neither.
+    /// Any other span.
     Other,
 }
 
-/// What a span is about.
+/// Determines the kind of a span.
 pub(super) fn kind(span: &Span) -> Kind {
     let operation = span.text(&[OPERATION]);
     match operation.as_deref() {
@@ -31,13 +31,13 @@ pub(super) fn kind(span: &Span) -> Kind {
         Some(_) => return Kind::Other,
         None => {}
     }
-    // OpenInference's, then Traceloop's.
+    // OpenInference's term, then Traceloop's.
     let named = span.text(&["openinference.span.kind", "traceloop.span.kind"]);
     match named.map(|name| name.to_ascii_lowercase()).as_deref() {
         Some("llm") => return Kind::Turn,
         Some("tool") => return Kind::Tool,
         Some("agent") => return Kind::Agent,
-        // So Phoenix calls what others recorded.
+        // Phoenix's term for spans of other recorders.
         Some("unknown") | None => {}
         Some(_) => return Kind::Other,
     }
@@ -46,7 +46,7 @@ pub(super) fn kind(span: &Span) -> Kind {
         Some("embedding" | "rerank") => return Kind::Other,
         Some(_) | None => {}
     }
-    // Names from before the conventions named operations, and of writers that omit the operation.
+    // Attributes from before the conventions had operations, and of writers that omit the operation.
     const ASKED: [&str; 2] = ["gen_ai.request.model", "gen_ai.output.messages"];
     let is_there = |name| span.attributes.get(name).is_some_and(|it| !it.is_null());
     match ASKED.into_iter().any(is_there) {
@@ -55,8 +55,8 @@ pub(super) fn kind(span: &Span) -> Kind {
     }
 }
 
-/// Which of these spans are agents of their own. Where agents are not named by an operation, the steps of a graph are
-/// called agents too: one that comes again and again below the same span is a step.
+/// Determines which spans are separate agents. Without an operation, the steps of a graph are also called agents: a
+/// span that repeats below the same parent is a step.
 pub(super) fn are_agents(all: &[Span]) -> Vec<bool> {
     let key = |span: &Span| (span.trace.clone(), span.parent.clone(), span.name.clone());
     let mut times: HashMap<(Text, Option<Text>, Text), usize> = HashMap::new();

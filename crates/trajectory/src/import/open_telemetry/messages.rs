@@ -1,5 +1,5 @@
-//! The messages of a span that asked a model: what it was sent and what it gave, under the names of the conventions for
-//! generative AI, of those before them (`gen_ai.prompt.0.role`, as Traceloop writes them) and of OpenInference
+//! Reads the messages of a model call's span, input and output, under the names of the conventions for generative AI,
+//! of their predecessors (`gen_ai.prompt.0.role`, as Traceloop writes them) and of OpenInference
 //! (`llm.input_messages.0.message.role`).
 
 use volary_core::json::{Json, Object};
@@ -26,11 +26,10 @@ const GIVEN: [&str; 5] = [
     "llm.choices",
 ];
 
-/// The members that may wrap a message in such a list.
+/// Members that may wrap a message in such a list.
 const AROUND: [&str; 3] = ["message", "prompt", "completion"];
 
-/// Kinds of blocks that a content may be made of, where it is written as a text: those of any message, and those that no
-/// tool gives.
+/// Types of content blocks in a content that is written as text: those of any message, and those that no tool returns.
 const SHOWN: [&str; 7] = [
     "text",
     "input_text",
@@ -48,7 +47,7 @@ const MEANT: [&str; 5] = [
     "tool_result",
 ];
 
-/// What a model was sent, and what it gave.
+/// The input and output messages of a model call.
 pub(super) fn messages(span: &Span) -> (Vec<Json>, Vec<Json>) {
     let all = |names: &[&str], role| {
         let mut lists = names.iter().map(|name| listed(span, name));
@@ -69,7 +68,7 @@ pub(super) fn messages(span: &Span) -> (Vec<Json>, Vec<Json>) {
     (sent, given)
 }
 
-/// Whether an attribute says messages.
+/// Whether an attribute contains messages.
 pub(super) fn says_messages(name: &str) -> bool {
     let is_of = |prefix: &&str| {
         let rest = name.strip_prefix(*prefix);
@@ -78,7 +77,7 @@ pub(super) fn says_messages(name: &str) -> bool {
     SENT.iter().chain(&GIVEN).any(is_of)
 }
 
-/// The elements of a list, however it is written.
+/// The elements of a list in any of its forms.
 pub(super) fn listed(span: &Span, name: &str) -> Vec<Json> {
     match span.value(name) {
         Some(Json::List(list)) => list,
@@ -87,7 +86,7 @@ pub(super) fn listed(span: &Span, name: &str) -> Vec<Json> {
     }
 }
 
-/// What went in, where no messages are told apart: a text, or what a provider was sent.
+/// The input, if it is not structured as messages: a text, or the body of a provider's request.
 fn went_in(span: &Span) -> Vec<Json> {
     let sent = match span.value("input.value") {
         Some(text @ Json::Text(_)) => vec![text],
@@ -101,7 +100,7 @@ fn went_in(span: &Span) -> Vec<Json> {
     }
 }
 
-/// What came out: a text, or what a provider gave.
+/// The output: a text, or the body of a provider's response.
 fn came_out(span: &Span) -> Vec<Json> {
     let given = span.value("output.value").and_then(|value| match value {
         text @ Json::Text(_) => Some(text),
@@ -114,7 +113,7 @@ fn came_out(span: &Span) -> Vec<Json> {
     given.map(|it| message(it, "assistant")).collect()
 }
 
-/// A message in a shape that all chat messages have.
+/// Converts a message to the common chat form.
 fn message(value: Json, role: &'static str) -> Json {
     let Json::Object(message) = value else {
         return object!({ "role": role, "content": value }).into();
@@ -130,15 +129,15 @@ fn message(value: Json, role: &'static str) -> Json {
     if let Some(contents) = message.take_list("contents") {
         let has_calls = message.contains_key("tool_calls");
         let parts = contents.into_iter().map(part);
-        // Calls occur in order among the texts, and again as calls.
+        // Calls occur among the texts, and are repeated as calls.
         let parts = parts.filter(|part| !(has_calls && is_kind(part, "tool_use")));
         message.insert("content", parts.collect::<Vec<_>>());
     }
-    // Anthropic's answers of tools are a user's.
+    // In Anthropic's form tool results have the role `user`.
     let is_answer = message.contains_key("tool_call_id");
     let named = message.get("role").and_then(Json::as_text).cloned();
     let is_tools = is_answer || named.as_deref() == Some("tool");
-    // What a tool gave may be any JSON: it stays the text that it is.
+    // A tool's result may be any JSON: it stays text.
     let is_block = |block: &Json| {
         text_at(block, &["type"])
             .is_some_and(|kind| SHOWN.contains(&&*kind) || !is_tools && MEANT.contains(&&*kind))

@@ -2,9 +2,9 @@
 //! Traceloop's earlier ones, or by those of OpenInference. One export of the protocol or an SDK, or JSON Lines
 //! of exports.
 //!
-//! `spans`: the common type. `kinds`: the kind of a span. `messages`: its messages; `flat`: messages with an
-//! attribute for each member; `noted`: messages as events. `facts`: other attributes. `conversation`: the spans
-//! of an agent to an episode. `tool_calls`: the calls that tools were run for.
+//! `spans`: the common type. `kinds`: the kind of a span. `messages`: its messages; `flat`: messages with an attribute
+//! for each member; `noted`: messages as events. `facts`: other attributes. `conversation`: the spans of an agent to an
+//! episode. `tool_calls`: matches tool runs to calls.
 //!
 //! An agent (`invoke_agent`) is an episode with the model's turns below it; turns without an agent form the
 //! episode of their trace.
@@ -28,7 +28,7 @@ use kinds::{Kind, are_agents, kind};
 pub(super) use spans::Span;
 use spans::{holds_spans, spans};
 
-/// An agent within an agent, and so on; more is a circle.
+/// The maximum nesting depth of agents; deeper nesting is a cycle.
 const DEEPEST: usize = 100;
 
 pub(super) struct OpenTelemetry;
@@ -75,7 +75,7 @@ impl Reader for OpenTelemetry {
     }
 }
 
-/// Reads the episodes of spans, whichever tool recorded them.
+/// Reads the episodes of spans from any recorder.
 pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
     for (root, spans, parent) in agents(all) {
         let mut episode = conversation::episode(&root, spans);
@@ -90,8 +90,7 @@ pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
     }
 }
 
-/// An agent: the span that it is, or the first of its trace; the spans that are its own; and the id of the
-/// agent that invoked it.
+/// An agent: its own span, or the first span of its trace; the spans below it; and the id of the parent agent.
 type Agent = (Span, Vec<Span>, Option<Text>);
 
 fn agents(all: Vec<Span>) -> Vec<Agent> {
@@ -117,7 +116,7 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
         }
         None
     };
-    // By the place of the agent, or, without one, of the first span of the trace: best one that is below none.
+    // Keyed by the agent, or, without one, by the first span of the trace: preferably a root span.
     let mut first: HashMap<Text, usize> = HashMap::new();
     for (place, span) in all.iter().enumerate() {
         let known = first.entry(span.trace.clone()).or_insert(place);
@@ -136,7 +135,7 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
         } else if is_agent(place)
             && (span.value("gen_ai.output.messages").is_some() || noted::gave(span))
         {
-            // A span that contains messages itself, unless a span below it does.
+            // A span with messages, unless a descendant has them.
             groups.entry(place).or_default();
         }
     }

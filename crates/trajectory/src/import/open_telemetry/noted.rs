@@ -1,5 +1,5 @@
-//! Messages that were noted as events of a span, one an event, before the conventions made attributes of them: what the
-//! model was sent (`gen_ai.user.message` and so on), and what it gave (`gen_ai.choice`).
+//! Messages recorded as events of a span, one per event, before the conventions made attributes of them: the model's
+//! input (`gen_ai.user.message` and so on), and its output (`gen_ai.choice`).
 
 use volary_core::json::{Json, Object};
 use volary_core::object;
@@ -7,13 +7,13 @@ use volary_core::object;
 use super::spans::Span;
 use crate::import::members::{Members, unpacked};
 
-/// What a model or a tool gave.
+/// The output of a model or a tool.
 const GIVEN: &str = "gen_ai.choice";
 
 /// The arguments or the result of a tool.
 const TOOL: &str = "gen_ai.tool.message";
 
-/// What a model was sent, and what it gave.
+/// The input and output messages of a model call.
 pub(super) fn messages(span: &Span) -> (Vec<Json>, Vec<Json>) {
     let (mut sent, mut given) = (Vec::new(), Vec::new());
     for (name, attributes) in &span.events {
@@ -35,12 +35,12 @@ pub(super) fn gave(span: &Span) -> bool {
     span.events.iter().any(|(name, _)| &**name == GIVEN)
 }
 
-/// What a tool was sent.
+/// The arguments of a tool run.
 pub(super) fn arguments(span: &Span) -> Option<Json> {
     content(span, TOOL)
 }
 
-/// What a tool gave.
+/// The result of a tool run.
 pub(super) fn result(span: &Span) -> Option<Json> {
     content(span, GIVEN)
 }
@@ -70,7 +70,7 @@ fn message(attributes: &Object, role: &'static str) -> Object {
     if let Some(calls) = attributes.take("tool_calls").map(unpacked) {
         message.insert("tool_calls", calls);
     }
-    // The answer of a tool names its call.
+    // A tool result contains the id of its call.
     if role == "tool"
         && !message.contains_key("tool_call_id")
         && let Some(id) = attributes.take_id("id").or_else(|| message.take_id("id"))

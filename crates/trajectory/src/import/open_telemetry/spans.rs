@@ -5,10 +5,10 @@ use volary_core::json::{Json, Key, Object, Text, integer_from_text};
 
 use crate::import::members::{Members, at, id, moment, unpacked};
 
-/// The member of a page of spans that holds them.
+/// The member that contains a page of spans.
 const PAGE: &str = "data";
 
-/// The attribute that says a kind of OpenInference's, and those kinds. Phoenix takes it out of the attributes.
+/// The attribute with OpenInference's kind of span, and its values. Phoenix moves it out of the attributes.
 const NAMED: &str = "openinference.span.kind";
 const KINDS: [&str; 11] = [
     "LLM",
@@ -31,19 +31,19 @@ pub(in crate::import) struct Span {
     pub id: Text,
     pub parent: Option<Text>,
     pub name: Text,
-    /// Seconds since 1970.
+    /// In seconds since 1970.
     pub start: Option<f64>,
     pub end: Option<f64>,
     pub attributes: Object,
-    /// What was noted while it ran: the names and attributes of its events.
+    /// The names and attributes of the span's events.
     pub events: Vec<(Text, Object)>,
-    /// Why it failed, if it did.
+    /// The error message, if the span failed.
     pub failure: Option<Text>,
-    /// The service that it ran in.
+    /// The name of the service.
     pub service: Option<Text>,
 }
 
-/// Whether a value holds spans.
+/// Whether a value contains spans.
 pub(super) fn holds_spans(value: &Json) -> bool {
     let is_span = |value: &Json| value.get("attributes").is_some() && trace_of(value).is_some();
     let page = value.get(PAGE).and_then(Json::as_list);
@@ -120,12 +120,12 @@ impl Span {
         })
     }
 
-    /// A text among the attributes, under the first of these names that is there.
+    /// The first text attribute among these names.
     pub fn text(&self, names: &[&str]) -> Option<Text> {
         names.iter().find_map(|name| id(self.member(name)?))
     }
 
-    /// What an attribute holds, in the span or in one of its events; JSON texts are taken for what they say.
+    /// The value of an attribute, in the span or in one of its events; JSON text is parsed.
     pub fn value(&self, name: &str) -> Option<Json> {
         let mut noted = self.events.iter();
         let found = self.member(name);
@@ -155,7 +155,7 @@ fn failure(status: &Json) -> Option<Text> {
     is_failure.then(|| words.unwrap_or_else(|| "It failed.".into()))
 }
 
-/// The attributes of a span, with its kind among them.
+/// The attributes of a span, including its kind.
 fn told(span: &Json) -> Object {
     let mut attributes = attributes(span);
     if let Some(Json::Text(kind)) = span.get("span_kind")
@@ -167,7 +167,7 @@ fn told(span: &Json) -> Object {
     attributes
 }
 
-/// The attributes of something: an object as it is; pairs, as the protocol has them, as an object.
+/// Reads attributes: an object unchanged; the protocol's pairs as an object.
 fn attributes(value: &Json) -> Object {
     match value.get("attributes") {
         Some(Json::Object(object)) => object.clone(),
@@ -186,12 +186,12 @@ fn object_of(pairs: &[Json]) -> Object {
     Object::from_pairs(pairs.collect())
 }
 
-/// A value of the protocol, which says its kind, as a plain one.
+/// Unwraps a typed value of the protocol.
 fn plain(value: &Json) -> Json {
     let Some(kinds) = value.as_object().filter(|kinds| !kinds.is_empty()) else {
         return value.clone();
     };
-    // Some write all kinds, and null for those that it is not.
+    // Some writers include all types, with null for the unused ones.
     let Some((kind, inner)) = kinds.iter().find(|(_, inner)| !inner.is_null()) else {
         return Json::Null;
     };
@@ -202,7 +202,7 @@ fn plain(value: &Json) -> Json {
             .unwrap_or_default()
     };
     match (kind.as_ref(), inner) {
-        // Integers of 64 bits are texts there.
+        // 64-bit integers are texts in JSON.
         ("intValue" | "int_value", Json::Text(text)) => {
             integer_from_text(text).map_or_else(|| inner.clone(), Json::Integer)
         }

@@ -1,5 +1,5 @@
-//! Which call a tool was run for. Many spans of tools do not name it: then it is the first call of this tool that has
-//! the same arguments, and that no other span is for.
+//! Matches tool runs to calls. Many tool spans lack the id of the call: then the first unmatched call of this tool with
+//! the same arguments is used.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -11,15 +11,15 @@ use super::spans::Span;
 use crate::episode::call_id;
 use crate::import::transcript::Transcript;
 
-/// How many calls of a tool, and how many arguments of each, are compared with each of its spans; the rest is
-/// assumed to match.
+/// The maximum number of calls of a tool, and of arguments of each, that are compared with each of its spans; further
+/// ones are assumed to match.
 const LOOKED_AT: usize = 64;
 
-/// The calls that models asked for.
+/// The calls that models requested.
 pub(super) struct RequestedCalls {
-    /// All of them, with the places of their steps.
+    /// The index of the step of each call.
     steps: HashMap<Text, usize>,
-    /// Those that no span names, by tool, in order.
+    /// The calls without a span that names them, by tool, in order.
     open: HashMap<Text, VecDeque<(Text, Object)>>,
 }
 
@@ -41,8 +41,8 @@ impl RequestedCalls {
         }
     }
 
-    /// The id of the call that a tool was run for, and its step if it is known; else the call is that of the step at
-    /// `next`.
+    /// The id of the call that a tool was run for, and its step if it is known; otherwise the call belongs to the step
+    /// at `next`.
     pub fn call(
         &mut self,
         id: Text,
@@ -70,20 +70,20 @@ impl RequestedCalls {
                 let step = self.steps.get(&id).copied();
                 (id, step)
             }
-            // Without its own id, its result would be assigned to an earlier call of this tool.
+            // Without a separate id, its result would be assigned to an earlier call of this tool.
             None => (call_id(next, 0), None),
         }
     }
 }
 
-/// Whether a tool may have been given these arguments for this call: it may have been given more besides.
+/// Whether a tool run may belong to a call with these arguments: the run may have additional ones.
 fn fits(asked: &Object, given: &Json) -> bool {
     match given {
         Json::Object(given) => asked
             .iter()
             .take(LOOKED_AT)
             .all(|(key, value)| given.get(key) == Some(value)),
-        // Written in another way.
+        // Formatted differently.
         _ => true,
     }
 }

@@ -12,7 +12,7 @@ use crate::import::chat;
 use crate::import::members::{Members, id, text_at};
 use crate::import::transcript::ImportedMessage;
 
-/// Actions that keep books.
+/// Actions that are bookkeeping.
 const BOOKKEEPING: [&str; 7] = [
     "recall",
     "change_agent_state",
@@ -23,7 +23,7 @@ const BOOKKEEPING: [&str; 7] = [
     "push",
 ];
 
-/// Observations that keep books.
+/// Observations that are bookkeeping.
 const BOOKKEEPING_OBSERVED: [&str; 4] = ["recall", "agent_state_changed", "null", "loop_detection"];
 
 pub(super) fn read(event: Object, state: &mut Conversation) {
@@ -80,7 +80,7 @@ fn act(action: &str, mut event: Object, state: &mut Conversation) {
     }
 }
 
-/// The model's answer that asked for the action.
+/// The model's reply that requested the action.
 fn text_at_answer(metadata: &Json) -> Option<&Json> {
     metadata
         .get("model_response")?
@@ -90,7 +90,7 @@ fn text_at_answer(metadata: &Json) -> Option<&Json> {
         .get("message")
 }
 
-/// The call as the model made it.
+/// The original call of the model.
 fn asked(metadata: &Json, answer: Option<&Json>) -> Option<ToolCall> {
     let id = text_at(metadata, &["tool_call_id"])?;
     let calls = answer?.get("tool_calls")?.as_list()?;
@@ -100,7 +100,7 @@ fn asked(metadata: &Json, answer: Option<&Json>) -> Option<ToolCall> {
     Some(chat::call(call))
 }
 
-/// The call that an action amounts to.
+/// The call that is equivalent to an action.
 fn taken(action: &str, metadata: &Json, event: &mut Object, args: &Object) -> ToolCall {
     let mut arguments = args.clone();
     for key in [

@@ -1,10 +1,10 @@
-//! OpenHands: a list of events, `{history: [event]}` (one object or JSON Lines, as its evaluations write), a
-//! file for each event, or the events of the newer agent SDK, whose kinds have names.
+//! OpenHands: a list of events, `{history: [event]}` (one object or JSON Lines, as its evaluations write), one file per
+//! event, or the events of the newer agent SDK, which have a `kind`.
 //!
 //! - `events`: events with `action` or `observation`. `sdk`: events with `kind`. `verdict`: scores.
 //!
-//! An action that does something is a step, of the agent or the user; bookkeeping is preserved unread. Events of the SDK
-//! from one reply of the model, before any observation, are one action.
+//! An action with an effect is a step, of the agent or the user; bookkeeping is preserved unread. SDK events of one
+//! model reply, before any observation, are one action.
 
 mod events;
 mod sdk;
@@ -35,7 +35,7 @@ impl Reader for OpenHands {
         "OpenHands events (list, history, or a folder of events)"
     }
 
-    /// A folder with a file for each event, and optionally a state next to it.
+    /// Reads a folder with one file per event, and optionally a state next to it.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         let mut folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for index in files.open() {
@@ -48,7 +48,7 @@ impl Reader for OpenHands {
             }
         }
         for (folder, mut events) in folders {
-            // A single file is a document, and may be large.
+            // A single file is read as a document, and may be large.
             if events.len() < 2 {
                 continue;
             }
@@ -56,7 +56,7 @@ impl Reader for OpenHands {
             if events.is_empty() {
                 continue;
             }
-            // Names are numbered.
+            // File names are numbered.
             events.sort_by(|one, other| {
                 crate::table::order::natural(files.name(*one), files.name(*other))
             });
@@ -147,7 +147,7 @@ fn is_event(value: &Json) -> bool {
         || named.is_some_and(|kind| sdk::says(kind, value))
 }
 
-/// Whether a document is the events themselves.
+/// Whether a document is a bare list of events.
 fn holds_events(document: &Document) -> bool {
     let holds = |value: &Json| match value {
         Json::List(pair) => pair.iter().take(8).any(is_event),
@@ -163,7 +163,7 @@ fn history_of(value: &Json) -> Option<&'static str> {
     keys.into_iter().find(|key| value.get(key).is_some())
 }
 
-/// Older histories hold pairs of action and observation.
+/// Flattens older histories, which contain pairs of action and observation.
 fn flat(events: impl IntoIterator<Item = Json>) -> Vec<Json> {
     let mut all = Vec::new();
     for event in events {
@@ -175,18 +175,18 @@ fn flat(events: impl IntoIterator<Item = Json>) -> Vec<Json> {
     all
 }
 
-/// What is gathered while events are read.
+/// The state while events are read.
 #[derive(Default)]
 struct Conversation {
     transcript: Transcript,
     episode: Episode,
-    /// Events that say nothing of the conversation.
+    /// Events that are not part of the conversation.
     aside: Vec<Json>,
     /// The usage up to the last event that records it.
     spent: Usage,
-    /// What the last event that tells of the agent's state says of the end.
+    /// The ending according to the last event with the agent's state.
     stands: Option<Ending>,
-    /// The calls by the events that made them.
+    /// The call ids by event id.
     calls: HashMap<Text, Text>,
     /// The last reply whose tokens were counted: several actions may belong to one reply.
     counted: Option<Text>,
@@ -253,7 +253,7 @@ fn conversation(
     episode
 }
 
-/// The members around the events.
+/// Reads the members around the events.
 fn about(rest: &mut Object, episode: &mut Episode, number: Option<usize>, sink: &Sink<'_>) {
     let instance = rest.take_id("instance_id");
     let instance = instance.or_else(|| rest.take_id("task_id"));
@@ -299,7 +299,7 @@ fn about(rest: &mut Object, episode: &mut Episode, number: Option<usize>, sink: 
     *rest = members;
 }
 
-/// What was spent so far, as it is counted for one purpose.
+/// The cumulative usage of one purpose.
 fn accumulated(metrics: &Json) -> Option<Usage> {
     let usage = metrics
         .get("accumulated_token_usage")
@@ -310,7 +310,7 @@ fn accumulated(metrics: &Json) -> Option<Usage> {
     (!usage.is_empty()).then_some(usage)
 }
 
-/// What was spent so far for all purposes (to act, to condense), as the state of a conversation says it.
+/// The cumulative usage of all purposes (acting, condensing) in the state of a conversation.
 fn all_spent(state: &Json) -> Option<Usage> {
     let stats = state.get("stats").unwrap_or(state);
     let purposes = stats.get("usage_to_metrics")?.as_object()?;
@@ -320,7 +320,7 @@ fn all_spent(state: &Json) -> Option<Usage> {
         .reduce(Usage::plus)
 }
 
-/// Tokens as OpenHands counts them.
+/// Token counts in OpenHands's form.
 fn tokens(value: &Json) -> Option<Usage> {
     let count = |key: &str| {
         value

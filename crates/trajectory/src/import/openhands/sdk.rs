@@ -10,15 +10,15 @@ use crate::import::chat;
 use crate::import::members::{Members, text_at};
 use crate::import::transcript::ImportedMessage;
 
-/// The key under which a step preserves metadata of its calls after the first.
+/// The key of the metadata of a step's calls after the first one.
 const OTHER_CALLS: &str = "other_calls";
 
-/// Whether an event may be of this kind.
+/// Whether a `kind` may be that of an event.
 pub(super) fn is_kind(kind: &str) -> bool {
     kind.ends_with("Event") || kind.starts_with("Condensation") || kind == "UserRejectObservation"
 }
 
-/// Whether an event of this kind, which does not say where it is from, says something.
+/// Whether an event of this kind without a source is part of the conversation.
 pub(super) fn says(kind: &str, event: &Json) -> bool {
     let member = match kind {
         "MessageEvent" => "llm_message",
@@ -68,7 +68,7 @@ pub(super) fn read(mut event: Object, state: &mut Conversation) {
         "ActionEvent" => act(event, state),
         "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" => observe(event, state),
         "ConversationStateUpdateEvent" => {
-            // What it says last counts for all that was before.
+            // The last value is the total of everything before.
             let spent = event.get("value").and_then(all_spent);
             state.episode.total_usage = spent.or(state.episode.total_usage);
             if let Some(agent) = status(&event) {
@@ -88,7 +88,7 @@ pub(super) fn read(mut event: Object, state: &mut Conversation) {
     }
 }
 
-/// The state of the agent that an update tells: by itself, or with all else.
+/// The agent's status in an update: alone, or within the full state.
 fn status(event: &Object) -> Option<Text> {
     const STATUS: &str = "execution_status";
     let value = event.get("value")?;

@@ -1,22 +1,22 @@
-//! How a conversation ended, and how an evaluation judged it. Each benchmark has its own words for that, in one of a few
-//! places.
+//! The ending of a conversation, and its scores in an evaluation. Each benchmark has its own terms for them, in one of
+//! a few places.
 
 use volary_core::json::{Json, Text};
 
 use crate::episode::{Ending, Score};
 use crate::import::members::at;
 
-/// Where benchmarks of patches say whether one resolves the issue.
+/// The paths at which patch benchmarks store whether the issue is resolved.
 const RESOLVED: [&[&str]; 3] = [
     &["report", "resolved"],
     &["test_result", "report", "resolved"],
     &["resolved"],
 ];
 
-/// Members that judge, if they are numbers; what is true or false judges under any name.
+/// Names of numeric members that are scores; a boolean is a score under any name.
 const JUDGE: [&str; 5] = ["score", "passed", "reward", "accuracy", "success"];
 
-/// The scores of a conversation, as far as the file around it says them.
+/// The scores of a conversation in the surrounding file.
 pub(super) fn scores(whole: &Json) -> Vec<Score> {
     let mut scores = Vec::new();
     let resolved = RESOLVED.iter().find_map(|path| at(whole, path));

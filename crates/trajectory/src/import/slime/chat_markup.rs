@@ -1,6 +1,6 @@
-//! Splits the text of a response at the marks of ChatML: `<|im_start|>role` and `<|im_end|>`.
+//! Splits the text of a response at ChatML markup: `<|im_start|>role` and `<|im_end|>`.
 //!
-//! A multi-turn response contains what the environment said in between. The first part has no mark: it
+//! A multi-turn response contains the environment's messages between the turns. The first part has no delimiter: it
 //! continues the assistant's header at the end of the prompt.
 
 use volary_core::json::Text;
@@ -11,12 +11,12 @@ const END: &str = "<|im_end|>";
 const RESULT_OPEN: &str = "<tool_response>";
 const RESULT_CLOSE: &str = "</tool_response>";
 
-/// Whether a prompt begins with a mark.
+/// Whether a prompt starts with ChatML markup.
 pub(super) fn is_marked(prompt: &str) -> bool {
     prompt.trim_start().starts_with(START)
 }
 
-/// The messages of a response. A response without marks is one message of the assistant.
+/// Splits a response into messages. A response without markup is one message of the assistant.
 ///
 /// Qwen's template writes results of tools as a user message with `<tool_response>` blocks; each block
 /// becomes a message of role tool.
@@ -37,7 +37,7 @@ pub(super) fn messages(response: &str) -> Vec<Message> {
             _ => user(content, &mut messages),
         }
     }
-    // A response that ends with an empty header generated nothing after it.
+    // The model generated nothing after an empty header at the end of a response.
     let is_blank = |message: &Message| {
         let content = message.body.content.as_deref();
         content.is_none_or(|content| content.trim().is_empty())

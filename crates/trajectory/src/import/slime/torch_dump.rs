@@ -1,7 +1,7 @@
 //! slime's rollout dumps: torch files `{rollout_id, samples: [sample]}`.
 //!
-//! A dump is read by `volary_torch`, which executes nothing, and each sample becomes the same JSON object
-//! that slime writes to JSON Lines. Tensors are loaded from their zip members on demand.
+//! A dump is parsed by `volary_torch`, which executes nothing, and each sample is converted to the JSON object that
+//! slime writes to JSON Lines. Tensors are loaded from their zip members on demand.
 
 use volary_core::json::{Json, Key, Object};
 use volary_core::object;
@@ -14,11 +14,11 @@ use crate::import::files::Files;
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel};
 
-/// How deeply values may be nested. Deeper ones become a text that says so.
+/// The maximum nesting depth of values. Deeper ones are replaced by a text that mentions it.
 const DEPTH: usize = 32;
-/// How many elements of a tensor are shown. Larger ones are shown as type and shape.
+/// The maximum number of elements of a tensor that is converted. Larger ones become their type and shape.
 const LARGEST_TENSOR: u64 = 1 << 20;
-/// How many keys of an unknown file are named.
+/// The number of keys of an unknown file that are listed.
 const NAMED: usize = 8;
 
 /// Reads a torch file.
@@ -102,7 +102,7 @@ pub(in crate::import) fn read(mut files: Files<'_>, name: &str, outcome: &mut Im
     ));
 }
 
-/// The list of samples: `{samples: […]}`, or the list itself, of dictionaries with `response`.
+/// The list of samples: `{samples: […]}`, or a bare list of dictionaries with `response`.
 fn samples(pickle: &Outcome) -> Option<Value> {
     let heap = &pickle.heap;
     let samples = heap.get(pickle.root, "samples").unwrap_or(pickle.root);
@@ -111,7 +111,7 @@ fn samples(pickle: &Outcome) -> Option<Value> {
     heap.get(first, "response").map(|_| samples)
 }
 
-/// The members of a pickled `Sample` object are its state.
+/// Replaces a pickled `Sample` object by its state.
 fn state(heap: &Heap, value: Value) -> Value {
     match heap.node(value) {
         Some(Node::Object(object)) if object.state != Value::None => object.state,
@@ -143,12 +143,12 @@ fn unknown(pickle: &Outcome) -> String {
 struct Dump<'a, 'b> {
     heap: &'a Heap,
     files: &'a mut Files<'b>,
-    /// The folder of all members in the zip file, with its slash.
+    /// The folder of all members in the zip file, with a trailing slash.
     top: String,
     is_big_endian: bool,
-    /// How many tensors could not be read.
+    /// The number of tensors that could not be read.
     unread: usize,
-    /// How many more values may be made. Shared values are written out each time.
+    /// The remaining number of values that may be created. Shared values are expanded each time.
     left: usize,
 }
 
@@ -233,7 +233,7 @@ impl Dump<'_, '_> {
         for (key, value) in items {
             let key = match self.heap.text(*key) {
                 Some(text) => text.to_owned(),
-                // Numbers and tuples may be keys too.
+                // Keys may also be numbers and tuples.
                 None => self.json(*key, DEPTH.saturating_sub(2)).to_python_text(),
             };
             pairs.push((Key::from(key), self.json(*value, depth + 1)));

@@ -1,10 +1,10 @@
 //! Results of tau2-bench: `{timestamp, info, tasks, simulations: [{id, task_id, trial, messages, reward_info,
-//! termination_reason, …}]}`, in one file, or with the simulations in a folder of that name next to it.
+//! termination_reason, …}]}`, in one file, or with the simulations in a sibling folder of that name.
 //!
 //! `ticks`: full-duplex conversations.
 //!
-//! The user has tools too. The user's messages that call them stay messages of the user: the call is written
-//! into the text, and its data into the info.
+//! Users have tools too. A user's message with calls stays a user's message: the call is written into the text, and its
+//! data into the info.
 
 mod ticks;
 
@@ -37,7 +37,7 @@ impl Reader for Tau2 {
     }
 
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
-        // The files in folders of that name, by the folder around.
+        // The files in these folders, by parent folder.
         let mut inside: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for index in files.open() {
             let (folder, _) = split_folder(files.name(index));
@@ -114,7 +114,7 @@ fn is_simulation(value: &Json) -> bool {
         && (has("termination_reason") || has("reward_info"))
 }
 
-/// What all simulations of a run share.
+/// Data that all simulations of a run share.
 struct Run {
     info: Option<Json>,
     tasks: HashMap<Text, Json>,
@@ -225,7 +225,7 @@ fn ending(reason: Option<&str>) -> Ending {
     }
 }
 
-/// The reward and all that it is made of.
+/// Reads the reward and its components.
 fn judge(episode: &mut Episode, reward_info: Option<Json>) {
     let reward_info = reward_info.unwrap_or_default();
     let reward = reward_info.get("reward").and_then(members::reward);
@@ -270,7 +270,7 @@ fn read_message(message: Json, transcript: &mut Transcript) {
             .into_iter()
             .for_each(|said| transcript.push(said));
     };
-    // Several answers in one.
+    // Several tool results in one message.
     if let Some(several) = message.take_list("tool_messages") {
         return several
             .into_iter()
@@ -320,7 +320,7 @@ fn error(said: &ImportedMessage) -> StepError {
     }
 }
 
-/// Writes what a user calls into the user's text.
+/// Writes the calls of a user into the user's text.
 fn calls_of_user(message: &mut Object) {
     let calls = message
         .get("tool_calls")

@@ -1,12 +1,12 @@
-//! Full-duplex conversations: every tick contains the fragment that each side said in it, its calls, and their
-//! results. Consecutive fragments make a message.
+//! Full-duplex conversations: every tick contains the fragment of speech of each side, its calls, and their results.
+//! Consecutive fragments form a message.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 
 use crate::import::members::text_at;
 
-/// One side of a conversation: its role, and the members of a tick that are its own.
+/// One side of a conversation: its role, and its members in a tick.
 struct Side {
     role: &'static str,
     chunk: &'static str,
@@ -32,16 +32,16 @@ const SIDES: [Side; 2] = [
 /// The last message of a side.
 #[derive(Clone, Copy, Default)]
 struct Open {
-    /// The place of the message, while more may belong to it.
+    /// The index of the message, while further fragments may be appended.
     place: Option<usize>,
-    /// Whether the side spoke in the tick before.
+    /// Whether the side spoke in the previous tick.
     speaking: bool,
 }
 
 /// A message, and its text so far.
 type Message = (Object, String);
 
-/// The messages of ticks, in the order in which they began.
+/// Joins ticks into messages, in the order of their starts.
 pub(super) fn messages(ticks: &[Json]) -> Vec<Json> {
     let mut messages: Vec<Message> = Vec::new();
     let mut open = [Open::default(); 2];
@@ -80,7 +80,7 @@ pub(super) fn messages(ticks: &[Json]) -> Vec<Json> {
     messages.into_iter().map(whole).collect()
 }
 
-/// Appends a fragment to the message at a position, or begins a message.
+/// Appends a fragment to the message at an index, or starts a new one.
 fn say(
     place: Option<usize>,
     said: Text,
@@ -106,7 +106,7 @@ fn begin(side: &Side, tick: &Json, messages: &mut Vec<Message>) -> usize {
     messages.len() - 1
 }
 
-/// The calls of a side: in a member of their own, or within its message.
+/// The calls of a side: in a separate member, or within its message.
 fn calls<'a>(tick: &'a Json, side: &Side) -> Option<&'a [Json]> {
     let apart = tick.get(side.calls);
     let within = || tick.get(side.chunk)?.get("tool_calls");

@@ -1,10 +1,11 @@
-//! Messages as LangChain serialises them: `{lc: 1, type: "constructor", id: [… "AIMessage"], kwargs: {content, tool_calls, …}}`.
+//! Messages in LangChain's serialisation: `{lc: 1, type: "constructor", id: [… "AIMessage"], kwargs: {content,
+//! tool_calls, …}}`.
 
 use volary_core::json::{Json, Object, Text};
 
 use crate::import::members::Members;
 
-/// The message that was serialised; another value stays as it is.
+/// Deserialises a message; returns other values unchanged.
 pub(super) fn plain(value: Json) -> Json {
     let Json::Object(mut object) = value else {
         return value;
@@ -47,7 +48,7 @@ fn named(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// A message in OpenAI's shape. What says the same once more, or how it was sent, is left out.
+/// Converts a message to OpenAI's form. Redundant and transport members are dropped.
 fn shaped(role: &'static str, mut message: Object) -> Json {
     const AGAIN: [&str; 8] = [
         "additional_kwargs",

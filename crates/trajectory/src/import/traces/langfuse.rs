@@ -1,5 +1,6 @@
-//! Exports of Langfuse: a trace with its observations and scores, `{observations: [{id, traceId, type, …}], scores}`, as its
-//! page and its API give it; a page of observations, `{data: []}`; or observations one a line. Names are in camel or snake case.
+//! Exports of Langfuse: a trace with its observations and scores, `{observations: [{id, traceId, type, …}], scores}`,
+//! as exported by its page and its API; a page of observations, `{data: []}`; or observations, one per line. Names are
+//! in camel or snake case.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,7 @@ use crate::import::members::{Members, moment, number, remove_secrets, unpacked};
 use crate::import::open_telemetry::{Span, read_spans};
 use crate::import::reader::{Confidence, Document, Grouping, Reader, Sink};
 
-/// The kinds of observations.
+/// The types of observations.
 const KINDS: [&str; 10] = [
     "GENERATION",
     "SPAN",
@@ -109,7 +110,7 @@ fn time(record: &mut Object, keys: [&str; 2]) -> Option<f64> {
     found.as_ref().and_then(moment)
 }
 
-/// The trace itself, as the span above all of its observations.
+/// The trace itself, as the root span of its observations.
 fn trace(mut record: Object) -> Option<Span> {
     let id = record.take_text("id")?;
     let start = record.take_time("timestamp")?;
@@ -198,7 +199,7 @@ fn observation(mut record: Object) -> Span {
     span
 }
 
-/// Tokens and cost, under the names of this and of older versions.
+/// Token counts and cost, under current and older names.
 fn usage(span: &mut Span, record: &Object) {
     let value = |keys: &[&str]| keys.iter().find_map(|key| record.get(key)).cloned();
     let details = value(&["usageDetails", "usage_details"]).map(unpacked);
@@ -213,7 +214,7 @@ fn usage(span: &mut Span, record: &Object) {
     let count = |keys: &[&str]| keys.iter().find_map(|key| usage.get(key).and_then(number));
     let known = chat::usage(&usage).unwrap_or_default();
     let or = |count: Option<f64>, known: Option<u64>| count.or(known.map(|known| known as f64));
-    // What was cached or thought is counted apart from the rest.
+    // Cached and reasoning tokens are counted separately.
     let cached = count(&[
         "cache_read_input_tokens",
         "input_cached_tokens",
@@ -234,7 +235,7 @@ fn usage(span: &mut Span, record: &Object) {
     tell_usage(span, COST, cost.or(total.as_ref().and_then(number)));
 }
 
-/// Observations that are below none hang on their trace, if that is there.
+/// Attaches root observations to the span of their trace, if it is present.
 fn hang_on_traces(spans: &mut [Span]) {
     let traces: HashMap<Text, ()> = (spans.iter())
         .filter(|span| span.id == span.trace)
@@ -247,7 +248,7 @@ fn hang_on_traces(spans: &mut [Span]) {
     }
 }
 
-/// Puts scores where they belong: at the observation that they name, else at the first of their trace.
+/// Assigns scores to the observation that they refer to, otherwise to the first one of their trace.
 fn judge(spans: &mut [Span], scores: Vec<Json>) {
     if scores.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! Runs of LangSmith, as its API and SDK give them: `{id, trace_id, parent_run_id, run_type, inputs, outputs, start_time, …}`, one a line
-//! or in a list, with runs below them as `child_runs` or apart.
+//! Runs of LangSmith, as returned by its API and SDK: `{id, trace_id, parent_run_id, run_type, inputs, outputs,
+//! start_time, …}`, one per line or in a list, with child runs nested as `child_runs` or separate.
 
 use volary_core::json::{Json, Object, Text};
 
@@ -13,7 +13,7 @@ use crate::import::members::{Members, at, count, number, remove_secrets, text_at
 use crate::import::open_telemetry::{Span, read_spans};
 use crate::import::reader::{Confidence, Document, Grouping, Reader, Sink};
 
-/// Runs within runs, and so on; what is deeper is omitted.
+/// The maximum nesting depth of runs; deeper ones are dropped.
 const DEEPEST: usize = 64;
 
 pub(in crate::import) struct LangSmith;
@@ -106,7 +106,7 @@ fn span(mut record: Object, above: Option<(&Text, &Text)>) -> Span {
         _ => Kind::Other,
     };
     tell_kind(&mut span, kind);
-    // The rest of it, with the environment and the settings of clients, may hold keys.
+    // The remaining members, environment and client settings, may contain keys.
     let mut extra = record.take_object("extra").unwrap_or_default();
     let metadata = extra.take("metadata").unwrap_or_default();
     let mut settings = extra.take_object("invocation_params").unwrap_or_default();
@@ -175,7 +175,7 @@ fn span(mut record: Object, above: Option<(&Text, &Text)>) -> Span {
     span
 }
 
-/// What a model gave: an answer of a provider, a message, or generations of LangChain, of which the first is read.
+/// The output of a model: a provider's response, a message, or the first of LangChain's generations.
 fn given(outputs: Json, span: &mut Span) -> Vec<Json> {
     let Json::Object(mut outputs) = outputs else {
         return messages(outputs, "assistant").0;

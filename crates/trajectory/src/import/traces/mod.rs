@@ -1,8 +1,8 @@
-//! Traces of services that are not OpenTelemetry's: their records become its spans, with the attributes of the conventions
-//! for generative AI, and the episodes are made of those.
+//! Traces of services other than OpenTelemetry: their records are converted to its spans, with the attributes of the
+//! conventions for generative AI, from which episodes are built.
 //!
-//! - `openai_agents`: OpenAI Agents SDK. `langfuse`, `langsmith`: exports of these services. Messages of LangChain are
-//!   those of `langchain`.
+//! - `openai_agents`: OpenAI Agents SDK. `langfuse`, `langsmith`: exports of these services. `langchain`: messages of
+//!   LangChain.
 
 mod langchain;
 pub(super) mod langfuse;
@@ -16,7 +16,7 @@ use super::chat;
 use super::members::{Members, text_at, unpacked};
 use super::open_telemetry::Span;
 
-/// What a record is about.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Model,
@@ -25,7 +25,7 @@ enum Kind {
     Other,
 }
 
-/// Says in a span what it is about.
+/// Sets the kind of a span.
 fn tell_kind(span: &mut Span, kind: Kind) {
     let operation = match kind {
         Kind::Model => "chat",
@@ -42,13 +42,13 @@ fn tell_kind(span: &mut Span, kind: Kind) {
     span.attributes.insert("gen_ai.operation.name", operation);
 }
 
-/// Says in the span of a model what it was sent and what it gave.
+/// Sets the input and output messages of a model's span.
 fn tell_messages(span: &mut Span, sent: Vec<Json>, given: Vec<Json>) {
     span.attributes.insert("gen_ai.input.messages", sent);
     span.attributes.insert("gen_ai.output.messages", given);
 }
 
-/// Says in the span of a tool what it was given and what it gave.
+/// Sets the arguments and the result of a tool's span.
 fn tell_tool(span: &mut Span, given: Json, result: Json) {
     let arguments = unpacked(given);
     span.attributes
@@ -56,7 +56,7 @@ fn tell_tool(span: &mut Span, given: Json, result: Json) {
     span.attributes.insert("gen_ai.tool.call.result", result);
 }
 
-/// Says in a span what it used. `None` is not known.
+/// Sets a usage attribute of a span. `None` is unknown.
 fn tell_usage(span: &mut Span, name: &'static str, value: Option<f64>) {
     if let Some(value) = value.filter(|value| *value >= 0.0) {
         let value = match value.fract() == 0.0 && value < 1e15 {
@@ -73,7 +73,7 @@ const CACHED: &str = "gen_ai.usage.cache_read.input_tokens";
 const REASONING: &str = "gen_ai.usage.reasoning.output_tokens";
 const COST: &str = "gen_ai.usage.cost";
 
-/// Says in a span how it was judged.
+/// Adds a score to a span.
 fn tell_score(span: &mut Span, name: Text, value: Json, comment: Option<Text>) {
     let mut attributes = object!({
         "gen_ai.evaluation.name": name,
@@ -86,13 +86,13 @@ fn tell_score(span: &mut Span, name: Text, value: Json, comment: Option<Text>) {
         .push(("gen_ai.evaluation.result".into(), attributes));
 }
 
-/// The messages of a value, however it holds them: a list, a member `messages` (whose other members are given back), an
-/// answer with choices, a text, or something else, which is a message of its own.
+/// The messages of a value in any form: a list, a member `messages` (whose siblings are returned), a response with
+/// choices, a text, or another value, which becomes one message.
 fn messages(value: Json, role: &'static str) -> (Vec<Json>, Object) {
     let one = |content: Json| -> Json { object!({ "role": role, "content": content }).into() };
     match unpacked(value) {
         Json::Null => (Vec::new(), Object::new()),
-        // LangChain sends several conversations at once; there is one mostly.
+        // LangChain sends a batch of conversations; usually there is one.
         Json::List(mut lists) if lists.len() == 1 && lists[0].as_list().is_some() => {
             messages(lists.remove(0), role)
         }
@@ -132,7 +132,7 @@ fn messages(value: Json, role: &'static str) -> (Vec<Json>, Object) {
     }
 }
 
-/// Items of OpenAI's Responses as messages; items that make one answer are one message.
+/// Converts items of OpenAI's Responses API to messages; items of one reply are joined.
 fn joined(messages: Vec<Json>) -> Vec<Json> {
     let shaped = |value: Json| match value {
         Json::Object(mut item) if !item.contains_key("role") && item.contains_key("output") => {
@@ -145,7 +145,7 @@ fn joined(messages: Vec<Json>) -> Vec<Json> {
     chat::joined(messages).into_iter().map(shaped).collect()
 }
 
-/// The text of a member.
+/// The first non-empty text or number among some members.
 fn text(record: &Object, keys: &[&str]) -> Option<Text> {
     let found = keys
         .iter()
@@ -153,7 +153,7 @@ fn text(record: &Object, keys: &[&str]) -> Option<Text> {
     found.filter(|text| !text.is_empty())
 }
 
-/// The model among the settings of a call.
+/// The model in the settings of a call.
 fn model_of(settings: &Json) -> Option<Text> {
     const NAMES: [&str; 4] = ["ls_model_name", "model", "model_name", "deployment"];
     NAMES.iter().find_map(|key| text_at(settings, &[key]))

@@ -1,7 +1,8 @@
-//! Traces of OpenAI's Agents SDK, as its processors export them: lines of `{object: "trace", id, workflow_name}` and `{object:
-//! "trace.span", trace_id, parent_id, span_data: {type, …}}`, or a list of them, or what is sent, `{data: [record]}`.
+//! Traces of OpenAI's Agents SDK, as its processors export them: lines of `{object: "trace", id, workflow_name}` and
+//! `{object: "trace.span", trace_id, parent_id, span_data: {type, …}}`, or a list of them, or the body of the upload
+//! request, `{data: [record]}`.
 //!
-//! Spans of kind `response` name an answer on OpenAI's servers and do not have it, unless a processor adds it.
+//! Spans of kind `response` refer to a response on OpenAI's servers and lack its content, unless a processor adds it.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +62,7 @@ impl Reader for OpenAiAgents {
             }
         }
         let mut spans = Vec::new();
-        // What is neither an agent nor a model nor a tool, by kind.
+        // The counts of spans that are neither agent nor model nor tool, by kind.
         let mut others: BTreeMap<Text, usize> = BTreeMap::new();
         let mut unanswered = 0;
         let count = records.len();
@@ -77,7 +78,7 @@ impl Reader for OpenAiAgents {
                     {
                         unanswered += 1;
                     }
-                    // Tasks, turns and handoffs are in the structure, and the calls, of the others.
+                    // Tasks, turns and handoffs follow from the structure and the calls of the other spans.
                     if !is_known && !matches!(&*kind, "custom" | "handoff") {
                         *others.entry(kind).or_default() += 1;
                     }
@@ -95,7 +96,7 @@ impl Reader for OpenAiAgents {
         for (kind, count) in others {
             sink.lost(format!("Spans of kind {kind} are omitted: {count}."));
         }
-        // Spans of a trace hang on the trace, if it is there.
+        // Root spans of a trace become children of the trace, if it is present.
         let traces: std::collections::HashSet<Text> = (spans.iter())
             .filter(|span| span.id == span.trace)
             .map(|span| span.trace.clone())
@@ -119,7 +120,7 @@ fn is_record(value: &Json) -> bool {
     }
 }
 
-/// A trace as the span that is above all others of it.
+/// Converts a trace to the root span of its spans.
 fn trace(mut record: Object) -> Option<Span> {
     let id = record.take_text("id")?;
     let mut span = Span {

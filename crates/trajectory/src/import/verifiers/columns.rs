@@ -1,11 +1,11 @@
-//! Results by column, `{prompt: [], completion: [], reward: []}`: what `evaluate` of verifiers gives, written down as it
-//! is. Here they become rows, as `results.jsonl` has them.
+//! Column-oriented results, `{prompt: [], completion: [], reward: []}`: the return value of verifiers' `evaluate`,
+//! serialised unchanged. Converts them to rows, as in `results.jsonl`.
 
 use volary_core::json::{Json, Key, Object};
 
 use crate::import::reader::Document;
 
-/// The columns that every result has.
+/// The columns that all results have.
 const COLUMNS: [&str; 3] = ["prompt", "completion", "reward"];
 
 /// Converts a column-oriented document to rows, and returns the values that all rows share.
@@ -19,7 +19,7 @@ pub(super) fn rows(document: Document) -> (Document, Object) {
     }
 }
 
-/// How many rows there are. A reward of a row is never a list.
+/// The number of rows. A single reward is never a list.
 fn count(columns: &Object) -> Option<usize> {
     let length = |key| Some(columns.get(key)?.as_list()?.len());
     let count = length("reward")?;
@@ -57,7 +57,7 @@ fn turned(columns: Object, count: usize) -> (Document, Object) {
     (Document::Value(rows.into()), Object::from_distinct(shared))
 }
 
-/// Whether an object has a column for each of its members, as metrics do.
+/// Whether all members of an object are columns, as in metrics.
 fn are_columns(object: &Object, count: usize) -> bool {
     let is_column = |value: &Json| value.as_list().is_some_and(|list| list.len() == count);
     !object.is_empty() && object.values().all(is_column)

@@ -1,5 +1,5 @@
-//! What verifiers writes: `results.jsonl` (a rollout a line, here) and `traces.jsonl` (`traces`: a tree of
-//! messages a line; `verdict`: how one ended). `columns`: rollouts that are written by column.
+//! Files of verifiers: `results.jsonl` (one rollout per line, read here) and `traces.jsonl` (`traces`: one message tree
+//! per line; `verdict`: its ending). `columns`: column-oriented rollouts.
 
 mod columns;
 mod traces;
@@ -32,7 +32,7 @@ impl Reader for Rollouts {
         "verifiers results.jsonl"
     }
 
-    /// The file next to it names the environment and the model.
+    /// Environment and model are in a sibling file.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         for index in files.open() {
             if !files.starts_with_quoted(index, "env_id")
@@ -42,7 +42,7 @@ impl Reader for Rollouts {
             }
             let name = files.name(index).to_owned();
             let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-            // Results by column may hold as much within.
+            // Column-oriented results may contain the same members nested.
             let about = files.peek_json(index).ok().filter(is_about);
             let Some(Json::Object(about)) = about else {
                 continue;
@@ -92,7 +92,7 @@ fn is_rollout(value: &Json) -> bool {
 fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>) {
     let mut count = 0;
     let (document, mut shared) = columns::rows(document);
-    // The file next to it contains it already.
+    // The sibling file contains it already.
     let told = match about {
         Some(_) => None,
         None => shared.take_if("metadata", is_about),
@@ -116,7 +116,7 @@ fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>
     sink.understood(format!("verifiers results: {}.", counted(count, "episode")));
 }
 
-/// Whether a value says of which environment and model a run was.
+/// Whether a value is the metadata of a run: environment and model.
 fn is_about(value: &Json) -> bool {
     ["env_id", "model"]
         .iter()
@@ -132,7 +132,7 @@ pub(super) fn about_run(bytes: &[u8]) -> Option<Object> {
     }
 }
 
-/// Tells an episode of the run that it belongs to.
+/// Copies the metadata of a run into an episode.
 pub(super) fn tell_run(episode: &mut Episode, about: &Object) {
     let text = |key| about.get(key).and_then(Json::as_text).cloned();
     episode.environment = text("env_id").or(episode.environment.take());
@@ -182,7 +182,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
             message: error_text(error),
         },
         (None, true, ..) => {
-            // An answer that reached its limit does not stop a rollout by itself.
+            // A truncated reply does not stop a rollout by itself.
             let by_limit = |stop: &&str| {
                 ["max_", "limit", "long", "timeout"]
                     .iter()
@@ -218,7 +218,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
     let completion = messages(rest.take("completion").unwrap_or_default(), "assistant");
     chat::read_all(completion).for_each(|said| transcript.push(said));
     transcript.finish(&mut episode);
-    // What the prompt holds is given, even where an assistant speaks in it.
+    // The prompt is input, even messages of an assistant in it.
     let prompt = messages(rest.take("prompt").unwrap_or_default(), "user");
     let prompt = chat::read_all(prompt).map(|said| said.message);
     episode.start = prompt.chain(std::mem::take(&mut episode.start)).collect();
@@ -226,7 +226,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
     episode
 }
 
-/// The metrics. Each of them is also a separate member; in older files, only that.
+/// The metrics. Each of them is repeated as a separate member; older files have only that.
 fn metrics(rest: &mut Object) -> Object {
     const OTHERS: [&str; 5] = ["generation_ms", "scoring_ms", "total_ms", "advantage", "id"];
     let named = rest.take_object("metrics");
@@ -244,11 +244,11 @@ fn metrics(rest: &mut Object) -> Object {
     named.unwrap_or_else(|| Object::from_distinct(found))
 }
 
-/// How long it took: newer files say seconds by phase, older ones milliseconds.
+/// The duration: newer files contain seconds by phase, older ones milliseconds.
 fn seconds(rest: &mut Object) -> Option<f64> {
     let spent = |timing: &Json| number(timing.get("total_ms")?).map(|spent| spent / 1000.0);
     let Some(timing) = rest.get("timing") else {
-        // The oldest ones say it among the rest.
+        // The oldest files have it at the top level.
         return rest.take_number("total_ms").map(|spent| spent / 1000.0);
     };
     spent(timing).or_else(|| number(timing.get("total")?))
@@ -263,7 +263,7 @@ pub(super) fn error_text(error: &Json) -> Text {
     }
 }
 
-/// Messages as a list; a text is one of a role. Calls that were written as JSON texts become objects.
+/// The messages of a value; a text becomes a message with this role. Calls stored as JSON texts are parsed.
 fn messages(value: Json, role: &'static str) -> Vec<Json> {
     let mut messages = match unpacked(value) {
         Json::List(messages) => messages,

@@ -1,8 +1,8 @@
 //! `traces.jsonl` of verifiers: a line is `{id, env, task, traces: [trace]}`, or a trace. A trace is a tree of
-//! messages, `nodes: [{parent, message, sampled}]`; every leaf ends a branch, which becomes an episode.
+//! messages, `nodes: [{parent, message, sampled}]`; every path to a leaf is a branch, which becomes an episode.
 //!
-//! Invariants: every message is in an episode, even if parents are missing or form a cycle, within the limits
-//! below; what they cut off is reported.
+//! Invariants: every message is in an episode, even if parents are missing or form a cycle, within the limits below;
+//! truncation is reported.
 
 use std::collections::HashMap;
 
@@ -17,9 +17,9 @@ use crate::import::members::{Members, id, keep_rest, moment, text_at};
 use crate::import::reader::{Confidence, Document, Line, Reader, Sink};
 use crate::import::transcript::Transcript;
 
-/// More branches of one trace are not read,
+/// The maximum number of branches of a trace.
 const MOST_BRANCHES: usize = 1_000;
-/// nor more messages in all of them together.
+/// The maximum number of messages in all branches of a trace.
 const MOST_MESSAGES: usize = 200_000;
 /// Other members of a trace are copied into every branch up to this many bytes.
 const LARGE: usize = 1 << 20;
@@ -111,7 +111,7 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
     let calls = rest.take_list("calls").unwrap_or_default();
     let details = details_by_node(&calls);
     let mut whole = about(&mut rest, &calls, around, number, sink);
-    // Calls that brought no message, most of them since they failed.
+    // Calls without a message, most of which failed.
     let unanswered = calls.into_iter();
     let unanswered: Vec<Json> = unanswered.filter(|call| node_of(call).is_none()).collect();
     if !unanswered.is_empty() {
@@ -129,7 +129,7 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
     if paths.is_empty() {
         return sink.episode(whole);
     }
-    // For each message the first branch that holds it.
+    // The first branch that contains each message.
     let mut holder: Vec<Option<usize>> = vec![None; nodes.len()];
     let ids: Vec<Text> = (0..paths.len())
         .map(|branch| branch_id(&whole.id, branch))
@@ -204,7 +204,7 @@ fn push(node: &Json, details: Option<&StepDetails>, transcript: &mut Transcript)
     }
 }
 
-/// What is known of the calls of models, by the message that came of them.
+/// The metadata of model calls, keyed by the index of the resulting message.
 fn details_by_node(calls: &[Json]) -> HashMap<usize, StepDetails> {
     let mut details = HashMap::new();
     for call in calls {
@@ -230,12 +230,12 @@ fn details_by_node(calls: &[Json]) -> HashMap<usize, StepDetails> {
     details
 }
 
-/// The place of the message that came of a call.
+/// The index of a call's message.
 fn node_of(call: &Json) -> Option<usize> {
     usize::try_from(call.get("node")?.as_i64()?).ok()
 }
 
-/// What is known of the whole trace.
+/// Builds an episode with the metadata of the whole trace.
 fn about(
     rest: &mut Object,
     calls: &[Json],
@@ -289,7 +289,7 @@ fn about(
     }
     if let Some(timing) = rest.take("timing") {
         episode.started = timing.get("start").and_then(moment);
-        // Older ones call it so.
+        // The name in older files.
         let agent = timing.get("agent").or_else(|| timing.get("generation"));
         let span = |key| agent.and_then(|span| span.get(key)?.as_f64());
         episode.seconds = match (span("start"), span("end")) {
@@ -306,7 +306,7 @@ fn about(
     if let Some(Json::Object(info)) = rest.take("info") {
         episode.metadata.insert("info", info);
     }
-    // Which traces belong together.
+    // The group of traces.
     if let Some(group) = around.get("id").and_then(id) {
         episode.metadata.insert("episode", group);
     }
@@ -336,7 +336,7 @@ pub(super) fn task_reference(task: &Json) -> Option<TaskReference> {
     })
 }
 
-/// The place of the parent of each node. Parents are named by place or by id.
+/// The index of each node's parent. Parents are referenced by index or by id.
 fn parents(nodes: &[Json]) -> Vec<Option<usize>> {
     let by_id: HashMap<&str, usize> = nodes
         .iter()
@@ -352,8 +352,8 @@ fn parents(nodes: &[Json]) -> Vec<Option<usize>> {
     nodes.iter().map(parent).collect()
 }
 
-/// The ways from a root to each leaf, in the order of the leaves, and how many were left out. Nodes that hang in a
-/// circle are read from one of them on.
+/// The paths from a root to each leaf, in the order of the leaves, and the number of dropped ones. A cycle is read
+/// starting at one of its nodes.
 fn branches(parents: &[Option<usize>]) -> (Vec<Vec<usize>>, usize) {
     let mut has_child = vec![false; parents.len()];
     parents
@@ -372,7 +372,7 @@ fn branches(parents: &[Option<usize>]) -> (Vec<Vec<usize>>, usize) {
         let mut path = Vec::new();
         let mut at = Some(leaf);
         while let Some(place) = at {
-            // A circle: the way begins where it would close.
+            // A cycle: the path starts before it would close.
             if seen[place] == leaf {
                 break;
             }

@@ -1,4 +1,4 @@
-//! How a trace ended, what it was worth and what it cost; and runs that broke down before they had a trace.
+//! The ending, reward and cost of a trace; and runs that crashed before they had a trace.
 
 use volary_core::json::{Json, Object, Text};
 
@@ -8,14 +8,14 @@ use crate::import::chat;
 use crate::import::members::{self, Members, id, text_at};
 use crate::import::reader::Sink;
 
-/// Whether a line is of a run that has no trace, since it broke down before.
+/// Whether a line is a run that crashed before it had a trace.
 pub(super) fn is_without_traces(value: &Json) -> bool {
     let traces = value.get("traces").and_then(Json::as_list);
     let has = |key| value.get(key).is_some();
     traces.is_some_and(<[Json]>::is_empty) && has("env") && has("task") && has("ok")
 }
 
-/// The episode of such a line: no step, but why.
+/// The episode of such a line: no steps, but the error.
 pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
     let task = around.take("task").unwrap_or_default();
     let mut episode = Episode {
@@ -54,13 +54,13 @@ pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<
     episode
 }
 
-/// The environment that a line names.
+/// The environment of a line.
 pub(super) fn environment(around: &Object) -> Option<Text> {
     let env = around.get("env")?;
     id(env).or_else(|| text_at(env, &["id"]))
 }
 
-/// What the run around a trace says of it: errors that the trace itself does not have, and what it belongs to.
+/// Reads the run around a trace: errors that the trace lacks, and the run's metadata.
 pub(super) fn around(around: &Object, episode: &mut Episode) {
     let errors = around.get("errors").and_then(Json::as_list);
     for error in errors.unwrap_or_default().iter().map(error_text) {
@@ -75,7 +75,7 @@ pub(super) fn around(around: &Object, episode: &mut Episode) {
     }
 }
 
-/// The reward is the weighted sum of all that were given.
+/// Sets the reward: the weighted sum of all rewards.
 pub(super) fn reward(episode: &mut Episode, rewards: Object) {
     let mut sum = None;
     for (name, value) in rewards {
@@ -96,7 +96,7 @@ pub(super) fn reward(episode: &mut Episode, rewards: Object) {
     episode.rewards = sum.map_or(Rewards::Unknown, Rewards::Whole);
 }
 
-/// How it ended. `cut_short`: the last answer of the model was as long as it may be.
+/// The ending. `cut_short`: the last reply of the model reached the length limit.
 pub(super) fn ending(
     stop: Option<&str>,
     ok: Option<bool>,
@@ -128,7 +128,7 @@ pub(super) fn ending(
     }
 }
 
-/// Whether the last call that was answered ended because its answer was too long.
+/// Whether the last successful call reached the length limit of a reply.
 pub(super) fn is_cut_short(calls: &[Json]) -> bool {
     let answered = |call: &&Json| call.get("error").is_none_or(Json::is_null);
     let last = calls.iter().rev().find(answered);
@@ -136,7 +136,7 @@ pub(super) fn is_cut_short(calls: &[Json]) -> bool {
     reason.as_deref() == Some("length")
 }
 
-/// Tokens. Those that came from a cache are counted apart from the prompt.
+/// Token counts. Cached tokens are counted separately from the prompt.
 pub(super) fn usage(value: &Json) -> Option<Usage> {
     let usage = chat::usage(value)?;
     let cached = value.get("cached_input_tokens").and_then(members::count);
