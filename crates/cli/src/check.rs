@@ -1,4 +1,4 @@
-//! `volary check`: runs recorded actions again and compares the results.
+//! `volary check`: replays recorded actions and compares the results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use volary_trajectory::Episode;
 use crate::output::{self, plain};
 use crate::{Verdict, inputs};
 
-/// How many characters of a value are shown.
+/// The number of characters of a value that are printed.
 const SHOWN: usize = 200;
 
 const EXAMPLES: &str = "\
@@ -43,7 +43,7 @@ pub struct Check {
     json: bool,
 }
 
-/// What a check found, for programs.
+/// A finding of the check, as JSON.
 #[derive(Serialize)]
 struct Line<'a> {
     file: &'a str,
@@ -133,7 +133,7 @@ fn replay(runtime: &Runtime, registry: &Registry, episode: &Episode) -> Found {
         return skipped("its environment is not built in");
     }
     let check = check::check(registry, episode, RuntimeClock::new());
-    // An environment that panics must not end the check of the others.
+    // A panic in an environment must not end the check of the others.
     match catch_unwind(AssertUnwindSafe(|| runtime.block_on(check))) {
         Ok(Ok(check::Check::Same { steps })) => Found::Same { steps },
         Ok(Ok(check::Check::Differs(found))) => differs(&found),

@@ -1,4 +1,4 @@
-//! `volary convert`: trajectories of any format in another format, with a report of what was lost.
+//! `volary convert`: converts trajectories of any format to another format, and reports what was lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -99,7 +99,7 @@ impl Format {
         }
     }
 
-    /// Whether one file holds many episodes.
+    /// Whether one file contains many episodes.
     fn holds_many(self) -> bool {
         matches!(
             self,
@@ -107,12 +107,12 @@ impl Format {
         )
     }
 
-    /// Whether it can be read again.
+    /// Whether Volary can read the format.
     fn is_readable(self) -> bool {
         !matches!(self, Format::Html | Format::Markdown | Format::Csv)
     }
 
-    /// The bytes of a file with these episodes; of formats for one episode there is one.
+    /// The bytes of a file with these episodes; exactly one for single-episode formats.
     fn write(self, episodes: &[&Episode]) -> Result<Vec<u8>> {
         let text: String = match self {
             Format::Inspect => {
@@ -157,21 +157,21 @@ impl Format {
     }
 }
 
-/// The report, for programs.
+/// The report, as JSON.
 #[derive(Serialize)]
 struct Summary<'a> {
     #[serde(flatten)]
     read: &'a Report,
-    /// The files that were written.
+    /// The paths of the written files.
     written: Vec<String>,
-    /// What the output does not hold, with the number of episodes that lost it.
+    /// The kinds of data that the output lacks, with the number of affected episodes.
     lost: BTreeMap<&'static str, usize>,
-    /// What should perhaps not be shared; masked with `--mask`.
+    /// Sensitive data that should perhaps not be shared; masked with `--mask`.
     sensitive: &'a [sharing::Sensitive],
 }
 
 impl Convert {
-    /// Reads and writes.
+    /// Reads and converts all trajectories.
     pub fn run(&self) -> Result<Verdict> {
         let mut episodes = Vec::new();
         let mappings = inputs::mappings(self.fields.as_deref())?;
@@ -272,7 +272,7 @@ impl Convert {
         Ok(written)
     }
 
-    /// Reads the output again and counts the episodes that lost something.
+    /// Reads the output again and counts the episodes with losses.
     fn compare(
         &self,
         episodes: &[&Episode],
@@ -307,7 +307,7 @@ impl Convert {
     }
 }
 
-/// What an episode holds, as a person would name it.
+/// The kinds of data in an episode, as named in the report.
 fn held(episode: &Episode) -> BTreeSet<&'static str> {
     let usage = episode.usage();
     let parts = [
@@ -329,7 +329,7 @@ fn held(episode: &Episode) -> BTreeSet<&'static str> {
     present.map(|(part, _)| part).collect()
 }
 
-/// A file name of an episode that is not taken yet, whatever the episode is called.
+/// An unused file name for an episode, safe for any episode name.
 fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     const LONGEST: usize = 80;
     let is_safe = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
@@ -344,7 +344,7 @@ fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     };
     let mut free = stem.to_owned();
     let mut number = 1;
-    // Some file systems do not tell letters of different case apart.
+    // Some file systems are case-insensitive.
     while !taken.insert(free.to_lowercase()) {
         number += 1;
         free = format!("{stem}-{number}");

@@ -1,7 +1,7 @@
-//! Reads the trajectories under paths, in any format that the page reads.
+//! Reads the trajectories under paths, in any format that the page supports.
 //!
-//! Some formats spread one episode over several files of a folder, so the files of a folder are read together, as far as
-//! they are small. Symbolic links in folders are not followed, and names that begin with a dot are left out.
+//! Some formats spread one episode over several files of a folder, so the small files of a folder are read together.
+//! Symbolic links in folders are not followed, and names that begin with a dot are skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,17 +16,18 @@ use volary_trajectory::import::fields::{FieldMapping, Mappings};
 use volary_trajectory::import::{ImportError, InputFile, Note, NoteLevel, import_mapped};
 use volary_trajectory::{Episode, native};
 
-/// The files of a folder are read together up to this many bytes; in larger folders each file by itself.
+/// The maximum size in bytes of files of a folder that are read together; in larger folders each file is read
+/// separately.
 const TOGETHER: u64 = 64 << 20;
 
-/// What was remarked about the files.
+/// The report about the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// How many files were read.
+    /// The number of files that were read.
     pub files: usize,
-    /// How many episodes were found.
+    /// The number of episodes found.
     pub episodes: usize,
-    /// What was not understood but preserved, and what could not be read.
+    /// Data that was preserved without being understood, and data that could not be read.
     pub notes: Vec<Remark>,
 }
 
@@ -34,14 +35,13 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
     pub file: String,
-    /// Whether something could not be read. Otherwise it was preserved without being understood.
+    /// Whether data could not be read. Otherwise it was preserved without being understood.
     pub is_loss: bool,
-    /// What there is to say.
     pub text: String,
 }
 
 impl Report {
-    /// Whether something could not be read.
+    /// Whether data could not be read.
     pub fn has_losses(&self) -> bool {
         self.notes.iter().any(|note| note.is_loss)
     }
@@ -57,7 +57,7 @@ impl Report {
         }
     }
 
-    /// Notes that something was lost.
+    /// Adds a remark about lost data.
     pub fn add_loss(&mut self, file: &str, text: String) {
         self.notes.push(Remark {
             file: file.to_owned(),
@@ -78,9 +78,9 @@ impl Report {
 
 /// Files that are read together.
 struct Group {
-    /// The folder that the user named, or that of the file which the user named.
+    /// The folder that the user named, or the folder of the file that the user named.
     root: PathBuf,
-    /// Paths within the root. Formats may use them: an absolute path would look like one that leaves its archive.
+    /// Paths relative to the root. Formats may use them: an absolute path would look like one that leaves its archive.
     files: Vec<PathBuf>,
 }
 
@@ -94,7 +94,7 @@ impl Group {
     }
 }
 
-/// How records of unknown shapes are read, from a file with a mapping.
+/// Reads the mappings of unknown records from a file.
 pub fn mappings(file: Option<&Path>) -> Result<Mappings> {
     let Some(file) = file else {
         return Ok(Mappings::default());
@@ -109,12 +109,12 @@ pub fn mappings(file: Option<&Path>) -> Result<Mappings> {
     Ok(Mappings::for_all(fields))
 }
 
-/// Reads all trajectories and hands over each, with the file that it was read from.
+/// Reads all trajectories and passes each to `each`, with the file that it was read from.
 pub fn read(paths: &[PathBuf], each: impl FnMut(&str, Episode) -> Result<()>) -> Result<Report> {
     read_mapped(paths, &Mappings::default(), each)
 }
 
-/// The same, with mappings for records that no reader knows.
+/// Like [`read`], with mappings for records that no reader recognises.
 pub fn read_mapped(
     paths: &[PathBuf],
     mappings: &Mappings,
@@ -182,7 +182,7 @@ fn is_native(bytes: &[u8]) -> bool {
     String::from_utf8_lossy(head).contains(native::FORMAT)
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// A progress bar on a terminal, otherwise nothing.
 fn progress(files: usize) -> ProgressBar {
     if files < 2 || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -230,7 +230,7 @@ fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
     Ok(groups)
 }
 
-/// Adds the files of a folder within a root, and of those below it.
+/// Collects the files of a folder below a root, recursively.
 fn collect(
     root: &Path,
     within: &Path,
@@ -244,7 +244,7 @@ fn collect(
         if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        // Of the entry itself, not of what a link points to.
+        // The metadata of the entry itself, not of a link's target.
         let data = entry.metadata().with_context(unreadable)?;
         if data.is_dir() {
             collect(root, &within.join(name), folders)?;

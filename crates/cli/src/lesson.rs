@@ -42,7 +42,7 @@ enum Action {
 }
 
 impl LessonCommand {
-    /// Does what the subcommand says.
+    /// Runs the subcommand.
     pub fn run(&self) -> Result<Verdict> {
         let Action::Check { files } = &self.action;
         let mut verdict = Verdict::Good;

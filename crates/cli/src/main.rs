@@ -1,4 +1,4 @@
-//! `volary`: the command for people who have environments to serve or trajectories to read.
+//! `volary`: serves environments, and reads and converts trajectories.
 //!
 //! Each subcommand is one file. Results go to standard output, everything else to standard error, and texts from files
 //! pass through [`output::plain`] before they reach a terminal.
@@ -20,21 +20,21 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-/// How a command ended that could do its work.
+/// The result of a command that could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// All is well: status 0.
+    /// Success: status 0.
     Good,
-    /// The answer is no, or a part is missing: status 1.
+    /// A negative answer, or missing parts: status 1.
     Bad,
-    /// All was written, and holds keys, tokens or passwords: status 3.
+    /// Everything was written, but contains keys, tokens or passwords: status 3.
     Sensitive,
 }
 
 /// The status of [`Verdict::Sensitive`].
 const SENSITIVE: u8 = 3;
 
-/// The command could not do its work. clap uses the same status for a wrong command line.
+/// The status of a command that could not run. clap uses the same one for a wrong command line.
 const ERROR: u8 = 2;
 
 const EXIT_STATUS: &str = "\
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
         Ok(Verdict::Sensitive) => ExitCode::from(SENSITIVE),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // With its causes and without a backtrace: it is the user's to fix.
+            // With its causes and without a backtrace, because the user has to fix it.
             eprintln!("error: {}", output::plain(&format!("{error:#}")));
             ExitCode::from(ERROR)
         }
@@ -115,7 +115,7 @@ fn man() -> anyhow::Result<Verdict> {
     Ok(Verdict::Good)
 }
 
-/// Whether the reader of our output, such as `head`, has seen enough.
+/// Whether the reader of the output, such as `head`, has closed the pipe.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<std::io::Error>();
     error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)

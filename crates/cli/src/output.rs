@@ -1,4 +1,4 @@
-//! What goes to standard output.
+//! Writes to standard output.
 //!
 //! Invariant: a text from a file cannot control the terminal. JSON escapes control characters by itself; other output
 //! passes through [`plain`].
@@ -16,7 +16,7 @@ pub fn write(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Writes a line to standard output, without its styles if that is no terminal or `NO_COLOR` is set.
+/// Writes a line to standard output, without styles if it is not a terminal or `NO_COLOR` is set.
 pub fn line(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "{text}")?;
@@ -30,12 +30,12 @@ pub fn json(value: &impl Serialize) -> Result<()> {
     write(text.as_bytes())
 }
 
-/// Whether a person reads the output.
+/// Whether standard output is a terminal, which a person reads.
 pub fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// A text on one line, without characters that control a terminal or the direction of writing.
+/// Puts a text on one line, without control and bidirectional characters.
 pub fn plain(text: &str) -> String {
     let shown = text.chars().map(|letter| match letter {
         '\n' | '\t' | '\r' => ' ',

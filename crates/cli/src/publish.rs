@@ -1,11 +1,11 @@
-//! `volary publish`: a static site that shows the trajectories of a folder.
+//! `volary publish`: writes a static site that shows the trajectories of a folder.
 //!
-//! The site is a copy of the page, the trajectories, a list of them, and a line in `index.html` that says where the
-//! list is.
+//! The site is a copy of the page, the trajectories, a list of them, and an element in `index.html` with the address of
+//! the list.
 //!
 //! Invariants: nothing in the folder of trajectories changes. The site is built in a temporary folder and moved to its
-//! place at the end, so a failure leaves the previous site as it was. A folder is replaced only if it is empty or
-//! contains nothing but what publish wrote.
+//! place at the end, so a failure leaves the previous site unchanged. A folder is replaced only if it is empty or
+//! contains only files that publish wrote.
 
 mod collect;
 mod destination;
@@ -68,18 +68,18 @@ pub struct Publish {
     page: PathBuf,
 }
 
-/// The list, as the page finds it.
+/// The file name of the list, which the page loads.
 const LIST: &str = "library.json";
 /// The folder of the trajectories.
 const FOLDER: &str = "trajectories";
-/// Opens the library rather than the playground.
+/// A script that opens the library instead of the playground.
 const SCRIPT: (&str, &str) = (
     "library.js",
     "if (!location.hash) location.replace(\"#/review\");\n",
 );
 
 impl Publish {
-    /// Writes the site.
+    /// Builds and writes the site.
     pub fn run(&self) -> Result<Verdict> {
         let folder = existing(&self.folder)?;
         let page = existing(&self.page)
@@ -180,7 +180,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file in a folder that may not be there yet.
+/// Writes a file, creating its folder if necessary.
 fn write_new(path: &Path, text: &str) -> Result<()> {
     make_folder_of(path)?;
     write(path, text)
@@ -204,13 +204,13 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// A folder for a test, which is removed at its end.
+/// A temporary folder for a test, removed on drop.
 #[cfg(test)]
 pub struct TestFolder(PathBuf);
 
 #[cfg(test)]
 impl TestFolder {
-    /// With these files in it, each holding its own name.
+    /// Creates the folder with these files, each containing its own name.
     pub fn with(name: &str, files: &[&str]) -> TestFolder {
         let path =
             std::env::temp_dir().join(format!("volary-publish-{name}-{}", std::process::id()));
@@ -223,7 +223,7 @@ impl TestFolder {
         folder
     }
 
-    /// A path in it.
+    /// A path within the folder.
     pub fn path(&self, inside: &str) -> PathBuf {
         self.0.join(inside)
     }

@@ -1,4 +1,4 @@
-//! `volary search`: finds words in the texts of trajectories.
+//! `volary search`: full-text search in trajectories.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use volary_trajectory::search::{Document, Query};
 use crate::output::{self, plain};
 use crate::{Verdict, inputs};
 
-/// How many characters are shown on either side of a hit.
+/// The number of characters of context on either side of a hit.
 const AROUND: usize = 60;
 
 const EXAMPLES: &str = "\
@@ -45,7 +45,7 @@ pub struct Search {
     json: bool,
 }
 
-/// A hit, for programs.
+/// A hit, as JSON.
 #[derive(Serialize)]
 struct Line<'a> {
     file: &'a str,

@@ -19,7 +19,7 @@ use volary_server::origin;
 use volary_server::server::Server;
 use volary_server::time::real_seconds;
 
-/// Threads that parse large bodies and read files of the page.
+/// The number of threads that parse large bodies and read files of the page.
 const BLOCKING_THREADS: usize = 8;
 
 const SERVED: &str = "What is served";
@@ -149,13 +149,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `None` for 0, which sets no limit.
+/// The timeout; `None` for 0, which sets no limit.
 fn timeout(seconds: f64) -> Option<Duration> {
     (seconds > 0.0).then(|| Duration::from_secs_f64(seconds))
 }
 
 impl Serve {
-    /// Serves until the program gets a signal to stop.
+    /// Serves until the program receives a signal to stop.
     pub fn run(&self) -> anyhow::Result<()> {
         self.init_log();
         let runtime = Builder::new_multi_thread()
@@ -187,7 +187,7 @@ impl Serve {
             .await
             .context("a worker could not make the dataset")?;
         let app = app(server.clone(), page);
-        // On standard output, for people and for programs that wait for it.
+        // On standard output, for users and for programs that wait for the line.
         println!("Serving {} on http://{}", self.served(), reachable(address));
         if address.ip().is_unspecified() {
             let port = address.port();
@@ -215,7 +215,7 @@ impl Serve {
         }
     }
 
-    /// The name of what is served, for people.
+    /// The display name of the dataset.
     fn served(&self) -> String {
         match &self.gsm8k {
             Some(path) => path.display().to_string(),
@@ -223,7 +223,7 @@ impl Serve {
         }
     }
 
-    /// The number of workers.
+    /// The number of worker threads.
     fn workers(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         self.workers.map_or_else(cores, usize::from)
@@ -250,7 +250,6 @@ impl Serve {
         }
     }
 
-    /// The options of the server.
     fn options(&self) -> ServerOptions {
         ServerOptions {
             api_key: self.api_key.clone(),
@@ -267,7 +266,7 @@ impl Serve {
     }
 }
 
-/// Waits for the signal to stop. The next one ends the program at once.
+/// Waits for the signal to stop. The next signal ends the program immediately.
 async fn stop() {
     if let Err(error) = stop_signal().await {
         tracing::error!(%error, "cannot wait for signals; stopping");
@@ -295,7 +294,7 @@ pub async fn stop_signal() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// An address to connect to from this machine.
+/// The address for connections from this machine.
 pub fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -1,5 +1,5 @@
-//! What should perhaps not be shared: keys, tokens, passwords and e-mail addresses in what a command writes, each with its
-//! file and place.
+//! Reports sensitive data in the output of a command: keys, tokens, passwords and e-mail addresses, each with its file
+//! and location.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use volary_trajectory::sensitive::{Finding, Kind, summary};
 
 use crate::output::plain;
 
-/// How many findings are printed; the others are counted.
+/// The maximum number of findings that are printed; the others are counted.
 const MOST: usize = 40;
 
-/// What was found in all files.
+/// The findings of all files.
 #[derive(Debug, Default)]
 pub struct Check {
     found: Vec<Sensitive>,
     kinds: Vec<Kind>,
-    /// Whether what was found is masked in what is written.
+    /// Whether findings are masked in the output.
     is_masked: bool,
 }
 
-/// A finding, for programs. It never holds the value.
+/// A finding, as JSON. It never contains the value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Sensitive {
     file: String,
@@ -31,7 +31,7 @@ pub struct Sensitive {
 }
 
 impl Check {
-    /// Nothing found yet.
+    /// Starts without findings.
     pub fn new(is_masked: bool) -> Check {
         Check {
             is_masked,
@@ -39,7 +39,7 @@ impl Check {
         }
     }
 
-    /// Adds what was found in a file.
+    /// Adds the findings of a file.
     pub fn add(&mut self, file: &str, findings: &[Finding]) {
         self.kinds.extend(findings.iter().map(|one| one.kind));
         self.found.extend(findings.iter().map(|one| Sensitive {
@@ -51,17 +51,16 @@ impl Check {
         }));
     }
 
-    /// Whether something is written that gives access to something. An e-mail address does not.
+    /// Whether a secret that grants access is written. An e-mail address is not one.
     pub fn has_secrets(&self) -> bool {
         !self.is_masked && self.kinds.iter().any(|kind| kind.is_secret())
     }
 
-    /// The findings, for programs.
     pub fn found(&self) -> &[Sensitive] {
         &self.found
     }
 
-    /// The warning; empty if nothing was found.
+    /// The warning; empty without findings.
     pub fn report(&self) -> String {
         if self.found.is_empty() {
             return String::new();

@@ -1,4 +1,4 @@
-//! `volary stats`: the table of trajectories, groups of them, and pass^k.
+//! `volary stats`: prints the table of trajectories, groups of them, and pass^k.
 
 use std::path::PathBuf;
 
@@ -15,9 +15,9 @@ use volary_trajectory::table::{Cell, Column, Row};
 use crate::output::{self, plain};
 use crate::{Verdict, inputs};
 
-/// Of the intervals.
+/// The confidence level of intervals.
 const CONFIDENCE: f64 = 0.95;
-/// The longest cell of a table for people.
+/// The maximum width of a table cell, in characters.
 const LONGEST: usize = 40;
 
 const EXAMPLES: &str = "\
@@ -57,7 +57,7 @@ pub struct Stats {
     csv: bool,
 }
 
-/// What makes episodes belong together.
+/// The grouping criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum By {
     /// Tries of one task by one model and agent
@@ -82,11 +82,11 @@ impl By {
     }
 }
 
-/// Everything, for programs. Members without a value are null.
+/// The JSON output. Members without a value are null.
 #[derive(Serialize)]
 struct Summary {
     episodes: usize,
-    /// Those with a reward.
+    /// The number of episodes with a reward.
     rewarded: usize,
     successes: usize,
     mean_reward: Option<Interval>,
@@ -95,7 +95,7 @@ struct Summary {
     rows: Vec<RowLine>,
 }
 
-/// A mean with its 95 % interval.
+/// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, Serialize)]
 struct Interval {
     mean: f64,
@@ -140,7 +140,7 @@ struct RowLine {
 }
 
 impl Stats {
-    /// Reads all episodes and prints.
+    /// Reads all episodes and prints the statistics.
     pub fn run(&self) -> Result<Verdict> {
         let mut rows = Vec::new();
         let report = inputs::read_mapped(
@@ -178,7 +178,7 @@ impl Stats {
             rows.filter_map(|row| row.reward.filter(|reward| !reward.is_nan()))
                 .collect()
         };
-        // Tries of one task are alike. Without tasks each episode counts by itself.
+        // Tries of one task are correlated. Without tasks each episode is a sample.
         let estimate = match tasks.iter().all(|group| group.tried.is_some()) {
             true => mean_over_tasks(&tasks.iter().map(rewards).collect::<Vec<_>>(), CONFIDENCE),
             false => mean(
@@ -212,7 +212,7 @@ impl Stats {
         }
     }
 
-    /// For people: the groups or the rows, then what they come to.
+    /// The text output: the groups or the rows, followed by the summary.
     fn tables(&self, rows: &[Row], summary: &Summary) -> String {
         let mut table = Table::new();
         table.load_preset(NOTHING);
@@ -241,7 +241,7 @@ impl Stats {
                 ("cost", Column::Cost),
                 ("outcome", Column::Outcome),
             ];
-            // Columns without any value would only take room.
+            // Columns without any value are hidden.
             let shown = columns
                 .iter()
                 .filter(|(_, column)| rows.iter().any(|row| row.cell(column) != Cell::Empty));
@@ -328,7 +328,7 @@ impl RowLine {
     }
 }
 
-/// At most four digits after the point.
+/// Formats a number with at most four decimals.
 fn number(value: f64) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,8 +1,8 @@
-//! `volary view`: shows folders, files and addresses of trajectories in the browser. Nothing is copied.
+//! `volary view`: shows folders, files and addresses of trajectories in the browser, without copying anything.
 //!
-//! - `roots`, `beneath`: which files are shown, and how they are opened. `listing`: their list. `files`: their contents.
-//!   `live`: what changes meanwhile.
-//! - `access`: who may read. `app`: the routes. `browser`: what a person does with the address.
+//! - `roots`, `beneath`: the shown files, and safe access to them. `listing`: the list of files. `files`: their
+//!   contents. `live`: the change feed.
+//! - `access`: authentication. `app`: the routes. `browser`: opens the address.
 
 mod access;
 mod app;
@@ -89,7 +89,7 @@ pub struct View {
 }
 
 impl View {
-    /// Serves the library until the program is told to stop.
+    /// Serves the library until the program receives a signal to stop.
     pub fn run(&self) -> Result<()> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
@@ -135,7 +135,7 @@ impl View {
         let listening = listener.local_addr()?;
         let place = format!("http://{}/", reachable(listening));
         let url = match key {
-            // The person knows it; it need not be on the screen.
+            // The user knows the key; it need not be printed.
             Some(_) => place.clone(),
             None => format!("{place}#token={}", shown.access.token()),
         };
@@ -143,13 +143,13 @@ impl View {
         let app = app(shown, page);
         tokio::select! {
             ended = axum::serve(listener, app) => ended?,
-            // Connections that wait for events would never end by themselves.
+            // Event streams would never end by themselves.
             signal = stop_signal() => signal?,
         }
         Ok(())
     }
 
-    /// Tells the person, or a program, where the library is.
+    /// Prints the address of the library, for the user or as JSON.
     fn announce(&self, shown: &Shown, place: &str, url: &str, port: u16) -> Result<()> {
         if self.json {
             return output::json(&json!({ "url": url, "title": shown.title, "port": port }));
@@ -185,7 +185,7 @@ fn is_url(path: &str) -> bool {
     })
 }
 
-/// The files of the page, which shows this library.
+/// The routes of the page's files, with the address of the library in the head.
 fn page(folder: &Path) -> Result<axum::Router> {
     volary_site::page_with_head(folder, app::HEAD, app::not_found())
         .context("there is no page to show; name its folder with --page")

@@ -1,4 +1,4 @@
-//! Which files of a folder are published. Links are not followed: what they point to may lie anywhere.
+//! Collects the files of a folder to publish. Symbolic links are not followed: their targets may be anywhere.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,24 +6,24 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The endings of the files that Review reads, packed or not.
+/// The extensions of the files that Review reads, compressed or not.
 const TRAJECTORIES: [&str; 11] = [
     "eval", "gz", "json", "jsonl", "ndjson", "tar", "tgz", "traj", "zip", "zst", "zstd",
 ];
 
-/// The files of a folder: paths within it, with slashes, in order.
+/// The files of a folder: relative paths with slashes, sorted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// What is published, with its size in bytes.
+    /// The published files, with their sizes in bytes.
     pub files: Vec<(String, u64)>,
-    /// What does not look like a trajectory; in `files` as well if all are wanted.
+    /// Files that do not look like trajectories; in `files` as well with `--all`.
     others: Vec<String>,
     /// Symbolic links, pipes and the like, which are never published.
     links: Vec<String>,
 }
 
 impl Collected {
-    /// Looks into a folder and those below it, except for names that begin with a dot.
+    /// Lists a folder recursively, except for names that begin with a dot.
     pub fn of(folder: &Path, all: bool) -> Result<Collected> {
         let mut collected = Collected::default();
         let mut open = vec![(folder.to_owned(), String::new())];
@@ -36,7 +36,7 @@ impl Collected {
                     continue;
                 }
                 let inside = format!("{within}{name}");
-                // Of the entry itself, not of what a link points to.
+                // The metadata of the entry itself, not of a link's target.
                 let data = entry.metadata().with_context(unreadable)?;
                 if data.is_dir() {
                     open.push((entry.path(), format!("{inside}/")));
@@ -59,12 +59,12 @@ impl Collected {
         Ok(collected)
     }
 
-    /// What a person should know before anything is published.
+    /// The report for the user before publishing.
     pub fn report(&self, all: bool) -> String {
         let mut report = String::new();
         let mut list = |title: &str, names: &[String]| {
             if !names.is_empty() {
-                // Writing to a string cannot fail. Names are quoted: they may hold anything.
+                // Writing to a string cannot fail. Names are quoted, because they may contain anything.
                 let _ = writeln!(report, "{title}");
                 for name in names {
                     let _ = writeln!(report, "  {name:?}");
@@ -83,7 +83,7 @@ impl Collected {
     }
 }
 
-/// Whether the ending of a name is that of a file of trajectories.
+/// Whether a name has the extension of a trajectory file.
 pub fn looks_like_trajectory(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| TRAJECTORIES.contains(&ending.to_ascii_lowercase().as_str()))

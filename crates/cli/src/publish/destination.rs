@@ -1,4 +1,5 @@
-//! The folder that a site takes: found before anything is written, filled beside it, and replaced at the end.
+//! The destination folder of a site: checked before anything is written, built in a sibling folder, and replaced at the
+//! end.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,20 +7,20 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// Says which files of a site publish wrote, one path a line.
+/// The file that lists the files that publish wrote, one path per line.
 const WRITTEN: &str = ".volary-published";
-/// How many files that would be lost are named.
+/// The number of files at risk that are listed.
 const NAMED: usize = 5;
 
-/// Where a site goes. Nothing that anybody needs is there.
+/// The destination of a site. It contains nothing but published files.
 #[derive(Debug)]
 pub struct Place {
-    /// Without links, `.` and `..`; it need not exist.
+    /// Canonical; it may not exist.
     folder: PathBuf,
 }
 
 impl Place {
-    /// Refuses a folder that contains one of `inputs` or lies in one, and a folder with files that would be lost.
+    /// Rejects a folder that contains one of `inputs` or is inside one, and a folder with files that would be lost.
     pub fn find(out: &Path, inputs: &[&Path]) -> Result<Place> {
         let folder = resolve(out)?;
         for input in inputs {
@@ -37,7 +38,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Has the site written into a new folder, which then takes the place of the previous one.
+    /// Has the site written into a new folder, which then replaces the previous one.
     pub fn fill(&self, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         let new = Temporary::beside(&self.folder, "new")?;
         let uncreatable = || format!("cannot make {}", new.0.display());
@@ -48,7 +49,7 @@ impl Place {
         let list = new.0.join(WRITTEN);
         fs::write(&list, written.join("\n") + "\n")
             .with_context(|| format!("cannot write {}", list.display()))?;
-        // Writing took a while: somebody may have put files there meanwhile.
+        // Files may have been added while the site was written.
         self.check()?;
         self.swap(&new.0)
     }
@@ -70,7 +71,7 @@ impl Place {
         Ok(())
     }
 
-    /// Fails if the folder holds anything that publish did not write.
+    /// Fails if the folder contains anything that publish did not write.
     fn check(&self) -> Result<()> {
         if !self.folder.exists() {
             return Ok(());
@@ -93,11 +94,11 @@ impl Place {
     }
 }
 
-/// A folder that is removed with what is left in it.
+/// A temporary folder, removed on drop with its contents.
 struct Temporary(PathBuf);
 
 impl Temporary {
-    /// On the same file system, so that it can be renamed.
+    /// Next to the destination, on the same file system, so that it can be renamed.
     fn beside(folder: &Path, what: &str) -> Result<Temporary> {
         let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
             bail!("{} cannot be replaced", folder.display());
@@ -110,7 +111,7 @@ impl Temporary {
 }
 
 impl Temporary {
-    /// Leaves it where it is.
+    /// Keeps the folder.
     fn keep(self) -> PathBuf {
         let path = self.0.clone();
         std::mem::forget(self);
@@ -120,12 +121,12 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // It may have been renamed; and what cannot be removed does no harm.
+        // It may have been renamed; if removal fails, it does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// The absolute path of what may not exist yet, without links, `.` and `..`.
+/// The absolute path of a possibly missing file, without links, `.` and `..`.
 fn resolve(path: &Path) -> Result<PathBuf> {
     let whole = std::env::current_dir()
         .context("there is no working directory")?
@@ -137,7 +138,7 @@ fn resolve(path: &Path) -> Result<PathBuf> {
             Component::CurDir => {}
             other => {
                 resolved.push(other);
-                // A link is followed before a `..` that comes after it.
+                // A link is resolved before a subsequent `..`.
                 match resolved.canonicalize() {
                     Ok(real) => resolved = real,
                     Err(error) if resolved.is_symlink() => {
@@ -152,7 +153,7 @@ fn resolve(path: &Path) -> Result<PathBuf> {
     Ok(resolved)
 }
 
-/// The paths of all files and links within a folder, with slashes, in order.
+/// The relative paths of all files and links in a folder, with slashes, sorted.
 fn files(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let mut open = vec![(folder.to_owned(), String::new())];
@@ -192,7 +193,7 @@ mod tests {
         let all = TestFolder::with("overlap", &["runs/trajectories/a.json", "elsewhere/b"]);
         let input = all.path("runs/trajectories");
         for out in [
-            // The folder itself, around it, and within it.
+            // The folder itself, an ancestor, and descendants.
             "runs/trajectories",
             "runs",
             "",

@@ -1,7 +1,7 @@
-//! What should perhaps not be published, and the files without it.
+//! Finds sensitive data in the files to publish, and masks it.
 //!
-//! Invariants: with masking, no published file has a finding. What cannot be masked, because it is packed or not text, is
-//! left out. Nothing in the folder of trajectories changes.
+//! Invariants: with masking, no published file has a finding. Files that cannot be masked, because they are compressed
+//! or not text, are left out. Nothing in the folder of trajectories changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use volary_trajectory::sensitive::{Finding, check, check_document, masked_docume
 
 use crate::sharing::Check;
 
-/// What was found, and the texts that take the place of files.
+/// The findings, and the masked texts that replace files.
 #[derive(Debug)]
 pub struct Masking {
     check: Check,
@@ -22,7 +22,7 @@ pub struct Masking {
 }
 
 impl Masking {
-    /// Looks into files of a folder: paths within it, with their sizes.
+    /// Checks files of a folder: relative paths with sizes.
     pub fn of(folder: &Path, files: &[(String, u64)], is_wanted: bool) -> Result<Masking> {
         let mut masking = Masking {
             check: Check::new(is_wanted),
@@ -50,7 +50,7 @@ impl Masking {
         Ok(masking)
     }
 
-    /// What a person should know before anything is published.
+    /// The report for the user before publishing.
     pub fn report(&self) -> String {
         let mut report = self.check.report();
         if !self.left_out.is_empty() {
@@ -66,12 +66,12 @@ impl Masking {
         !self.left_out.is_empty()
     }
 
-    /// Whether something is published that gives access to something.
+    /// Whether a published file contains a secret that grants access.
     pub fn has_secrets(&self) -> bool {
         self.check.has_secrets()
     }
 
-    /// The files that are published, with their sizes.
+    /// The published files, with their sizes.
     pub fn files(&self, mut files: Vec<(String, u64)>) -> Vec<(String, u64)> {
         files.retain(|(name, _)| !self.left_out.contains(name));
         for (name, bytes) in &mut files {
@@ -82,15 +82,15 @@ impl Masking {
         files
     }
 
-    /// The text that is published in the place of a file.
+    /// The masked text that replaces a file; `None` if the file is unchanged.
     pub fn text_of(&self, name: &str) -> Option<&str> {
         self.masked.get(name).map(String::as_str)
     }
 }
 
-/// What is found in a file, and its text if it is one. Packed files are read as trajectories.
+/// The findings of a file, and its text if it is a text file. Compressed files are read as trajectories.
 fn look_into(name: &str, bytes: Vec<u8>) -> (Vec<Finding>, Option<String>) {
-    // An archive of texts may be UTF-8 by chance, but has zeros.
+    // An archive of texts may be UTF-8 by chance, but contains null bytes.
     let text = match bytes.contains(&0) {
         true => Err(bytes),
         false => String::from_utf8(bytes).map_err(|error| error.into_bytes()),
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(names, ["key.json", "plain.json"]);
         assert_eq!(published[0].1, text.len() as u64);
         assert!(masking.report().contains("\"packed.zip\""));
-        // The file itself is as it was.
+        // The original file is unchanged.
         let kept = fs::read_to_string(folder.path("key.json")).unwrap();
         assert!(kept.contains(KEY));
     }

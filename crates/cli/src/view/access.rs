@@ -1,10 +1,10 @@
-//! Who may read: the browser to which the person gave the address with the token, and no page but ours in it.
+//! Access control: only the browser with the token may read, and only the page of this server in it.
 //!
-//! The token is in the fragment of the address, which browsers send nowhere. A script of ours exchanges it for a cookie
-//! that other sites' requests do not carry and scripts cannot read.
+//! The token is in the fragment of the address, which browsers never send. A script of the page exchanges it for a
+//! cookie that requests of other sites do not carry and scripts cannot read.
 //!
-//! Invariants: neither a token nor a cookie is in a log or a message. Requests of other pages fail whatever they carry:
-//! their `Host` (DNS rebinding), `Origin` or `Sec-Fetch-Site` gives them away. No CORS header is ever sent.
+//! Invariants: no token or cookie is in a log or a message. Requests of other pages are rejected whatever they carry:
+//! their `Host` (DNS rebinding), `Origin` or `Sec-Fetch-Site` identifies them. No CORS header is ever sent.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,13 +18,15 @@ use volary_server::host::{AllowedHosts, foreign_host};
 
 use super::app::{Failure, View};
 
-/// A wrong token is answered after this long, one after the other, so that a short key cannot be guessed.
+/// The delay before a wrong token is answered. Wrong tokens are answered one at a time, so that a short key cannot be
+/// guessed.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What opens the library.
+/// The secrets that grant access.
 pub struct Access {
     token: String,
-    /// For the browser that this program starts: other users of the machine may see the address that it is started with.
+    /// A one-time token for the browser that this program starts: other users of the machine may see that browser's
+    /// command line.
     once: Mutex<Option<String>>,
     /// The value of the cookie.
     session: String,
@@ -33,7 +35,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// With a key that the person chose, or else a random token.
+    /// With the user's key, or otherwise a random token.
     pub fn new(key: Option<&str>, hosts: AllowedHosts) -> Result<Access> {
         Ok(Access {
             token: key.map_or_else(random, |key| Ok(key.to_owned()))?,
@@ -44,12 +46,12 @@ impl Access {
         })
     }
 
-    /// The token, for the address that is printed.
+    /// The token for the printed address.
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// A token that is good for one browser.
+    /// Creates a one-time token, valid for one browser.
     pub fn token_for_one(&self) -> Result<String> {
         let token = random()?;
         let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,22 +89,22 @@ impl Access {
     }
 }
 
-/// 256 random bits, in letters that need no escapes.
+/// 256 random bits, in characters that need no escaping.
 fn random() -> Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).context("there is no randomness for a token")?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Compares in a time that does not depend on where two texts differ.
+/// Compares two texts in constant time.
 fn are_equal(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
     one.len() == other.len() && !one.is_empty() && std::hint::black_box(differences) == 0
 }
 
-/// Cookies do not know ports: without the port in its name, that of another `volary view` would take its place. The
-/// browser's port counts, which may be forwarded to ours.
+/// The cookie's name contains the port, because cookies ignore ports: another `volary view` would otherwise overwrite
+/// it. The port is the browser's, which may be forwarded to this server.
 fn cookie_name(headers: &HeaderMap) -> String {
     let host = headers
         .get(header::HOST)
@@ -114,7 +116,7 @@ fn cookie_name(headers: &HeaderMap) -> String {
     format!("volary-view-{}", port.unwrap_or("80"))
 }
 
-/// Rejects requests that no page of ours sent.
+/// Middleware that rejects requests of other pages.
 pub async fn check_source(State(view): State<View>, request: Request, next: Next) -> Response {
     if foreign_host(&view.access.hosts, &request).is_some() {
         return Failure::ForeignHost.into_response();
@@ -125,7 +127,7 @@ pub async fn check_source(State(view): State<View>, request: Request, next: Next
     next.run(request).await
 }
 
-/// Rejects requests without the cookie.
+/// Middleware that rejects requests without the cookie.
 pub async fn check_session(State(view): State<View>, request: Request, next: Next) -> Response {
     match view.access.is_in(request.headers()) {
         true => next.run(request).await,
@@ -133,7 +135,8 @@ pub async fn check_session(State(view): State<View>, request: Request, next: Nex
     }
 }
 
-/// Whether a browser says that another page sent the request. A link from another site is none: it carries no cookie.
+/// Whether the headers show that another page sent the request. Following a link from another site is allowed: it
+/// carries no cookie.
 fn is_foreign(headers: &HeaderMap) -> bool {
     let text = |name| {
         headers

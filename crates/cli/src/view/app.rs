@@ -20,52 +20,50 @@ use super::listing::{self, Unread};
 use super::live::{self, Live};
 use super::roots::Roots;
 
-/// The elements that tell the page where its library is.
+/// The elements that give the page the address of its library.
 pub const HEAD: &str = "<link rel=\"volary-library\" href=\"./api/library.json\"><script src=\"./view/open.js\"></script>";
 
-/// Of the page before the person is let in, and of what is no page.
+/// The Content-Security-Policy of the login page, and of responses that are not the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// How many files are read, and lists written, at the same time. Threads that hang on a disk count.
+/// The maximum number of concurrent reads of files and lists. Includes threads that hang on a disk.
 pub const READS: usize = 48;
-/// A list is sent in chunks of this size. The first ones are smaller, so that rows are seen soon.
+/// The chunk size of the list. The first chunks are smaller, so that rows appear soon.
 const CHUNK: usize = 32 << 10;
 
-/// What is shown, and to whom.
+/// The shown library, and the access to it.
 pub struct Shown {
-    /// The files.
     pub roots: Arc<Roots>,
-    /// Files elsewhere.
+    /// Addresses of files elsewhere.
     pub urls: Vec<String>,
-    /// What the library is called.
+    /// The title of the library.
     pub title: String,
-    /// Who may see it.
     pub access: Access,
-    /// What changes meanwhile.
+    /// The change feed.
     pub live: Live,
-    /// Permits to use a thread that may block.
+    /// Permits for threads that may block.
     pub reads: Arc<Semaphore>,
 }
 
 /// The state of the routes.
 pub type View = Arc<Shown>;
 
-/// Why a request failed.
+/// Error of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It is for a host that this server is not.
+    /// The `Host` is not one of this server.
     ForeignHost,
-    /// A page of another origin sent it.
+    /// A page of another origin sent the request.
     ForeignPage,
-    /// It has no cookie.
+    /// The request has no cookie.
     NoSession,
     WrongToken,
-    /// There is no such path.
+    /// The path does not exist.
     NotFound,
-    /// The path does not have this method.
+    /// The path does not support this method.
     NotAllowed,
-    /// The file is there and cannot be read.
+    /// The file exists but cannot be read.
     Unreadable(&'static str),
     /// The disk hangs.
     Slow,
@@ -73,7 +71,7 @@ pub enum Failure {
     Busy,
 }
 
-/// The routes; `page` answers all other paths.
+/// The routes; `page` handles all other paths.
 pub fn app(view: View, page: Router) -> Router {
     let api = Router::new()
         .route("/library.json", get(library))
@@ -105,12 +103,12 @@ fn script(text: &'static str) -> axum::routing::MethodRouter<View> {
     get(move || async move { ([(header::CONTENT_TYPE, "text/javascript")], text) })
 }
 
-/// Answers for paths that neither the page nor the interface has.
+/// The response for unknown paths.
 pub fn not_found() -> axum::routing::MethodRouter {
     any(|| async { Failure::NotFound })
 }
 
-/// Headers of all responses. Those of the page are stricter where they are set.
+/// Middleware that sets the security headers of all responses. Stricter headers of the page are preserved.
 async fn harden(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -130,7 +128,7 @@ async fn harden(request: Request, next: Next) -> Response {
     response
 }
 
-/// Shows the document to those who have the cookie, and to others the page that asks for it.
+/// Middleware that shows the document to requests with the cookie, and the login page to others.
 async fn let_in(State(view): State<View>, request: Request, next: Next) -> Response {
     let is_document = matches!(request.uri().path(), "/" | "/index.html");
     if !is_document || view.access.is_in(request.headers()) {
@@ -168,16 +166,16 @@ async fn library(State(view): State<View>) -> Response {
         .into_response()
 }
 
-/// `GET /api/files`: one line for each file, while the folders are read.
+/// `GET /api/files`: one line per file, streamed while the folders are read.
 async fn list(State(view): State<View>) -> Result<Response, Failure> {
     let permit = view.reads.clone().try_acquire_owned();
     let permit = permit.map_err(|_| Failure::Busy)?;
-    // The walk waits while the reader is slow, and ends with it.
+    // Backpressure: the walk waits while the reader is slow, and ends with it.
     let (send, receive) = mpsc::channel::<Bytes>(4);
     tokio::task::spawn_blocking(move || {
         let mut lines = Vec::new();
         let mut first = 1;
-        // An error means that the reader is gone.
+        // An error means that the reader has disconnected.
         let _ = listing::list(&view.roots, &mut |line| {
             if serde_json::to_writer(&mut lines, &line).is_ok() {
                 lines.push(b'\n');

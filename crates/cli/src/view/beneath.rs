@@ -1,7 +1,7 @@
-//! Opens files below a folder, and nothing else.
+//! Opens files below a folder, and nothing outside of it.
 //!
-//! Invariants: no symbolic link below the folder is followed, also not one that takes the place of a folder or a file
-//! meanwhile. Pipes, sockets and devices are never opened.
+//! Invariants: no symbolic link below the folder is followed, not even one that replaces a folder or a file
+//! concurrently. Pipes, sockets and devices are never opened.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What an entry of a folder is.
+/// The kind of a folder's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A regular file.
@@ -21,19 +21,18 @@ pub enum Kind {
     Other,
 }
 
-/// What is known of an entry without opening it.
+/// Metadata of an entry, read without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// What it is.
     pub kind: Kind,
-    /// Its size in bytes.
+    /// In bytes.
     pub bytes: u64,
-    /// When its contents changed last, in nanoseconds since 1970.
+    /// The time of the last modification, in nanoseconds since 1970.
     pub modified: i128,
 }
 
 impl Status {
-    /// Of an open file.
+    /// The status of an open file.
     pub fn of(file: &File) -> io::Result<Status> {
         let data = file.metadata()?;
         let kind = match () {
@@ -81,24 +80,24 @@ mod platform {
         .union(OFlags::CLOEXEC);
 
     impl Folder {
-        /// Opens the folder below which everything else is.
+        /// Opens the root folder.
         pub fn root(path: &Path) -> io::Result<Folder> {
             Ok(Folder(openat(CWD, path, FOLDER, Mode::empty())?))
         }
 
-        /// Opens a folder in it.
+        /// Opens a folder in this folder.
         pub fn folder(&self, name: &OsStr) -> io::Result<Folder> {
             let flags = FOLDER | OFlags::NOFOLLOW;
             Ok(Folder(openat(&self.0, name, flags, Mode::empty())?))
         }
 
-        /// Opens a regular file in it.
+        /// Opens a regular file in this folder.
         pub fn file(&self, name: &OsStr) -> io::Result<File> {
-            // Opening a pipe would wake its writer, so look first.
+            // Opening a pipe would wake its writer, so check first.
             if self.status(name)?.kind != Kind::File {
                 return Err(not_a_file());
             }
-            // It may have become a pipe meanwhile, for which opening would wait.
+            // It may have become a pipe meanwhile, on which opening would block.
             let flags = OFlags::RDONLY
                 | OFlags::NOFOLLOW
                 | OFlags::NONBLOCK
@@ -111,7 +110,7 @@ mod platform {
             }
         }
 
-        /// What an entry is, without following it.
+        /// The status of an entry, without following links.
         pub fn status(&self, name: &OsStr) -> io::Result<Status> {
             let stat = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
             Ok(Status {
@@ -122,14 +121,14 @@ mod platform {
             })
         }
 
-        /// The names in it, in order, with what they are. The order of the file system is not stable.
+        /// The entries, sorted by name, with their kinds. The order of the file system is not stable.
         pub fn entries(&self) -> io::Result<Vec<(OsString, Kind)>> {
             let mut entries = Vec::new();
             for entry in Dir::read_from(&self.0)? {
                 let entry = entry?;
                 let name = OsStr::from_bytes(entry.file_name().to_bytes());
                 let kind = match entry.file_type() {
-                    // Some file systems do not tell.
+                    // Some file systems do not report the kind.
                     FileType::Unknown => match self.status(name) {
                         Ok(status) => status.kind,
                         Err(_) => continue,
@@ -165,13 +164,13 @@ mod platform {
     pub struct Folder(PathBuf);
 
     impl Folder {
-        /// Opens the folder below which everything else is.
+        /// Opens the root folder.
         pub fn root(path: &Path) -> io::Result<Folder> {
             fs::read_dir(path)?;
             Ok(Folder(path.canonicalize()?))
         }
 
-        /// Opens a folder in it.
+        /// Opens a folder in this folder.
         pub fn folder(&self, name: &OsStr) -> io::Result<Folder> {
             match self.status(name)?.kind {
                 Kind::Folder => Ok(Folder(self.0.join(name))),
@@ -179,7 +178,7 @@ mod platform {
             }
         }
 
-        /// Opens a regular file in it.
+        /// Opens a regular file in this folder.
         pub fn file(&self, name: &OsStr) -> io::Result<File> {
             match self.status(name)?.kind {
                 Kind::File => File::open(self.0.join(name)),
@@ -187,7 +186,7 @@ mod platform {
             }
         }
 
-        /// What an entry is, without following it.
+        /// The status of an entry, without following links.
         pub fn status(&self, name: &OsStr) -> io::Result<Status> {
             let data = fs::symlink_metadata(self.0.join(name))?;
             Ok(Status {
@@ -197,7 +196,7 @@ mod platform {
             })
         }
 
-        /// The names in it, in order, with what they are.
+        /// The entries, sorted by name, with their kinds.
         pub fn entries(&self) -> io::Result<Vec<(OsString, Kind)>> {
             let mut entries = Vec::new();
             for entry in fs::read_dir(&self.0)? {

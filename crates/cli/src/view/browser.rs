@@ -1,4 +1,4 @@
-//! Opens the address in a browser, or says how to reach it.
+//! Opens the address in a browser, or explains how to reach it.
 
 use std::process::{Command, Stdio};
 
@@ -31,20 +31,20 @@ pub fn open(url: &str) -> bool {
         let Ok(mut child) = command.spawn() else {
             return false;
         };
-        // It may run as long as the browser; somebody has to take its status.
+        // It may run as long as the browser; its exit status must be collected.
         std::thread::spawn(move || child.wait());
         true
     })
 }
 
-/// The command that makes a port of this machine reachable from where the user is, if this is a session of ssh.
+/// The command that forwards a port of this machine to the user's, if this is an SSH session.
 pub fn ssh_line(port: u16) -> Option<String> {
     let connection = std::env::var("SSH_CONNECTION").ok()?;
     let user = std::env::var("USER").ok();
     line_of(&connection, user.as_deref(), port)
 }
 
-/// `SSH_CONNECTION` holds the address and port of the client, then those of the server.
+/// `SSH_CONNECTION` contains address and port of the client, then those of the server.
 fn line_of(connection: &str, user: Option<&str>, port: u16) -> Option<String> {
     let server = connection.split_whitespace().nth(2)?;
     let is_plain = |text: &str| {

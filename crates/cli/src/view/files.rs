@@ -1,7 +1,7 @@
-//! Sends files, or ranges of them.
+//! Serves files, or ranges of them.
 //!
-//! Invariant: a response has the bytes of one version of a file. If the file is replaced or cut off meanwhile, the
-//! connection ends before the announced length, which browsers report as an error.
+//! Invariant: a response contains bytes of a single version of a file. If the file is replaced or truncated meanwhile,
+//! the connection ends before the announced length, which browsers report as an error.
 
 use std::fs::File;
 use std::io;
@@ -17,9 +17,9 @@ use futures_util::stream;
 use super::app::{Failure, View};
 use super::beneath::Status;
 
-/// How much is read at once.
+/// The number of bytes per read.
 const PIECE: u64 = 256 << 10;
-/// A disk that takes longer hangs.
+/// The timeout of a disk operation.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// `GET /api/file/{*address}`
@@ -63,7 +63,7 @@ pub async fn file(
     set(header::CONTENT_LENGTH, (sent.end - sent.start).to_string());
     set(header::ETAG, tag);
     set(header::ACCEPT_RANGES, "bytes".to_owned());
-    // Whatever it holds, the browser must not run it.
+    // Whatever the file contains, the browser must not execute it.
     set(header::CONTENT_TYPE, "application/octet-stream".to_owned());
     if range.is_some() {
         let last = sent.end - 1;
@@ -82,7 +82,7 @@ fn failure(error: &io::Error) -> Failure {
     }
 }
 
-/// Runs what may block on a thread for that, for a limited time.
+/// Runs blocking work on a separate thread, with a timeout.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
@@ -110,7 +110,8 @@ fn body(
             let next = piece.end;
             let read = blocking(move || {
                 let bytes = read(&file, piece)?;
-                // It was written to since: what follows may not belong to what was sent. Appending leaves that as it is.
+                // The file was written to since: the next bytes may belong to another version. Appending does not
+                // change the earlier bytes.
                 let now = Status::of(&file)?;
                 match now.bytes < was.bytes
                     || now.bytes == was.bytes && now.modified != was.modified
@@ -125,7 +126,7 @@ fn body(
     ))
 }
 
-/// Bytes of a file; fails if it has become shorter.
+/// Reads bytes of a file; fails if the file has become shorter.
 fn read(file: &File, range: Range<u64>) -> io::Result<Bytes> {
     use std::io::{Read, Seek, SeekFrom};
     let mut file = file;
@@ -135,18 +136,18 @@ fn read(file: &File, range: Range<u64>) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// What a request wants of a file.
+/// The requested part of a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
     Whole,
     Part(Range<u64>),
-    /// The client has it.
+    /// The client has the current version.
     Unchanged,
-    /// A range that it does not have.
+    /// The range is outside of the file.
     Nothing,
 }
 
-/// What a request wants of a file of a size, whose version is the tag. Several ranges at once get the whole file.
+/// Parses the requested part of a file with a size and a version tag. A request for several ranges gets the whole file.
 fn wanted(headers: &HeaderMap, tag: &str, size: u64) -> Wanted {
     let text = |name| {
         headers
@@ -175,7 +176,7 @@ fn wanted(headers: &HeaderMap, tag: &str, size: u64) -> Wanted {
         (Some(start), Some(last)) if start <= last => start..last.saturating_add(1).min(size),
         (Some(start), None) if end.is_empty() => start..size,
         (None, Some(length)) if start.is_empty() => size.saturating_sub(length)..size,
-        // Invalid ranges are to be ignored.
+        // Invalid ranges must be ignored.
         _ => return Wanted::Whole,
     };
     match part.start < part.end {

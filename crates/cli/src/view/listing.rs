@@ -1,9 +1,9 @@
-//! Lists the files that may hold trajectories, while the folders are read.
+//! Lists the files that may contain trajectories, streaming while the folders are read.
 //!
-//! A file with the ending of a trajectory is listed as it is. Others are listed if they begin as one may, so that a folder
-//! of checkpoints and pictures does not have to be read.
+//! A file with the extension of a trajectory is listed without being opened. Other files are listed if their first
+//! bytes look like a trajectory, so that a folder of checkpoints and pictures does not have to be read.
 //!
-//! Invariant: only the names of the folders on the way to the current file are in memory.
+//! Invariant: only the names of the current file's ancestors are in memory.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -14,9 +14,9 @@ use super::beneath::{Folder, Kind, Status};
 use super::roots::{DEEPEST, Roots, is_shown};
 use crate::publish::looks_like_trajectory;
 
-/// An archive without the ending of one, and larger than this, is a checkpoint of a model rather than a log.
+/// A larger archive without the extension of one is assumed to be a model's checkpoint, not a log.
 const LARGEST_UNNAMED: u64 = 256 << 20;
-/// How much of a file is looked at. The mark of a tar archive comes late.
+/// The number of bytes that are examined. The signature of a tar archive is not at the start.
 const LOOKED_AT: usize = 512;
 
 /// A line of the list.
@@ -24,27 +24,27 @@ const LOOKED_AT: usize = 512;
 #[serde(untagged)]
 pub enum Line {
     File {
-        /// Its path, for people.
+        /// The displayed path.
         name: String,
-        /// Its address, relative to `/api/`.
+        /// The address, relative to `/api/`.
         path: String,
-        /// Its size.
+        /// In bytes.
         bytes: u64,
-        /// When it changed last, in milliseconds since 1970.
+        /// The time of the last modification, in milliseconds since 1970.
         modified: i64,
     },
-    /// Something could not be read.
+    /// A file or folder could not be read.
     Problem {
-        /// What, and why, for people.
+        /// The error message for the user.
         problem: String,
     },
 }
 
-/// The list has a reader no more.
+/// The reader of the list has disconnected.
 #[derive(Debug)]
 pub struct Unread;
 
-/// Passes all files to a function, in the order of their names.
+/// Passes all files to a function, sorted by name.
 pub fn list(roots: &Roots, each: &mut dyn FnMut(Line) -> Result<(), Unread>) -> Result<(), Unread> {
     for (number, root) in roots.iter() {
         let mut walk = Walk {
@@ -64,7 +64,7 @@ pub fn list(roots: &Roots, each: &mut dyn FnMut(Line) -> Result<(), Unread>) -> 
     Ok(())
 }
 
-/// Passes the file at a path in a root, or the files below it, to a function. Nothing, if it is not listed.
+/// Passes the file at a path in a root, or the files below it, to a function. Does nothing if it is not listed.
 pub fn below(
     roots: &Roots,
     number: usize,
@@ -126,7 +126,7 @@ impl Walk<'_> {
             match kind {
                 Kind::Folder => folders.push(name),
                 Kind::File => {
-                    // One that is gone by now is not listed.
+                    // A file that has been deleted meanwhile is not listed.
                     let Ok(status) = folder.status(&name) else {
                         continue;
                     };
@@ -177,7 +177,7 @@ fn file_line(number: usize, label: &str, within: &str, status: Status) -> Line {
     }
 }
 
-/// The name of a file for people: unlike those of other roots.
+/// The displayed path of a file, unique among all roots.
 pub fn named(label: &str, within: &str) -> String {
     match (label, within) {
         ("", within) => within.to_owned(),
@@ -192,7 +192,7 @@ fn head(file: std::fs::File) -> Option<Vec<u8>> {
     Some(head)
 }
 
-/// Whether a file is listed. `look` reads its head, if its name does not tell.
+/// Whether a file is listed. `look` reads its head, if its name is not sufficient.
 fn may_hold_trajectories(name: &str, bytes: u64, look: impl FnOnce() -> Option<Vec<u8>>) -> bool {
     if looks_like_trajectory(name) {
         return true;

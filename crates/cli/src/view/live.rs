@@ -1,10 +1,10 @@
-//! What changes in the folders while they are shown, as server-sent events.
+//! Change feed of the shown folders, as server-sent events.
 //!
-//! Changes are collected for a moment and sent together, each path once, so that ten thousand new files are a few events.
-//! A client that was away continues where it was (`Last-Event-ID`); if that was too long ago, or changes were lost, it is
-//! told to read the list again.
+//! Changes are debounced and sent together, each path once, so that ten thousand new files are a few events. A client
+//! that reconnects continues where it was (`Last-Event-ID`); if that was too long ago, or changes were lost, it is
+//! asked to read the list again.
 //!
-//! Local disks report changes; network disks, and those that cannot be watched, are looked at once a second.
+//! Local disks report changes; network disks, and those that cannot be watched, are polled once a second.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -27,36 +27,36 @@ use super::app::View;
 use super::listing::{self, Line};
 use super::roots::Roots;
 
-/// Changes are sent after this time without further ones…
+/// The debounce interval: changes are sent after this time without further ones…
 const QUIET: Duration = Duration::from_millis(60);
-/// …and at the latest after this one.
+/// …and after this time at the latest.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// Disks that report nothing are looked at this often.
+/// The polling interval of disks that report no changes.
 const POLL: Duration = Duration::from_secs(1);
-/// An event has at most this many paths.
+/// The maximum number of paths per event.
 const MOST_PATHS: usize = 1000;
-/// This many events are kept for clients that come back.
+/// The number of events stored for clients that reconnect.
 const KEPT: usize = 256;
 
-/// What changed in a moment.
+/// The changes of one debounce interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Changes {
     /// Files that are new or were written to.
     changed: Vec<Line>,
-    /// The addresses of files that are gone, or of folders with all that was below.
+    /// The addresses of deleted files, or of deleted folders with all their contents.
     gone: Vec<String>,
 }
 
-/// The events so far.
+/// The log of recent events.
 #[derive(Debug, Default)]
 struct Log {
-    /// The number of the first that is kept.
+    /// The number of the first stored event.
     first: u64,
     /// As JSON; `None` if changes were lost.
     events: VecDeque<Option<String>>,
 }
 
-/// An event for a client, and the number of the one that it expects next.
+/// The next event for a client, and the number of the following one.
 #[derive(Debug, PartialEq)]
 enum Next {
     Changes(String, u64),
@@ -86,7 +86,7 @@ impl Log {
             .and_then(|place| self.events.get(place));
         match event {
             Some(Some(json)) => Next::Changes(json.clone(), number + 1),
-            // The list has what came since.
+            // Reloading the list includes all later changes.
             Some(None) => Next::Reload(self.next_number()),
             None if number > self.next_number() => Next::Reload(self.next_number()),
             None => Next::Nothing,
@@ -94,10 +94,10 @@ impl Log {
     }
 }
 
-/// Watches the folders.
+/// Watches the shown folders.
 pub struct Live {
     log: Arc<Mutex<Log>>,
-    /// Notified of each event.
+    /// Notified on each event.
     grown: watch::Receiver<()>,
 }
 
@@ -109,7 +109,7 @@ impl Live {
         let (send, receive) = mpsc::channel();
         let roots = Arc::clone(roots);
         let kept = Arc::clone(&log);
-        // Beginning takes long in large folders, and a network disk may hang.
+        // Registering watches takes long in large folders, and a network disk may hang.
         std::thread::spawn(move || {
             let _watchers = watchers(&roots, &send);
             collect(&roots, &receive, &mut |event| {
@@ -130,7 +130,7 @@ impl Live {
     }
 }
 
-/// Something happened to a path; `None` if it is not known to which.
+/// A changed path; `None` if it is unknown.
 type Touched = Option<PathBuf>;
 
 fn watchers(roots: &Roots, send: &Sender<Touched>) -> Vec<Box<dyn Watcher + Send>> {
@@ -157,7 +157,7 @@ fn watchers(roots: &Roots, send: &Sender<Touched>) -> Vec<Box<dyn Watcher + Send
             ),
         };
         if reported.is_none() {
-            // Without any, the page shows what there was.
+            // Without a watcher, the page shows the initial files.
             let _ = begin(
                 PollWatcher::new(handler(send.clone()), config)
                     .map(|watcher| Box::new(watcher) as Box<dyn Watcher + Send>),
@@ -171,7 +171,7 @@ fn handler(send: Sender<Touched>) -> impl Fn(notify::Result<notify::Event>) + Se
     move |event| {
         let touched: Vec<Touched> = match event {
             Ok(event) if event.need_rescan() => vec![None],
-            // Reading changes nothing.
+            // Reads change nothing.
             Ok(event) if matches!(event.kind, EventKind::Access(kind) if !matches!(kind, AccessKind::Close(_))) => {
                 Vec::new()
             }
@@ -185,7 +185,7 @@ fn handler(send: Sender<Touched>) -> impl Fn(notify::Result<notify::Event>) + Se
     }
 }
 
-/// Whether a folder is on a disk that does not report what other machines do.
+/// Whether a folder is on a network disk, which does not report changes of other machines.
 fn is_on_network(folder: &Path) -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -211,7 +211,7 @@ fn is_on_network(folder: &Path) -> bool {
     }
 }
 
-/// Collects what happens into events, until the senders are gone.
+/// Collects changes into events, until all senders are dropped.
 fn collect(roots: &Roots, receive: &Receiver<Touched>, push: &mut dyn FnMut(Option<String>)) {
     while let Ok(first) = receive.recv() {
         let mut is_lost = first.is_none();
@@ -241,12 +241,12 @@ fn collect(roots: &Roots, receive: &Receiver<Touched>, push: &mut dyn FnMut(Opti
     }
 }
 
-/// What has become of paths.
+/// Determines the current state of changed paths.
 fn changes(roots: &Roots, touched: &[(usize, String)]) -> Changes {
     let mut changes = Changes::default();
     for (number, within) in touched {
         let before = changes.changed.len();
-        // Nobody stops reading.
+        // This reader never disconnects.
         let _ = listing::below(roots, *number, within, &mut |line| {
             if matches!(line, Line::File { .. }) {
                 changes.changed.push(line);
@@ -282,7 +282,7 @@ pub async fn events(
     let state = (view, grown, next, true);
     let events = stream::unfold(state, |(view, mut grown, next, is_first)| async move {
         if is_first {
-            // The client learns from which event on it is told.
+            // Tells the client the number of the first event that it will receive.
             let hello = Event::default()
                 .id(next.wrapping_sub(1).to_string())
                 .event("ready")
@@ -324,7 +324,7 @@ mod tests {
         log.push(Some("b".into()));
         assert_eq!(log.next(1), Next::Reload(3));
         assert_eq!(log.next(2), Next::Changes("b".into(), 3));
-        // Of another run of the program.
+        // A number from a previous run of the program.
         assert_eq!(log.next(9), Next::Reload(3));
         for _ in 0..KEPT {
             log.push(Some("c".into()));

@@ -1,9 +1,9 @@
-//! The files and folders that are shown, and the addresses of the files in them.
+//! The shown files and folders, and the addresses of the files in them.
 //!
-//! The address of a file is the number of its root and its path in it: `0/deep/a.json`.
+//! The address of a file is the index of its root and its path in it: `0/deep/a.json`.
 //!
-//! Invariants: an address names a file that was given, or a file in a folder that was given. Hidden names and links below
-//! the folder have no address.
+//! Invariants: an address refers to a file that was given on the command line, or a file in such a folder. Hidden names
+//! and links below the folder have no address.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,31 +14,31 @@ use anyhow::{Context, Result, bail};
 
 use super::beneath::Folder;
 
-/// Folders further down are not listed.
+/// The maximum depth of listed folders.
 pub const DEEPEST: usize = 64;
 
-/// What was given on the command line.
+/// The paths given on the command line.
 #[derive(Clone, Debug)]
 pub struct Roots(Vec<Root>);
 
 /// A file or a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// The folder, or that of the file. Without links.
+    /// The folder, or the parent folder of the file. Canonical.
     pub folder: PathBuf,
     /// The name of the file; `None` if the whole folder is shown.
     pub file: Option<String>,
-    /// What the names of its files begin with, to tell them from those of other roots; empty if it is the only one.
+    /// The prefix of displayed paths, unique among the roots; empty if there is only one.
     pub label: String,
 }
 
 impl Roots {
-    /// Checks that the paths can be read.
+    /// Resolves paths, and checks that they can be read.
     pub fn find(paths: &[PathBuf]) -> Result<Roots> {
         let mut roots: Vec<Root> = Vec::new();
         for path in paths {
             let unreadable = || format!("cannot read {}", path.display());
-            // A link that was given is followed.
+            // A link given on the command line is followed.
             let real = path.canonicalize().with_context(unreadable)?;
             let data = real.metadata().with_context(unreadable)?;
             let root = if data.is_dir() {
@@ -86,17 +86,17 @@ impl Roots {
         Ok(Roots(roots))
     }
 
-    /// All of them, in the order of their numbers.
+    /// All roots with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Root)> {
         self.0.iter().enumerate()
     }
 
-    /// Whether there are none.
+    /// Whether no path was given.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What the library is called, if nobody names it.
+    /// The default title of the library.
     pub fn title(&self) -> String {
         match self.0.as_slice() {
             [] => "Trajectories".to_owned(),
@@ -120,7 +120,7 @@ impl Roots {
         folder.file(OsStr::new(file))
     }
 
-    /// Opens a folder in a root, and says how deep it is; `None` if it is not shown.
+    /// Opens a folder in a root, and returns its depth; `None` if it is not shown.
     pub fn folder(&self, number: usize, within: &str) -> Option<(Folder, usize)> {
         let address = format!("{number}/{within}");
         let (root, names) = self
@@ -133,7 +133,7 @@ impl Roots {
         Some((folder, names.len()))
     }
 
-    /// The roots that a path of the file system is in, and the path in each, if it is shown there.
+    /// The roots that contain a path of the file system, with the relative path in each, if it is shown.
     pub fn within(&self, path: &Path) -> Vec<(usize, String)> {
         let roots = self.iter().filter_map(|(number, root)| {
             let names = path.strip_prefix(&root.folder).ok()?.components();
@@ -145,14 +145,14 @@ impl Roots {
         roots.collect()
     }
 
-    /// The root of an address and the names on the way from there; `None` if it names nothing that is shown.
+    /// The root of an address and the path segments below it; `None` if the address is invalid.
     fn resolve<'a>(&self, address: &'a str) -> Option<(&Root, Vec<&'a str>)> {
         let (number, path) = address.split_once('/')?;
         let place: usize = number.parse().ok()?;
         let root = self.0.get(place).filter(|_| place.to_string() == number)?;
         let names: Vec<&str> = path.split('/').collect();
         let is_shown = match &root.file {
-            // Its name may begin with a dot: it was given.
+            // It may be a hidden name: it was given on the command line.
             Some(file) => names == [file.as_str()],
             None => names.len() <= DEEPEST && names.iter().all(|name| is_shown(name)),
         };
@@ -162,7 +162,7 @@ impl Roots {
 
 /// Whether a name in a folder is shown.
 pub fn is_shown(name: &str) -> bool {
-    // A dot begins `.`, `..` and hidden names. Backslashes and colons separate on Windows only.
+    // `.`, `..` and hidden names start with a dot. Backslashes and colons are separators on Windows only.
     let is_separator = |letter| letter == '\0' || cfg!(windows) && matches!(letter, '\\' | ':');
     !name.is_empty()
         && !name.starts_with('.')
@@ -257,7 +257,7 @@ mod tests {
             let roots = roots();
             if let Some((root, names)) = roots.resolve(&address) {
                 let path = names.iter().fold(root.folder.clone(), |path, name| path.join(name));
-                // Purely by name: nothing on the way goes up or starts over.
+                // Purely by name: no segment leads upwards or to a root.
                 prop_assert!(path.starts_with(&root.folder));
                 let below = path.strip_prefix(&root.folder).unwrap();
                 prop_assert_eq!(below.components().count(), names.len());
