@@ -1,5 +1,5 @@
-//! Actions as teachers write them: one a line, a tool's name and its arguments as JSON, joined by `&` where an action has
-//! several calls. `--` begins what is said along with them.
+//! Parses actions in lessons: one per line, a tool's name and its arguments as JSON, joined by `&` if an action has
+//! several calls. `--` starts the message of the action.
 //!
 //! ```text
 //! calculator {"expr": "48 * 7"} -- First I multiply.
@@ -16,7 +16,7 @@ use volary_trajectory::call_id;
 use crate::block::Field;
 use crate::lesson::Problem;
 
-/// The actions of a field, one a line.
+/// Parses the actions of a field, one per line.
 pub fn actions(field: &Field) -> Result<Vec<ToolRequestMessage>, Problem> {
     let lines = field.value.lines().enumerate();
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
@@ -74,7 +74,7 @@ fn action(step: usize, line: &str) -> Result<ToolRequestMessage, String> {
     })
 }
 
-/// The arguments at the beginning of a text, and what follows them. A call without arguments may leave them out.
+/// The arguments at the start of a text, and the rest. They may be omitted.
 fn arguments<'a>(name: &str, text: &'a str) -> Result<(Object, &'a str), String> {
     if !text.starts_with('{') {
         return Ok((Object::new(), text));
@@ -92,7 +92,7 @@ fn arguments<'a>(name: &str, text: &'a str) -> Result<(Object, &'a str), String>
     }
 }
 
-/// Where the object at the beginning of a text ends.
+/// The end of the object at the start of a text; `None` if it is unclosed.
 fn object_end(text: &str) -> Option<usize> {
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     for (place, character) in text.char_indices() {

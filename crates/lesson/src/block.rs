@@ -1,23 +1,23 @@
-//! The fields of a block: lines of the form `key: value`. A value may go on in indented lines below its key.
+//! Parses the fields of a block: lines of the form `key: value`. A value may continue in indented lines below its key.
 //!
-//! Invariant: every field is used or reported, so a misspelled key is an error and not silently ignored.
+//! Invariant: every field is consumed or reported, so a misspelled key is an error and not silently ignored.
 
 use crate::lesson::Problem;
 
 /// One `key: value` of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The key, in lower case.
+    /// In lower case.
     pub key: String,
-    /// The value: what follows the colon, or the indented lines with their line breaks.
+    /// The text after the colon, or the indented lines with their line breaks.
     pub value: String,
     /// The line of the key.
     pub line: usize,
-    /// The line on which the value begins.
+    /// The line on which the value starts.
     pub value_line: usize,
 }
 
-/// The fields of a block that are not used yet.
+/// The unconsumed fields of a block.
 #[derive(Clone, Debug)]
 pub struct Fields {
     fields: Vec<Field>,
@@ -25,7 +25,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads a block whose fence is on a line.
+    /// Parses a block whose fence is on the line `fence`.
     pub fn read(text: &str, fence: usize) -> Result<Fields, Problem> {
         let mut fields: Vec<Field> = Vec::new();
         for (place, line) in text.lines().enumerate() {
@@ -33,7 +33,7 @@ impl Fields {
             let is_indented = line.starts_with([' ', '\t']);
             let trimmed = line.trim();
             if trimmed.is_empty() || (!is_indented && trimmed.starts_with('#')) {
-                // An empty line belongs to a value of several lines.
+                // An empty line belongs to a multi-line value.
                 if let Some(field) = fields.last_mut().filter(|_| trimmed.is_empty()) {
                     field.value.push('\n');
                 }
@@ -62,7 +62,7 @@ impl Fields {
                 ));
             };
             let key = match key.trim().to_lowercase() {
-                // Names of tools keep their case.
+                // Tool names are case-sensitive.
                 lower if lower.starts_with("calls of ") => {
                     let name = key.trim().get("calls of ".len()..).unwrap_or_default();
                     format!("calls of {}", name.trim())
@@ -90,7 +90,7 @@ impl Fields {
         self.line
     }
 
-    /// Takes a field that may be missing.
+    /// Takes an optional field.
     pub fn take(&mut self, key: &str) -> Option<Field> {
         let place = self.fields.iter().position(|field| field.key == key)?;
         let mut field = self.fields.remove(place);
@@ -98,14 +98,14 @@ impl Fields {
         Some(field)
     }
 
-    /// Takes a field that must be there and must not be empty.
+    /// Takes a required field, which must not be empty.
     pub fn need(&mut self, key: &str) -> Result<Field, Problem> {
         let field = self.take(key);
         let field = field.filter(|field| !field.value.is_empty());
         field.ok_or_else(|| Problem::new(self.line, format!("\"{key}: …\" is missing")))
     }
 
-    /// Takes a whole number.
+    /// Takes an optional integer.
     pub fn number(&mut self, key: &str) -> Result<Option<u64>, Problem> {
         let Some(field) = self.take(key) else {
             return Ok(None);
@@ -119,14 +119,14 @@ impl Fields {
         })
     }
 
-    /// Takes the next field whose key begins with a word.
+    /// Takes the next field whose key is accepted.
     pub fn take_next(&mut self, accepts: impl Fn(&str) -> bool) -> Option<Field> {
         let place = self.fields.iter().position(|field| accepts(&field.key))?;
         let key = self.fields.get(place)?.key.clone();
         self.take(&key)
     }
 
-    /// Reports a field that nobody took.
+    /// Reports an unconsumed field.
     pub fn end(self, known: &[&str]) -> Result<(), Problem> {
         match self.fields.into_iter().next() {
             None => Ok(()),

@@ -1,21 +1,21 @@
-//! The lessons that come with the page, in their order. A test holds the list to the files.
+//! The built-in lessons, in order. A test compares the list with the files.
 
-/// A lesson of the page, before its file is loaded.
+/// A built-in lesson, before its file is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name in addresses, and that of its file `lessons/<id>.md`.
+    /// The name in addresses, and in the file name `lessons/<id>.md`.
     pub id: &'static str,
-    /// The same as in the head of the file.
+    /// Equal to the title in the file.
     pub title: &'static str,
     /// What is learned.
     pub summary: &'static str,
-    /// How long it takes, in minutes.
+    /// The duration in minutes.
     pub minutes: u32,
-    /// How many checks and questions it has.
+    /// The number of checks and questions.
     pub goals: usize,
 }
 
-/// All of them, each building on those before.
+/// All lessons, each building on the previous ones.
 pub const LESSONS: [Entry; 6] = [
     Entry {
         id: "agent-loop",
@@ -61,7 +61,6 @@ pub const LESSONS: [Entry; 6] = [
     },
 ];
 
-/// The lesson with an id.
 pub fn find(id: &str) -> Option<&'static Entry> {
     LESSONS.iter().find(|lesson| lesson.id == id)
 }

@@ -1,4 +1,4 @@
-//! What a check asks for. Whether it is met is a pure function of the episode, and of the step that the reader names.
+//! Goals of checks. Whether a goal is met is a pure function of the episode, and of the step that the reader selected.
 
 use volary_core::AnyMessage;
 use volary_trajectory::{Ending, Episode, Outcome, StepRecord};
@@ -6,47 +6,46 @@ use volary_trajectory::{Ending, Episode, Outcome, StepRecord};
 use crate::block::{Field, Fields};
 use crate::lesson::Problem;
 
-/// When a check is met.
+/// A goal of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Goal {
-    /// All of these hold for the episode.
+    /// All conditions hold for the episode.
     All(Vec<Condition>),
-    /// The reader names this step, counted from 1.
+    /// The reader selects this step, counted from 1.
     Step(usize),
 }
 
-/// Something that holds for an episode or not.
+/// A condition on an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// The sum of the rewards.
     Reward(Bound, f64),
     /// The number of steps.
     Steps(Bound, u64),
-    /// The number of calls: of a tool, or of all tools.
+    /// The number of calls of a tool, or of all tools.
     Calls {
-        /// The one whose calls are counted; all if `None`.
+        /// The tool whose calls are counted; `None` for all tools.
         tool: Option<String>,
-        /// Whether fewer or more calls are allowed.
+        /// The comparison with `count`.
         bound: Bound,
-        /// What the calls are compared with.
         count: u64,
     },
     /// The number of steps that failed or were noted as a fault.
     Failures(Bound, u64),
     /// The episode is done.
     Done,
-    /// The episode was cut off.
+    /// The episode was truncated.
     Truncated,
 }
 
-/// How a number is compared.
+/// A comparison with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Not less.
+    /// At least the number.
     AtLeast,
-    /// Not more.
+    /// At most the number.
     AtMost,
-    /// Equal.
+    /// Equal to the number.
     Exactly,
 }
 
@@ -87,10 +86,10 @@ impl Goal {
         }
     }
 
-    /// Whether it is met by an episode and the step that the reader has named.
+    /// Whether an episode, and the step that the reader selected, meet the goal.
     pub fn is_met(&self, episode: &Episode, named: Option<usize>) -> bool {
         match self {
-            // Nothing is reached before anything was done.
+            // No goal is met before the first step.
             Goal::All(conditions) => {
                 !episode.steps.is_empty()
                     && conditions.iter().all(|condition| condition.holds(episode))
@@ -99,7 +98,7 @@ impl Goal {
         }
     }
 
-    /// In words, if the lesson has none of its own.
+    /// The default description of the goal.
     pub fn describe(&self) -> String {
         match self {
             Goal::Step(_) => "Find the step where it goes wrong".to_owned(),
@@ -117,7 +116,7 @@ impl Goal {
 }
 
 impl Condition {
-    /// Whether it holds.
+    /// Whether an episode meets the condition.
     pub fn holds(&self, episode: &Episode) -> bool {
         match self {
             Condition::Reward(bound, reward) => {

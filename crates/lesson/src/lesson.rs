@@ -1,4 +1,4 @@
-//! What a lesson consists of.
+//! The data model of lessons.
 
 use std::fmt;
 
@@ -11,40 +11,40 @@ use volary_trajectory::{Recipe, call_id};
 
 use crate::goal::Goal;
 
-/// What a file of the format holds, in the order of reading.
+/// A parsed lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
-    /// One line, shown above it and in lists.
+    /// One line, shown above the lesson and in lists.
     pub title: String,
-    /// One sentence that says what is learned.
+    /// One sentence about what is learned.
     pub summary: String,
-    /// How long it takes, in minutes.
+    /// The duration in minutes.
     pub minutes: u32,
-    /// Its pieces in order.
+    /// In reading order.
     pub pieces: Vec<Piece>,
 }
 
 /// A piece of a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
-    /// The beginning of a section.
+    /// The heading of a section.
     Heading {
         /// 2 for a section, 3 for a part of one.
         level: usize,
         /// Plain text, without markup.
         text: String,
     },
-    /// Markdown without headings and blocks of a lesson.
+    /// Markdown without headings and lesson blocks.
     Prose(String),
     /// An episode to read, or a task to play.
     Play(Box<Play>),
-    /// Something to reach.
+    /// A goal to reach.
     Check(Check),
     /// A hint, shown on request. Markdown.
     Hint(String),
-    /// A question with answers to choose from.
+    /// A multiple-choice question.
     Question(Question),
-    /// Tokens, and whether a training loop learns from each.
+    /// Tokens, and whether each is trained on.
     Tokens(Vec<(bool, String)>),
 }
 
@@ -53,7 +53,7 @@ pub enum Piece {
 pub struct Play {
     /// The name by which checks refer to it.
     pub id: String,
-    /// What is shown above it.
+    /// The heading above it.
     pub title: String,
     /// The name of a built-in environment.
     pub environment: String,
@@ -63,7 +63,7 @@ pub struct Play {
     pub configuration: Object,
     /// The seed of the environment.
     pub seed: u64,
-    /// What is shown at first.
+    /// The initial recording.
     pub recording: Recording,
     /// Whether the reader may act.
     pub is_playable: bool,
@@ -73,63 +73,61 @@ pub struct Play {
     pub line: usize,
 }
 
-/// What happened before the reader acts.
+/// The recorded episode before the reader acts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recording {
-    /// These actions; none for a task that starts fresh.
+    /// These actions; empty for a task that starts from scratch.
     Actions(Vec<ToolRequestMessage>),
-    /// What a scripted student does.
+    /// The actions of a scripted student.
     Student {
-        /// What it does wrong.
+        /// The fault that it makes.
         fault: Fault,
-        /// Decides how it does it.
+        /// The seed of its choices.
         seed: u64,
-        /// After so many, the episode is truncated.
+        /// The number of steps after which the episode is truncated.
         steps: usize,
     },
 }
 
-/// Something to reach in an episode or a task.
+/// A goal to reach in an episode or a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// Its number within the lesson, from 1.
     pub number: usize,
     /// The id of the episode or task.
     pub of: String,
-    /// What is asked for.
+    /// The text of the instruction.
     pub text: String,
-    /// When it is met.
     pub goal: Goal,
-    /// What is said once it is met. Markdown, may be empty.
+    /// Feedback after it is met. Markdown, may be empty.
     pub afterwards: String,
     /// The line of the block.
     pub line: usize,
 }
 
-/// A question with answers to choose from.
+/// A multiple-choice question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// Its number among all checks of the lesson, from 1.
     pub number: usize,
-    /// What is asked.
+    /// The text of the question.
     pub text: String,
     /// The answers, and whether each is right. Exactly one is.
     pub answers: Vec<(bool, String)>,
-    /// What is said once it is answered. Markdown, may be empty.
+    /// Feedback after it is answered. Markdown, may be empty.
     pub afterwards: String,
 }
 
-/// What is wrong with a lesson.
+/// An error in a lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong there and what to write.
+    /// The error and the fix.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem in a line.
     pub fn new(line: usize, message: impl Into<String>) -> Self {
         Problem {
             line,
@@ -145,7 +143,7 @@ impl fmt::Display for Problem {
 }
 
 impl Lesson {
-    /// Its episodes and tasks.
+    /// The episodes and tasks.
     pub fn plays(&self) -> impl Iterator<Item = &Play> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Play(play) => Some(&**play),
@@ -153,7 +151,7 @@ impl Lesson {
         })
     }
 
-    /// Its checks, without the questions.
+    /// The checks, without the questions.
     pub fn checks(&self) -> impl Iterator<Item = &Check> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Check(check) => Some(check),
@@ -161,7 +159,7 @@ impl Lesson {
         })
     }
 
-    /// How many checks and questions there are.
+    /// The number of checks and questions.
     pub fn goals(&self) -> usize {
         let pieces = self.pieces.iter();
         pieces
@@ -171,7 +169,7 @@ impl Lesson {
 }
 
 impl Play {
-    /// What makes its environment.
+    /// The recipe of its environment.
     pub fn recipe(&self, registry: &Registry, sources: &[TaskSource]) -> Result<Recipe, Problem> {
         let fault = |message: String| Problem::new(self.line, message);
         if registry.environment(&self.environment).is_err() {
@@ -203,7 +201,7 @@ impl Play {
         })
     }
 
-    /// The recorded actions; none if a student acts.
+    /// The recorded actions; empty if a student acts.
     pub fn recorded(&self) -> Vec<AnyMessage> {
         match &self.recording {
             Recording::Actions(actions) => actions.iter().cloned().map(AnyMessage::from).collect(),
@@ -211,7 +209,7 @@ impl Play {
         }
     }
 
-    /// The recorded actions and those of the solution, which goes on from there.
+    /// The recorded actions followed by those of the solution.
     pub fn solved(&self) -> Vec<AnyMessage> {
         let recorded = self.recorded();
         let before = recorded.len();

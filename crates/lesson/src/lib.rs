@@ -1,12 +1,11 @@
-//! Lessons: a Markdown file with episodes, tasks, checks and hints. `docs/lessons.md` describes the format.
+//! Lessons: Markdown files with episodes, tasks, checks and hints. `docs/lessons.md` describes the format.
 //!
-//! - [`lesson`]: what a lesson consists of; [`parse`] reads it from a file, [`block`] the fields of a block,
-//!   [`actions`] its actions.
-//! - [`goal`]: what a check asks for, as a pure function of an episode.
-//! - [`verify`]: whether the episodes of a lesson can be played and its checks met.
-//! - [`catalog`]: the lessons that come with the page; [`progress`]: what a reader has done.
+//! - [`lesson`]: the data model; [`parse`]: parser of a file, [`block`] of a block's fields, [`actions`] of actions.
+//! - [`goal`]: goals of checks, as pure functions of an episode.
+//! - [`verify`]: verifies that the episodes of a lesson can be played and its checks met.
+//! - [`catalog`]: the built-in lessons; [`progress`]: the progress of a reader.
 //!
-//! Invariants: reading never fails without the line of the fault; raw HTML stays text; nothing here does I/O.
+//! Invariants: every parse error has the line of the fault; raw HTML stays text; nothing here does I/O.
 
 pub mod actions;
 pub mod block;

@@ -1,7 +1,7 @@
-//! Reads a lesson from its file: a head between lines of `---`, then Markdown with blocks of a lesson, which are fenced
-//! code blocks whose info string names their kind.
+//! Parses the file of a lesson: a head between lines of `---`, then Markdown with lesson blocks, which are fenced code
+//! blocks whose info string is their kind.
 //!
-//! All problems are collected, so that an author sees them at once.
+//! All problems are collected, so that an author sees them together.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use volary_agent::Fault;
@@ -12,16 +12,16 @@ use crate::block::{Field, Fields};
 use crate::goal::{self, Goal};
 use crate::lesson::{Check, Lesson, Piece, Play, Problem, Question, Recording};
 
-/// The largest file, in bytes.
+/// The maximum size of a file, in bytes.
 pub const LARGEST: usize = 256 << 10;
-/// The most pieces: each becomes elements of a page.
+/// The maximum number of pieces: each becomes elements of a page.
 const MOST_PIECES: usize = 400;
-/// The most steps of a student's episode.
+/// The maximum number of steps of a student's episode.
 const MOST_STEPS: u64 = 50;
 
 const KINDS: [&str; 6] = ["task", "episode", "check", "hint", "question", "tokens"];
 
-/// The lesson in a file, or all that is wrong with it.
+/// Parses a lesson, or returns all problems.
 pub fn parse(text: &str) -> Result<Lesson, Vec<Problem>> {
     if text.len() > LARGEST {
         let message = format!("the file has more than {} KB", LARGEST >> 10);
@@ -45,12 +45,12 @@ pub fn parse(text: &str) -> Result<Lesson, Vec<Problem>> {
 struct Reader {
     lesson: Lesson,
     problems: Vec<Problem>,
-    /// How many checks and questions there were.
+    /// The number of checks and questions so far.
     goals: usize,
 }
 
 impl Reader {
-    /// Reads the head and returns where the body begins.
+    /// Parses the head and returns the offset of the body.
     fn head(&mut self, text: &str) -> usize {
         let Some(rest) = text.strip_prefix("---\n") else {
             self.problems.push(Problem::new(
@@ -144,7 +144,7 @@ impl Reader {
                             _ => {}
                         }
                     }
-                    // The title of the lesson is the only heading of level 1.
+                    // The title of the lesson is the only level-1 heading.
                     let level = match level {
                         HeadingLevel::H1 | HeadingLevel::H2 => 2,
                         _ => 3,
@@ -249,7 +249,7 @@ impl Reader {
         }))
     }
 
-    /// Every check names an episode or a task, and names are unique.
+    /// Checks that every check refers to an episode or a task, and that names are unique.
     fn refer(&mut self) {
         let mut ids: Vec<&str> = Vec::new();
         let mut problems = Vec::new();
@@ -288,7 +288,7 @@ impl Reader {
     }
 }
 
-/// The kind of block that an unknown word is probably meant for.
+/// The kind of block that an unknown word is probably a misspelling of.
 fn misspelled(word: &str) -> Option<&'static str> {
     let sorted = |word: &str| {
         let mut letters: Vec<char> = word.to_lowercase().chars().collect();

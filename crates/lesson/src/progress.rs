@@ -1,11 +1,12 @@
-//! What a reader has done: which checks of which lesson are met. Kept in the browser as one record with a version.
+//! The progress of a reader: the checks that are met, by lesson. Stored in the browser as one versioned record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 const VERSION: u32 = 1;
-/// The most lessons in the record; the page forgets others. A lesson from elsewhere is remembered by its address.
+/// The maximum number of lessons in the record; further ones are not stored. A lesson from elsewhere is identified by
+/// its address.
 const MOST_LESSONS: usize = 200;
 
 /// The progress in all lessons.
@@ -25,16 +26,16 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Reads a record. One that is damaged or of a later version counts as empty.
+    /// Parses a record. A damaged record, or one of a later version, counts as empty.
     pub fn read(text: &str) -> Progress {
         let read: Option<Progress> = serde_json::from_str(text).ok();
         read.filter(|progress| progress.version == VERSION)
             .unwrap_or_default()
     }
 
-    /// As it is kept.
+    /// Serializes the record.
     pub fn to_text(&self) -> String {
-        // Texts and numbers can always be written.
+        // Texts and numbers can always be serialized.
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -45,12 +46,12 @@ impl Progress {
             .is_some_and(|met| met.contains(&check))
     }
 
-    /// How many checks of a lesson are met.
+    /// The number of checks that are met in a lesson.
     pub fn met(&self, lesson: &str) -> usize {
         self.lessons.get(lesson).map_or(0, BTreeSet::len)
     }
 
-    /// Notes that a check is met; false if it was already.
+    /// Marks a check as met; returns false if it already was, or if the record is full.
     pub fn meet(&mut self, lesson: &str, check: usize) -> bool {
         if self.lessons.len() >= MOST_LESSONS && !self.lessons.contains_key(lesson) {
             return false;
@@ -61,7 +62,7 @@ impl Progress {
             .insert(check)
     }
 
-    /// Forgets a lesson, or all of them.
+    /// Removes the progress in a lesson, or in all of them.
     pub fn reset(&mut self, lesson: Option<&str>) {
         match lesson {
             Some(lesson) => {

@@ -1,4 +1,5 @@
-//! Whether a lesson can be followed: its episodes are played, and the solution of each task must meet its checks.
+//! Verifies that a lesson can be followed: plays its episodes, and checks that the solution of each task meets its
+//! checks.
 
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use volary_trajectory::{Episode, Recipe};
 use crate::goal::Goal;
 use crate::lesson::{Lesson, Play, Problem, Recording};
 
-/// Plays all episodes and solutions of a lesson, and says what is wrong.
+/// Plays all episodes and solutions of a lesson, and returns the problems.
 pub async fn verify(
     lesson: &Lesson,
     registry: &Registry,
@@ -84,7 +85,7 @@ async fn verify_play(
     Ok(())
 }
 
-/// The recording of an episode or a task.
+/// Plays the recording of an episode or a task.
 pub async fn recorded(
     play: &Play,
     recipe: &Recipe,
@@ -109,7 +110,7 @@ pub async fn recorded(
         )
         .await
         .map_err(|error| Problem::new(play.line, error.to_string()))?;
-        // A local environment leaves nothing behind.
+        // A local environment holds no resources.
         let _ = runner.close().await;
     }
     Ok(episode)
@@ -145,7 +146,7 @@ async fn played(
         let recorded = episode.record(stepped.record, stepped.frame);
         recorded.map_err(|error| failed(error.to_string()))?;
     }
-    // A local environment leaves nothing behind.
+    // A local environment holds no resources.
     let _ = runner.close().await;
     Ok(episode)
 }

@@ -1,4 +1,4 @@
-//! Conditions of episodes: what holds, and how they are described.
+//! Conditions on episodes: evaluation and descriptions.
 
 use volary_agent::step_note;
 use volary_core::json::Object;

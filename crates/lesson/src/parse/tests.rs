@@ -1,4 +1,4 @@
-//! Files that are lessons, and files that are not, with the lines of their faults.
+//! Valid and invalid files, with the lines of their faults.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The lessons of the page can be followed, and the catalog says what they are.
+//! The built-in lessons can be followed, and the catalog matches them.
 
 use std::path::Path;
 
