@@ -1,9 +1,8 @@
 //! Policies, and the runner that plays an environment and records the episode.
 //!
-//! - [`policy`]: what a policy is; [`scripted`], [`random`] (by [`draw`]), [`oracle`], [`student`] need no
-//!   model.
-//! - [`model`]: what models are sent and what they answer, for policies that ask one.
-//! - [`runner`]: opens a recipe, steps it, re-runs it up to any step.
+//! - [`policy`]: the policy trait; [`scripted`], [`random`] (by [`draw`]), [`oracle`], [`student`] need no model.
+//! - [`model`]: requests to models and their answers, for policies that call one.
+//! - [`runner`]: opens a recipe, steps it, replays it up to any step.
 //! - [`mod@rollout`]: plays a whole episode of an environment under a policy, with limits.
 //! - [`evaluation`]: many tasks × policies × repeats: plan, schedule, results.
 //! - [`statistics`]: estimates and intervals for the results of many episodes.

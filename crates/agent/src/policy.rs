@@ -1,28 +1,27 @@
-//! What a policy is: something that looks at the episode so far and says what to do.
+//! The policy trait: a policy chooses the next action from the episode so far.
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_core::{Frame, Tool, ToolRequestMessage};
 use volary_trajectory::Episode;
 
-/// What a policy sees.
+/// What a policy sees before it decides.
 pub struct PolicyInput<'a> {
-    /// The episode so far: its start, its steps.
+    /// The episode so far.
     pub episode: &'a Episode,
-    /// The tools on offer.
+    /// The available tools.
     pub tools: &'a [Tool],
-    /// The latest frame.
     pub frame: &'a Frame,
 }
 
-/// What a policy wants.
+/// The decision of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
-    /// Take this action.
+    /// Takes an action.
     Act(ToolRequestMessage),
-    /// There is nothing more to do (a script came to its end).
+    /// Ends the episode (a script is finished).
     End {
-        /// Why, for people.
+        /// For display.
         reason: Text,
     },
 }
@@ -35,29 +34,29 @@ pub enum PolicyError {
     #[error("The policy {policy} cannot act here: {reason}")]
     Unfit {
         policy: Text,
-        /// Why it can't.
+        /// The explanation.
         reason: Text,
     },
 }
 
-/// Something that decides on actions. Deterministic ones give the same decision for the same
-/// input, so that an episode can be cut and continued.
+/// Chooses actions. Deterministic policies return the same decision for the same input, so that an episode can be
+/// truncated and continued.
 pub trait Policy {
-    /// Its name, as an episode records it.
+    /// The name that an episode records.
     fn name(&self) -> Text;
 
-    /// Decides.
+    /// Chooses the next action.
     fn act<'a>(
         &'a mut self,
         input: PolicyInput<'a>,
     ) -> LocalBoxFuture<'a, Result<Decision, PolicyError>>;
 
-    /// What is noted with the step of the last action: a fault, named by the policy that made it.
+    /// The note on the step of the last action: a fault, named by the policy that made it.
     fn note(&self) -> Option<Text> {
         None
     }
 
-    /// What there is to say of the episode when it has ended.
+    /// A remark about the episode after it has ended.
     fn afterword(&self) -> Option<Text> {
         None
     }

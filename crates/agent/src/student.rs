@@ -1,7 +1,7 @@
-//! A scripted student: a policy that makes one typical fault of an agent and names it.
+//! A scripted student: a policy that makes one typical mistake of agents and names it.
 //!
-//! Invariants: what it does in a step follows from the seed, the fault and the episode so far. It needs no model, and no
-//! oracle; where the environment has one, all steps without the fault are the oracle's.
+//! Invariants: each action follows from the seed, the fault and the episode so far. It needs neither model nor oracle;
+//! if the environment has an oracle, all steps without the fault are the oracle's.
 
 mod fault;
 
@@ -20,10 +20,10 @@ use crate::random::arguments;
 
 pub use fault::Fault;
 
-/// Tools that no environment has.
+/// Tool names that exist in no environment.
 const INVENTED: [&str; 4] = ["search_web", "ask_expert", "solve", "final_answer"];
 
-/// Makes one fault, and otherwise acts as the oracle does, or at random without one.
+/// Makes one fault, and otherwise acts like the oracle, or at random without one.
 #[derive(Clone)]
 pub struct Student {
     fault: Option<Fault>,
@@ -32,14 +32,14 @@ pub struct Student {
     note: Option<Text>,
 }
 
-/// What the student does in one step.
+/// The action of one step, and whether it is the fault.
 struct Turn {
     action: ToolRequestMessage,
     is_fault: bool,
 }
 
 impl Student {
-    /// A student with a fault. `oracle` takes the steps without it.
+    /// Creates a student with a fault. `oracle` takes the other steps.
     pub fn new(fault: Fault, seed: u64, oracle: Option<Oracle>) -> Self {
         Student {
             fault: Some(fault),
@@ -49,7 +49,7 @@ impl Student {
         }
     }
 
-    /// A student whose fault follows from the seed. Two of seven seeds make none.
+    /// Creates a student whose fault follows from the seed. Two of seven seeds have none.
     pub fn varied(seed: u64, oracle: Option<Oracle>) -> Self {
         let choices = Fault::ALL.into_iter().map(Some).chain([None, None]);
         let choices: Vec<Option<Fault>> = choices.collect();
@@ -62,7 +62,7 @@ impl Student {
         }
     }
 
-    /// The fault that it makes; `None` for a student without one.
+    /// The fault; `None` for a student without one.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
@@ -120,13 +120,13 @@ impl Student {
             }),
             (Fault::GivesUp, _) => None,
             (Fault::ConfidentlyWrong, 0) => Some(self.wrong_answer(input)),
-            // It is sure that it is done.
+            // The student claims to be done.
             (Fault::ConfidentlyWrong, _) => None,
             (Fault::WrongTool | Fault::MalformedJson, _) => self.good(input, step),
         }
     }
 
-    /// What a student without faults does.
+    /// The turn of a student without faults.
     fn good(&self, input: &PolicyInput<'_>, step: usize) -> Option<Turn> {
         let action = match &self.oracle {
             Some(oracle) => oracle.action(input)?,
@@ -146,7 +146,7 @@ impl Student {
         Random::new(self.seed).fork(&format!("step {step}"))
     }
 
-    /// A call that can be answered but does not lead to the goal, the same in each step.
+    /// A valid call that does not lead to the goal, the same in each step.
     fn detour(&self, input: &PolicyInput<'_>) -> Option<(Text, Object)> {
         let mut random = self.random(0);
         let solving = self.solving_tool(input);
@@ -159,7 +159,7 @@ impl Student {
         Some((tool.info.name.clone(), arguments))
     }
 
-    /// The tool that the oracle would call now.
+    /// The tool that the oracle would call next.
     fn solving_tool(&self, input: &PolicyInput<'_>) -> Option<Text> {
         let action = self.oracle.as_ref()?.action(input)?;
         let call = action.tool_calls.first()?;
@@ -211,7 +211,7 @@ impl Student {
             Some(call) => {
                 let arguments = Json::Object(call.function.arguments).to_python_text();
                 let name = &call.function.name;
-                // The brace of the object is missing.
+                // The closing brace is missing.
                 format!("{{\"name\": \"{name}\", \"arguments\": {arguments}")
             }
             None => "{\"name\": ".to_owned(),
@@ -293,7 +293,7 @@ fn said(words: &str) -> ToolRequestMessage {
     }
 }
 
-/// The numbers in the opening messages of an episode, as they are written.
+/// The numbers in the opening messages of an episode, as written.
 fn numbers(episode: &Episode) -> Vec<String> {
     let messages = episode.start.iter();
     let text: String = messages
@@ -307,7 +307,7 @@ fn numbers(episode: &Episode) -> Vec<String> {
         .collect()
 }
 
-/// Another value of the same kind.
+/// Another value of the same type.
 fn wrong(value: &Json, random: &mut Random) -> Json {
     if let Some(number) = value.as_i64() {
         return (number + 1 + random.range(0..=8)).into();

@@ -1,21 +1,20 @@
-//! Models as policies: what is asked of a model, what it answers, and how each provider says that
-//! on the wire.
+//! Models as policies: requests, answers, and the wire format of each provider.
 //!
-//! Everything here is sans-I/O: a [`Provider`] turns a [`ModelRequest`] into an [`HttpRequest`], and
-//! the bytes of the reply into an [`Answer`]. The caller moves the bytes.
+//! Everything here is sans-I/O: a [`Provider`] encodes a [`ModelRequest`] as an [`HttpRequest`], and decodes the bytes
+//! of the reply to an [`Answer`]. The caller transfers the bytes.
 //!
 //! On the wire:
-//! - [`request`], [`answer`], [`error`]: the words that all providers share.
+//! - [`request`], [`answer`], [`error`]: types that all providers share.
 //! - [`history`]: messages as turns that every provider accepts.
-//! - [`sse`]: server-sent events; [`reply`]: bytes of a reply to deltas and the answer.
+//! - [`sse`]: server-sent events; [`reply`]: decodes a reply's bytes to deltas and the answer.
 //! - [`openai_chat`], [`openai_responses`], [`anthropic`], [`gemini`], [`mistral`], [`sglang`]: the providers.
-//! - [`parameter_fallback`]: what to do without when a model refuses a request.
+//! - [`parameter_fallback`]: parameters to drop when a model rejects a request.
 //!
 //! Above it:
 //! - [`selector`]: aviary's ToolSelector and its ledger, over any of them; [`selection`]: answer to action.
-//! - [`connection`]: where models are found; [`diagnosis`]: why one can't be reached, and what to do.
-//! - [`exchange`]: what went over the wire, as it is kept; [`redactor`]: deltas without the key.
-//! - [`retry`]: whether and when to try again; [`limits`]: when to stop; [`price`]: what it cost.
+//! - [`connection`]: addresses and options of models; [`diagnosis`]: why a model is unreachable, and what to do.
+//! - [`exchange`]: the stored record of a request and its reply; [`redactor`]: deltas without the key.
+//! - [`retry`]: whether and when to retry; [`limits`]: when to stop; [`price`]: the cost.
 
 pub mod answer;
 pub mod anthropic;

@@ -1,4 +1,4 @@
-//! The faults of the scripted student: their names in forms, files and lessons.
+//! The faults of the scripted student, with their names in forms, files and lessons.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,20 +6,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// It repeats a call that does not help.
+    /// Repeats a call that does not help.
     Loop,
-    /// It calls a tool that does not exist or does not fit.
+    /// Calls a tool that does not exist or does not fit.
     WrongTool,
-    /// It writes a call as text with broken JSON, so that no call can be read.
+    /// Writes a call as text with invalid JSON, so that no call can be parsed.
     MalformedJson,
-    /// It stops before the task is solved.
+    /// Stops before the task is solved.
     GivesUp,
-    /// It gives a wrong answer and claims to be sure.
+    /// Returns a wrong answer and claims to be sure.
     ConfidentlyWrong,
 }
 
 impl Fault {
-    /// All faults, in the order of display.
     pub const ALL: [Fault; 5] = [
         Fault::Loop,
         Fault::WrongTool,
@@ -28,7 +27,7 @@ impl Fault {
         Fault::ConfidentlyWrong,
     ];
 
-    /// Its name in forms and lessons.
+    /// The name in forms and lessons.
     pub const fn name(self) -> &'static str {
         match self {
             Fault::Loop => "loop",
@@ -39,13 +38,13 @@ impl Fault {
         }
     }
 
-    /// The fault with a name, in any case of letters.
+    /// Parses a name, ignoring case.
     pub fn of_name(name: &str) -> Option<Fault> {
         let mut all = Fault::ALL.into_iter();
         all.find(|fault| fault.name().eq_ignore_ascii_case(name.trim()))
     }
 
-    /// What a step with this fault is noted as.
+    /// The note on a step with this fault.
     pub const fn note(self) -> &'static str {
         match self {
             Fault::Loop => "Fault: loop. The student repeats a call that does not help.",

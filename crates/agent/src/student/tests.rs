@@ -1,4 +1,4 @@
-//! The student's faults in real environments: that they come about, repeat for a seed, and are named.
+//! The student's faults in real environments: they occur, are reproducible for a seed, and are named.
 
 use std::rc::Rc;
 
@@ -130,7 +130,7 @@ fn a_fault_that_does_not_end_the_episode_is_made_good() {
 #[test]
 fn the_same_seed_plays_the_same_in_every_environment() {
     for entry in volary_envs::registry().environments {
-        // One waits, one reads the web, and one breaks down on purpose.
+        // One waits, one fetches pages, and one crashes on purpose.
         if ["slow", "hotpotqa", "faults"].contains(&entry.name) {
             continue;
         }
