@@ -1,7 +1,7 @@
-//! Tools that take their time: to see timeouts, concurrency, and tools that must run alone.
+//! Slow tools that demonstrate timeouts, concurrency, and tools that must run alone.
 //!
-//! Without configuration it is the environment of aviary's own tests: each tool takes far longer
-//! than it may, so every call of one fails. The tasks of [`DATASET`] show calls that are in time first.
+//! Without configuration it is the environment of aviary's own tests: each tool takes far longer than its timeout, so
+//! every call fails. The tasks of [`DATASET`] first show calls that are in time.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -22,7 +22,6 @@ use crate::datasets::out_of_range;
 use crate::settings::Settings;
 use crate::tool_environment::{ToolEnvironment, ToolState, answered};
 
-/// The entry in the registry.
 pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: "slow",
     summary: "Slow tools that show timeouts and concurrency.",
@@ -43,7 +42,7 @@ pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     oracle: None,
 };
 
-/// Tasks that show what the environment is for: calls in time first, then calls over their limit.
+/// Tasks that demonstrate the environment: calls in time first, then calls over their limit.
 pub const DATASET: DatasetEntry = DatasetEntry {
     name: "slow_calls",
     summary: "Slow calls: in time, concurrent, and over their limit.",
@@ -54,7 +53,7 @@ pub const DATASET: DatasetEntry = DatasetEntry {
     },
 };
 
-/// The longest time that can be configured.
+/// The maximum duration that can be configured, in seconds.
 const MOST_SECONDS: f64 = 3600.0;
 
 thread_local! {
@@ -217,7 +216,7 @@ impl TaskDataset for SlowCalls {
     }
 }
 
-/// When each call began and how long it took, from the times in the replies.
+/// The start and duration of each call, from the times in the replies.
 fn view(input: &ViewInput<'_>) -> View {
     let exchanges = exchanges(input.messages);
     let first = exchanges

@@ -1,9 +1,8 @@
 //! The host names that the server accepts.
 //!
-//! A server on a loopback address can be called by every page in a browser on this machine.
-//! With DNS rebinding a site resolves its own name to 127.0.0.1; the browser then treats the server
-//! as part of that site and lets its scripts read every reply. Such requests still have the site's
-//! name in `Host`, so they are rejected by that name.
+//! Every page in a browser on this machine can send requests to a server on a loopback address. With DNS rebinding a
+//! site resolves its own name to 127.0.0.1; the browser then treats the server as part of that site and lets its scripts
+//! read every reply. Such requests still have the site's name in `Host`, so they are rejected by that name.
 //!
 //! Requests without a `Host` are allowed: every browser sends one.
 
