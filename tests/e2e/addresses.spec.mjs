@@ -1,4 +1,4 @@
-// Files from addresses: read while they load, opened by a link, cancelled, interrupted.
+// Files from addresses: shown while they load, opened by a link, cancelled, interrupted.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

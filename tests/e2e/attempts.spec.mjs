@@ -1,4 +1,4 @@
-// What remains after an attempt: drafts stay; notices and unfinished turns are removed.
+// State after an attempt: drafts stay; notices and unfinished turns are removed.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// Environments run by hand.
+// Environments played by hand in the playground.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

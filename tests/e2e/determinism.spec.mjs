@@ -1,4 +1,4 @@
-// Natively recorded episodes replay in the browser bit for bit. A native test checks the recordings
+// Natively recorded episodes replay bit for bit in the browser. A native test checks the recordings
 // (crates/agent/tests/play/recordings.rs).
 
 import assert from "node:assert/strict";

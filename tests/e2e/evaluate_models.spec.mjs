@@ -1,4 +1,4 @@
-// Evaluations with a model as policy: cost, faults, and that nothing is paid for twice.
+// Evaluations with a model as policy: cost, faults, and no duplicate charges.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// Reading results of evaluations: the list, comparisons, tasks and failures, the estimate.
+// Results of evaluations: the list, comparisons, tasks and failures, the cost estimate.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

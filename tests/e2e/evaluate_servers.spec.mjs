@@ -1,4 +1,4 @@
-// Evaluations whose environments are on task dataset servers.
+// Evaluations with environments on task dataset servers.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

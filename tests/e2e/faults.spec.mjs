@@ -1,4 +1,4 @@
-// Environments and inputs that misbehave: the page reports it and continues.
+// Misbehaving environments and invalid inputs: the page reports them and continues.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// What a first visit loads, what it does not load, and what happens if a lazy part fails to load.
+// The requests of a first visit, the parts that load lazily, and failures to load a lazy part.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,5 @@
-// Rollouts of a model behind SGLang's /generate: prompts from a chat template, tokens and masks with the episode, faults.
+// Rollouts of a model behind SGLang's /generate: prompts from a chat template, tokens and masks in the episode,
+// faults.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

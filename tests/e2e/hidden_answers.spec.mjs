@@ -1,4 +1,4 @@
-// Fields that only a reviewer may see: the right answer is hidden from the player until the episode is done.
+// Reviewer-only fields: the correct answer is hidden from the player until the episode is done.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,5 +1,5 @@
 // Five hundred hostile texts in every text of every format are shown as plain text. No script runs, nothing is
-// fetched, nothing is logged to the console (every visit checks both), and axe finds nothing.
+// fetched, nothing is logged to the console (every visit checks both), and axe reports nothing.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Keyboard only.
+// Keyboard-only operation.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// Settings: where keys are stored, removing them, and that no key occurs anywhere else.
+// API keys in the settings: storage, removal, and no occurrence of a key anywhere else.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// Large files: they are stored unchanged, and the library knows the byte range of each trajectory.
+// Large files: they are stored unchanged, and the library stores the byte range of each trajectory.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Long episodes stay light.
+// Performance of long episodes: the document contains only a few of the steps.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// Every environment at both sizes and in both themes: nothing overflows, axe finds nothing.
+// Every environment at both sizes and in both themes: nothing overflows, axe reports nothing.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

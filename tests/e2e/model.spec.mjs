@@ -1,5 +1,5 @@
-// A model acts with the user's own key: against a scripted server, and against a third-party server. Faults are
-// in model_faults.spec.mjs.
+// A model acts with the user's key: against a scripted server, and against a third-party server. Faults are in
+// model_faults.spec.mjs.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// The page without a connection, after one visit. The site must be built by `cargo xtask build`, which lists the files.
+// Offline use after one visit. The site must be built by `cargo xtask build`, which lists the files.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// What the page loads, and from where.
+// Requests of the page and their origins, its Content-Security-Policy, and framing by other sites.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// What environments need from outside: pages of a wiki, a model that plays the customer, a person who does.
+// Requests of environments to the outside: wiki pages, a model in the role of the customer, a person in that role.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// Environments that users write in Python: written, broken, mended, played, stopped, shared.
+// User-written Python environments: edited, broken, fixed, played, stopped, shared.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,5 +1,5 @@
-// The golden cases of messages, tools, environments and execution in the page: real fhaviary does them in its sandbox,
-// and the harness of crates/golden compares what came out with ours.
+// The golden cases of messages, tools, environments and execution in the page: real fhaviary runs them in the
+// sandbox, and the harness of crates/golden compares the results with Volary's.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

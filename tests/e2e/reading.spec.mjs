@@ -1,4 +1,4 @@
-// Reading one episode: Markdown, folding, search, highlights, links, notes, changes of the state, Check, forks,
+// Reading one episode: Markdown, collapsing, search, highlights, links, notes, state history, Check, forks,
 // side-by-side comparison.
 
 import assert from "node:assert/strict";

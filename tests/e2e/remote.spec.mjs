@@ -1,4 +1,4 @@
-// Environments on task dataset servers, ours and the original's: connect, play, disconnect, reconnect.
+// Environments on task dataset servers, Volary's and the original's: connect, play, disconnect, reconnect.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// Review: trajectories of other tools are read, searched, compared and continued.
+// Review: trajectories of other tools are imported, searched, compared and continued.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

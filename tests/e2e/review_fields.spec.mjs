@@ -1,4 +1,4 @@
-// Review: records of an unknown shape whose members a person maps, labels on keys, the chart, and lanes with subagents.
+// Review: mapping of records with an unknown shape, keyboard labels, the chart, and lanes with subagents.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

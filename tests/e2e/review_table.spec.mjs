@@ -1,4 +1,4 @@
-// Review: the table's view in the address, the way from failure to failure, and why an episode failed.
+// Review: the table's view in the address, navigation between failures, and the cause of a failure.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// The sandbox of Python in Chromium, Firefox and WebKit: no probe reaches anything, and in the same browser every
-// probe reaches something from a worker without policies.
+// The Python sandbox in Chromium, Firefox and WebKit: no probe succeeds, and in the same browser every probe
+// succeeds from a worker without policies.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,5 +1,5 @@
-// The library when the browser stores nothing, or runs out of space: what is reported, and that no imported
-// data is lost.
+// The library when the browser refuses to store data, or runs out of space: the report, and that no imported data
+// is lost.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// tau-bench from the user's own copy of its checkout, here an invented one.
+// tau-bench from the user's copy of its checkout, here an invented one.
 
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";

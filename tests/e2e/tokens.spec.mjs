@@ -1,4 +1,4 @@
-// Tokens below the messages of a rollout: strips with their mask, a tokenizer that is kept, counts in the table.
+// Tokens below the messages of a rollout: strips with their mask, a stored tokenizer, counts in the table.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

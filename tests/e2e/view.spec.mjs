@@ -1,4 +1,4 @@
-// `volary view`: a folder in the browser, while it grows.
+// `volary view`: a folder in the browser, and live updates while files are written.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-// Alternative ways: raw JSON instead of forms, playback instead of arrow keys, the clipboard.
+// Alternative inputs: raw JSON instead of forms, playback instead of arrow keys, the clipboard.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// Connections to models in the settings, as a person uses them: everything is found by role and accessible name.
+// Connections to models in the settings: elements are found by role and accessible name.
 
 import { Provider } from "../../support/provider.mjs";
 import { visit } from "./browser.mjs";

@@ -1,4 +1,4 @@
-// The page's database as it is stored: for journeys that damage it, or restore one of an earlier version.
+// Access to the page's database: to damage it, or to restore one of an earlier version.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";

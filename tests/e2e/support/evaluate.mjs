@@ -1,4 +1,4 @@
-// Evaluations as a person uses them: everything is found by role and accessible name.
+// Actions on the evaluation pages: elements are found by role and accessible name.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -1,7 +1,7 @@
-// A server that speaks SGLang's /generate on this machine. Its tokens are bytes and the marks of ChatML, as
-// `byteTokenizer` of tokens.mjs has them.
+// A local server with SGLang's /generate endpoint. Its tokens are bytes and the delimiters of ChatML, as in
+// `byteTokenizer` of tokens.mjs.
 //
-// `script` is used up in order. A turn is a text, a function of the prompt that gives one, or a fault:
+// `script` is consumed in order. A turn is a text, a function from the prompt to a text, or a fault:
 //   {html: true}, {body: ""}, {status: 503}, {abort: "why"}, {text, finish: "length"}, {text, ids: [..]}
 
 import { once } from "node:events";

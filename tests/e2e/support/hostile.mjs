@@ -1,4 +1,4 @@
-// Texts that try to run, to be fetched, or to be mistaken for something else; and files of every format that
+// Texts that try to execute, to be fetched, or to be mistaken for something else; and files of every format that
 // consist of such texts.
 
 import { readFileSync } from "node:fs";

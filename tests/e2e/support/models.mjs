@@ -1,4 +1,4 @@
-// A model for the page: a connection as left by an earlier visit, and the playground with the policy Model.
+// A model for the page: a connection stored by an earlier visit, and the playground with the policy Model.
 
 import { STORY } from "../../support/aimock.mjs";
 import { HOME, visit } from "./browser.mjs";

@@ -1,5 +1,5 @@
-// Firefox and WebKit, driven over WebDriver: just enough for a smoke journey. Elements are found by XPath, which both
-// clients have.
+// Firefox and WebKit, driven over WebDriver: the minimum for a smoke journey. Elements are found by XPath, which
+// both clients support.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

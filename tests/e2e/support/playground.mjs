@@ -1,4 +1,4 @@
-// The playground as a person uses it: everything is found by role and accessible name.
+// Actions in the playground: elements are found by role and accessible name.
 
 import assert from "node:assert/strict";
 

@@ -1,6 +1,6 @@
-// Probes of the sandbox in which Python runs: ways in which code in a worker reaches the network, the page's storage or
-// other pages. Each is a JavaScript expression with `A`, an address of a listener; it reaches what it is after if its
-// promise resolves or if the listener is asked. The same probes run in a plain worker, where they must leak.
+// Probes of the Python sandbox: attempts of code in a worker to reach the network, the page's storage or other
+// pages. Each is a JavaScript expression with `A`, the address of a listener; it succeeds if its promise resolves
+// or if the listener receives a request. The same probes run in a plain worker, where they must succeed.
 
 import { createServer } from "node:http";
 

@@ -1,4 +1,4 @@
-// Task dataset servers: ours, the original's, and a scripted one that misbehaves.
+// Task dataset servers: Volary's, the original's, and a scripted one that misbehaves.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";

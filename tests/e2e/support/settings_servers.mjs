@@ -1,4 +1,4 @@
-// The section of the settings where servers are connected, as a person uses it.
+// Actions in the settings section for servers.
 
 import { visit } from "./browser.mjs";
 import { Playground } from "./playground.mjs";

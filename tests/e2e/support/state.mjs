@@ -1,4 +1,4 @@
-// What a page stores and shows, to search it for secrets; and waiting for conditions outside the page.
+// The stored and displayed data of a page, to search it for secrets; and polling for conditions outside the page.
 
 import assert from "node:assert/strict";
 

@@ -1,4 +1,4 @@
-// A small invented checkout with the layout of tau-bench, and the part of the page that takes it.
+// A small invented checkout with the layout of tau-bench, and the part of the page that imports it.
 
 import { zippedTexts } from "./zip.mjs";
 

@@ -1,4 +1,4 @@
-// Rollouts of slime with tokens, and a tokenizer that knows bytes and the marks of ChatML.
+// Rollouts of slime with tokens, and a tokenizer for bytes and the delimiters of ChatML.
 
 export const SPECIALS = ["<|im_start|>", "<|im_end|>"];
 
