@@ -207,7 +207,7 @@ pub struct StoredResult<E> {
 /// How a stored draft changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DraftChange {
-    /// The draft stays as it is.
+    /// There is no draft.
     None,
     /// It is stored.
     Put(Draft),

@@ -235,7 +235,7 @@ impl FrameHistory {
         self.entries.get(index).map(|entry| &entry.patch)
     }
 
-    /// Rebuilds a frame.
+    /// Rebuilds a frame; `None` if the index is out of range.
     pub fn get(&self, index: usize) -> Option<Frame> {
         if index + 1 == self.len() {
             return Some(self.last.clone());

@@ -8,7 +8,7 @@ use volary_remote::task;
 use volary_trajectory::passages::call_text;
 use volary_trajectory::{Episode, Recipe};
 
-/// The author of an environment's choice and its actions.
+/// The origin of an environment's choice and of its actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Author {
     /// The user, in this page.

@@ -120,12 +120,12 @@ pub enum Change {
         /// The action to repeat.
         action: AnyMessage,
     },
-    /// The environment was lost, and the outcome of the action is unknown; the record so far is stored.
+    /// The environment was lost, and the outcome of the action is unknown; the record so far is preserved.
     Lost {
         /// The cause, as far as it is known.
         reason: Text,
     },
-    /// The worker crashed; the record so far is stored.
+    /// The worker crashed; the record so far is preserved.
     Crashed {
         /// The cause, as far as it is known.
         message: Text,

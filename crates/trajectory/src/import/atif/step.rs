@@ -263,8 +263,8 @@ impl Judged {
         }
     }
 
-    /// Applies the values to the last step. Returns whether there was a reward. The failure is not applied where the
-    /// results of the calls repeat it.
+    /// Applies the values to the last step. Returns whether there was a reward. A failure replaces the results of the
+    /// calls, which repeat it.
     fn apply(self, transcript: &mut Transcript) -> bool {
         let Some(step) = transcript.last_mut() else {
             return false;
