@@ -46,6 +46,9 @@ const TOOLS: [&str; 32] = [
 /// The maximum number of arguments of a call.
 const MOST: usize = 32;
 
+/// The maximum length of an argument's name, in bytes.
+const LONGEST_NAME: usize = 63;
+
 /// Moves the call that a message's text contains as tags out of the text.
 pub(super) fn with_call(said: ImportedMessage) -> ImportedMessage {
     let AnyMessage::Plain(plain) = &said.message else {
@@ -87,10 +90,14 @@ fn arguments(mut inner: &str) -> Object {
     while found.len() < MOST
         && let Some((_, rest)) = inner.split_once('<')
     {
-        let name = rest.split_once('>').map(|(name, _)| name);
+        // Only the beginning is searched: a text of many `<` would take quadratic time otherwise.
+        let end = rest
+            .bytes()
+            .take(LONGEST_NAME + 1)
+            .position(|byte| byte == b'>');
+        let name = end.and_then(|end| rest.get(..end));
         let name = name.filter(|name| {
             !name.is_empty()
-                && name.len() < 64
                 && name
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
