@@ -310,7 +310,8 @@ for (const size of Object.keys(SIZES)) {
       await page.getByRole("button", { name: "Compare" }).click();
       await page.getByText(/3 episodes side by side.*same actions for 1 step/).waitFor();
       const grid = page.getByRole("table", { name: "Steps side by side" });
-      assert.equal(await grid.getByRole("row").count(), 4);
+      // The head, three steps, and the totals.
+      assert.equal(await grid.getByRole("row").count(), 5);
       await grid.getByRole("cell", { name: /blue/ }).getByRole("link").click();
       await page.waitForURL(/#\/review\/b\?step=2/);
       await review.transcript.getByText("blue").first().waitFor();
