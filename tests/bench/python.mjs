@@ -98,6 +98,10 @@ async function rate(page, source, checked) {
 
 /** Runs an endless loop and stops it: milliseconds from the click until Python is ready again, by a worker in reserve. */
 async function stop(page) {
+  // The first answer of a worker starts the next one in reserve.
+  await write(page, DUMMY);
+  await checked(page, "LongDummy is ready to be played");
+  await page.waitForTimeout(SPARE);
   await write(page, LOOP);
   await page.getByRole("button", { name: "Save and check" }).click();
   const button = page.getByRole("button", { name: "Stop Python" });
@@ -105,10 +109,7 @@ async function stop(page) {
   await page.waitForFunction(() => document.querySelector('[aria-label="Python"]').textContent.includes("running"));
   const took = page.evaluate(until, { selector: '[aria-label="Python"]', start: "Python is ready" });
   await button.click();
-  const milliseconds = await took;
-  // The next worker in reserve starts meanwhile.
-  await page.waitForTimeout(SPARE);
-  return milliseconds;
+  return await took;
 }
 
 /** In the page: milliseconds from the next click until the text of an element begins with these words. */
