@@ -93,7 +93,7 @@ pub enum HttpError {
     /// Nothing was received for too long.
     #[error("No data was received for {seconds} s.")]
     Silent {
-        /// The timeout.
+        /// The time limit that was reached.
         seconds: u32,
     },
     /// The connection broke within the body.

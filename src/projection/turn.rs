@@ -46,7 +46,7 @@ pub enum Stage {
     Taking,
     /// The request failed and will be retried.
     Waiting {
-        /// The error.
+        /// Why the request failed, as shown to the user.
         why: String,
         /// The time of the retry on the page's clock.
         until: f64,

@@ -32,11 +32,7 @@ pub enum Decision {
 pub enum PolicyError {
     /// The policy does not fit the environment.
     #[error("The policy {policy} cannot act here: {reason}")]
-    Unfit {
-        policy: Text,
-        /// The explanation.
-        reason: Text,
-    },
+    Unfit { policy: Text, reason: Text },
 }
 
 /// Chooses actions. Deterministic policies return the same decision for the same input, so that an episode can be

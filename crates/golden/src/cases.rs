@@ -42,7 +42,6 @@ pub enum HarnessError {
     #[error("{}: can't be read: {error}", path.display())]
     Unreadable {
         path: PathBuf,
-        /// The cause.
         error: std::io::Error,
     },
     /// The directory contains no case files.

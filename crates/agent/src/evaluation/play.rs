@@ -25,7 +25,7 @@ pub struct Job {
     pub name: Text,
     /// The recipe of the environment.
     pub recipe: Recipe,
-    /// The policy.
+    /// What chooses the actions.
     pub actor: Actor,
     pub policy_seed: u64,
     /// The maximum number of steps.

@@ -13,7 +13,7 @@ use crate::{PolicyError, RunnerError};
 pub struct CellResult {
     /// The index of the cell in the plan.
     pub cell: usize,
-    /// The outcome.
+    /// Whether the episode counts or was aborted.
     pub status: Status,
     /// The sum of the rewards.
     pub reward: f64,
@@ -57,7 +57,6 @@ pub enum Status {
 /// Why an episode was aborted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The category.
     pub kind: FailureKind,
     /// What failed and why, for people.
     pub message: Text,

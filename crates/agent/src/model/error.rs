@@ -37,7 +37,7 @@ pub enum ModelError {
     Malformed {
         /// The expected format.
         format: &'static str,
-        /// The violation.
+        /// How the reply departs from the format.
         reason: Text,
     },
     /// The stream ended before the answer did.
@@ -55,15 +55,12 @@ pub enum ModelError {
     /// The connection timed out. Reported by the sender.
     #[error("The provider sent nothing for {seconds} s, so the request was stopped.")]
     Silent {
-        /// The timeout.
+        /// The time limit that was reached.
         seconds: u32,
     },
     /// A turn of a rollout cannot be rendered, read or recorded.
     #[error("The rollout cannot continue: {reason}")]
-    Rollout {
-        /// The cause.
-        reason: Text,
-    },
+    Rollout { reason: Text },
     /// The answer was cut off at the token limit.
     #[error(
         "The response reached the token limit before an action was complete. Raise the maximum \

@@ -32,7 +32,7 @@ pub struct Exchange {
     pub body: Text,
     /// The reply; `None` if there was none.
     pub reply: Option<KeptReply>,
-    /// The durations.
+    /// How long the parts of the exchange took.
     pub timing: Timing,
     /// The number of tries, including this one.
     pub tries: u32,

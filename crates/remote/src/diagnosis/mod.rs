@@ -56,7 +56,6 @@ impl Trouble {
 /// A problem, its cause and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The category.
     pub trouble: Trouble,
     /// What failed: a sentence.
     pub what: String,

@@ -11,7 +11,6 @@ pub enum TemplateError {
     Failed {
         /// The line, from 1, if it is known.
         line: Option<usize>,
-        /// The cause.
         reason: String,
     },
     /// The template rejected the messages with `raise_exception`.

@@ -60,7 +60,6 @@ pub enum Trouble {
 /// A problem, its cause and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The category.
     pub trouble: Trouble,
     /// What failed: a sentence.
     pub what: String,

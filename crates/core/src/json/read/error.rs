@@ -43,7 +43,6 @@ pub enum ReadProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: line {line} column {column} (char {position})")]
 pub struct ReadError {
-    /// The error.
     pub problem: ReadProblem,
     /// The line, from 1.
     pub line: usize,
