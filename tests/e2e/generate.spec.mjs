@@ -133,23 +133,36 @@ test("prompts can be sent as tokens", () =>
   }));
 
 /** Each fault comes after a step. */
-for (const [name, fault, words, tokenizer] of [
+const FAULTS = [
   ["a web page", { html: true }, "it is a web page"],
   ["nothing", { body: "" }, "it is empty"],
   ["a text without words", { text: "<|im_end|>" }, "The model said nothing"],
-  ["an abort", { abort: "the worker shuts down" }, "it aborted the generation: the worker shuts down"],
   ["a cut text", { text: "Good eve", finish: "length" }, "reached the token limit"],
   ["a broken call", { text: "<tool_call>\n5\n</tool_call><|im_end|>" }, "can't be parsed"],
-  ["tokens of another text", { text: "Hello<|im_end|>", ids: encode("Hallo<|im_end|>") }, "do not decode to its text", byteTokenizer()],
-  ["tokens of another model", { text: "Hello<|im_end|>", ids: [99_999, 257] }, "another model's", byteTokenizer()],
+  ["an abort", { abort: "the worker shuts down" }, "it aborted the generation: the worker shuts down"],
+];
+/** Those that only a tokenizer shows. */
+const TOKEN_FAULTS = [
+  ["tokens of another text", { text: "Hello<|im_end|>", ids: encode("Hallo<|im_end|>") }, "do not decode to its text"],
+  ["tokens of another model", { text: "Hello<|im_end|>", ids: [99_999, 257] }, "another model's"],
+];
+for (const [what, faults, tokenizer] of [
+  ["a reply", FAULTS],
+  ["its tokens", TOKEN_FAULTS, byteTokenizer()],
 ]) {
-  test(`fault: ${name} ends the run at its step, and the tokens so far are kept`, () =>
+  test(`each fault of ${what} ends the run at its step, and the tokens so far are kept`, () =>
     played({ tokenizer }, async (playground, page) => {
-      server.reset("Good morning.", fault);
-      await playground.button("Run").click();
-      await playground.alert.filter({ hasText: words }).first().waitFor();
-      await playground.says("1 step");
-      await playground.dismissAlert();
+      for (const [name, fault, words] of faults) {
+        await test.step(name, async () => {
+          server.reset("Good morning.", fault);
+          await playground.button("Reset").click();
+          await playground.says("0 steps");
+          await playground.button("Run").click();
+          await playground.alert.filter({ hasText: words }).first().waitFor();
+          await playground.says("1 step");
+          await playground.dismissAlert();
+        });
+      }
       await review(page);
       const trained = encode("Good morning.").length + 2;
       await bar(page).getByText(`${trained} trained`).waitFor();

@@ -24,24 +24,26 @@ const FAULTS = [
   { name: "50 MB", reply: { text: "x", bytes: 50_000_000 }, says: /exceeds/, patience: 60_000 },
 ];
 
-for (const { name, reply, tell, says, patience } of FAULTS) {
-  test(`fault: ${name} is shown at its step, and the episode continues`, () =>
-    played({}, async (playground) => {
-      await endless(playground);
-      provider.tell({ script: [{ calls: [cast(1)] }] });
-      await playground.button("Step").click();
-      await playground.says("1 step");
-      provider.tell(tell ?? { script: [reply] });
-      await playground.button("Step").click();
-      await playground.alert.filter({ hasText: says }).waitFor({ timeout: patience });
-      await playground.turn.getByText(says).first().waitFor();
-      assert.equal(await playground.steps(), 1, "the episode is as it was");
-      await playground.dismissAlert();
-      provider.tell({ key: null, script: [{ calls: [story()] }] });
-      await playground.button("Ask again").click();
-      await playground.says("2 steps");
-    }));
-}
+test("each fault is shown at its step, and the episode continues", () =>
+  played({}, async (playground) => {
+    for (const { name, reply, tell, says, patience } of FAULTS) {
+      await test.step(name, async () => {
+        await endless(playground);
+        provider.tell({ script: [{ calls: [cast(1)] }] });
+        await playground.button("Step").click();
+        await playground.says("1 step");
+        provider.tell(tell ?? { script: [reply] });
+        await playground.button("Step").click();
+        await playground.alert.filter({ hasText: says }).waitFor({ timeout: patience });
+        await playground.turn.getByText(says).first().waitFor();
+        assert.equal(await playground.steps(), 1, "the episode is as it was");
+        await playground.dismissAlert();
+        provider.tell({ key: null, script: [{ calls: [story()] }] });
+        await playground.button("Ask again").click();
+        await playground.says("2 steps");
+      });
+    }
+  }));
 
 /** What passes: it is tried again, or makes no difference. */
 const MENDED = [
@@ -51,16 +53,21 @@ const MENDED = [
   { name: "a stream cut within a character", reply: { text: "hälf öf ït", cut: "character" }, tries: 2 },
 ];
 
-for (const { name, reply, tries } of MENDED) {
-  test(`fault: ${name} is retried`, () =>
-    played({}, async (playground) => {
-      provider.tell({ script: [reply, { calls: [story()] }] });
-      await playground.button("Run").click();
-      await playground.turn.getByText(/Retrying in/).waitFor();
-      await playground.says("1 step", "done");
-      assert.equal(provider.requests.length, tries);
-    }));
-}
+test("temporary faults are retried", () =>
+  played({}, async (playground) => {
+    for (const { name, reply, tries } of MENDED) {
+      await test.step(name, async () => {
+        await playground.button("Reset").click();
+        await playground.says("0 steps");
+        const before = provider.requests.length;
+        provider.tell({ script: [reply, { calls: [story()] }] });
+        await playground.button("Run").click();
+        await playground.turn.getByText(/Retrying in/).waitFor();
+        await playground.says("1 step", "done");
+        assert.equal(provider.requests.length - before, tries);
+      });
+    }
+  }));
 
 test("fault: a 429 with Retry-After shows a countdown that Stop ends", () =>
   played({}, async (playground) => {
@@ -133,18 +140,20 @@ const BROKEN_CALLS = [
   { name: "a call without an id", calls: [{ id: "", name: "cast_int", arguments: { x: 5 } }], says: "cast_int" },
 ];
 
-for (const { name, calls, says } of BROKEN_CALLS) {
-  test(`fault: ${name} is an ordinary step`, () =>
-    played({}, async (playground) => {
-      await endless(playground);
-      provider.tell({ script: [{ calls }, { calls: [story()] }] });
-      await playground.button("Step").click();
-      await playground.says("1 step");
-      await playground.messages().filter({ hasText: says }).first().waitFor();
-      await playground.button("Step").click();
-      await playground.says("2 steps");
-    }));
-}
+test("a broken call is an ordinary step", () =>
+  played({}, async (playground) => {
+    for (const { name, calls, says } of BROKEN_CALLS) {
+      await test.step(name, async () => {
+        await endless(playground);
+        provider.tell({ script: [{ calls }, { calls: [story()] }] });
+        await playground.button("Step").click();
+        await playground.says("1 step");
+        await playground.messages().filter({ hasText: says }).first().waitFor();
+        await playground.button("Step").click();
+        await playground.says("2 steps");
+      });
+    }
+  }));
 
 test("fault: repeated or reordered deltas break nothing", () =>
   played({}, async (playground) => {

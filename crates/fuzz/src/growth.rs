@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_case_follows_from_its_number_and_is_small() {
         for format in formats().unwrap() {
-            for number in 0..6 {
+            for number in 0..2 {
                 let made = case(&format, number);
                 assert_eq!(made, case(&format, number));
                 let length: usize = made.iter().map(|file| file.bytes.len()).sum();
