@@ -1,52 +1,25 @@
 """Servers to talk to: ours, as a program, and the original's, in a thread."""
 
 import contextlib
-import functools
 import json
-import os
 import socket
 import subprocess
 import sys
 import threading
 import time
 import types
-from pathlib import Path
 
 import uvicorn
-
-ROOT = Path(__file__).parents[2]
-CARGO = os.environ.get("CARGO", "cargo")
+from programs import program
 
 # aviary.envs.gsm8k imports `datasets` for its downloads, which nothing here uses.
 sys.modules.setdefault("datasets", types.ModuleType("datasets"))
 sys.modules["datasets"].load_dataset = None
 
 
-@functools.cache
-def build(package, *what):
-    """Builds a program of the project; gives its path."""
-    command = [CARGO, "build", "-q", "-p", package, *what]
-    subprocess.run(command, cwd=ROOT, check=True)
-    done = subprocess.run(
-        [*command, "--message-format=json"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    messages = map(json.loads, done.stdout.splitlines())
-    programs = [m["executable"] for m in messages if m.get("executable")]
-    assert len(programs) == 1, programs
-    return programs[0]
-
-
-def our_program():
-    return build("volary-cli", "--bin", "volary")
-
-
 def start_ours(*arguments, port=0, log=subprocess.DEVNULL):
     """Starts our server; gives its process and its address."""
-    command = [our_program(), "serve", "--port", str(port), *map(str, arguments)]
+    command = [program("volary"), "serve", "--port", str(port), *map(str, arguments)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     return server, server.stdout.readline().split()[-1]
 

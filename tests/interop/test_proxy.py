@@ -9,7 +9,8 @@ import time
 import httpx
 import pytest
 from aviary.core import TaskDatasetClient, ToolCall, ToolRequestMessage
-from servers import ROOT, free_port, start_ours
+from programs import ROOT
+from servers import free_port, start_ours
 
 CONFIG = ROOT / "examples" / "reverse-proxy" / "haproxy.cfg"
 # Where Debian has it need not be on everybody's path.

@@ -14,7 +14,7 @@ import httpx  # noqa: F401
 import httpx_aiohttp  # noqa: F401
 import pytest
 
-from conftest import ROOT
+from programs import ROOT
 
 CODE = """
 import time

@@ -9,7 +9,7 @@ import pytest
 
 import drawn_cases
 import original_rules
-from conftest import ROOT
+from programs import CARGO, ROOT
 
 OPERATIONS = [name for name in vars(drawn_cases.Draw) if name[0] != "_" and name in vars(original_rules)]
 CASES = int(os.environ.get("VOLARY_DRAWN_CASES", "150"))
@@ -32,7 +32,7 @@ def test_an_operation(op, tmp_path):
     assert len(cases) > CASES // 2
     (tmp_path / "drawn.json").write_text(json.dumps({"op": op, "cases": cases}))
     done = subprocess.run(
-        [os.environ.get("CARGO", "cargo"), "test", "-q", "-p", "volary-golden", "--test", "golden"],
+        [CARGO, "test", "-q", "--workspace", "--test", "golden"],
         cwd=ROOT,
         env={**os.environ, "GOLDEN_DIR": str(tmp_path)},
         capture_output=True,

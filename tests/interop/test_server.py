@@ -14,7 +14,8 @@ from aviary.core import (
     ToolRequestMessage,
     ToolResponseMessage,
 )
-from servers import ROOT, build, calculators, ours, theirs, write_gsm8k
+from programs import ROOT, program
+from servers import calculators, ours, theirs, write_gsm8k
 
 PROBLEMS = ROOT / "crates" / "envs" / "data" / "word_problems.jsonl"
 TASKS = [("What is 6 * 7?", 42), ("A third of 100?", 33.333333), ("Half of -7?", -3.5)]
@@ -290,7 +291,7 @@ def test_calculators_answer_alike(tmp_path):
 
 
 def our_client(url, episodes, api_key=None):
-    program = build("volary-remote", "--example", "play")
+    program = program("play")
     plan = {"server_url": url, "api_key": api_key, "episodes": episodes}
     return subprocess.run(
         [program], input=json.dumps(plan), capture_output=True, text=True, check=False

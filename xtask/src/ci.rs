@@ -103,8 +103,9 @@ fn sources(project: &Project) -> Result<Count> {
 }
 
 fn checks(project: &Project, filter: &str) -> Result<Count> {
+    // The features of the whole workspace, as in the tests: otherwise the dependencies are compiled twice.
     let mut cargo = project.cargo("test");
-    test::tally(cargo.args(["--quiet", "--package", "xtask", filter]))
+    test::tally(cargo.args(["--quiet", "--workspace", "--bin", "xtask", filter]))
 }
 
 fn tests(project: &Project) -> Result<Count> {

@@ -32,7 +32,8 @@ pub fn journeys(project: &Project) -> Result<Count> {
     }
     page::build(project)?;
     let mut cargo = project.cargo("build");
-    run::run(cargo.args(["-p", "volary-cli", "--bin", "volary"]))?;
+    // The same features of dependencies as in the native tests, which an example brings: nothing is compiled twice.
+    run::run(cargo.args(["--workspace", "--bin", "volary", "--example", "interop"]))?;
     let url = Site::bind(0, PREFIX)?.serve_in_background(&project.path("dist"))?;
     let report = project.path(REPORT);
     if report.exists() {

@@ -53,7 +53,8 @@ pub fn build(project: &Project) -> Result<()> {
     let mut offline = project.cargo("run");
     offline.args([
         "--quiet",
-        "--package",
+        "--workspace",
+        "--bin",
         "wasm-parts",
         "--",
         "offline",
@@ -84,7 +85,7 @@ pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
     setup::ensure(project, &[&WASM])?;
     let mut compile = wasm::ahead(project, profile)?;
     let mut cutter = project.cargo("build");
-    cutter.args(["--quiet", "--package", "wasm-parts"]);
+    cutter.args(["--quiet", "--workspace", "--bin", "wasm-parts"]);
     let tools = [&TRUNK, &BUILD_TOOLS, &PYODIDE, &WHEELS];
     let head_start: [Job<'_>; 2] = [
         (

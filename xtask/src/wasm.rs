@@ -37,7 +37,14 @@ pub fn hook(project: &Project) -> Result<()> {
         linked(&output_aloud(relocatable(&mut cargo))?)
     })?;
     let mut parts = project.cargo("run");
-    parts.args(["--quiet", "--package", "wasm-parts", "--", "page"]);
+    parts.args([
+        "--quiet",
+        "--workspace",
+        "--bin",
+        "wasm-parts",
+        "--",
+        "page",
+    ]);
     parts.arg(linked);
     if release {
         parts.arg("--release");

@@ -1,27 +1,25 @@
 """Runs Volary's side of the tests of trajectory formats: crates/trajectory/examples/interop.rs."""
 
 import json
-import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+sys.path.append(str(Path(__file__).parents[1]))
+
+from programs import ROOT, program  # noqa: E402  (from the folder above)
 
 
 @pytest.fixture(scope="session")
 def volary():
     """A function that asks Volary: volary(argument, ...) gives what it answers."""
-    cargo = os.environ.get("CARGO", "cargo")
-    package = ["-q", "-p", "volary-trajectory", "--example", "interop", "--message-format=json"]
-    built = subprocess.run([cargo, "build", *package], cwd=ROOT, check=True, capture_output=True)
-    messages = [json.loads(line) for line in built.stdout.splitlines()]
-    [program] = [message["executable"] for message in messages if message.get("executable")]
+    interop = program("interop")
 
     def ask(*arguments):
         done = subprocess.run(
-            [program, *map(str, arguments)],
+            [interop, *map(str, arguments)],
             cwd=ROOT,
             capture_output=True,
             text=True,

@@ -1,15 +1,18 @@
 """Runs Volary's side of the tests of wire formats, crates/agent/examples/wire, and servers beside it."""
 
 import json
-import os
 import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+sys.path.append(str(Path(__file__).parents[1]))
+
+from programs import ROOT, program  # noqa: E402  (from the folder above)
+
 FIXTURES = ROOT / "crates/agent/tests/fixtures"
 FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "mistral"]
 
@@ -17,11 +20,8 @@ FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "mistral"]
 @pytest.fixture(scope="session")
 def wire():
     """A function that asks Volary: wire(do=..., ...) gives what it answers."""
-    cargo = os.environ.get("CARGO", "cargo")
-    package = ["-q", "-p", "volary-agent", "--example", "wire"]
-    subprocess.run([cargo, "build", *package], cwd=ROOT, check=True)
     process = subprocess.Popen(
-        [cargo, "run", *package],
+        [program("wire")],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
