@@ -291,10 +291,9 @@ def test_calculators_answer_alike(tmp_path):
 
 
 def our_client(url, episodes, api_key=None):
-    program = program("play")
     plan = {"server_url": url, "api_key": api_key, "episodes": episodes}
     return subprocess.run(
-        [program], input=json.dumps(plan), capture_output=True, text=True, check=False
+        [program("play")], input=json.dumps(plan), capture_output=True, text=True, check=False
     )
 
 
