@@ -53,6 +53,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-envs",
     "volary-remote",
     "volary-trajectory",
+    "volary-classroom",
     "volary-agent",
     "volary-protocol",
     "volary-app",
