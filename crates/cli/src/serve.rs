@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -12,6 +13,8 @@ use tracing::level_filters::LevelFilter;
 use volary_core::json::Object;
 use volary_remote::DEFAULT_PORT;
 use volary_server::app::{app, page};
+use volary_server::class::store::Limits;
+use volary_server::class::{Class, ClassOptions, SHORTEST_KEY};
 use volary_server::dataset::{DatasetSpec, make_dataset, read_arguments, read_gsm8k};
 use volary_server::host::{self, AllowedHosts};
 use volary_server::options::ServerOptions;
@@ -24,6 +27,7 @@ const BLOCKING_THREADS: usize = 8;
 
 const SERVED: &str = "What is served";
 const CONNECT: &str = "Who can connect";
+const CLASS: &str = "A class";
 const LIMITS: &str = "Limits";
 const LOGS: &str = "Logs";
 
@@ -34,7 +38,9 @@ Examples:
   volary serve --dataset counter --cors-origin https://you.github.io
       another environment, which a page on another address may use
   volary serve --gsm8k test.jsonl --host 0.0.0.0 --api-key secret --serve-page dist
-      a file of problems and the page itself, for everyone with the key";
+      a file of problems and the page itself, for everyone with the key
+  volary serve --class 10b.db --class-key KEY --serve-page dist
+      a class, in which pupils hand in and only the teacher with the key reads";
 
 /// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
 ///
@@ -86,6 +92,26 @@ pub struct Serve {
     /// Also serve the page from this folder, such as dist/, so that no CORS is needed
     #[arg(long, value_name = "FOLDER", help_heading = SERVED)]
     pub serve_page: Option<PathBuf>,
+
+    /// Let pupils of a class hand in, and store their hand-ins in this SQLite file
+    #[arg(long, value_name = "FILE", requires = "class_key", help_heading = CLASS)]
+    pub class: Option<PathBuf>,
+
+    /// The teacher's key, of at least 8 characters: with it, hand-ins are listed and read. Pupils get a code instead
+    #[arg(long, env = "VOLARY_CLASS_KEY", hide_env_values = true, value_name = "KEY", help_heading = CLASS)]
+    pub class_key: Option<String>,
+
+    /// The maximum number of hand-ins
+    #[arg(long, default_value_t = Limits::default().hand_ins, value_name = "NUMBER", help_heading = CLASS)]
+    pub max_hand_ins: u32,
+
+    /// The maximum size of a hand-in, in bytes
+    #[arg(long, default_value_t = 4 << 20, value_name = "BYTES", help_heading = CLASS)]
+    pub max_hand_in: usize,
+
+    /// The maximum size of the file, in bytes
+    #[arg(long, default_value_t = Limits::default().file, value_name = "BYTES", help_heading = CLASS)]
+    pub max_class_file: u64,
 
     /// The maximum number of environments
     #[arg(long, default_value_t = 100_000, value_name = "NUMBER", help_heading = LIMITS)]
@@ -178,6 +204,7 @@ impl Serve {
                 seed: self.seed,
             })?,
         };
+        let class = self.open_class()?.map(Arc::new);
         let page = self.serve_page.as_deref().map(page).transpose()?;
         let listener = TcpListener::bind(address)
             .await
@@ -186,7 +213,7 @@ impl Serve {
         let server = Server::start(self.options(), dataset, real_seconds(), self.workers())
             .await
             .context("a worker could not make the dataset")?;
-        let app = app(server.clone(), page);
+        let app = app(server.clone(), class.clone(), page);
         // On standard output, for users and for programs that wait for the line.
         println!("Serving {} on http://{}", self.served(), reachable(address));
         if address.ip().is_unspecified() {
@@ -196,7 +223,36 @@ impl Serve {
             );
         }
         volary_server::serve::serve(listener, app, &server, stop()).await;
+        if let Some(class) = class {
+            class.writer.close();
+        }
         Ok(())
+    }
+
+    /// Opens the class, if there is one.
+    fn open_class(&self) -> anyhow::Result<Option<Class>> {
+        let Some(file) = &self.class else {
+            return Ok(None);
+        };
+        let key = self.class_key.clone().unwrap_or_default();
+        if key.len() < SHORTEST_KEY {
+            bail!("the class key is too short; it needs at least {SHORTEST_KEY} characters");
+        }
+        let class = Class::open(ClassOptions {
+            file: file.clone(),
+            key,
+            max_hand_in: self.max_hand_in,
+            limits: Limits {
+                hand_ins: self.max_hand_ins,
+                file: self.max_class_file,
+            },
+        });
+        let class = class.with_context(|| format!("cannot open the class {}", file.display()))?;
+        tracing::info!(
+            class = class.name,
+            "pupils can hand in; the page's board reads it with the class key"
+        );
+        Ok(Some(class))
     }
 
     fn init_log(&self) {

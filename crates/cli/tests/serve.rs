@@ -13,7 +13,8 @@ fn program(arguments: &[&str]) -> Command {
     command
         .arg("serve")
         .args(arguments)
-        .env_remove("VOLARY_API_KEY");
+        .env_remove("VOLARY_API_KEY")
+        .env_remove("VOLARY_CLASS_KEY");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -164,6 +165,15 @@ fn what_does_not_fit_is_said_before_anybody_connects() {
         (&["--step-timeout", "-1"], "seconds"),
         (&["--workers", "0"], "workers"),
         (&["--server-number", "256"], "server-number"),
+        (&["--class", "class.db"], "--class-key"),
+        (
+            &["--class", "class.db", "--class-key", "short"],
+            "at least 8",
+        ),
+        (
+            &["--class", "Cargo.toml", "--class-key", "the teacher's key"],
+            "not a class of Volary",
+        ),
     ] {
         let error = refused(&[arguments, &["--port", "0"]].concat());
         assert!(error.contains(expected), "{arguments:?}: {error}");
@@ -238,4 +248,86 @@ fn it_stops_when_told_and_closes_what_runs() {
     }
     assert!(log.contains("environments closed"), "{log}");
     assert!(!log.contains("s3cret"), "{log}");
+}
+
+/// Asks a class server. `None` if it is gone.
+fn ask_class(
+    url: &str,
+    method: &str,
+    path: &str,
+    key: &str,
+    body: String,
+) -> Option<(u16, String)> {
+    let agent: Agent = Agent::config_builder()
+        .http_status_as_error(false)
+        .build()
+        .into();
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("{url}{path}"))
+        .header("X-API-Key", key)
+        .header("Content-Type", "application/json");
+    let mut response = agent.run(request.body(body).unwrap()).ok()?;
+    let text = response.body_mut().read_to_string().ok()?;
+    Some((response.status().as_u16(), text))
+}
+
+#[test]
+fn a_killed_class_keeps_every_confirmed_hand_in() {
+    const KEY: &str = "the teacher's key";
+    let file = std::env::temp_dir().join(format!("volary-killed-{}.db", std::process::id()));
+    let name = file.to_str().unwrap();
+    let start = || {
+        let class = ["--port", "0", "--class", name, "--class-key", KEY];
+        listening(&mut program(&class))
+    };
+    let mut server = start();
+    let (_, info) = ask_class(&server.url, "GET", "/class", KEY, String::new()).unwrap();
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    let code = info["code"].as_str().unwrap();
+    let (confirmations, confirmed) = std::sync::mpsc::channel();
+    let mut known = Vec::new();
+    std::thread::scope(|scope| {
+        for pupil in 0..6 {
+            let (url, confirmations) = (server.url.clone(), confirmations.clone());
+            scope.spawn(move || {
+                for number in 0.. {
+                    let pupil = format!("Pupil {pupil}.{number}");
+                    let hand_in = serde_json::json!({
+                        "secret": format!("{pupil:-<16}"),
+                        "hand_in": {
+                            "format": "volary-hand-in", "version": 1, "assignment": "a1", "title": "Sums",
+                            "pupil": pupil, "handed_in": 1.0,
+                            "tasks": [{"title": "One", "episode": null}], "episodes": [],
+                        }
+                    });
+                    let hand_in = hand_in.to_string();
+                    match ask_class(&url, "POST", "/class/hand-ins", code, hand_in) {
+                        Some((201, _)) => confirmations.send(pupil).unwrap(),
+                        Some(other) => panic!("{other:?}"),
+                        None => break,
+                    }
+                }
+            });
+        }
+        drop(confirmations);
+        known.extend(confirmed.iter().take(12));
+        // As by a power cut, while others are being stored.
+        server.child.kill().unwrap();
+        known.extend(confirmed.iter());
+    });
+    let server = start();
+    let (status, rows) =
+        ask_class(&server.url, "GET", "/class/hand-ins", KEY, String::new()).unwrap();
+    assert_eq!(status, 200);
+    for pupil in known {
+        assert!(
+            rows.contains(&format!("\"{pupil}\"")),
+            "{pupil} was confirmed and is lost"
+        );
+    }
+    drop(server);
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{name}{end}"));
+    }
 }

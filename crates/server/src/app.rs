@@ -10,12 +10,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post};
 use volary_remote::description::PROTOCOL;
 
+use crate::class::{self, Class};
 use crate::error::ApiError;
 use crate::server::Server;
 use crate::{handlers, host, origin, telemetry, unread_body};
 
-/// The routes of a server. `page` handles all other paths, if the server also serves the page.
-pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
+/// The routes of a server, with those of a class if it has one. `page` handles all other paths, if the server also
+/// serves the page.
+pub fn app(server: Arc<Server>, class: Option<Arc<Class>>, page: Option<Router>) -> Router {
     let routes = Router::new()
         .route("/start", post(handlers::start))
         .route("/reset", post(handlers::reset))
@@ -31,8 +33,12 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
         .route("/frame", post(handlers::frame))
         .route("/healthz", get(handlers::healthz))
         .route("/metrics", get(handlers::metrics))
-        .route("/openapi.json", get(handlers::openapi))
-        .method_not_allowed_fallback(method_not_allowed);
+        .route("/openapi.json", get(handlers::openapi));
+    let routes = match class {
+        Some(class) => routes.merge(class::routes(Arc::clone(&server), class)),
+        None => routes,
+    };
+    let routes = routes.method_not_allowed_fallback(method_not_allowed);
     let routes = match page {
         Some(page) => routes.fallback_service(page),
         None => routes.fallback(not_found),

@@ -36,6 +36,14 @@ pub enum ApiError {
     Failed(Text),
     /// A limit is reached; the client may try again.
     Busy(Text),
+    /// The teacher's key of the class is missing or wrong.
+    InvalidClassKey,
+    /// The code of the class is missing or wrong.
+    InvalidClassCode,
+    /// The body is no hand-in.
+    BadHandIn(Text),
+    /// There is no space for a hand-in.
+    StorageFull(Text),
 }
 
 /// The reason of a failure, attached to the response for the log.
@@ -46,9 +54,12 @@ impl ApiError {
     /// The status of the reply.
     pub fn status(&self) -> StatusCode {
         match self {
-            ApiError::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ApiError::Unprocessable(_) | ApiError::BadHandIn(_) => StatusCode::UNPROCESSABLE_ENTITY,
             ApiError::Unreadable(_) | ApiError::BodyAborted => StatusCode::BAD_REQUEST,
-            ApiError::InvalidKey | ApiError::ForeignOrigin(_) => StatusCode::FORBIDDEN,
+            ApiError::InvalidKey
+            | ApiError::InvalidClassKey
+            | ApiError::InvalidClassCode
+            | ApiError::ForeignOrigin(_) => StatusCode::FORBIDDEN,
             ApiError::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
             ApiError::NoEnvironment(_) | ApiError::NotFound => StatusCode::NOT_FOUND,
             ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -56,6 +67,7 @@ impl ApiError {
             ApiError::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             ApiError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
             ApiError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::StorageFull(_) => StatusCode::INSUFFICIENT_STORAGE,
         }
     }
 
@@ -83,7 +95,14 @@ impl ApiError {
             )),
             ApiError::BodyTimeout => detail("The body did not arrive in time."),
             ApiError::BodyAborted => detail("The connection ended within the body."),
-            ApiError::Failed(reason) | ApiError::Busy(reason) => detail(reason),
+            ApiError::InvalidClassKey => detail("The class key is missing or wrong."),
+            ApiError::InvalidClassCode => detail(
+                "The link to the assignment does not fit this class. Ask your teacher for a new link.",
+            ),
+            ApiError::Failed(reason)
+            | ApiError::Busy(reason)
+            | ApiError::BadHandIn(reason)
+            | ApiError::StorageFull(reason) => detail(reason),
         }
     }
 }
@@ -101,7 +120,7 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = json_response(self.status(), &self.body());
         match self {
-            ApiError::Failed(reason) => {
+            ApiError::Failed(reason) | ApiError::StorageFull(reason) => {
                 response.extensions_mut().insert(Reason(reason));
             }
             ApiError::Busy(reason) => {

@@ -23,7 +23,7 @@ use crate::server::Server;
 const SMALL: usize = 64 << 10;
 
 /// Larger bodies are parsed on a blocking thread.
-const PARSED_INLINE: usize = 256 << 10;
+pub(crate) const PARSED_INLINE: usize = 256 << 10;
 
 /// The body of an authorized request as JSON. Checks in this order: size, JSON syntax, key, origin.
 pub struct JsonBody {
@@ -119,7 +119,7 @@ async fn parse(bytes: Bytes) -> Result<Option<Json>, ApiError> {
 async fn collect(
     server: &Server,
     headers: &HeaderMap,
-    mut body: Body,
+    body: Body,
 ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), ApiError> {
     let options = &server.shared.options;
     let (limit, error) = if has_key(server, headers) {
@@ -129,6 +129,16 @@ async fn collect(
     } else {
         (options.max_body, ApiError::TooLarge(options.max_body))
     };
+    collect_up_to(server, body, limit, error).await
+}
+
+/// Reads a body of at most `limit` bytes. `error` is for larger ones.
+pub(crate) async fn collect_up_to(
+    server: &Server,
+    mut body: Body,
+    limit: usize,
+    error: ApiError,
+) -> Result<(Bytes, Option<OwnedSemaphorePermit>), ApiError> {
     if body.size_hint().lower() > limit as u64 {
         return Err(error);
     }

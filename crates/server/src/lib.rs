@@ -5,6 +5,7 @@
 //! environments that threads share.
 //!
 //! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their extractors. [`error`]: error replies.
+//! - [`class`]: the hand-ins of a class, in a SQLite file.
 //! - [`host`], [`origin`], [`telemetry`]: the middleware of every request.
 //! - [`server`]: the environments of all threads. [`worker`]: those of one thread. [`instance`]: one environment.
 //!   [`executor`], [`isolated_thread`]: run its code. [`watchdog`]: detects stuck workers.
@@ -13,6 +14,7 @@
 //!   clocks.
 
 pub mod app;
+pub mod class;
 pub mod dataset;
 pub mod error;
 pub mod executor;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::Clock;
@@ -39,4 +39,10 @@ pub type Seconds = Arc<dyn Fn() -> f64 + Send + Sync>;
 pub fn real_seconds() -> Seconds {
     let start = Instant::now();
     Arc::new(move || start.elapsed().as_secs_f64())
+}
+
+/// The seconds since 1970 (UTC); 0 if the clock is set to an earlier time.
+pub fn unix_seconds() -> f64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
+    elapsed.unwrap_or_default().as_secs_f64()
 }

@@ -47,7 +47,7 @@ async fn exchanges(input: &Json) -> Result<Json, String> {
     let server = Server::start(options, make, seconds, 1)
         .await
         .map_err(told)?;
-    let app = app(server, None);
+    let app = app(server, None, None);
     let mut ids: Vec<Text> = Vec::new();
     let mut replies = Vec::new();
     for step in list(input, "steps")? {

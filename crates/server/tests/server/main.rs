@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod bodies;
+mod class;
 mod closing;
 mod episodes;
 mod extensions;

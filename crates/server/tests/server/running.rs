@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use volary_core::dataset::TaskDataset;
 use volary_core::json::Object;
 use volary_server::app::{app, page};
+use volary_server::class::{Class, ClassOptions};
 use volary_server::dataset::{DatasetSpec, make_dataset};
 use volary_server::options::ServerOptions;
 use volary_server::serve::serve;
@@ -53,7 +54,7 @@ struct Serving {
 impl Running {
     /// Serves a dataset, or the environments with a name.
     pub fn serving(name: &str, options: ServerOptions) -> Self {
-        Running::new(named(name), options, None, Arc::default())
+        Running::new(named(name), options, None, None, Arc::default())
     }
 
     /// Serves scripted environments.
@@ -62,18 +63,24 @@ impl Running {
         let dataset = ScriptedDataset(Arc::clone(&script));
         let make: MakeDataset =
             Arc::new(move || Ok(Box::new(dataset.clone()) as Box<dyn TaskDataset>));
-        Running::new(make, options, None, script)
+        Running::new(make, options, None, None, script)
     }
 
     /// Serves dummy environments, and the page in a folder.
     pub fn with_page(folder: &Path) -> Self {
         let options = ServerOptions::default();
-        Running::new(named("dummy"), options, Some(folder), Arc::default())
+        Running::new(named("dummy"), options, None, Some(folder), Arc::default())
+    }
+
+    /// Serves dummy environments and a class.
+    pub fn with_class(class: ClassOptions, options: ServerOptions) -> Self {
+        Running::new(named("dummy"), options, Some(class), None, Arc::default())
     }
 
     fn new(
         make: MakeDataset,
         options: ServerOptions,
+        class: Option<ClassOptions>,
         folder: Option<&Path>,
         script: Arc<Script>,
     ) -> Self {
@@ -83,12 +90,13 @@ impl Running {
             let listener = TcpListener::bind("127.0.0.1:0").await;
             (server.unwrap(), listener.unwrap())
         });
+        let class = class.map(|class| Arc::new(Class::open(class).unwrap()));
         let page = folder.map(|folder| page(folder).unwrap());
         let address = listener.local_addr().unwrap();
         let shared = Arc::clone(&server.shared);
         let (stop, stopped) = oneshot::channel();
         let done = runtime.spawn(async move {
-            let app = app(Arc::clone(&server), page);
+            let app = app(Arc::clone(&server), class, page);
             let stopped = async { drop(stopped.await) };
             serve(listener, app, &server, stopped).await;
         });
