@@ -12,6 +12,6 @@ mod check_view;
 mod lesson_view;
 mod list;
 pub mod page;
-mod player;
-mod player_view;
+pub mod player;
+pub mod player_view;
 mod reader;

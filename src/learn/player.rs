@@ -27,7 +27,7 @@ const IDS: EnvironmentId = 1 << 20;
 
 /// The worker that all players share.
 #[derive(Clone, Copy)]
-pub(super) struct Workbench {
+pub struct Workbench {
     worker: StoredValue<Option<WorkerClient>, LocalStorage>,
     players: StoredValue<EnvironmentId>,
 }
@@ -56,9 +56,15 @@ impl Workbench {
     }
 }
 
+impl Default for Workbench {
+    fn default() -> Self {
+        Workbench::new()
+    }
+}
+
 /// Signals of an episode, its environment in the worker, and the reader's action.
 #[derive(Clone, Copy)]
-pub(super) struct Player {
+pub struct Player {
     pub episode: RwSignal<Arc<Episode>>,
     /// Incremented whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,

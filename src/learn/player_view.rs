@@ -6,6 +6,7 @@ use std::time::Duration;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_agent::{Limits, Oracle, Student};
+use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_lesson::{Play, Problem, Recording};
 use volary_trajectory::Recipe;
@@ -25,7 +26,13 @@ const SETTLING: Duration = Duration::from_millis(200);
 
 /// An episode to read, or a task that the reader starts to play by a click.
 #[component]
-pub(super) fn PlayView(play: Arc<Play>, player: Player) -> impl IntoView {
+pub fn PlayView(
+    play: Arc<Play>,
+    player: Player,
+    /// Actions that the reader took in a task before; they are repeated, and the reader continues after them.
+    #[prop(optional)]
+    resume: Vec<AnyMessage>,
+) -> impl IntoView {
     let playground = use_playground();
     let title = match play.title.as_str() {
         "" => play.id.clone(),
@@ -35,15 +42,22 @@ pub(super) fn PlayView(play: Arc<Play>, player: Player) -> impl IntoView {
     let is_playable = play.is_playable;
     let is_fresh = is_playable && play.recorded().is_empty();
     // Whether the reader may act, and whether an episode is shown.
-    let is_playing = RwSignal::new(false);
+    let is_resumed = !resume.is_empty();
+    let is_playing = RwSignal::new(is_resumed);
     let play = StoredValue::new(play);
-    let open = move || open(playground, &play.get_value(), player);
+    let open_with = move |actions| open(playground, &play.get_value(), player, actions);
+    let open = move || open_with(play.with_value(|play| play.recorded()));
+    let resume = StoredValue::new(resume);
     let is_opened = StoredValue::new(false);
     Effect::new(move |_| {
         // Show a recorded episode as soon as the environments are loaded.
-        if playground.whole.get() && !is_fresh && !is_opened.get_value() {
+        let is_awaited = !is_fresh || is_resumed;
+        if playground.whole.get() && is_awaited && !is_opened.get_value() {
             is_opened.set_value(true);
-            open();
+            match is_resumed {
+                true => open_with(resume.get_value()),
+                false => open(),
+            }
         }
     });
     let begin = move |_| {
@@ -95,8 +109,8 @@ pub(super) fn PlayView(play: Arc<Play>, player: Player) -> impl IntoView {
     }
 }
 
-/// Opens the initial state of a play.
-fn open(playground: Playground, play: &Play, player: Player) {
+/// Opens a play and repeats actions.
+fn open(playground: Playground, play: &Play, player: Player, actions: Vec<AnyMessage>) {
     let recipe: Result<Recipe, Problem> = playground.registry.with_value(|registry| {
         let sources = playground.setup.sources;
         sources.with_untracked(|sources| play.recipe(registry, sources))
@@ -107,7 +121,7 @@ fn open(playground: Playground, play: &Play, player: Player) {
     };
     let oracle = untrack(|| setup::entry(playground, &recipe.environment));
     let oracle = oracle.and_then(|entry| Oracle::new(&entry).ok());
-    let (actions, name) = (play.recorded(), Text::from(play.id.as_str()));
+    let name = Text::from(play.id.as_str());
     let (recording, is_playable) = (play.recording.clone(), play.is_playable);
     browser::spawn(async move {
         player.open(recipe, actions, name).await;
