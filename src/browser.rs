@@ -69,6 +69,17 @@ pub fn random_number() -> u64 {
     (js_sys::Math::random() * 9_007_199_254_740_992.0) as u64
 }
 
+/// A random text of 32 hexadecimal digits that nobody can guess.
+pub fn random_secret() -> String {
+    let mut bytes = [0; 16];
+    let crypto = web_sys::window().and_then(|window| window.crypto().ok());
+    // Every browser with WebAssembly has it, on insecure pages too.
+    if let Some(crypto) = crypto {
+        let _ = crypto.get_random_values_with_u8_array(&mut bytes);
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The number of processors that the browser reports.
 pub fn processors() -> usize {
     let count = web_sys::window().map(|window| window.navigator().hardware_concurrency());

@@ -19,7 +19,8 @@
 
 pub mod app;
 pub mod browser;
-pub mod components;
+pub mod class;
+mod components;
 pub mod environments;
 pub mod evaluate;
 pub mod lab;

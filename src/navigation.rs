@@ -20,6 +20,8 @@ pub enum Page {
     Environments,
     /// Shows lessons.
     Learn,
+    /// Assignments, a pupil's work on one, and the teacher's board. Learn links to it.
+    Class,
     /// Model connections, servers, API keys.
     Settings,
     /// Shows what a chat template makes of messages. Environments links to it; the header has no space for it.
@@ -28,7 +30,7 @@ pub enum Page {
 
 impl Page {
     /// The pages with their names and addresses. A page that is not built yet is not included.
-    pub const ALL: [(Page, &'static str, &'static str); 7] = [
+    pub const ALL: [(Page, &'static str, &'static str); 8] = [
         (Page::Playground, "Playground", "#/"),
         (Page::Review, "Review", "#/review"),
         (Page::Evaluate, "Evaluate", "#/evaluate"),
@@ -36,11 +38,12 @@ impl Page {
         (Page::Learn, "Learn", "#/learn"),
         (Page::Settings, "Settings", "#/settings"),
         (Page::Template, "Template lab", "#/template"),
+        (Page::Class, "Class", "#/class"),
     ];
 
     /// Returns whether the header links to the page.
     pub fn is_in_header(self) -> bool {
-        self != Page::Template
+        !matches!(self, Page::Template | Page::Class)
     }
 
     /// The page that shows a route.
@@ -53,6 +56,7 @@ impl Page {
             Route::Environments { .. } => Page::Environments,
             Route::Settings => Page::Settings,
             Route::Learn { .. } => Page::Learn,
+            Route::Class { .. } => Page::Class,
             Route::Template { .. } => Page::Template,
         }
     }

@@ -23,6 +23,7 @@ pub fn load(page: Page) -> Option<fn() -> Coming> {
         Page::Evaluate => Some(|| coming(evaluate())),
         Page::Environments => Some(|| coming(environments())),
         Page::Learn => Some(|| coming(learn())),
+        Page::Class => Some(|| coming(class())),
         Page::Settings => Some(|| coming(settings())),
         Page::Template => Some(|| coming(template())),
     }
@@ -76,6 +77,16 @@ fn learn() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/learn.css"));
     crate::components::prose::install();
     Ok(crate::learn::page::page)
+}
+
+/// In the part of the lessons, whose player it uses.
+#[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
+fn class() -> Loaded<Drawn> {
+    appearance::adopt(include_str!("../style/reading.css"));
+    appearance::adopt(include_str!("../style/learn.css"));
+    appearance::adopt(include_str!("../style/class.css"));
+    crate::components::prose::install();
+    Ok(crate::class::page::page)
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]

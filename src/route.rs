@@ -21,6 +21,11 @@ pub enum Route {
         /// The part after `learn`, for [`LearnPlace::read`]: the lessons' own code parses it, not the first load.
         path: String,
     },
+    /// `#/class`, `#/class?a=…` and `#/class/board`.
+    Class {
+        /// The part after `class`, for [`ClassPlace::read`]: the class's own code parses it, not the first load.
+        path: String,
+    },
     /// `#/template`.
     Template {
         /// The part after the question mark, for [`TemplatePlace::read`]: the lab's own code parses it, not the first
@@ -113,6 +118,12 @@ impl Route {
                     .map_or("", |(_, path)| path)
                     .to_owned(),
             },
+            ["class"] | ["class", "board"] => Route::Class {
+                path: text
+                    .split_once("class")
+                    .map_or("", |(_, path)| path)
+                    .to_owned(),
+            },
             ["template"] => Route::Template {
                 query: query.to_owned(),
             },
@@ -136,6 +147,7 @@ impl Route {
             Route::Review(place) => place.to_hash(),
             Route::Settings => "#/settings".to_owned(),
             Route::Learn { path } => format!("#/learn{path}"),
+            Route::Class { path } => format!("#/class{path}"),
             Route::Template { query } if query.is_empty() => "#/template".to_owned(),
             Route::Template { query } => format!("#/template?{query}"),
             Route::Environments { file: None } => "#/environments".to_owned(),
@@ -175,6 +187,42 @@ impl LearnPlace {
             (Some((_, url)), _) => LearnPlace::Linked(decode(url)),
             (None, "") => LearnPlace::List,
             (None, id) => LearnPlace::Lesson(decode(id)),
+        }
+    }
+}
+
+/// What the page shows of a class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ClassPlace {
+    /// A teacher makes an assignment.
+    #[default]
+    Assign,
+    /// A pupil works on an assignment: its text for links.
+    Work(String),
+    /// A teacher sees who has reached what, in an assignment or in any.
+    Board(Option<String>),
+}
+
+impl ClassPlace {
+    /// Parses the path of [`Route::Class`].
+    pub fn read(path: &str) -> ClassPlace {
+        let (name, query) = path.split_once('?').unwrap_or((path, ""));
+        let assignment = parameters(query).find(|(key, _)| *key == "a");
+        let assignment = assignment.map(|(_, text)| decode(text));
+        match (name.trim_matches('/'), assignment) {
+            ("board", assignment) => ClassPlace::Board(assignment),
+            (_, Some(assignment)) => ClassPlace::Work(assignment),
+            (_, None) => ClassPlace::Assign,
+        }
+    }
+
+    /// The hash, including its `#`. The text of an assignment needs no escapes.
+    pub fn to_hash(&self) -> String {
+        match self {
+            ClassPlace::Assign => "#/class".to_owned(),
+            ClassPlace::Work(text) => format!("#/class?a={text}"),
+            ClassPlace::Board(None) => "#/class/board".to_owned(),
+            ClassPlace::Board(Some(text)) => format!("#/class/board?a={text}"),
         }
     }
 }
@@ -503,6 +551,23 @@ mod tests {
             };
             assert_eq!(LearnPlace::read(path), place, "{hash}");
             assert_eq!(route.to_hash(), hash);
+        }
+    }
+
+    #[test]
+    fn classes() {
+        for place in [
+            ClassPlace::Assign,
+            ClassPlace::Work("1ab_-".into()),
+            ClassPlace::Board(None),
+            ClassPlace::Board(Some("1ab_-".into())),
+        ] {
+            let route = Route::parse(&place.to_hash());
+            let Route::Class { path } = &route else {
+                panic!("{route:?}");
+            };
+            assert_eq!(ClassPlace::read(path), place);
+            assert_eq!(route.to_hash(), place.to_hash());
         }
     }
 

@@ -23,6 +23,10 @@ pub(super) fn LessonList(reader: Reader) -> impl IntoView {
                     {"how"}
                 </a> {". Open one by its address: "} <code>{"#/learn?url=…"}</code>
             </p>
+            <p>
+                {"Do you teach a class? "} <a href="#/class">{"Give an assignment"}</a>
+                {" that your pupils play and hand in."}
+            </p>
             <div class="button-row">
                 <button type="button" class="quiet" on:click=move |_| reader.reset(None)>
                     {"Reset all progress"}

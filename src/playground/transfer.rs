@@ -169,6 +169,12 @@ pub fn export(playground: Playground, format: Format, is_masked: bool) {
 
 /// Offers links to the episode and to its task.
 pub fn share(playground: Playground) {
+    let offer = offer(playground);
+    playground.transfer.sharing.set(Some(Arc::new(offer)));
+}
+
+/// The shown episode and its task, as the share dialog offers them.
+pub fn offer(playground: Playground) -> Offer {
     let episode = playground.episode.get_untracked();
     let recipe = episode.recipe.as_ref();
     let start = recipe.and_then(|recipe| url_sync::named_task(playground, recipe));
@@ -177,13 +183,12 @@ pub fn share(playground: Playground) {
         let schema = entry.map(|entry| (entry.configuration)());
         schema.map(|schema| sharing::reviewers_fields(recipe, &schema))
     });
-    let offer = Offer {
+    Offer {
         start,
         step: url_sync::step_in_address(playground),
         reviewers_fields: fields.flatten().unwrap_or_default(),
         episode,
-    };
-    playground.transfer.sharing.set(Some(Arc::new(offer)));
+    }
 }
 
 /// Preserves the episode if the page crashes, and offers the one that was preserved before.

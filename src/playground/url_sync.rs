@@ -41,6 +41,7 @@ pub fn follow(playground: Playground, route: Route) {
         | Route::Review(_)
         | Route::Settings
         | Route::Learn { .. }
+        | Route::Class { .. }
         | Route::Template { .. }
         | Route::Environments { .. } => {}
         Route::Unknown { path } => {

@@ -51,6 +51,10 @@ const MAY_USE: &[(&str, &str)] = &[
         "browser components navigation playground projection route",
     ),
     (
+        "class",
+        "browser components learn navigation playground projection route secrets storage",
+    ),
+    (
         "settings",
         "browser components models navigation playground projection python remote route secrets storage tau_bench tokenizer",
     ),
@@ -60,7 +64,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     (
         "pages",
-        "browser components environments evaluate lab later learn navigation review settings",
+        "browser class components environments evaluate lab later learn navigation review settings",
     ),
     (
         "app",

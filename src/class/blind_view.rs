@@ -1,0 +1,243 @@
+//! Judging trajectories of one task in pairs without knowing who acted: pupils, and models from the library.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_classroom::blind::{Contest, Verdict};
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, native};
+
+use super::board::Board;
+use crate::browser;
+use crate::components::Transcript;
+use crate::components::text::inert;
+use crate::projection::notice::Notice;
+use crate::storage::episodes;
+
+/// The maximum number of models' episodes that take part.
+const MOST_MODELS: usize = 10;
+
+/// Somebody who acted in the task.
+#[derive(Clone)]
+pub struct Entrant {
+    /// Who it is.
+    pub name: String,
+    pub episode: Arc<Episode>,
+}
+
+/// A comparison that was started.
+#[derive(Clone)]
+pub struct Blind {
+    /// The title of the task.
+    pub title: String,
+    entrants: Arc<Vec<Entrant>>,
+}
+
+impl Blind {
+    /// The hand-ins of a task, and the episodes of models in the same task that the library has.
+    pub async fn load(
+        board: Board,
+        rows: Vec<(String, String)>,
+        place: usize,
+        title: String,
+    ) -> Result<Blind, Notice> {
+        let mut entrants = Vec::new();
+        for (id, name) in rows {
+            let episodes = board.whole(&id).await?.into_episodes(&id);
+            if let Some(Some(episode)) = episodes.into_iter().nth(place) {
+                entrants.push(Entrant {
+                    name,
+                    episode: Arc::new(episode),
+                });
+            }
+        }
+        if let Some(first) = entrants.first() {
+            entrants.extend(models(&Arc::clone(&first.episode)).await);
+        }
+        match entrants.len() {
+            0 | 1 => Err(Notice::new(
+                "There is nothing to compare yet.",
+                "Only one trajectory of this task is known.",
+                "Wait for another hand-in, or let a model play the task in the playground.",
+            )),
+            _ => Ok(Blind {
+                title,
+                entrants: Arc::new(entrants),
+            }),
+        }
+    }
+}
+
+/// The episodes of models in the task of an episode.
+async fn models(like: &Episode) -> Vec<Entrant> {
+    let wanted = Row::of(like, Vec::new());
+    let listed = episodes::list().await.unwrap_or_default().into_iter();
+    let fits = |row: &Row| {
+        row.model.is_some() && row.environment == wanted.environment && row.task == wanted.task
+    };
+    let rows = listed.map(|listed| listed.row).filter(fits);
+    let mut found = Vec::new();
+    for row in rows.take(MOST_MODELS) {
+        // Episodes of large files have no texts of their own and take no part.
+        let text = episodes::text(&row.id).await.ok().flatten();
+        let read = text.and_then(|text| native::read(&text.to_text()).ok());
+        let Some(episode) = read.and_then(|reading| reading.episodes.into_iter().next()) else {
+            continue;
+        };
+        let configuration = |episode: &Episode| {
+            let recipe = episode.recipe.as_ref();
+            recipe.map(|recipe| recipe.configuration.clone())
+        };
+        if configuration(&episode) == configuration(like) {
+            found.push(Entrant {
+                name: row
+                    .model
+                    .map_or_else(String::new, |model| model.to_string()),
+                episode: Arc::new(episode),
+            });
+        }
+    }
+    found
+}
+
+/// The pairs one after the other, then the result.
+#[component]
+pub(super) fn BlindView(blind: Blind, on_end: Callback<()>) -> impl IntoView {
+    let entrants = StoredValue::new(blind.entrants);
+    let count = entrants.with_value(|entrants| entrants.len());
+    let contest = RwSignal::new(Contest::new(count, browser::random_number()));
+    // The shown pair. After its judgement it stays until the next one is asked for.
+    let place = RwSignal::new(0);
+    let is_stopped = RwSignal::new(false);
+    let is_over = Memo::new(move |_| {
+        is_stopped.get() || contest.with(|contest| place.get() >= contest.count())
+    });
+    let is_judged = Memo::new(move |_| contest.with(|contest| contest.judged() > place.get()));
+    let standing = move || {
+        let count = contest.with(Contest::count);
+        format!(
+            "Comparison {} of {count}. Who acted is shown after your choice.",
+            place.get() + 1
+        )
+    };
+    let sides = move || {
+        let pair = contest.with_untracked(|contest| contest.pair(place.get()))?;
+        let side = |entrant: usize, name: &'static str| {
+            let entrant = entrants.with_value(|entrants| entrants.get(entrant).cloned())?;
+            Some(view! { <Side entrant name is_judged/> })
+        };
+        Some(view! {
+            <div class="class-pair">{side(pair.left, "A")} {side(pair.right, "B")}</div>
+        })
+    };
+    let judge = move |verdict| contest.update(|contest| contest.judge(verdict));
+    let choice = move |verdict: Verdict, label: &'static str| {
+        view! {
+            <button type="button" on:click=move |_| judge(verdict)>
+                {label}
+            </button>
+        }
+    };
+    let choices = move || {
+        match is_judged.get() {
+        false => view! {
+            {choice(Verdict::Left, "A is better")}
+            {choice(Verdict::Equal, "Equal")}
+            {choice(Verdict::Right, "B is better")}
+        }
+        .into_any(),
+        true => view! {
+            <button type="button" class="primary" on:click=move |_| place.update(|place| *place += 1)>
+                {"Next"}
+            </button>
+        }
+        .into_any(),
+    }
+    };
+    let body = move || match is_over.get() {
+        true => view! { <Outcome entrants contest/> }.into_any(),
+        false => view! {
+            <p class="help" role="status">
+                {standing}
+            </p>
+            {sides}
+            <div class="button-row" role="group" aria-label="Which is better?">
+                {choices}
+                <button type="button" class="quiet" on:click=move |_| is_stopped.set(true)>
+                    {"Show the result"}
+                </button>
+            </div>
+        }
+        .into_any(),
+    };
+    view! {
+        <section class="class-blind" aria-label="Blind comparison">
+            <header class="class-board-head">
+                <h2 dir="auto">{"Blind comparison: "} {inert(&blind.title)}</h2>
+                <button type="button" class="quiet" on:click=move |_| on_end.run(())>
+                    {"Back to the board"}
+                </button>
+            </header>
+            {body}
+        </section>
+    }
+}
+
+#[component]
+fn Side(entrant: Entrant, name: &'static str, is_judged: Memo<bool>) -> impl IntoView {
+    let episode = RwSignal::new(entrant.episode);
+    let edition = RwSignal::new(1);
+    let selected = RwSignal::new(0);
+    let who = StoredValue::new(entrant.name);
+    let heading = move || match is_judged.get() {
+        true => format!("{name}: {}", who.get_value()),
+        false => name.to_owned(),
+    };
+    view! {
+        <section class="lesson-play" aria-label=format!("Trajectory {name}")>
+            <h3 dir="auto" aria-live="polite">
+                {heading}
+            </h3>
+            <Transcript episode edition selected/>
+        </section>
+    }
+}
+
+/// The judgements on each entrant, the most wins first.
+#[component]
+fn Outcome(entrants: StoredValue<Arc<Vec<Entrant>>>, contest: RwSignal<Contest>) -> impl IntoView {
+    let tallies = contest.with_untracked(Contest::tally);
+    let names = entrants.with_value(|entrants| {
+        let names = entrants.iter().map(|entrant| entrant.name.clone());
+        names.collect::<Vec<_>>()
+    });
+    let mut lines: Vec<_> = names.into_iter().zip(tallies).collect();
+    lines.sort_by_key(|(_, tally)| std::cmp::Reverse((tally.won, tally.equal)));
+    let lines = lines.into_iter().map(|(name, tally)| {
+        view! {
+            <tr>
+                <th scope="row" dir="auto">
+                    {inert(&name)}
+                </th>
+                <td>{tally.won}</td>
+                <td>{tally.equal}</td>
+                <td>{tally.lost}</td>
+            </tr>
+        }
+    });
+    view! {
+        <div class="class-table" tabindex="0" role="region" aria-label="Result">
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">{"Who"}</th>
+                        <th scope="col">{"Better"}</th>
+                        <th scope="col">{"Equal"}</th>
+                        <th scope="col">{"Worse"}</th>
+                    </tr>
+                </thead>
+                <tbody>{lines.collect_view()}</tbody>
+            </table>
+        </div>
+    }
+}

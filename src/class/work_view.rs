@@ -1,0 +1,287 @@
+//! A pupil's page: the tasks of an assignment with their states, each to play, and handing in.
+
+use std::sync::Arc;
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use volary_classroom::work::Delivery;
+use volary_classroom::{Assignment, Name, Standing, TaskState};
+
+use super::desk::{Desk, Progress};
+use super::{service, start};
+use crate::browser::{element, timers};
+use crate::components::alert_box::AlertWords;
+use crate::components::field::Field;
+use crate::components::text::inert;
+use crate::components::{Glyph, Icon};
+use crate::learn::player::{Player, Workbench};
+use crate::learn::player_view::PlayView;
+use crate::playground::state::use_playground;
+use crate::projection::summary::reward_text;
+use crate::projection::text::plural;
+
+/// A pupil's work on an assignment.
+#[component]
+pub fn WorkView(assignment: Arc<Assignment>) -> impl IntoView {
+    let desk = Desk::open(Arc::clone(&assignment));
+    let workbench = Workbench::new();
+    let tasks = assignment.tasks.iter().enumerate();
+    let entries = tasks.clone().map(|(place, task)| {
+        let title = task.title.to_string();
+        view! { <TaskEntry desk place title/> }
+    });
+    let cards = tasks.map(|(place, _)| {
+        let player = Player::new(workbench);
+        desk.follow(place, player);
+        view! { <TaskCard desk place player/> }
+    });
+    let deadline = assignment.deadline.to_string();
+    let deadline = (!deadline.is_empty()).then(|| {
+        view! {
+            <p class="class-deadline" dir="auto">
+                {"Hand in: "} {inert(&deadline)}
+            </p>
+        }
+    });
+    let count = assignment.tasks.len();
+    let progress = move || {
+        let solved = (0..count).filter(|place| desk.standing(*place).is_solved());
+        format!("{} of {} solved", solved.count(), plural(count, "task"))
+    };
+    view! {
+        <article class="lesson class-work">
+            <h1 dir="auto">{inert(assignment.title.as_str())}</h1>
+            {deadline}
+            <section class="class-overview" aria-label="Tasks">
+                <p class="help" role="status">
+                    {progress}
+                </p>
+                <ol role="list" class="class-tasks">
+                    {entries.collect_view()}
+                </ol>
+            </section>
+            {cards.collect_view()}
+            <HandInPanel desk/>
+        </article>
+    }
+}
+
+/// A task in the overview: a button that leads to it, and its state.
+#[component]
+fn TaskEntry(desk: Desk, place: usize, title: String) -> impl IntoView {
+    view! {
+        <li>
+            <button
+                type="button"
+                class="class-task"
+                on:click=move |_| element::scroll_to_id(&card_id(place))
+            >
+                <span class="class-task-title" dir="auto">
+                    {format!("{}. ", place + 1)} {inert(&title)}
+                </span>
+                {move || standing_badge(&desk.standing(place))}
+            </button>
+        </li>
+    }
+}
+
+/// The state of a task in words, with its reward.
+pub fn standing_words(standing: &Standing) -> String {
+    match (standing.state, standing.reward) {
+        (TaskState::Untouched, _) => "Not started".to_owned(),
+        (_, Some(reward)) if standing.is_solved() => {
+            format!("Solved, reward {}", reward_text(reward))
+        }
+        (state, Some(reward)) => format!("{}, reward {}", state.words(), reward_text(reward)),
+        (state, None) => state.words().to_owned(),
+    }
+}
+
+fn standing_badge(standing: &Standing) -> impl IntoView + use<> {
+    let is_solved = standing.is_solved();
+    let class = match (is_solved, standing.state) {
+        (true, _) => "badge good",
+        (_, TaskState::Truncated) => "badge notice",
+        (_, TaskState::Crashed) => "badge bad",
+        _ => "badge",
+    };
+    let glyph = is_solved.then(|| view! { <Icon glyph=Glyph::Check/> });
+    view! { <span class=class>{glyph} {standing_words(standing)}</span> }
+}
+
+fn card_id(place: usize) -> String {
+    format!("class-task-{}", place + 1)
+}
+
+#[component]
+fn TaskCard(desk: Desk, place: usize, player: Player) -> impl IntoView {
+    let playground = use_playground();
+    // The lists of tasks are loaded with the environments.
+    let card = move || {
+        if !playground.whole.get() {
+            return view! {
+                <p class="coming" role="status">
+                    {"Loading…"}
+                </p>
+            }
+            .into_any();
+        }
+        let play = desk.assignment.with_value(|assignment| {
+            let task = assignment.tasks.get(place);
+            task.map(|task| untrack(|| start::play(playground, place + 1, task)))
+        });
+        match play {
+            Some(Ok(play)) => {
+                let resume = untrack(|| desk.actions(place));
+                view! { <PlayView play player resume/> }.into_any()
+            }
+            Some(Err(reason)) => view! { <p role="alert">{inert(&reason)}</p> }.into_any(),
+            None => ().into_any(),
+        }
+    };
+    view! { <div id=card_id(place) class="class-card">{card}</div> }
+}
+
+/// The name, where the work goes, and the button that hands it in.
+#[component]
+fn HandInPanel(desk: Desk) -> impl IntoView {
+    let class = desk
+        .assignment
+        .with_value(|assignment| assignment.class.clone());
+    let has_class = class.is_some();
+    let (host, problem) = match class.map(|class| service::address(&class.url)) {
+        Some(Ok(url)) => (Some(url), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
+    let can_send = host.is_some();
+    let what = match host {
+        Some(url) => format!(
+            "Hand in sends your name and the steps of your tasks to {url}. Nothing is sent before you press it, and your teacher \
+             can read it there."
+        ),
+        None => "This saves your name and the steps of your tasks as a file. Give the file to your teacher.".to_owned(),
+    };
+    let problem = problem.map(|why| {
+        view! {
+            <p class="error">
+                {format!("The address of the class cannot be used: {why} Save your work as a file instead.")}
+            </p>
+        }
+    });
+    let hand_in = move |event: SubmitEvent| {
+        event.prevent_default();
+        if desk
+            .sending
+            .with_untracked(|sending| *sending == Progress::Sending)
+        {
+            return;
+        }
+        match can_send {
+            true => desk.send(),
+            false => desk.save(),
+        }
+    };
+    let name = move || desk.work.with(|work| work.pupil.to_string());
+    let take_name = move |event| {
+        let name = Name::new(&event_target_value(&event));
+        if desk.work.with_untracked(|work| work.pupil != name) {
+            desk.change(|work| {
+                work.pupil = name;
+                work.change();
+            });
+        }
+    };
+    let label = move || match desk.sending.get() {
+        Progress::Sending => "Handing in…",
+        _ if !can_send => "Save the file to hand in",
+        _ if desk.work.with(|work| work.delivery == Delivery::Never) => "Hand in",
+        _ => "Hand in again",
+    };
+    let trouble = move || match desk.sending.get() {
+        Progress::Failed(notice) => Some(view! {
+            <div class="alert inline" role="alert">
+                <Icon glyph=Glyph::Warning/>
+                <AlertWords what=notice.what why=notice.why advice=notice.advice/>
+            </div>
+        }),
+        _ => None,
+    };
+    let unkept = move || {
+        (!desk.is_kept.get()).then(|| {
+            view! {
+                <p class="error" role="alert">
+                    {"This browser does not keep your work: it would be lost when the page is closed. Hand in, or save it as a file, before \
+                      you leave."}
+                </p>
+            }
+        })
+    };
+    let save = has_class.then(|| {
+        view! {
+            <button type="button" on:click=move |_| desk.save()>
+                {"Save as a file"}
+            </button>
+        }
+    });
+    view! {
+        <section class="class-hand-in" aria-labelledby="class-hand-in-title">
+            <h2 id="class-hand-in-title">{"Hand in"}</h2>
+            <form novalidate on:submit=hand_in>
+                <Field id="class-pupil" label="Your name">
+                    <input
+                        type="text"
+                        id="class-pupil"
+                        autocomplete="name"
+                        prop:value=name
+                        on:change=take_name
+                    />
+                </Field>
+                <p class="help">{what}</p>
+                {problem}
+                {unkept}
+                {trouble}
+                <p class="class-delivery" role="status">
+                    {move || delivery_words(desk, can_send)}
+                </p>
+                <div class="button-row">
+                    <button type="submit" class="primary">
+                        {label}
+                    </button>
+                    {save}
+                </div>
+            </form>
+        </section>
+    }
+}
+
+/// Whether the class has the work, in words.
+fn delivery_words(desk: Desk, can_send: bool) -> String {
+    if desk.is_unconfirmed() {
+        return "Your last hand-in was not confirmed. Your work is kept in this browser; hand in again.".to_owned();
+    }
+    let played = desk.played();
+    let count = desk
+        .assignment
+        .with_value(|assignment| assignment.tasks.len());
+    let done = match can_send {
+        true => "Handed in",
+        false => "Saved",
+    };
+    desk.work.with(|work| match work.delivery {
+        Delivery::Delivered { at, is_changed } => {
+            let at = timers::local_time(at);
+            match is_changed {
+                true => {
+                    format!("{done} on {at}. You changed it since; hand in again to replace it.")
+                }
+                false => format!("{done} on {at}. You can go on and hand in again."),
+            }
+        }
+        _ if played == 0 => "Not handed in yet. Start a task first.".to_owned(),
+        _ => format!(
+            "Not handed in yet. You started {played} of {}.",
+            plural(count, "task")
+        ),
+    })
+}
