@@ -8,6 +8,7 @@ mod convert;
 mod inputs;
 mod lesson;
 mod output;
+mod page;
 mod publish;
 mod search;
 mod serve;

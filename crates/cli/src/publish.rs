@@ -24,6 +24,7 @@ use destination::Place;
 use masking::Masking;
 
 use crate::Verdict;
+use crate::page::Page;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,9 +64,9 @@ pub struct Publish {
     #[arg(long)]
     mask: bool,
 
-    /// The page, which `cargo xtask build` writes
-    #[arg(long, value_name = "FOLDER", default_value = "dist")]
-    page: PathBuf,
+    /// Another page than the one inside of this program, such as `cargo xtask build` writes
+    #[arg(long, value_name = "FOLDER")]
+    page: Option<PathBuf>,
 }
 
 /// The file name of the list, which the page loads.
@@ -82,10 +83,9 @@ impl Publish {
     /// Builds and writes the site.
     pub fn run(&self) -> Result<Verdict> {
         let folder = existing(&self.folder)?;
-        let page = existing(&self.page)
-            .and_then(|page| existing(&page.join("index.html")).map(|_| page))
-            .context("there is no page to publish; `cargo xtask build` writes it to dist/")?;
-        let place = Place::find(&self.out, &[&folder, &page])?;
+        let page = Page::find(self.page.as_deref())?;
+        let inputs: Vec<&Path> = page.folder().into_iter().chain([&*folder]).collect();
+        let place = Place::find(&self.out, &inputs)?;
         let collected = Collected::of(&folder, self.all)?;
         eprint!("{}", collected.report(self.all));
         let masking = Masking::of(&folder, &collected.files, self.mask)?;
@@ -126,14 +126,14 @@ fn name_of(folder: &Path) -> String {
 }
 
 fn write_site(
-    page: &Path,
+    page: &Page,
     site: &Path,
     folder: &Path,
     files: &[(String, u64)],
     title: &str,
     masking: &Masking,
 ) -> Result<()> {
-    copy_folder(page, site)?;
+    page.copy_to(site, copy_folder)?;
     let target = site.join(FOLDER);
     for (name, _) in files {
         match masking.text_of(name) {
@@ -253,7 +253,7 @@ mod tests {
         let files = [("deep/a.json".to_owned(), 11)];
         let title = "A \"title\"";
         write_site(
-            &all.path("dist"),
+            &Page::Folder(all.path("dist")),
             &all.path("out"),
             &all.path("runs"),
             &files,

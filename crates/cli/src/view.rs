@@ -14,7 +14,7 @@ mod live;
 mod roots;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -30,6 +30,7 @@ use self::app::{READS, Shown, app};
 use self::live::Live;
 use self::roots::Roots;
 use crate::output;
+use crate::page::Page;
 use crate::serve::{address, reachable, stop_signal};
 
 const EXAMPLES: &str = "\
@@ -83,9 +84,9 @@ pub struct View {
     #[arg(long, value_name = "NAME", value_parser = host::parse_name)]
     allow_host: Vec<String>,
 
-    /// The page, which `cargo xtask build` writes
-    #[arg(long, value_name = "FOLDER", default_value = "dist")]
-    page: PathBuf,
+    /// Another page than the one inside of this program, such as `cargo xtask build` writes
+    #[arg(long, value_name = "FOLDER")]
+    page: Option<PathBuf>,
 }
 
 impl View {
@@ -119,7 +120,7 @@ impl View {
             (None, [url]) if roots.is_empty() => (*url).clone(),
             (None, _) => roots.title(),
         };
-        let page = page(&self.page)?;
+        let page = Page::find(self.page.as_deref())?.routes(app::HEAD, app::not_found())?;
         let shown = Arc::new(Shown {
             live: Live::watch(&roots),
             access: Access::new(key, self.hosts())?,
@@ -183,12 +184,6 @@ fn is_url(path: &str) -> bool {
             .iter()
             .any(|known| scheme.eq_ignore_ascii_case(known))
     })
-}
-
-/// The routes of the page's files, with the address of the library in the head.
-fn page(folder: &Path) -> Result<axum::Router> {
-    volary_site::page_with_head(folder, app::HEAD, app::not_found())
-        .context("there is no page to show; name its folder with --page")
 }
 
 #[cfg(test)]

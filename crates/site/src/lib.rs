@@ -3,19 +3,23 @@
 //! Every response has the page's Content-Security-Policy, and headers against sniffing and framing. Only files
 //! inside the folder are served: no hidden files, and no targets of symbolic links outside of it.
 
+#[cfg(feature = "packed")]
+pub mod packed;
 mod site;
 
+use std::convert::Infallible;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use axum::Router;
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use html5gum::{Token, Tokenizer};
-use tower::ServiceBuilder;
+use tower::{Service, ServiceBuilder};
 use tower_http::services::ServeDir;
 use tower_http::services::fs::{Backend, TokioBackend};
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -50,15 +54,40 @@ pub fn page_with_head(
         )
     })?;
     let folder = folder.canonicalize()?;
-    let policies = policies(&html);
+    let backend = Contained(folder.as_path().into());
+    let files = ServeDir::with_backend(folder, backend)
+        .call_fallback_on_method_not_allowed(true)
+        .fallback(not_found);
+    let document = match head {
+        "" => None,
+        _ => Some(get(move || async move { document(&index, head).await })),
+    };
+    with_headers(&html, files, document)
+}
+
+/// The routes for the files of a page, with its policy and the other headers. `html` is the text of its document, and
+/// `document` answers for it if the files do not.
+fn with_headers<S, B>(
+    html: &str,
+    files: S,
+    document: Option<MethodRouter>,
+) -> anyhow::Result<Router>
+where
+    S: Service<Request, Response = axum::http::Response<B>, Error = Infallible>,
+    S: Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
+    B: 'static,
+    axum::http::Response<B>: IntoResponse,
+{
+    let policies = policies(html);
     if policies.is_empty() {
-        tracing::warn!("{} has no Content-Security-Policy", index.display());
+        tracing::warn!("the page has no Content-Security-Policy");
     }
     // A worker obeys the policy of its own response and never that of the page's <meta> element, so
     // every file carries the policy.
     let policy = header_of(&policies);
-    let policy = HeaderValue::from_str(&policy)
-        .with_context(|| format!("the Content-Security-Policy of {}", index.display()))?;
+    let policy =
+        HeaderValue::from_str(&policy).context("the Content-Security-Policy of the page")?;
     let common = ServiceBuilder::new()
         // A rebuilt page is picked up at the next load: the page is small, and unchanged files cost a 304.
         .layer(set(
@@ -73,38 +102,36 @@ pub fn page_with_head(
             header::REFERRER_POLICY,
             HeaderValue::from_static("no-referrer"),
         ));
-    let backend = Contained(folder.as_path().into());
-    let files = ServeDir::with_backend(folder, backend)
-        .call_fallback_on_method_not_allowed(true)
-        .fallback(not_found);
     let page = common
         .clone()
         .layer(set(header::CONTENT_SECURITY_POLICY, policy));
-    let document = get(move || async move { document(&index, head).await });
-    let document = page.clone().service(document);
-    let page = page.service(files.clone());
     let sandbox = common
         .layer(set(
             header::CONTENT_SECURITY_POLICY,
             HeaderValue::from_static(FRAMES),
         ))
-        .service(files);
-    let routes = Router::new().route_service(SANDBOX, sandbox);
-    let routes = match head {
-        "" => routes,
-        _ => routes
+        .service(files.clone());
+    let mut routes = Router::new().route_service(SANDBOX, sandbox);
+    if let Some(document) = document {
+        let document = page.clone().service(document);
+        routes = routes
             .route_service("/", document.clone())
-            .route_service("/index.html", document),
-    };
+            .route_service("/index.html", document);
+    }
+    let page = page.service(files);
     Ok(routes.fallback_service(page))
 }
 
 /// The document with these elements at the end of its head. It is read again at each request: the page may be rebuilt.
 async fn document(index: &Path, head: &str) -> Response {
     match tokio::fs::read_to_string(index).await {
-        Ok(html) => Html(html.replacen("</head>", &format!("{head}</head>"), 1)).into_response(),
+        Ok(html) => Html(with_head(&html, head)).into_response(),
         Err(_) => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+fn with_head(html: &str, head: &str) -> String {
+    html.replacen("</head>", &format!("{head}</head>"), 1)
 }
 
 fn set(name: HeaderName, value: HeaderValue) -> SetResponseHeaderLayer<HeaderValue> {
