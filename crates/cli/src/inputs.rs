@@ -18,7 +18,7 @@ use volary_trajectory::{Episode, native};
 
 /// The maximum size in bytes of files of a folder that are read together; in larger folders each file is read
 /// separately.
-const TOGETHER: u64 = 64 << 20;
+pub const TOGETHER: u64 = 64 << 20;
 
 /// The report about the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -124,47 +124,25 @@ pub fn read_mapped(
     let progress = progress(groups.iter().map(|group| group.files.len()).sum());
     let mut report = Report::default();
     for group in groups {
-        let mut together = Vec::new();
-        let mut inputs = Vec::new();
+        let mut files = Vec::new();
         for path in &group.files {
             let name = path.to_string_lossy().into_owned();
             match fs::read(group.root.join(path)) {
-                Ok(bytes) => {
-                    let is_alone = is_native(&bytes);
-                    let file = InputFile {
-                        name: Some(name),
-                        bytes,
-                    };
-                    match is_alone {
-                        true => inputs.push(vec![file]),
-                        false => together.push(file),
-                    }
-                }
+                Ok(bytes) => files.push(InputFile {
+                    name: Some(name),
+                    bytes,
+                }),
                 Err(error) => report.add_loss(&group.shown(&name), error.to_string()),
             }
         }
-        inputs.push(together);
-        for files in inputs.into_iter().filter(|files| !files.is_empty()) {
-            report.files += files.len();
-            match import_mapped(&files, Limits::default(), mappings) {
-                Ok(outcome) => {
-                    report.add(&group, &outcome.notes);
-                    let only = match files.as_slice() {
-                        [file] => file.name.as_deref(),
-                        _ => None,
-                    };
-                    for episode in outcome.episodes {
-                        report.episodes += 1;
-                        let file = episode.source.as_ref().map(|source| &*source.file);
-                        let file = file.filter(|file| !file.is_empty()).or(only);
-                        let file = group.shown(file.unwrap_or_default());
-                        each(&file, episode)?;
-                    }
-                }
-                Err(ImportError::NoEpisode { notes, .. }) => report.add(&group, &notes),
-                Err(_) => {}
-            }
-        }
+        report.files += files.len();
+        let mut episodes = 0;
+        let notes = import_files(files, mappings, &mut |file, episode| {
+            episodes += 1;
+            each(&group.shown(file), episode)
+        })?;
+        report.episodes += episodes;
+        report.add(&group, &notes);
         progress.inc(group.files.len() as u64);
     }
     progress.finish_and_clear();
@@ -173,6 +151,40 @@ pub fn read_mapped(
         bail!("no trajectory was found");
     }
     Ok(report)
+}
+
+/// Imports the files of a folder together, and passes each episode to `each`, with the name of the file that it was read
+/// from; it may be empty. Returns the notes about the files.
+pub fn import_files(
+    files: Vec<InputFile>,
+    mappings: &Mappings,
+    each: &mut dyn FnMut(&str, Episode) -> Result<()>,
+) -> Result<Vec<Note>> {
+    let (alone, together): (Vec<InputFile>, Vec<InputFile>) =
+        files.into_iter().partition(|file| is_native(&file.bytes));
+    let mut inputs: Vec<Vec<InputFile>> = alone.into_iter().map(|file| vec![file]).collect();
+    inputs.push(together);
+    let mut all = Vec::new();
+    for files in inputs.into_iter().filter(|files| !files.is_empty()) {
+        match import_mapped(&files, Limits::default(), mappings) {
+            Ok(outcome) => {
+                all.extend(outcome.notes);
+                let only = match files.as_slice() {
+                    [file] => file.name.as_deref(),
+                    _ => None,
+                };
+                for episode in outcome.episodes {
+                    let file = episode.source.as_ref().map(|source| &*source.file);
+                    let file = file.filter(|file| !file.is_empty()).or(only);
+                    let file = file.unwrap_or_default().to_owned();
+                    each(&file, episode)?;
+                }
+            }
+            Err(ImportError::NoEpisode { notes, .. }) => all.extend(notes),
+            Err(_) => {}
+        }
+    }
+    Ok(all)
 }
 
 /// Whether a file is in Volary's own format, whose episodes do not name their file.

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
+use volary_trajectory::Episode;
 use volary_trajectory::search::{Document, Query};
 
 use crate::output::{self, plain};
@@ -45,10 +46,18 @@ pub struct Search {
     json: bool,
 }
 
-/// A hit, as JSON.
+/// A hit with its file, as JSON.
 #[derive(Serialize)]
 struct Line<'a> {
     file: &'a str,
+    #[serde(flatten)]
+    hit: Hit<'a>,
+}
+
+/// A hit, as JSON.
+#[derive(Serialize)]
+pub struct Hit<'a> {
+    /// The name of the episode.
     name: &'a str,
     /// 0 is the start of the episode.
     step: usize,
@@ -56,6 +65,31 @@ struct Line<'a> {
     before: &'a str,
     hit: &'a str,
     after: &'a str,
+}
+
+/// Passes the hits of a query in an episode to `each`, at least one and at most `most`.
+pub fn hits(
+    episode: &Episode,
+    query: &Query,
+    most: usize,
+    mut each: impl FnMut(Hit<'_>) -> Result<()>,
+) -> Result<()> {
+    let document = Document::of(episode);
+    if document.first(query).is_none() {
+        return Ok(());
+    }
+    for hit in document.hits(query, most.max(1)) {
+        let snippet = document.snippet(&hit, AROUND);
+        each(Hit {
+            name: &episode.name,
+            step: hit.place.step,
+            message: hit.place.message,
+            before: &snippet.before,
+            hit: &snippet.hit,
+            after: &snippet.after,
+        })?;
+    }
+    Ok(())
 }
 
 impl Search {
@@ -67,28 +101,14 @@ impl Search {
         }
         let mut found = false;
         inputs::read(&self.paths, |file, episode| {
-            let document = Document::of(&episode);
-            if document.first(&query).is_none() {
-                return Ok(());
-            }
-            found = true;
-            for hit in document.hits(&query, self.most.max(1)) {
-                let snippet = document.snippet(&hit, AROUND);
-                let line = Line {
-                    file,
-                    name: &episode.name,
-                    step: hit.place.step,
-                    message: hit.place.message,
-                    before: &snippet.before,
-                    hit: &snippet.hit,
-                    after: &snippet.after,
-                };
+            hits(&episode, &query, self.most, |hit| {
+                found = true;
+                let line = Line { file, hit };
                 match self.json {
-                    true => output::json(&line)?,
-                    false => output::line(&line.to_text())?,
+                    true => output::json(&line),
+                    false => output::line(&line.to_text()),
                 }
-            }
-            Ok(())
+            })
         })?
         .print();
         Ok(match found {
@@ -105,11 +125,11 @@ impl Line<'_> {
         format!(
             "{place}{}: {}, step {}{place:#}: {}{hit}{}{hit:#}{}",
             plain(self.file),
-            plain(self.name),
-            self.step,
-            plain(self.before),
-            plain(self.hit),
-            plain(self.after)
+            plain(self.hit.name),
+            self.hit.step,
+            plain(self.hit.before),
+            plain(self.hit.hit),
+            plain(self.hit.after)
         )
     }
 }

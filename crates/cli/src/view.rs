@@ -2,6 +2,7 @@
 //!
 //! - `roots`, `beneath`: the shown files, and safe access to them. `listing`: the list of files. `files`: their
 //!   contents. `live`: the change feed.
+//! - `search`: the search in them. `notes`: the notes next to them, if the user chose that.
 //! - `access`: authentication. `app`: the routes. `browser`: opens the address.
 
 mod access;
@@ -11,7 +12,9 @@ mod browser;
 mod files;
 mod listing;
 mod live;
+mod notes;
 mod roots;
+mod search;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -28,7 +31,9 @@ use volary_server::host::{self, AllowedHosts};
 use self::access::Access;
 use self::app::{READS, Shown, app};
 use self::live::Live;
+use self::notes::NotesFile;
 use self::roots::Roots;
+use self::search::SEARCHES;
 use crate::output;
 use crate::page::Page;
 use crate::serve::{address, reachable, stop_signal};
@@ -54,6 +59,10 @@ pub struct View {
     /// What the library is called; by default the name of the folder
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+
+    /// Keep notes next to the files too: in `.volary/notes.jsonl` of the first folder
+    #[arg(long)]
+    notes: bool,
 
     /// Only print the address
     #[arg(long)]
@@ -94,7 +103,7 @@ impl View {
     pub fn run(&self) -> Result<()> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(READS + 8)
+            .max_blocking_threads(READS + SEARCHES + 8)
             .enable_all()
             .build()?;
         let result = runtime.block_on(self.serve());
@@ -127,6 +136,11 @@ impl View {
             urls: urls.into_iter().cloned().collect(),
             title: title.clone(),
             reads: Arc::new(Semaphore::new(READS)),
+            searches: Arc::new(Semaphore::new(SEARCHES)),
+            notes: match self.notes {
+                true => Some(NotesFile::of(&roots)?),
+                false => None,
+            },
             roots,
         });
         let wanted = SocketAddr::new(self.host, self.port);

@@ -62,7 +62,13 @@ impl Folder {
     /// Starts a view of `runs/` and lets this test in.
     fn view(&self, arguments: &[&str]) -> View {
         let mut command = self.command(&["runs", "--json"]);
-        let mut child = command.args(arguments).spawn().unwrap();
+        command.args(arguments);
+        self.started(command)
+    }
+
+    /// Starts a command that is a view, and lets this test in.
+    fn started(&self, mut command: Command) -> View {
+        let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)
@@ -780,17 +786,223 @@ fn addresses_are_part_of_the_library() {
         "https://example.org/logs/b.eval?x=1"
     );
     assert_eq!(library["files"][0]["name"], "b.eval");
+}
+
+#[test]
+fn the_description_names_every_route() {
+    let folder = Folder::new("openapi");
+    folder.write("runs/a.json", "{}");
+    let view = folder.view(&["--notes"]);
     let openapi: Value =
         serde_json::from_slice(&view.with("GET /api/openapi.json", "").body).unwrap();
-    for path in [
-        "/api/session",
-        "/api/library.json",
-        "/api/files",
-        "/api/file/{path}",
-        "/api/events",
-    ] {
-        assert!(openapi["paths"][path].is_object(), "{path}");
+    let described = openapi["paths"].as_object().unwrap();
+    // The routes, as the program writes them.
+    let source = include_str!("../src/view/app.rs");
+    let routes = source.split(".route(").skip(1);
+    let mut routes: Vec<String> = routes
+        .filter_map(|rest| rest.trim_start().strip_prefix("\"/")?.split_once('"'))
+        .map(|(path, _)| format!("/api/{}", path.replace("{*address}", "{path}")))
+        .filter(|path| !path.ends_with(".js"))
+        .collect();
+    routes.sort();
+    assert_eq!(described.keys().cloned().collect::<Vec<_>>(), routes);
+    for (path, methods) in described {
+        let target = path.replace("{path}", "0/a.json");
+        let target = if path == "/api/search" {
+            format!("{target}?q=x")
+        } else {
+            target
+        };
+        for method in ["get", "post", "put", "delete", "patch"] {
+            if path == "/api/events" && method == "get" {
+                // It never ends.
+                continue;
+            }
+            let request = format!("{} {target}", method.to_uppercase());
+            let headers = format!("Cookie: {}\r\nContent-Length: 0\r\n", view.cookie);
+            let status = view.with(&request, &headers).status;
+            let is_described = methods[method].is_object();
+            assert_eq!(status != 405, is_described, "{request}: {status}");
+            let declared = &methods[method]["responses"][status.to_string()];
+            assert!(!is_described || declared.is_object(), "{request}: {status}");
+        }
     }
+}
+
+#[test]
+fn a_search_streams_hits_and_ends_with_what_it_searched() {
+    let folder = Folder::new("search");
+    let chat = |word: &str| {
+        serde_json::json!({ "messages": [
+            { "role": "user", "content": format!("Say {word}.") },
+            { "role": "assistant", "content": format!("The {word} is red.") },
+        ] })
+        .to_string()
+    };
+    folder.write("runs/a.json", chat("marble"));
+    folder.write("runs/deep/b c.json", chat("stone"));
+    folder.write("runs/deep/d.json", "{ damaged");
+    folder.write("runs/.hidden/e.json", chat("marble"));
+    let view = folder.view(&[]);
+    assert_eq!(view.with("GET /api/search?q=marble", "").status, 401);
+    for wrong in ["/api/search", "/api/search?q=%20", "/api/search?q=a&most=0"] {
+        assert_eq!(view.get(wrong).status, 400, "{wrong}");
+    }
+    let search = |query: &str| -> Vec<Value> {
+        let answer = view.get(&format!("/api/search?{query}"));
+        assert_eq!(answer.status, 200);
+        let text = answer.text();
+        let lines = text.lines().filter(|line| line.starts_with('{'));
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    let lines = search("q=%22stone+is%22");
+    assert_eq!(lines[0]["path"], "file/0/deep/b c.json");
+    assert_eq!(lines[0]["hit"], "stone is");
+    assert_eq!(lines.last().unwrap()["episodes"], 2);
+    let lines = search("q=Marble&most=1");
+    let hits: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["hit"].is_string())
+        .collect();
+    assert_eq!(hits.len(), 1, "{lines:?}");
+    assert_eq!(hits[0]["file"], "a.json");
+    assert_eq!(search("q=absent").last().unwrap()["files"], 3);
+}
+
+#[test]
+fn a_search_ends_with_its_client() {
+    let folder = Folder::new("search-leave");
+    let line = serde_json::json!({ "messages": [
+        { "role": "user", "content": "marble ".repeat(500) },
+        { "role": "assistant", "content": "marble" },
+    ] });
+    for number in 0..40 {
+        folder.write(
+            &format!("runs/{number}.jsonl"),
+            format!("{line}\n").repeat(50),
+        );
+    }
+    let view = folder.view(&[]);
+    // More than may run at once; each reads one line and leaves.
+    for _ in 0..12 {
+        let start = Instant::now();
+        loop {
+            let mut stream = TcpStream::connect(&view.address).unwrap();
+            write!(
+                stream,
+                "GET /api/search?q=marble&most=100 HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n",
+                view.address, view.cookie
+            )
+            .unwrap();
+            let mut head = [0; 12];
+            stream.read_exact(&mut head).unwrap();
+            if head.ends_with(b"200") {
+                break;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "searches go on");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn notes_are_kept_next_to_the_files_if_chosen() {
+    let folder = Folder::new("notes");
+    folder.write("runs/a.json", "{}");
+    let note = |id: &str, text: &str| {
+        let note = serde_json::json!({ "id": id, "episode": "e", "text": text, "revision": 1 });
+        serde_json::json!({ "format": "volary-annotations", "version": 1, "annotations": [note] })
+            .to_string()
+    };
+    let post = |view: &View, body: &str| {
+        let host = &view.address;
+        let cookie = &view.cookie;
+        view.raw(&format!(
+            "POST /api/notes HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie}\r\n\
+             Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+        .status
+    };
+    let without = folder.view(&[]);
+    assert_eq!(post(&without, &note("1", "x")), 404);
+    assert_eq!(without.get("/api/notes").status, 404);
+    assert!(!without.get("/api/library.json").text().contains("notes"));
+    assert!(!folder.path("runs/.volary").exists());
+
+    let (one, two) = (folder.view(&["--notes"]), folder.view(&["--notes"]));
+    let library: Value = serde_json::from_slice(&one.get("/api/library.json").body).unwrap();
+    assert_eq!(library["notes"], "notes");
+    for wrong in [
+        "",
+        "{}",
+        "[",
+        "{\"format\": \"volary-annotations\", \"version\": 1, \"annotations\": [{}]}",
+    ] {
+        assert_eq!(post(&one, wrong), 400, "{wrong}");
+    }
+    assert_eq!(post(&one, &note("1", "from the first")), 204);
+    assert_eq!(post(&two, &note("2", "from the second")), 204);
+    for view in [&one, &two] {
+        let text = view.get("/api/notes").text();
+        assert!(text.contains("from the first") && text.contains("from the second"));
+        // The file is hidden from the library.
+        assert_eq!(view.names(), ["a.json"]);
+        assert_eq!(view.get("/api/file/0/.volary/notes.jsonl").status, 404);
+    }
+    let host = &one.address;
+    let foreign = one.raw(&format!(
+        "POST /api/notes HTTP/1.1\r\nHost: {host}\r\nOrigin: https://evil.example\r\nCookie: {}\r\n\
+         Connection: close\r\nContent-Length: 0\r\n\r\n",
+        one.cookie
+    ));
+    assert_eq!(foreign.status, 403);
+    let lines = fs::read_to_string(folder.path("runs/.volary/notes.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    assert!(
+        folder
+            .refused(&["https://example.org/a.eval", "--notes"])
+            .contains("next to files")
+    );
+}
+
+/// A limit on the size of files takes the place of a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_keeps_what_the_file_had() {
+    let folder = Folder::new("full");
+    folder.write("runs/a.json", "{}");
+    let view = folder.command(&["runs", "--json", "--notes"]);
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""])
+        .arg(view.get_program())
+        .args(view.get_args())
+        .current_dir(&folder.0)
+        .env_remove("VOLARY_API_KEY")
+        .stdout(Stdio::piped());
+    let view = folder.started(shell);
+    let post = |text: &str| {
+        let note = serde_json::json!({ "id": text.get(..1), "episode": "e", "text": text });
+        let body = serde_json::json!({ "format": "volary-annotations", "version": 1, "annotations": [note] });
+        let (body, host) = (body.to_string(), &view.address);
+        view.raw(&format!(
+            "POST /api/notes HTTP/1.1\r\nHost: {host}\r\nCookie: {}\r\nConnection: close\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            view.cookie,
+            body.len()
+        ))
+    };
+    assert_eq!(post("small").status, 204);
+    let file = folder.path("runs/.volary/notes.jsonl");
+    let before = fs::read_to_string(&file).unwrap();
+    let full = post(&"x".repeat(100_000));
+    assert_eq!(full.status, 507, "{}", full.text());
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    assert_eq!(post("again").status, 204);
+    assert!(view.get("/api/notes").text().contains("again"));
 }
 
 #[test]

@@ -185,6 +185,15 @@ impl IntoResponse for Failure {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Too many requests at once.",
             ),
+            Failure::Wrong(why) => (StatusCode::BAD_REQUEST, why),
+            Failure::Full => (
+                StatusCode::INSUFFICIENT_STORAGE,
+                "The disk is full. Nothing was written.",
+            ),
+            Failure::Unwritable => (
+                StatusCode::FORBIDDEN,
+                "The file of notes cannot be written. Look at the permissions of its folder.",
+            ),
         };
         (status, axum::Json(serde_json::json!({ "error": why }))).into_response()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
@@ -18,7 +18,9 @@ use super::access::{self, Access};
 use super::files;
 use super::listing::{self, Unread};
 use super::live::{self, Live};
+use super::notes::{self, NotesFile};
 use super::roots::Roots;
+use super::search;
 
 /// The elements that give the page the address of its library.
 pub const HEAD: &str = "<link rel=\"volary-library\" href=\"./api/library.json\"><script src=\"./view/open.js\"></script>";
@@ -44,6 +46,10 @@ pub struct Shown {
     pub live: Live,
     /// Permits for threads that may block.
     pub reads: Arc<Semaphore>,
+    /// Permits for searches.
+    pub searches: Arc<Semaphore>,
+    /// Where notes are kept, if the user chose that.
+    pub notes: Option<NotesFile>,
 }
 
 /// The state of the routes.
@@ -69,6 +75,12 @@ pub enum Failure {
     Slow,
     /// All threads are in use.
     Busy,
+    /// The request is invalid.
+    Wrong(&'static str),
+    /// The disk is full.
+    Full,
+    /// Notes cannot be written.
+    Unwritable,
 }
 
 /// The routes; `page` handles all other paths.
@@ -78,6 +90,13 @@ pub fn app(view: View, page: Router) -> Router {
         .route("/files", get(list))
         .route("/file/{*address}", get(files::file))
         .route("/events", get(live::events))
+        .route("/search", get(search::search))
+        .route(
+            "/notes",
+            get(notes::read_all)
+                .post(notes::append_all)
+                .layer(DefaultBodyLimit::max(notes::LARGEST)),
+        )
         .layer(from_fn_with_state(Arc::clone(&view), access::check_session));
     let api = api
         .route("/session", post(enter))
@@ -162,8 +181,12 @@ async fn library(State(view): State<View>) -> Response {
         json!({ "name": name.unwrap_or_default(), "url": url })
     });
     let files: Vec<_> = files.collect();
-    axum::Json(json!({ "title": view.title, "files": files, "list": "files", "events": "events" }))
-        .into_response()
+    let mut manifest =
+        json!({ "title": view.title, "files": files, "list": "files", "events": "events" });
+    if view.notes.is_some() {
+        manifest["notes"] = json!("notes");
+    }
+    axum::Json(manifest).into_response()
 }
 
 /// `GET /api/files`: one line per file, streamed while the folders are read.
@@ -173,31 +196,36 @@ async fn list(State(view): State<View>) -> Result<Response, Failure> {
     // Backpressure: the walk waits while the reader is slow, and ends with it.
     let (send, receive) = mpsc::channel::<Bytes>(4);
     tokio::task::spawn_blocking(move || {
-        let mut lines = Vec::new();
+        let mut text = Vec::new();
         let mut first = 1;
         // An error means that the reader has disconnected.
         let _ = listing::list(&view.roots, &mut |line| {
-            if serde_json::to_writer(&mut lines, &line).is_ok() {
-                lines.push(b'\n');
+            if serde_json::to_writer(&mut text, &line).is_ok() {
+                text.push(b'\n');
             }
-            if lines.len() < first {
+            if text.len() < first {
                 return Ok(());
             }
             first = (first * 4).min(CHUNK);
-            let chunk = std::mem::take(&mut lines);
+            let chunk = std::mem::take(&mut text);
             send.blocking_send(chunk.into()).map_err(|_| Unread)
         });
-        if !lines.is_empty() {
-            let _ = send.blocking_send(lines.into());
+        if !text.is_empty() {
+            let _ = send.blocking_send(text.into());
         }
         drop(permit);
     });
+    Ok(lines(receive))
+}
+
+/// A response of JSON Lines, streamed from a channel.
+pub fn lines(receive: mpsc::Receiver<Bytes>) -> Response {
     let lines = stream::unfold(receive, |mut receive| async move {
         let chunk = receive.recv().await?;
         Some((std::io::Result::Ok(chunk), receive))
     });
     let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
-    Ok((kind, Body::from_stream(lines)).into_response())
+    (kind, Body::from_stream(lines)).into_response()
 }
 
 /// `GET /api/openapi.json`

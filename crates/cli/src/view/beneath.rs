@@ -68,7 +68,7 @@ mod platform {
     use std::os::fd::OwnedFd;
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-    use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+    use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, statat};
 
     use super::*;
 
@@ -104,6 +104,33 @@ mod platform {
                 | OFlags::NOCTTY
                 | OFlags::CLOEXEC;
             let file = File::from(openat(&self.0, name, flags, Mode::empty())?);
+            match Status::of(&file)?.kind {
+                Kind::File => Ok(file),
+                _ => Err(not_a_file()),
+            }
+        }
+
+        /// Opens a folder in this folder, and creates it if it is missing.
+        pub fn make_folder(&self, name: &OsStr) -> io::Result<Folder> {
+            match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
+            }
+            self.folder(name)
+        }
+
+        /// Opens a regular file in this folder for reading and appending, and creates it if it is missing.
+        pub fn append_to(&self, name: &OsStr) -> io::Result<File> {
+            let flags = OFlags::RDWR
+                | OFlags::APPEND
+                | OFlags::CREATE
+                | OFlags::NOFOLLOW
+                | OFlags::NONBLOCK
+                | OFlags::NOCTTY
+                | OFlags::CLOEXEC;
+            let mode = Mode::from_raw_mode(0o666);
+            let file = File::from(openat(&self.0, name, flags, mode)?);
             match Status::of(&file)?.kind {
                 Kind::File => Ok(file),
                 _ => Err(not_a_file()),
@@ -184,6 +211,27 @@ mod platform {
                 Kind::File => File::open(self.0.join(name)),
                 _ => Err(not_a_file()),
             }
+        }
+
+        /// Opens a folder in this folder, and creates it if it is missing.
+        pub fn make_folder(&self, name: &OsStr) -> io::Result<Folder> {
+            match fs::create_dir(self.0.join(name)) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+            self.folder(name)
+        }
+
+        /// Opens a regular file in this folder for reading and appending, and creates it if it is missing.
+        pub fn append_to(&self, name: &OsStr) -> io::Result<File> {
+            match self.status(name) {
+                Ok(status) if status.kind != Kind::File => return Err(not_a_file()),
+                _ => {}
+            }
+            let mut options = File::options();
+            options.read(true).append(true).create(true);
+            options.open(self.0.join(name))
         }
 
         /// The status of an entry, without following links.

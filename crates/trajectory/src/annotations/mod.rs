@@ -224,6 +224,20 @@ impl Annotations {
         taken
     }
 
+    /// The notes that `others` lacks, or has older versions of.
+    pub fn newer_than(&self, others: &Annotations) -> Annotations {
+        let is_newer = |note: &&Annotation| {
+            let known = others.by_id.get(&note.id);
+            known.is_none_or(|known| sidecar::rank(known) < sidecar::rank(note))
+        };
+        self.iter_all().filter(is_newer).cloned().collect()
+    }
+
+    /// All notes by id, including tombstones.
+    pub fn iter_all(&self) -> impl Iterator<Item = &Annotation> {
+        self.by_id.values()
+    }
+
     /// The annotators, sorted.
     pub fn authors(&self) -> Vec<&Text> {
         let mut authors: Vec<_> = self.iter().map(|annotation| &annotation.author).collect();
@@ -248,6 +262,18 @@ impl FromIterator<Annotation> for Annotations {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn newer_notes_are_those_that_a_merge_takes() {
+        let mut mine = Annotations::from_iter([note("mine", 2)]);
+        let others = mine.clone();
+        assert_eq!(mine.newer_than(&others), Annotations::default());
+        mine.delete("a", 1.0);
+        let newer = mine.newer_than(&others);
+        assert_eq!(newer.iter_all().count(), 1, "a tombstone is a version");
+        assert_eq!(others.newer_than(&mine), Annotations::default());
+        assert_eq!(mine.newer_than(&Annotations::default()), mine);
+    }
 
     fn note(text: &str, revision: u64) -> Annotation {
         Annotation {

@@ -100,6 +100,36 @@ pub fn read(text: &str) -> Result<SidecarReading, SidecarError> {
     Ok(reading)
 }
 
+/// Serializes all annotations as lines of JSON, including tombstones. Lines can be appended to others.
+pub fn to_lines(annotations: &Annotations) -> String {
+    let all = annotations.by_id.values();
+    let lines = all.map(|annotation| annotation_to_json(annotation).to_compact_text() + "\n");
+    lines.collect()
+}
+
+/// The result of reading lines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinesReading {
+    pub annotations: Annotations,
+    /// The number of lines that could not be read.
+    pub damaged: usize,
+}
+
+/// Parses lines. Of several versions of an annotation the latest wins, and damaged lines do not affect the others.
+pub fn read_lines(text: &str) -> LinesReading {
+    let mut reading = LinesReading::default();
+    let mut annotations = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let value = Json::parse(line).ok();
+        match value.and_then(|value| annotation(Node::root(&value)).ok()) {
+            Some(annotation) => annotations.push(annotation),
+            None => reading.damaged += 1,
+        }
+    }
+    reading.annotations = annotations.into_iter().collect();
+    reading
+}
+
 /// Orders two versions of an annotation: the greater one wins. Includes the whole contents, so that different versions
 /// never compare equal.
 pub(super) fn rank(annotation: &Annotation) -> (u64, u64, String) {

@@ -237,3 +237,29 @@ fn what_is_wrong_with_one_does_not_concern_the_others() {
         assert!(sidecar::read(refused).is_err(), "{refused}");
     }
 }
+
+#[test]
+fn lines_hold_every_version_and_damaged_ones_are_counted() {
+    let note = |text: &str, revision| Annotation {
+        id: "a".into(),
+        episode: "e".into(),
+        text: text.into(),
+        revision,
+        ..Annotation::default()
+    };
+    let old = Annotations::from_iter([note("two\nlines", 1)]);
+    let new = Annotations::from_iter([note("new \u{2028}", 2)]);
+    let (old, new) = (sidecar::to_lines(&old), sidecar::to_lines(&new));
+    assert_eq!(old.lines().count(), 1);
+    for text in [
+        format!("{old}{new}"),
+        format!("\n{new}\r\n{old}{{\"id\": \"a\", \"epi"),
+    ] {
+        let reading = sidecar::read_lines(&text);
+        assert_eq!(&*reading.annotations.get("a").unwrap().text, "new \u{2028}");
+        assert_eq!(
+            reading.damaged,
+            text.matches("epi").count().saturating_sub(2)
+        );
+    }
+}
