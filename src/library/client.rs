@@ -65,6 +65,8 @@ pub struct Signals {
     pub notice: RwSignal<Option<Notice>>,
     /// The title of the library that is published with the site, if there is one.
     pub site: RwSignal<Option<Text>>,
+    /// The address of the file of notes on that library's rows, if its server keeps one.
+    pub notes_file: RwSignal<Option<Text>>,
     /// The ids of partial trajectories.
     pub begun: RwSignal<BTreeSet<Text>>,
     /// The files of the last reading whose members can be mapped.
@@ -123,6 +125,7 @@ impl LibraryClient {
             said: RwSignal::default(),
             notice: RwSignal::new(None),
             site: RwSignal::new(None),
+            notes_file: RwSignal::new(None),
             begun: RwSignal::default(),
             unmapped: RwSignal::default(),
             grown: RwSignal::new(None),
@@ -264,6 +267,7 @@ impl LibraryClient {
                 return;
             };
             self.site.set(Some(site.title));
+            self.notes_file.set(site.notes);
             let (origin, files) = (Origin::Published, site.files);
             match site.list {
                 Some(list) => {

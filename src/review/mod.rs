@@ -11,7 +11,7 @@
 //!   the [`sharing_check`].
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
-//!   [`state_panel`], and notes in [`notes`] and [`notes_panel`].
+//!   [`state_panel`], and notes in [`notes`], [`notes_file`] and [`notes_panel`].
 //! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories.
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected text.
 //!   [`tokens`]: the recorded tokens below messages.
@@ -37,6 +37,7 @@ pub mod library_page;
 pub mod link_reach;
 pub mod marks;
 pub mod notes;
+pub mod notes_file;
 pub mod notes_panel;
 pub mod opening;
 pub mod page;

@@ -171,6 +171,13 @@ impl Notes {
         files::download(FILE, "application/json", text.as_bytes());
     }
 
+    /// Adds notes of others.
+    pub fn merge(self, others: Annotations) {
+        self.change(|all| {
+            all.merge(others);
+        });
+    }
+
     /// Imports notes from a file.
     pub fn take_over(self, file: GivenFile) {
         browser::spawn(async move {

@@ -15,6 +15,7 @@ use super::fetch_question::FetchQuestion;
 use super::grid_page::{Grid, GridPage};
 use super::library_page::LibraryPage;
 use super::notes::Notes;
+use super::notes_file;
 use super::notes_panel;
 use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;
@@ -51,6 +52,7 @@ fn ReviewPage() -> impl IntoView {
     review.follow_address();
     review.follow_imports();
     review.follow_playground();
+    notes_file::keep(review.client, review.notes);
     review.write_address();
     review.name_tab();
     review.pages.hook(Page::Review, review.hooks());

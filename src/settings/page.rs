@@ -25,6 +25,7 @@ fn SettingsPage() -> impl IntoView {
             <PriceTable/>
             <PythonLimits/>
             <Storage/>
+            <p class="help">{concat!("Volary ", env!("CARGO_PKG_VERSION"))}</p>
         </div>
     }
 }

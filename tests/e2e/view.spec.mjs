@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 
 import { accessible, visit } from "./support/browser.mjs";
 import { VOLARY } from "./support/servers.mjs";
@@ -14,8 +14,8 @@ import { Library, folder, lines, trajectory } from "./support/trajectories.mjs";
 const DIST = process.env.VOLARY_DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
 
 /** Starts `volary view`; returns its address, with the token, and a function that stops it. */
-async function view(path) {
-  const child = spawn(VOLARY, ["view", path, "--json", "--page", DIST], { stdio: ["ignore", "pipe", "inherit"] });
+async function view(path, ...options) {
+  const child = spawn(VOLARY, ["view", path, "--json", "--page", DIST, ...options], { stdio: ["ignore", "pipe", "inherit"] });
   const line = await new Promise((resolve, reject) => {
     child.stdout.once("data", resolve);
     child.on("exit", (code) => reject(new Error(`volary view ended with ${code}`)));
@@ -94,6 +94,42 @@ test("a folder is shown where it is, and while it grows", async () => {
     assert.equal(readFileSync(join(runs, "notes.txt"), "utf8"), "no trajectory");
   } finally {
     shown.stop();
+    rmSync(path, { recursive: true });
+  }
+});
+
+test("notes are kept next to the files, and read there by another view", async () => {
+  const path = folder([["runs/one.json", trajectory("one", [{ says: "The marble is red." }])]]);
+  const runs = join(path, "runs");
+  const views = [await view(runs, "--notes"), await view(runs, "--notes")];
+  const origins = views.map((shown) => new URL(shown.url).origin);
+  const allowedErrors = [/icon-[0-9a-f]+\.png' violates/];
+  const file = join(runs, ".volary/notes.jsonl");
+  try {
+    await visit({ axe: false, allowedErrors, origins }, async (page) => {
+      const open = async (shown) => {
+        await page.goto(shown.url);
+        const library = await new Library(page).ready();
+        await library.rows(1);
+        await library.link(/one/).click();
+        await library.transcript.getByText("The marble is red.").waitFor();
+        await page.getByRole("tab", { name: "Notes" }).click();
+      };
+      await open(views[0]);
+      const form = page.getByRole("form", { name: "Note" });
+      await form.getByLabel("Note", { exact: true }).fill("The marble is blue.");
+      await form.getByRole("button", { name: "Add note" }).click();
+      await page.getByRole("list", { name: "Notes" }).getByText("The marble is blue.").waitFor();
+      await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toContain("The marble is blue.");
+      // Another address is another origin, whose storage is empty.
+      await open(views[1]);
+      await page.getByRole("list", { name: "Notes" }).getByText("The marble is blue.").waitFor();
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByText("No notes on this episode yet.").waitFor();
+      await expect.poll(() => readFileSync(file, "utf8")).toContain('"deleted"');
+    });
+  } finally {
+    views.forEach((shown) => shown.stop());
     rmSync(path, { recursive: true });
   }
 });

@@ -22,6 +22,8 @@ pub(super) struct Site {
     pub list: Option<Text>,
     /// The address of the events of what changes, if there is one.
     pub events: Option<Text>,
+    /// The address of the notes, if the server keeps them.
+    pub notes: Option<Text>,
 }
 
 /// What changed, in an event.
@@ -97,6 +99,7 @@ impl Site {
             files: files.collect(),
             list: linked("list"),
             events: linked("events"),
+            notes: linked("notes"),
         })
     }
 }
