@@ -1,0 +1,5 @@
+"""``python -m volary`` is the command ``volary``."""
+
+from volary import main
+
+main()
