@@ -1,4 +1,7 @@
 //! Packs the page into the program if the feature `page` is on: each file as a gzip stream, unless that saves nothing.
+//!
+//! The runtime of Python environments is left out: it would be more than a third of the program, and reading trajectories
+//! needs none of it.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -20,6 +23,8 @@ mod page {
     const VARIABLE: &str = "VOLARY_PAGE";
     /// Relative to this package.
     const DIST: &str = "../../dist";
+    /// The folder of the Python runtime.
+    const LEFT_OUT: &str = "python";
     /// The best that miniz_oxide does.
     const LEVEL: u8 = 10;
 
@@ -70,7 +75,7 @@ mod page {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str());
             let name = name.ok_or("a file of the page has a name that is not Unicode")?;
-            if name.starts_with('.') {
+            if name.starts_with('.') || within.is_empty() && name == LEFT_OUT {
                 continue;
             }
             match path.is_dir() {

