@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::json::Text;
+use crate::token_stream::TokenStream;
 
 pub type TokenId = u32;
 
@@ -11,7 +12,7 @@ pub type TokenId = u32;
 pub struct TokenStrip {
     ids: Vec<TokenId>,
     mask: Vec<bool>,
-    streams: BTreeMap<Text, Vec<Option<f64>>>,
+    streams: BTreeMap<Text, TokenStream>,
 }
 
 /// The error for a stream or mask whose length differs from the number of tokens.
@@ -63,8 +64,8 @@ impl TokenStrip {
         &self.mask
     }
 
-    /// Named streams of one number per token, such as log probabilities; `None` for a missing value.
-    pub fn streams(&self) -> &BTreeMap<Text, Vec<Option<f64>>> {
+    /// Named streams of one number per token, such as log probabilities, advantages or entropies.
+    pub fn streams(&self) -> &BTreeMap<Text, TokenStream> {
         &self.streams
     }
 
@@ -72,27 +73,27 @@ impl TokenStrip {
     pub fn set_stream(
         &mut self,
         name: impl Into<Text>,
-        values: Vec<Option<f64>>,
+        values: impl Into<TokenStream>,
     ) -> Result<(), LengthError> {
-        let name = name.into();
+        let (name, values) = (name.into(), values.into());
         check(&name, values.len(), self.ids.len())?;
         self.streams.insert(name, values);
         Ok(())
     }
 
-    /// Appends tokens. A stream that only one of the two has is padded with `None` for the other.
+    /// Appends tokens. A stream that only one of the two has is padded with gaps for the other.
     pub fn extend(&mut self, other: &TokenStrip) {
         let before = self.ids.len();
         self.ids.extend_from_slice(&other.ids);
         self.mask.extend_from_slice(&other.mask);
         for name in other.streams.keys() {
             let stream = self.streams.entry(name.clone());
-            stream.or_insert_with(|| vec![None; before]);
+            stream.or_insert_with(|| TokenStream::gaps(before));
         }
         for (name, stream) in &mut self.streams {
             match other.streams.get(name) {
-                Some(values) => stream.extend_from_slice(values),
-                None => stream.resize(self.ids.len(), None),
+                Some(values) => stream.extend(values.iter()),
+                None => stream.resize(self.ids.len()),
             }
         }
     }
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(whole.mask(), [false, false, false, true, true]);
         assert_eq!(
             whole.streams()["logprob"],
-            [None, None, None, Some(-0.5), None]
+            TokenStream::from(vec![None, None, None, Some(-0.5), None])
         );
         assert!(TokenStrip::new(vec![1], vec![]).is_err());
     }

@@ -64,7 +64,14 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
             &["openhands-sdk.jsonl"],
         ],
     ),
-    ("slime", &[&["slime.jsonl"]]),
+    (
+        "slime",
+        &[
+            &["slime.jsonl"],
+            &["slime-rollout.pt", "slime-train.pt"],
+            &["slime-train-v1.pt"],
+        ],
+    ),
     ("verl", &[&["verl.jsonl"]]),
     ("skyrl", &[&["skyrl.jsonl"]]),
     ("tinker-cookbook", &[&["tinker.jsonl"]]),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use volary_core::{Json, Object, Text, json};
+use volary_core::{Json, Object, Text, TokenStream, json};
 use volary_tokens::{ChatMessage, ChatRole, TokenId, TokenStrip};
 
 /// How an episode ended.
@@ -174,7 +174,7 @@ impl InteractionResult {
     }
 
     /// Streams of numbers over the tokens after the prompt.
-    pub fn streams(&self) -> BTreeMap<Text, Vec<Option<f64>>> {
+    pub fn streams(&self) -> BTreeMap<Text, TokenStream> {
         self.response_strip().streams().clone()
     }
 }

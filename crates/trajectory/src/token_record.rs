@@ -1,14 +1,27 @@
-//! Tokens that a trainer recorded with an episode, divided among its messages.
+//! Tokens that a trainer recorded with an episode: ids, the loss mask, any number of named streams, and the range of
+//! each message.
 //!
-//! slime writes one list of tokens and a loss mask over the last of them. The boundaries of messages are not recorded;
-//! they are derived from the mask: each run of trained tokens is a turn of the assistant.
+//! Readers build a record with [`TokenRecordBuilder`] and store it in the episode. Episodes of older versions have the
+//! members of a slime sample in their raw record instead.
 //!
-//! Invariants: the parts are in order and cover all tokens; nothing is decoded, so no tokenizer is needed.
+//! - `alignment`: how the values of a stream belong to tokens. `divide`: the boundaries of messages from the mask.
+//!
+//! Invariants: the parts are in order; nothing is decoded, so no tokenizer is needed; a stream that fits no alignment is
+//! a misfit, and never shifted or cut.
+
+mod alignment;
+mod builder;
+mod divide;
+
+pub use alignment::Alignment;
+use alignment::widen;
+pub use builder::{LossMask, TokenRecordBuilder};
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use volary_core::json::{Json, Object, Text};
-use volary_core::{TokenId, TokenStrip};
+use volary_core::{TokenId, TokenStream, TokenStrip};
 
 use crate::episode::Episode;
 
@@ -18,20 +31,17 @@ const LENGTH: &str = "response_length";
 /// Set by rollouts that used another tokenizer than the model's.
 const RECONSTRUCTED: &str = "is_reconstructed";
 
-/// The maximum length of a turn's header, in tokens.
-const LONGEST_HEADER: usize = 16;
-
 /// Token counts of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenCounts {
     /// All tokens.
     pub tokens: usize,
-    /// The number of trained ones.
-    pub trained: usize,
+    /// The number of trained ones; `None` if the mask is unknown.
+    pub trained: Option<usize>,
 }
 
 /// The tokens of an episode.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TokenRecord {
     /// All tokens. Those of the prompt are not trained.
     pub strip: TokenStrip,
@@ -41,8 +51,12 @@ pub struct TokenRecord {
     pub parts: Vec<TokenPart>,
     /// Whether the response could be divided among its messages. Otherwise it is one part, at the last message.
     pub is_divided: bool,
+    /// Whether the file says which tokens are trained. Otherwise no flag of the mask is set.
+    pub is_mask_known: bool,
     /// Whether the tokens were computed from texts, and may differ from those that the model saw.
     pub is_reconstructed: bool,
+    /// The streams that could not be aligned.
+    pub misfits: Vec<StreamMisfit>,
 }
 
 /// The tokens of a message.
@@ -54,6 +68,18 @@ pub struct TokenPart {
     pub message: usize,
     /// The range of its tokens.
     pub range: Range<usize>,
+}
+
+/// A stream whose length differs from what its format prescribes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` has {values} values for {expected} tokens")]
+pub struct StreamMisfit {
+    /// The name of the stream.
+    pub name: Text,
+    /// The number of its values.
+    pub values: usize,
+    /// The number of tokens that need a value.
+    pub expected: usize,
 }
 
 /// Why recorded tokens cannot be used.
@@ -74,41 +100,65 @@ pub enum TokenRecordError {
         /// The number of tokens.
         tokens: usize,
     },
+    /// A mask over all tokens has another length.
+    #[error("The mask has {mask} values for {tokens} tokens")]
+    MaskLength {
+        /// The length of the mask.
+        mask: usize,
+        /// The number of tokens.
+        tokens: usize,
+    },
 }
 
 impl TokenRecord {
-    /// Reads the tokens of an episode; `None` if none were recorded.
-    pub fn of(episode: &Episode) -> Option<Result<TokenRecord, TokenRecordError>> {
-        let (tokens, mask) = recorded(&episode.raw)?;
-        Some(TokenRecord::read(episode, tokens, mask))
+    /// The tokens of an episode; `None` if none were recorded.
+    pub fn of(episode: &Episode) -> Option<Result<Arc<TokenRecord>, TokenRecordError>> {
+        match &episode.tokens {
+            Some(record) => Some(Ok(Arc::clone(record))),
+            None => TokenRecord::of_members(episode, &episode.raw).map(|read| read.map(Arc::new)),
+        }
     }
 
-    fn read(episode: &Episode, tokens: &[Json], mask: Mask<'_>) -> Result<Self, TokenRecordError> {
-        let ids: Option<Vec<TokenId>> = tokens.iter().map(token_id).collect();
-        let ids = ids.ok_or(TokenRecordError::Ids(TOKENS))?;
-        let response = mask.len();
-        let too_short = TokenRecordError::TooShort {
-            response,
-            tokens: ids.len(),
+    /// Reads the members of a slime sample: `tokens`, `loss_mask` or `response_length`, and lists with a value for each
+    /// token of the response. `None` if there are no tokens.
+    pub(crate) fn of_members(
+        episode: &Episode,
+        members: &Object,
+    ) -> Option<Result<TokenRecord, TokenRecordError>> {
+        let (tokens, mask) = recorded(members)?;
+        let read = || {
+            let ids: Option<Vec<TokenId>> = tokens.iter().map(token_id).collect();
+            let ids = ids.ok_or(TokenRecordError::Ids(TOKENS))?;
+            let mut builder = TokenRecordBuilder::new(ids, mask.read()?)?;
+            for (name, values) in streams(members, builder.response()) {
+                builder.stream(name, &values, Alignment::Response);
+            }
+            builder.set_reconstructed(members.get(RECONSTRUCTED) == Some(&Json::Bool(true)));
+            Ok(builder.divided(episode))
         };
-        let prompt = ids.len().checked_sub(response).ok_or(too_short)?;
-        let mut flags = vec![false; prompt];
-        flags.extend(mask.read()?);
-        let (parts, is_divided) = divide(episode, &ids, &flags, prompt);
-        let mut strip = TokenStrip::new(ids, flags).unwrap_or_default();
-        for (name, values) in streams(&episode.raw, response) {
-            let mut whole = vec![None; prompt];
-            whole.extend(values);
-            // Both have one value per token.
-            let _ = strip.set_stream(name, whole);
+        Some(read())
+    }
+
+    /// Adds a stream. One of another length than its alignment demands becomes a [`StreamMisfit`]; one without any value
+    /// is left out.
+    pub fn add_stream(
+        &mut self,
+        name: impl Into<Text>,
+        values: &TokenStream,
+        alignment: Alignment,
+    ) {
+        let name = name.into();
+        let mask = self.strip.mask();
+        match widen(values, alignment, mask, self.prompt, self.is_mask_known) {
+            Ok(stream) if stream.is_blank() => {}
+            // The stream has the right length.
+            Ok(stream) => drop(self.strip.set_stream(name, stream)),
+            Err(expected) => self.misfits.push(StreamMisfit {
+                name,
+                values: values.len(),
+                expected,
+            }),
         }
-        Ok(TokenRecord {
-            strip,
-            prompt,
-            parts,
-            is_divided,
-            is_reconstructed: episode.raw.get(RECONSTRUCTED) == Some(&Json::Bool(true)),
-        })
     }
 
     /// The non-empty part of a message.
@@ -118,19 +168,45 @@ impl TokenRecord {
             .filter(|part| !part.range.is_empty())
             .find(|part| (part.step, part.message) == (step, message))
     }
+
+    /// Whether a token is trained.
+    pub fn is_trained(&self, token: usize) -> bool {
+        self.strip.mask().get(token).copied().unwrap_or_default()
+    }
+
+    /// The counts of the record.
+    pub fn counts(&self) -> TokenCounts {
+        TokenCounts {
+            tokens: self.strip.len(),
+            trained: self.is_mask_known.then(|| self.strip.trained()),
+        }
+    }
+
+    /// The approximate memory in bytes.
+    pub(crate) fn size(&self) -> usize {
+        const ID_AND_FLAG: usize = 5;
+        const VALUE: usize = 8;
+        self.strip.len() * (ID_AND_FLAG + VALUE * self.strip.streams().len())
+    }
 }
 
 impl TokenCounts {
     /// The counts of an episode, without its parts; `None` if no tokens were recorded, or they cannot be used.
     pub fn of(episode: &Episode) -> Option<TokenCounts> {
+        if let Some(record) = &episode.tokens {
+            return Some(record.counts());
+        }
         let (tokens, mask) = recorded(&episode.raw)?;
         if mask.len() > tokens.len() {
             return None;
         }
-        let flags = mask.read().ok()?;
+        let trained = match mask.read().ok()? {
+            LossMask::Response(flags) => flags.into_iter().filter(|is_trained| *is_trained).count(),
+            _ => mask.len(),
+        };
         Some(TokenCounts {
             tokens: tokens.len(),
-            trained: flags.into_iter().filter(|is_trained| *is_trained).count(),
+            trained: Some(trained),
         })
     }
 }
@@ -150,12 +226,13 @@ impl Mask<'_> {
         }
     }
 
-    fn read(self) -> Result<Vec<bool>, TokenRecordError> {
+    fn read(self) -> Result<LossMask, TokenRecordError> {
         match self {
-            Mask::Whole(length) => Ok(vec![true; length]),
+            Mask::Whole(length) => Ok(LossMask::Whole(length)),
             Mask::List(list) => {
                 let flags: Option<Vec<bool>> = list.iter().map(flag).collect();
-                flags.ok_or(TokenRecordError::Mask(MASK))
+                let flags = flags.ok_or(TokenRecordError::Mask(MASK))?;
+                Ok(LossMask::Response(flags))
             }
         }
     }
@@ -184,109 +261,19 @@ fn flag(value: &Json) -> Option<bool> {
     }
 }
 
-/// All numeric lists with one value for each token of the response.
-fn streams(raw: &Object, length: usize) -> Vec<(Text, Vec<Option<f64>>)> {
+/// All numeric lists with one value for each token of the response, which is the only alignment of slime.
+fn streams(raw: &Object, length: usize) -> Vec<(Text, TokenStream)> {
     let lists = raw.iter().filter_map(|(key, value)| {
         let list = value.as_list().filter(|list| list.len() == length)?;
         let values = list.iter().map(|value| match value {
             Json::Null => Some(None),
             value => value.as_f64().map(Some),
         });
-        let values: Vec<Option<f64>> = values.collect::<Option<_>>()?;
+        let values: TokenStream = values.collect::<Option<Vec<_>>>()?.into();
         Some((Text::from(key.as_ref()), values))
     });
     let is_other = |(name, _): &(Text, _)| ![TOKENS, MASK].contains(&&**name);
     lists.filter(is_other).collect()
-}
-
-/// Divides tokens among messages: the prompt belongs to the last message of the start, each trained run to a turn of
-/// the assistant, and the tokens between two of them to the observations. The header of a turn, if it equals the one at
-/// the end of the prompt, belongs to the turn.
-fn divide(
-    episode: &Episode,
-    ids: &[TokenId],
-    mask: &[bool],
-    prompt: usize,
-) -> (Vec<TokenPart>, bool) {
-    let mut parts = Vec::new();
-    let turns = episode.steps.len();
-    let mut from = 0;
-    if let Some(message) = episode.start.len().checked_sub(1) {
-        parts.push(part(0, message, 0..prompt));
-        from = prompt;
-    }
-    let runs = trained_runs(mask, prompt);
-    if turns == 0 || runs.len() != turns && turns != 1 {
-        let last = episode.steps.last();
-        match last {
-            Some(last) => parts.push(part(turns, last.messages().len(), from..ids.len())),
-            None if parts.is_empty() => {}
-            // Without steps, all tokens belong to the start.
-            None => parts.iter_mut().for_each(|part| part.range.end = ids.len()),
-        }
-        return (parts, turns == 0 && runs.is_empty());
-    }
-    let header = ids.get(..prompt).map(header).unwrap_or_default();
-    for (place, step) in episode.steps.iter().enumerate() {
-        let is_last = place + 1 == turns;
-        let observations = step.messages().len();
-        // A single turn may have several runs, or none.
-        let end = match (runs.get(place), runs.last()) {
-            (_, Some(last)) if is_last => last.end,
-            (Some(run), _) => run.end,
-            _ => ids.len(),
-        };
-        let next = match runs.get(place + 1).filter(|_| !is_last) {
-            Some(next) => ids
-                .get(end..next.start)
-                .filter(|between| !header.is_empty() && between.ends_with(header))
-                .map_or(next.start, |_| next.start - header.len()),
-            None => ids.len(),
-        };
-        if observations == 0 {
-            // After a turn without observations come its final line break or the header of the next turn.
-            let end = if is_last { ids.len() } else { end };
-            parts.push(part(place + 1, 0, from..end));
-            from = end;
-            continue;
-        }
-        parts.push(part(place + 1, 0, from..end));
-        parts.push(part(place + 1, observations, end..next));
-        from = next;
-    }
-    (parts, true)
-}
-
-fn part(step: usize, message: usize, range: Range<usize>) -> TokenPart {
-    TokenPart {
-        step,
-        message,
-        range,
-    }
-}
-
-/// The header of a turn at the end of a prompt: from the last occurrence of the prompt's first token.
-fn header(prompt: &[TokenId]) -> &[TokenId] {
-    let Some(first) = prompt.first() else {
-        return &[];
-    };
-    let start = prompt.iter().rposition(|id| id == first).unwrap_or(0);
-    let header = prompt.get(start..).unwrap_or_default();
-    match start > 0 && header.len() <= LONGEST_HEADER {
-        true => header,
-        false => &[],
-    }
-}
-
-fn trained_runs(mask: &[bool], from: usize) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for (place, _) in mask.iter().enumerate().skip(from).filter(|(_, on)| **on) {
-        match runs.last_mut() {
-            Some(run) if run.end == place => run.end += 1,
-            _ => runs.push(place..place + 1),
-        }
-    }
-    runs
 }
 
 #[cfg(test)]
@@ -391,7 +378,7 @@ mod tests {
         assert_eq!(streams, ["rollout_log_probs"]);
         assert_eq!(
             record.strip.streams()["rollout_log_probs"],
-            [None, Some(-0.5), Some(0.0)]
+            TokenStream::from(vec![None, Some(-0.5), None])
         );
     }
 
@@ -400,7 +387,7 @@ mod tests {
         let raw = object!({ "tokens": (vec![1, 2, 3]), "response_length": 2 });
         let episode = episode(&[0], raw);
         let counts = TokenCounts::of(&episode).unwrap();
-        assert_eq!((counts.tokens, counts.trained), (3, 2));
+        assert_eq!((counts.tokens, counts.trained), (3, Some(2)));
         let record = TokenRecord::of(&episode).unwrap().unwrap();
         assert_eq!(parts(&record), [(0, 1, 0..1), (1, 0, 1..3)]);
     }

@@ -5,12 +5,15 @@ pub mod details;
 
 pub use details::{Link, Relation, Rewards, Score, Source, StepDetails, StepError, Usage};
 
+use std::sync::Arc;
+
 use volary_core::json::{Object, Text};
 use volary_core::random::Random;
 use volary_core::{AnyMessage, Tool};
 
 use crate::frames::{FrameHistory, FramePatch};
 use crate::patch::PatchError;
+use crate::token_record::TokenRecord;
 
 /// The input from which the environment of an episode can be recreated. Local environments are deterministic: a recipe
 /// and the actions reproduce the same observations bit for bit (except for timings in infos).
@@ -137,6 +140,8 @@ pub struct Episode {
     pub errors: Vec<Text>,
     /// Links to related episodes.
     pub links: Vec<Link>,
+    /// The tokens that a trainer recorded, if there are any.
+    pub tokens: Option<Arc<TokenRecord>>,
     /// The file it was read from; `None` if it was played here.
     pub source: Option<Source>,
     /// Metadata of the source, under the source's names.

@@ -8,6 +8,15 @@ use volary_core::{AnyMessage, Role, json, object};
 use crate::episode::{Ending, Episode};
 use crate::token_record::{TokenRecord, TokenRecordError};
 
+/// What readers of training runs put into the metadata: it has other members in a sample.
+const PLACE: [&str; 5] = [
+    "step",
+    "group",
+    "sample",
+    "weight_versions",
+    "training_data",
+];
+
 /// The tool that answers the user; as text it is a turn without a call.
 const RESPOND: &str = "respond";
 
@@ -28,19 +37,21 @@ pub fn sample(episode: &Episode) -> Result<Json, SlimeError> {
     let record = TokenRecord::of(episode).ok_or(SlimeError::NoTokens)??;
     let index = index(episode);
     let mut sample = object!({
-        "group_index": (episode.raw.get("group_index").cloned().unwrap_or_else(|| index.clone())),
+        "group_index": (noted(episode, "group_index", "group").unwrap_or_else(|| index.clone())),
         "index": index
     });
     sample.extend(common(episode, &record));
-    sample.insert("metadata", episode.metadata.clone());
+    let mut metadata = episode.metadata.clone();
+    metadata.retain(|key, _| !PLACE.contains(&key.as_ref()));
+    sample.insert("metadata", metadata);
     for (name, values) in record.strip.streams() {
         // slime writes zeros for tokens of the environment.
         let values = values.iter().skip(record.prompt);
         let values: Vec<f64> = values.map(|value| value.unwrap_or_default()).collect();
         sample.insert(name.to_string(), values);
     }
-    if let Some(versions) = episode.raw.get("weight_versions") {
-        sample.insert("weight_versions", versions.clone());
+    if let Some(versions) = noted(episode, "weight_versions", "weight_versions") {
+        sample.insert("weight_versions", versions);
     }
     Ok(sample.into())
 }
@@ -50,7 +61,9 @@ pub fn interaction(episode: &Episode) -> Result<Json, SlimeError> {
     let record = TokenRecord::of(episode).ok_or(SlimeError::NoTokens)??;
     let mut result = common(episode, &record);
     result.insert("messages", messages(episode));
-    result.insert("info", episode.metadata.clone());
+    let mut info = episode.metadata.clone();
+    info.retain(|key, _| !PLACE.contains(&key.as_ref()));
+    result.insert("info", info);
     Ok(result.into())
 }
 
@@ -82,7 +95,16 @@ fn common(episode: &Episode, record: &TokenRecord) -> Object {
     })
 }
 
+/// A member of the source: in the raw record, or under another name in the metadata.
+fn noted(episode: &Episode, raw: &str, metadata: &str) -> Option<Json> {
+    let raw = episode.raw.get(raw);
+    raw.or_else(|| episode.metadata.get(metadata)).cloned()
+}
+
 fn index(episode: &Episode) -> Json {
+    if let Some(sample @ Json::Integer(_)) = episode.metadata.get("sample") {
+        return sample.clone();
+    }
     let id = episode.task().map(|task| task.id.clone());
     let number = id.as_deref().and_then(|id| id.parse::<i64>().ok());
     match (number, id) {

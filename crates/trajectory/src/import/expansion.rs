@@ -93,6 +93,7 @@ pub(super) fn size_of_episode(episode: &Episode) -> usize {
         + scores.sum::<usize>()
         + size_of_object(&episode.metadata)
         + size_of_object(&episode.raw)
+        + episode.tokens.as_ref().map_or(0, |record| record.size())
         + size_of::<Episode>()
 }
 

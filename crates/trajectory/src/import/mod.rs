@@ -103,6 +103,8 @@ pub struct ImportOutcome {
     pub notes: Vec<Note>,
     /// The files whose members can be mapped.
     pub unmapped: Vec<Unmapped>,
+    /// Data of trainers that belongs to episodes of other files.
+    train: Vec<slime::TrainSample>,
 }
 
 /// An entry of the report.
@@ -172,6 +174,7 @@ pub fn import_mapped(
         mappings,
     };
     read_files(files, &budget, &mut outcome);
+    slime::join(&mut outcome);
     outcome.make_ids_differ();
     links::resolve(&mut outcome.episodes);
     if outcome.episodes.is_empty() {
@@ -250,7 +253,7 @@ fn read_container(
         Container::Zip => {
             match Files::packed(name, bytes, budget.limits, budget.left.clone(), outcome) {
                 Ok(files) if files.is_torch() => {
-                    return slime::read_torch(files, name, outcome);
+                    return slime::read_torch(files, name, bytes.len(), outcome);
                 }
                 Ok(files) => return read_files(files, &inside, outcome),
                 Err(error) => return outcome.refuse(name, &error),

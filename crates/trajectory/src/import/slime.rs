@@ -3,10 +3,13 @@
 //!
 //! Messages are flat: tool calls are markup in the assistant's text. They are parsed as calls, the text before
 //! them becomes the content, and the complete text is preserved. `chat_markup` splits the response of a sample
-//! into messages; `torch_dump` reads rollout dumps (`.pt`).
+//! into messages; `tokens` reads the lists with a value for each token. `torch_dump` reads rollout dumps (`.pt`),
+//! `train_dump` what the trainer made of them.
 
 mod chat_markup;
+mod tokens;
 mod torch_dump;
+mod train_dump;
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -19,11 +22,13 @@ use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 use crate::timeline::first_line;
+use tokens::Lists;
 
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
 pub(super) use torch_dump::read as read_torch;
+pub(super) use train_dump::{TrainSample, join};
 
 pub(super) struct Slime;
 
@@ -53,8 +58,9 @@ impl Reader for Slime {
         let before = sink.episodes();
         for Line { number, value } in document.into_records() {
             match value {
-                Json::Object(object) => {
-                    let episode = interaction(object, number, sink);
+                Json::Object(mut object) => {
+                    let lists = Lists::take(&mut object);
+                    let episode = interaction(object, lists, number, sink);
                     sink.episode(episode);
                 }
                 _ => sink.lost(format!("Line {number} is not an interaction.")),
@@ -65,23 +71,37 @@ impl Reader for Slime {
     }
 }
 
-fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
+fn interaction(mut rest: Object, lists: Lists, number: usize, sink: &mut Sink<'_>) -> Episode {
     let index = rest.take_id("index");
+    let group = rest.take_id("group_index");
+    let step = rest.take("step");
     let status = rest.take_text("status");
     let label: Text = index.clone().unwrap_or_else(|| number.to_string().into());
     let mut episode = Episode {
         id: format!("{}-{number}", sink.stem()).into(),
-        name: format!("Sample {label}").into(),
-        task: index.map(|id| TaskReference {
-            dataset: "slime".into(),
-            id,
-        }),
+        name: match (&step, &group) {
+            (Some(step), Some(group)) => {
+                let step = step.to_display();
+                format!("Step {step}, group {group}, sample {label}").into()
+            }
+            _ => format!("Sample {label}").into(),
+        },
         ending: ending(status.as_deref()),
         outcome: status,
         ..Episode::default()
     };
     judge(&mut episode, &mut rest);
     let mut transcript = Transcript::default();
+    // The samples of a group have the same prompt. The numbers of groups count on over the steps.
+    let asked = task(&rest);
+    episode.task = match group {
+        Some(_) => asked,
+        None => index.clone().or(asked),
+    }
+    .map(|id| TaskReference {
+        dataset: "slime".into(),
+        id,
+    });
     match rest.take_list("messages") {
         Some(messages) => {
             chat::read_all(messages).for_each(|said| transcript.push(with_calls(said)));
@@ -94,6 +114,9 @@ fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode 
                     .flat_map(chat::read)
                     .for_each(|said| transcript.observe(said)),
                 Json::Null => {}
+                Json::Text(prompt) if chat_markup::is_marked(&prompt) => {
+                    push_prompt(&mut transcript, &prompt);
+                }
                 other => transcript.observe(
                     Message {
                         role: Role::User,
@@ -112,8 +135,59 @@ fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode 
             episode.metadata.extend(object);
         }
     }
+    let place = [
+        ("step", step),
+        ("group", group.map(|group| number_of(&group))),
+        ("sample", index.map(|index| number_of(&index))),
+        ("weight_versions", rest.take("weight_versions")),
+    ];
+    for (key, value) in place {
+        if let Some(value) = value {
+            episode.metadata.insert(key, value);
+        }
+    }
+    if sink.stem().starts_with("eval_") {
+        episode.metadata.insert("split", "eval");
+    }
+    if let Some((started, seconds)) = rest.get("trace").and_then(duration) {
+        (episode.started, episode.seconds) = (Some(started), Some(seconds));
+    }
+    lists.record(&mut episode, &mut rest, sink);
     keep_rest(&mut episode, rest, sink);
     episode
+}
+
+/// A number, if the text is one.
+fn number_of(id: &Text) -> Json {
+    id.parse::<i64>()
+        .map_or_else(|_| id.clone().into(), Json::from)
+}
+
+/// The name of the task: the last message of the user in the prompt.
+fn task(sample: &Object) -> Option<Text> {
+    let mut transcript = Transcript::default();
+    match sample.get("prompt")? {
+        Json::Text(prompt) => push_prompt(&mut transcript, prompt),
+        Json::List(messages) => {
+            let mut said = messages.iter().rev().flat_map(chat::read);
+            let asked = said.find(|said| said.message.role() == Role::User)?;
+            let content = asked.message.body().content_or_empty();
+            Some(task_of(&Message::user(content)))
+        }
+        _ => None,
+    }
+}
+
+/// The start in seconds since 1970, and the duration, of the events of a trace.
+fn duration(trace: &Json) -> Option<(f64, f64)> {
+    let events = trace.get("events")?.as_list()?.iter();
+    let times: Vec<f64> = events
+        .filter_map(|event| event.get("ts")?.as_f64())
+        .filter(|time| time.is_finite())
+        .collect();
+    let first = times.iter().copied().reduce(f64::min)?;
+    let last = times.iter().copied().reduce(f64::max)?;
+    Some((first, last - first))
 }
 
 /// Adds the messages of a prompt: those separated by ChatML markup, or one of the user. Returns the name of its task:
@@ -170,7 +244,9 @@ fn judge(episode: &mut Episode, rest: &mut Object) {
     let counts = rest
         .take_reward("reward")
         .or(named.and_then(reward))
-        .or(only);
+        .or(only)
+        // NaN is no reward.
+        .filter(|reward| reward.is_finite());
     episode.rewards = counts.map_or(Rewards::Unknown, Rewards::Whole);
     if !several.is_empty() {
         rest.remove("reward");

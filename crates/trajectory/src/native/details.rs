@@ -4,13 +4,16 @@
 //! `environment`, `task`, `outcome`, `reward` (a number for the whole episode, null if unknown; absent if the steps
 //! have rewards), `scores` of `{name, value, explanation, extras}`, `usage` of `{input, output, cached, reasoning,
 //! cost}`, `started`, `seconds`, `errors`, `links` of `{relation, episode, step}`, `source` of `{format, version,
-//! file}`, `raw`.
+//! file}`, `tokens` (see `tokens`), `raw`.
+
+use std::sync::Arc;
 
 use volary_core::json::value_writer::{Members, Place};
 use volary_core::json::{Json, Object, Text};
 
 use super::node::{Fault, Node};
 use super::step::{put_task, task};
+use super::tokens;
 use crate::episode::{
     Episode, Link, Relation, Rewards, Score, Source, StepDetails, StepError, Usage,
 };
@@ -19,7 +22,7 @@ use crate::episode::{
 pub(super) const OF_STEP: [&str; 5] = ["reasoning", "model", "usage", "started", "errors"];
 
 /// The members of an episode's details.
-pub(super) const OF_EPISODE: [&str; 13] = [
+pub(super) const OF_EPISODE: [&str; 14] = [
     "model",
     "environment",
     "task",
@@ -32,6 +35,7 @@ pub(super) const OF_EPISODE: [&str; 13] = [
     "errors",
     "links",
     "source",
+    "tokens",
     "raw",
 ];
 
@@ -100,6 +104,9 @@ pub(super) fn put_of_episode(members: &mut Members<'_>, episode: &Episode) {
             members.at("file").text(&source.file);
         });
     }
+    if let Some(record) = &episode.tokens {
+        tokens::put(members.at("tokens"), record);
+    }
     object(members, "raw", &episode.raw);
 }
 
@@ -133,6 +140,8 @@ pub(super) fn of_episode(node: Node<'_>, episode: &mut Episode) -> Result<(), Fa
                 .unwrap_or_default(),
         })
     })?;
+    let record = node.optional("tokens", tokens::read)?;
+    episode.tokens = record.map(Arc::new);
     episode.raw = optional_object(node, "raw")?;
     Ok(())
 }

@@ -9,7 +9,7 @@
 //! Further members are described in `details`.
 //!
 //! - `message`: messages and tools. `step`: recipes, steps, frames, endings. `patch`: the delta of each frame from the
-//!   previous one.
+//!   previous one. `tokens`: recorded tokens.
 //!
 //! Invariants: an episode reads back equal, including special floats, integers of any size, infos and flags. Unknown
 //! members are preserved, in the extras of their step or the metadata of the episode. A read error contains its
@@ -20,6 +20,7 @@ mod message;
 pub(crate) mod node;
 mod patch;
 mod step;
+mod tokens;
 
 pub use message::{
     message_from_json, message_to_json, messages_from_json, messages_to_json, tools_to_json,

@@ -181,7 +181,7 @@ impl Row {
                 (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
             },
             recorded_tokens: recorded.map(|counts| counts.tokens as u64),
-            trained_tokens: recorded.map(|counts| counts.trained as u64),
+            trained_tokens: recorded.and_then(|counts| Some(counts.trained? as u64)),
             cost: usage.cost,
             seconds: episode
                 .seconds

@@ -213,7 +213,7 @@ fn slime() {
         told(first),
         "Sure.>f{\"a\":1} | f<ok | assistant:<tool_call>\n{broken\n</tool_call> | user:###STOP###"
     );
-    assert!(first.raw.contains_key("loss_mask"));
+    assert!(first.tokens.is_some());
     assert!(matches!(
         outcome.episodes[1].ending,
         Ending::Truncated { .. }

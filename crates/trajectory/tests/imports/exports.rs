@@ -187,6 +187,7 @@ fn interactions_of_slime_come_back_as_they_were() {
     let again = back(export::slime::line(&written)).remove(0);
     assert_eq!(said(&again), said(&episode));
     assert_eq!(again.raw, episode.raw);
+    assert_eq!(again.tokens, episode.tokens);
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod runs;
 mod samples;
 mod sessions;
 mod tools;
+mod trainers;
 mod variants;
 mod writers;
 

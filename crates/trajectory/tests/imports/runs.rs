@@ -149,17 +149,14 @@ fn slime_rollout_dump() {
         ">renew{\"title\":\"atlas\",\"days\":7} | renew<renewed | assistant:It is yours for a week."
     );
     assert_eq!(first.ending, Ending::Done);
-    assert_eq!(first.raw.get("step"), Some(&Json::from(3)));
-    let numbers =
-        |numbers: &[f64]| Json::List(numbers.iter().map(|number| (*number).into()).collect());
-    let logprobs = |place: usize| {
-        outcome.episodes[place]
-            .raw
-            .get("rollout_log_probs")
-            .cloned()
+    assert_eq!(first.metadata.get("step"), Some(&Json::from(3)));
+    let logprobs = |place: usize| -> Vec<Option<f64>> {
+        let record = outcome.episodes[place].tokens.as_ref().unwrap();
+        let stream = &record.strip.streams()["rollout_log_probs"];
+        stream.iter().skip(record.prompt).collect()
     };
-    assert_eq!(logprobs(0), Some(numbers(&[-0.25, -0.5, 0.0])));
-    assert_eq!(logprobs(1), Some(numbers(&[-1.0, -2.0, -3.0])));
+    assert_eq!(logprobs(0), [Some(-0.25), Some(-0.5), None]);
+    assert_eq!(logprobs(1), [Some(-1.0), Some(-2.0), Some(-3.0)]);
     assert!(matches!(outcome.episodes[1].ending, Ending::Crashed { .. }));
 }
 

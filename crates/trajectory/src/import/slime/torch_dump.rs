@@ -3,12 +3,14 @@
 //! A dump is parsed by `volary_torch`, which executes nothing, and each sample is converted to the JSON object that
 //! slime writes to JSON Lines. Tensors are loaded from their zip members on demand.
 
+use volary_core::TokenStream;
 use volary_core::json::{Json, Key, Object};
 use volary_core::object;
 use volary_torch::heap::{List, Node};
-use volary_torch::{Heap, Outcome, Tensor, Value};
+use volary_torch::{DType, Heap, Outcome, Tensor, Value};
 
-use super::interaction;
+use super::tokens::Lists;
+use super::{interaction, train_dump};
 use crate::import::describe::counted;
 use crate::import::files::Files;
 use crate::import::reader::Sink;
@@ -21,8 +23,13 @@ const LARGEST_TENSOR: u64 = 1 << 20;
 /// The number of keys of an unknown file that are listed.
 const NAMED: usize = 8;
 
-/// Reads a torch file.
-pub(in crate::import) fn read(mut files: Files<'_>, name: &str, outcome: &mut ImportOutcome) {
+/// Reads a torch file of `size` bytes.
+pub(in crate::import) fn read(
+    mut files: Files<'_>,
+    name: &str,
+    size: usize,
+    outcome: &mut ImportOutcome,
+) {
     let is_pickle = |index: &usize| {
         let name = files.name(*index);
         name == "data.pkl" || name.ends_with("/data.pkl")
@@ -43,14 +50,33 @@ pub(in crate::import) fn read(mut files: Files<'_>, name: &str, outcome: &mut Im
         }
     };
     let pickle = volary_torch::read(&bytes);
-    let Some(samples) = samples(&pickle) else {
-        return outcome.note(NoteLevel::Unreadable, name, unknown(&pickle));
-    };
     let is_big_endian = files
         .find(&format!("{top}byteorder"))
         .is_some_and(|index| files.start(index).starts_with(b"big"));
-    let step = pickle.heap.get(pickle.root, "rollout_id");
-    let mut sink = Sink::new(outcome, "slime", name).within(bytes.len());
+    let mut dump = Dump {
+        heap: &pickle.heap,
+        files: &mut files,
+        top,
+        is_big_endian,
+        storage: None,
+        shapes: 0,
+        unread: 0,
+        left: size
+            .max(bytes.len())
+            .saturating_mul(8)
+            .saturating_add(1 << 20),
+    };
+    if let Some(columns) = train_dump::Columns::of(&pickle) {
+        train_dump::read(&columns, &mut dump, name, pickle.root, outcome);
+    } else if let Some(samples) = samples(&pickle) {
+        let step = pickle.heap.get(pickle.root, "rollout_id");
+        let mut sink = Sink::new(outcome, "slime", name).within(size.max(bytes.len()));
+        read_rollouts(samples, step, &mut dump, &mut sink);
+        dump.report(&mut sink);
+    } else {
+        return outcome.note(NoteLevel::Unreadable, name, unknown(&pickle));
+    }
+    let mut sink = Sink::new(outcome, "slime", name);
     if let Some(error) = &pickle.error {
         sink.lost(format!(
             "The file is damaged: {error}. The samples before it are read."
@@ -62,39 +88,33 @@ pub(in crate::import) fn read(mut files: Files<'_>, name: &str, outcome: &mut Im
             "{objects} of {class}: only the contents are shown."
         ));
     }
-    let mut dump = Dump {
-        heap: &pickle.heap,
-        files: &mut files,
-        top,
-        is_big_endian,
-        unread: 0,
-        left: bytes.len().saturating_mul(8).saturating_add(1 << 20),
-    };
+}
+
+fn read_rollouts(
+    samples: Value,
+    step: Option<Value>,
+    dump: &mut Dump<'_, '_>,
+    sink: &mut Sink<'_>,
+) {
     let mut count = 0;
-    for number in 0..pickle.heap.length(samples).unwrap_or(0) {
+    for number in 0..dump.heap.length(samples).unwrap_or(0) {
         if sink.is_full() {
             sink.leave_out();
             continue;
         }
-        let Some(sample) = pickle.heap.element(samples, number) else {
+        let Some(sample) = dump.heap.element(samples, number) else {
             continue;
         };
-        let Json::Object(mut sample) = dump.sample(sample) else {
+        let Some((mut sample, lists)) = dump.sample(sample) else {
             sink.lost(format!("Sample {number} is not a dictionary."));
             continue;
         };
         if let Some(Value::Int(step)) = step {
             sample.insert("step", step);
         }
-        let episode = interaction(sample, number, &mut sink);
+        let episode = interaction(sample, lists, number, sink);
         sink.episode(episode);
         count += 1;
-    }
-    if dump.unread > 0 {
-        let tensors = counted(dump.unread, "tensor");
-        sink.lost(format!(
-            "{tensors} could not be read: the bytes are missing, or the tensor is too large."
-        ));
     }
     sink.understood(format!(
         "slime rollout dump: {}.",
@@ -121,13 +141,6 @@ fn state(heap: &Heap, value: Value) -> Value {
 
 fn unknown(pickle: &Outcome) -> String {
     let heap = &pickle.heap;
-    if heap.get(pickle.root, "format_version").is_some()
-        || heap.get(pickle.root, "rollout_data").is_some()
-    {
-        return "This is a training dump of slime (advantages and log-probabilities without messages). Import the \
-             rollout dump of the same step."
-            .to_owned();
-    }
     let items = heap.items(pickle.root).unwrap_or_default();
     let keys = items.iter().filter_map(|(key, _)| heap.text(*key));
     let keys: Vec<String> = keys.take(NAMED).map(|key| format!("`{key}`")).collect();
@@ -139,13 +152,17 @@ fn unknown(pickle: &Outcome) -> String {
     format!("This is a PyTorch file, but not a rollout dump with `samples`: {contents}.")
 }
 
-/// Converts values of a dump to JSON.
-struct Dump<'a, 'b> {
-    heap: &'a Heap,
+/// Converts values of a dump: lists of numbers to streams, other values to JSON.
+pub(super) struct Dump<'a, 'b> {
+    pub heap: &'a Heap,
     files: &'a mut Files<'b>,
     /// The folder of all members in the zip file, with a trailing slash.
     top: String,
     is_big_endian: bool,
+    /// The last storage that was read: many tensors can be views of one.
+    storage: Option<(String, Vec<u8>)>,
+    /// The number of tensors of which only the shape is kept.
+    shapes: usize,
     /// The number of tensors that could not be read.
     unread: usize,
     /// The remaining number of values that may be created. Shared values are expanded each time.
@@ -153,21 +170,92 @@ struct Dump<'a, 'b> {
 }
 
 impl Dump<'_, '_> {
-    fn sample(&mut self, value: Value) -> Json {
-        let mut sample = self.json(state(self.heap, value), 0);
+    /// A sample: its numeric lists, and its other members.
+    fn sample(&mut self, value: Value) -> Option<(Object, Lists)> {
+        let heap = self.heap;
+        let items = heap.items(state(heap, value))?;
+        let mut lists = Lists::default();
+        let mut others = Vec::new();
+        for (key, value) in items {
+            match (heap.text(*key), self.numbers_of(*value)) {
+                // The ids are several for each token; their number is a stream.
+                (Some("rollout_top_p_token_ids"), _) => {}
+                (Some(name), Some(numbers)) => {
+                    lists.push(name, numbers);
+                    // Lists that are no streams stay as they are.
+                    if !is_list_of_tokens(name) {
+                        others.push((*key, *value));
+                    }
+                }
+                _ => others.push((*key, *value)),
+            }
+        }
+        let mut sample = self.object(&others, 0);
         // An enumeration: its class, applied to the value.
-        if let Json::Object(sample) = &mut sample
-            && let Some(Json::List(arguments)) =
-                sample.get("status").and_then(|status| status.get("args"))
+        if let Some(Json::List(arguments)) =
+            sample.get("status").and_then(|status| status.get("args"))
             && let [value @ Json::Text(_)] = arguments.as_slice()
         {
             let value = value.clone();
             sample.insert("status", value);
         }
-        sample
+        Some((sample, lists))
     }
 
-    fn json(&mut self, value: Value, depth: usize) -> Json {
+    /// Reports the tensors that are not in the episodes.
+    fn report(&self, sink: &mut Sink<'_>) {
+        if self.unread > 0 {
+            let tensors = counted(self.unread, "tensor");
+            sink.lost(format!(
+                "{tensors} could not be read: the bytes are missing, or the tensor is too large."
+            ));
+        }
+        if self.shapes > 0 {
+            let tensors = counted(self.shapes, "tensor");
+            sink.kept(format!("{tensors}: only type and shape are kept."));
+        }
+    }
+
+    /// The numbers of a list, tuple or vector, with gaps where it has `None`; `None` for other values.
+    pub fn numbers_of(&mut self, value: Value) -> Option<TokenStream> {
+        let heap = self.heap;
+        let number = |value: &Value| match value {
+            Value::None => Some(None),
+            Value::Bool(flag) => Some(Some(f64::from(u8::from(*flag)))),
+            #[allow(clippy::cast_precision_loss, reason = "token ids are far below 2^53")]
+            Value::Int(int) => Some(Some(*int as f64)),
+            Value::Float(float) => Some(Some(*float)),
+            Value::Node(_) => None,
+        };
+        let numbers: TokenStream = match heap.node(value)? {
+            #[allow(clippy::cast_precision_loss, reason = "token ids are far below 2^53")]
+            Node::List(List::Ints(ints)) => ints.iter().map(|int| *int as f64).collect(),
+            Node::List(List::Floats(floats)) => floats.iter().copied().collect(),
+            Node::List(List::Values(values)) | Node::Tuple(values) => {
+                values.iter().map(number).collect::<Option<_>>()?
+            }
+            Node::Tensor(tensor) if tensor.shape.len() == 1 => {
+                self.elements(tensor)?.into_iter().collect()
+            }
+            _ => return None,
+        };
+        self.left = self.left.checked_sub(numbers.len())?;
+        Some(numbers).filter(|numbers| !numbers.is_empty())
+    }
+
+    /// The number of a value or a tensor with one element.
+    pub fn number_of(&mut self, value: Value) -> Option<f64> {
+        match self.json(value, 0) {
+            Json::List(list) => match list.as_slice() {
+                [only] => only.as_f64(),
+                _ => None,
+            },
+            Json::Bool(flag) => Some(f64::from(u8::from(flag))),
+            other => other.as_f64(),
+        }
+    }
+
+    pub fn json(&mut self, value: Value, depth: usize) -> Json {
         let Some(left) = self.left.checked_sub(1) else {
             return "(left out: too large)".into();
         };
@@ -244,6 +332,12 @@ impl Dump<'_, '_> {
     fn tensor(&mut self, tensor: &Tensor) -> Json {
         let numbers = self.elements(tensor);
         match numbers {
+            Some(numbers) if tensor.shape.is_empty() => match (numbers.first(), tensor.dtype) {
+                (Some(number), DType::Bool) => (*number != 0.0).into(),
+                #[allow(clippy::cast_possible_truncation, reason = "the element is an integer")]
+                (Some(number), dtype) if dtype.is_integer() => (*number as i64).into(),
+                (number, _) => number.copied().map_or(Json::Null, Json::from),
+            },
             Some(numbers) if tensor.dtype.is_integer() => {
                 #[allow(clippy::cast_possible_truncation, reason = "the elements are integers")]
                 let ints: Vec<i64> = numbers.iter().map(|number| *number as i64).collect();
@@ -251,7 +345,10 @@ impl Dump<'_, '_> {
             }
             Some(numbers) => self.numbers(&numbers),
             None => {
-                self.unread += 1;
+                match tensor.shape.len() {
+                    0 | 1 => self.unread += 1,
+                    _ => self.shapes += 1,
+                }
                 let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
                 format!("(tensor {:?} [{}])", tensor.dtype, shape.join(", ")).into()
             }
@@ -265,13 +362,29 @@ impl Dump<'_, '_> {
         }
         let storage = match &tensor.storage {
             Some(key) => {
-                let index = self.files.find(&format!("{}data/{key}", self.top))?;
-                self.files.bytes(index).ok()?
+                if self.storage.as_ref().is_none_or(|(known, _)| known != key) {
+                    let index = self.files.find(&format!("{}data/{key}", self.top))?;
+                    let bytes = self.files.bytes(index).ok()?.into_owned();
+                    self.storage = Some((key.clone(), bytes));
+                }
+                self.storage.as_ref().map_or(&[][..], |(_, bytes)| bytes)
             }
-            None => std::borrow::Cow::Borrowed(&[][..]),
+            None => &[],
         };
         tensor
-            .read(&storage, 0, self.is_big_endian, LARGEST_TENSOR)
+            .read(storage, 0, self.is_big_endian, LARGEST_TENSOR)
             .ok()
     }
+}
+
+/// Whether a list always has values for tokens, so that it needs no other form.
+fn is_list_of_tokens(name: &str) -> bool {
+    [
+        "tokens",
+        "loss_mask",
+        "rollout_log_probs",
+        "teacher_log_probs",
+        "rollout_top_p_token_offsets",
+    ]
+    .contains(&name)
 }
