@@ -117,6 +117,12 @@ pub fn app() -> AnyView {
     .into_any()
 }
 
+/// The root component in a frame of another page (`?embed=1`).
+pub fn embedded() -> AnyView {
+    Playground::provide();
+    lazy("The episode", pages::embed)
+}
+
 #[component]
 fn Header(
     playground: Playground,

@@ -10,6 +10,7 @@
 //! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
 //!   what only one tab may hold at a time.
 //! - [`http`]: requests to models and servers; [`event_source`]: events of the page's own server; [`network`]: what the browser knows about the network.
+//! - [`parent_window`]: messages to and from the page around a frame.
 //! - [`code_editor`]: the code editor, CodeMirror; [`python_frame`]: the sandboxed frame in which Python runs;
 //!   [`python_port`]: requests to it.
 //! - [`crash_recovery`]: saves the episode when the page panics.
@@ -31,6 +32,7 @@ pub mod lazy;
 pub mod location;
 pub mod network;
 pub mod offline;
+pub mod parent_window;
 pub mod printer;
 pub mod python_frame;
 pub mod python_port;

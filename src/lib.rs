@@ -8,6 +8,7 @@
 //! - [`evaluate`]: evaluations over many episodes. [`storage`]: episodes and evaluations in the browser's database.
 //! - [`tau_bench`]: the user's checkout of tau-bench.
 //! - [`learn`]: lessons. [`review`]: reading trajectories. [`lab`]: shows what a chat template makes of messages.
+//! - [`embed`]: the view for frames in other pages.
 //! - [`library`]: the library of trajectories; its worker stores it.
 //! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each page.
 //! - [`remote`]: task dataset servers, whose environments are played like local ones.
@@ -21,6 +22,7 @@ pub mod app;
 pub mod browser;
 pub mod class;
 mod components;
+pub mod embed;
 pub mod environments;
 pub mod evaluate;
 pub mod lab;
@@ -51,7 +53,11 @@ pub fn start() {
         Some(port) => workers::host::start(port),
         None => {
             browser::crash_recovery::watch();
-            leptos::mount::mount_to_body(app::app);
+            let root = match browser::location::is_embedded() {
+                true => app::embedded,
+                false => app::app,
+            };
+            leptos::mount::mount_to_body(root);
             browser::crash_recovery::step_back();
         }
     }

@@ -14,6 +14,7 @@ use crate::components::lazy::Coming;
 use crate::components::styles;
 use crate::later;
 use crate::navigation::Page;
+use crate::playground::built_in;
 
 /// The loader of a page; `None` for the page that is part of the first load.
 pub fn load(page: Page) -> Option<fn() -> Coming> {
@@ -27,6 +28,15 @@ pub fn load(page: Page) -> Option<fn() -> Coming> {
         Page::Settings => Some(|| coming(settings())),
         Page::Template => Some(|| coming(template())),
     }
+}
+
+/// Loads the view for frames in other pages.
+pub fn embed() -> Coming {
+    Box::pin(async move {
+        let page = embedded().await?;
+        built_in::load().await?;
+        Ok(page)
+    })
 }
 
 fn coming(page: impl Future<Output = Loaded<Drawn>> + 'static) -> Coming {
@@ -87,6 +97,16 @@ fn class() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/class.css"));
     crate::components::prose::install();
     Ok(crate::class::page::page)
+}
+
+/// In the same part as the lessons, whose player it shows.
+#[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
+fn embedded() -> Loaded<Drawn> {
+    appearance::adopt(include_str!("../style/reading.css"));
+    appearance::adopt(include_str!("../style/learn.css"));
+    appearance::adopt(include_str!("../style/embed.css"));
+    crate::components::prose::install();
+    Ok(crate::embed::page::page)
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]

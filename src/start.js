@@ -12,7 +12,15 @@ const isFramedByAnotherSite = () => {
   }
 };
 
-if (globalThis.document && isFramedByAnotherSite()) {
+// The view for frames in other pages (src/embed). It must not reach keys, connections and stored episodes, so the browser's stores are
+// removed before any other code runs.
+const isEmbedded = globalThis.document && /[?&]embed=1(&|$)/.test(location.search);
+const removeStores = () => {
+  for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) Object.defineProperty(globalThis, name, { value: undefined });
+};
+if (isEmbedded) removeStores();
+
+if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
   // Another site could lay its own content over the page, so that a click on it decides something here.
   document.querySelector("#framed a").href = location.href;
   document.getElementById("framed").hidden = false;
@@ -28,7 +36,7 @@ if (globalThis.document && isFramedByAnotherSite()) {
     globalThis.startWorker = () => {
       // The worker's name is the address of the glue.
       const worker = new Worker(policy.createScriptURL(""), { type: "module", name: glue });
-      compiled.then((compiled) => worker.postMessage({ compiled }));
+      compiled.then((compiled) => worker.postMessage({ compiled, isEmbedded }));
       return worker;
     };
     // src/browser/offline.rs asks for it. Browsers have service workers only on https and localhost.
@@ -49,7 +57,11 @@ if (globalThis.document && isFramedByAnotherSite()) {
   // The page sends the wasm, already compiled. Messages that arrive earlier wait for src/browser/worker_port.rs.
   const letters = (globalThis.letters = []);
   const module = new Promise((resolve) => {
-    onmessage = ({ data }) => (data.compiled ? resolve(data.compiled) : letters.push(data));
+    onmessage = ({ data }) => {
+      if (!data.compiled) return letters.push(data);
+      if (data.isEmbedded) removeStores();
+      resolve(data.compiled);
+    };
   });
   const { default: start } = await import(globalThis.name);
   await start({ module_or_path: await module });

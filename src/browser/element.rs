@@ -413,3 +413,10 @@ pub fn set_value(event: &Event, value: &str) {
         field.set_value(value);
     }
 }
+
+/// The text that the user has selected on the page; `None` without a selection.
+pub fn selected_text() -> Option<String> {
+    let selection = web_sys::window()?.get_selection().ok()??;
+    let text = selection.to_string().as_string()?;
+    (!text.trim().is_empty()).then_some(text)
+}

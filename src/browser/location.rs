@@ -10,6 +10,13 @@ pub fn hash() -> String {
         .unwrap_or_default()
 }
 
+/// Whether the address asks for the view for frames in other pages. `start.js` decides the same.
+pub fn is_embedded() -> bool {
+    let location = web_sys::window().map(|window| window.location());
+    let query = location.and_then(|location| location.search().ok());
+    query.is_some_and(|query| query.split(['?', '&']).any(|part| part == "embed=1"))
+}
+
 /// Replaces the hash without adding a history entry.
 pub fn replace(hash: &str) {
     let history = web_sys::window().and_then(|window| window.history().ok());

@@ -3,6 +3,7 @@
 //! - [`page`]: loads the lesson that the address names. [`list`]: the built-in lessons.
 //! - [`lesson_view`]: a lesson; [`check_view`]: its checks and questions.
 //! - [`player`]: an environment that is played within a lesson; [`player_view`] draws it.
+//! - [`opening`]: opens an episode or task that is not part of a lesson.
 //! - [`reader`]: the reader's progress, stored in the browser.
 //!
 //! Invariants: a file of another origin is fetched only after a click. Only built-in environments run here, so a lesson
@@ -11,6 +12,7 @@
 mod check_view;
 mod lesson_view;
 mod list;
+pub(crate) mod opening;
 pub mod page;
 pub mod player;
 pub mod player_view;

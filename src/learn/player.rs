@@ -110,6 +110,15 @@ impl Player {
         self.run(command).await;
     }
 
+    /// Shows a recording from its start.
+    pub fn show(self, episode: Episode) {
+        self.trouble.set(None);
+        self.session.set(Session::default());
+        self.episode.set(Arc::new(episode));
+        self.edition.update(|edition| *edition += 1);
+        self.selected.set(0);
+    }
+
     /// Takes an action. Resolves when the environment has responded.
     pub async fn take_action(self, action: AnyMessage) {
         self.trouble.set(None);

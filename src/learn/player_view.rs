@@ -110,7 +110,25 @@ pub fn PlayView(
 }
 
 /// Opens a play and repeats actions.
-fn open(playground: Playground, play: &Play, player: Player, actions: Vec<AnyMessage>) {
+fn open(playground: Playground, play: &Arc<Play>, player: Player, actions: Vec<AnyMessage>) {
+    let play = Arc::clone(play);
+    browser::spawn(async move {
+        open_play(playground, &play, player, actions).await;
+        // Repeat it after the transcript has measured the heights of its steps.
+        timers::sleep(SETTLING).await;
+        if !play.is_playable && player.selected.try_get_untracked() == Some(0) {
+            player.selected.set(0);
+        }
+    });
+}
+
+/// Opens a play and repeats actions. Resolves when it is shown.
+pub(super) async fn open_play(
+    playground: Playground,
+    play: &Play,
+    player: Player,
+    actions: Vec<AnyMessage>,
+) {
     let recipe: Result<Recipe, Problem> = playground.registry.with_value(|registry| {
         let sources = playground.setup.sources;
         sources.with_untracked(|sources| play.recipe(registry, sources))
@@ -122,31 +140,23 @@ fn open(playground: Playground, play: &Play, player: Player, actions: Vec<AnyMes
     let oracle = untrack(|| setup::entry(playground, &recipe.environment));
     let oracle = oracle.and_then(|entry| Oracle::new(&entry).ok());
     let name = Text::from(play.id.as_str());
-    let (recording, is_playable) = (play.recording.clone(), play.is_playable);
-    browser::spawn(async move {
-        player.open(recipe, actions, name).await;
-        if player.episode.is_disposed() {
-            return;
-        }
-        if let Recording::Student { fault, seed, steps } = recording {
-            let student = Student::new(fault, seed, oracle);
-            player.watch(student, Limits { max_steps: steps }).await;
-        }
-        // A recorded episode is read from its beginning.
-        if !is_playable && !player.selected.is_disposed() {
-            player.selected.set(0);
-            // Repeat it after the transcript has measured the heights of its steps.
-            timers::sleep(SETTLING).await;
-            if player.selected.try_get_untracked() == Some(0) {
-                player.selected.set(0);
-            }
-        }
-    });
+    player.open(recipe, actions, name).await;
+    if player.episode.is_disposed() {
+        return;
+    }
+    if let Recording::Student { fault, seed, steps } = play.recording {
+        let student = Student::new(fault, seed, oracle);
+        player.watch(student, Limits { max_steps: steps }).await;
+    }
+    // A recorded episode is read from its beginning.
+    if !play.is_playable && !player.selected.is_disposed() {
+        player.selected.set(0);
+    }
 }
 
 /// Buttons that move through the steps.
 #[component]
-fn Steps(player: Player) -> impl IntoView {
+pub(crate) fn Steps(player: Player) -> impl IntoView {
     let last = Memo::new(move |_| player.episode.with(|episode| episode.steps.len()));
     let go = move |step: usize| player.selected.set(step.min(last.get_untracked()));
     let place = move || match (player.selected.get(), last.get()) {
@@ -180,7 +190,7 @@ fn Steps(player: Player) -> impl IntoView {
 
 /// The state of the environment at the selected step, collapsed.
 #[component]
-fn StateFold(player: Player) -> impl IntoView {
+pub(crate) fn StateFold(player: Player) -> impl IntoView {
     let playground = use_playground();
     let is_open = RwSignal::new(false);
     // Members that the configuration hides stay hidden until the episode ends.
@@ -221,7 +231,7 @@ fn StateFold(player: Player) -> impl IntoView {
 
 /// The tools, and the form of the chosen one.
 #[component]
-fn Tools(
+pub(crate) fn Tools(
     player: Player,
     /// The title of the task.
     title: String,
@@ -298,7 +308,7 @@ fn Tools(
 }
 
 #[component]
-fn Controls(player: Player, start_over: Callback<()>) -> impl IntoView {
+pub(crate) fn Controls(player: Player, start_over: Callback<()>) -> impl IntoView {
     let undo = move |_| {
         let steps = player.episode.with_untracked(|episode| episode.steps.len());
         if let Some(before) = steps.checked_sub(1) {

@@ -8,6 +8,7 @@
 //!   [`manual_action`]: the user's action; [`policy_settings`]: the policy; [`player`]: the trait of what chooses
 //!   actions, such as a [`model`].
 //! - [`run_loop`], [`playback`]: running and playing back.
+//! - [`built_in`]: the environments, for a view without the playground.
 //! - [`opening`]: the first view, shown before anything else is loaded; [`intents`]: user intents and the lazy loading
 //!   of the code that handles them.
 //! - [`remote_environments`]: environments on servers; [`python`]: environments of the user's Python files;
@@ -20,6 +21,7 @@
 //! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: stores played episodes in the library.
 //! - [`page`] and the panes draw it.
 
+pub mod built_in;
 pub mod code_consent;
 pub mod episode_bar;
 mod forks;

@@ -356,7 +356,7 @@ enum Given {
 }
 
 /// Assembles an episode from a stream of events, or returns why there is none.
-async fn assemble(
+pub(crate) async fn assemble(
     events: impl futures_util::Stream<Item = Result<Event, String>>,
 ) -> Result<Assembled, String> {
     let mut events = std::pin::pin!(events);

@@ -1,7 +1,7 @@
 //! Serves the page: the files of a folder written by `cargo xtask build`, such as `dist/`.
 //!
-//! Every response has the page's Content-Security-Policy, and headers against sniffing and framing. Only files
-//! inside the folder are served: no hidden files, and no targets of symbolic links outside of it.
+//! Every response has the page's Content-Security-Policy, and headers against sniffing and framing. Other sites may frame
+//! only the embedded view (`?embed=1`), which shows one episode and reads nothing that is stored. Only files inside the folder are served: no hidden files, and no targets of symbolic links outside of it.
 
 #[cfg(feature = "packed")]
 pub mod packed;
@@ -15,7 +15,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::middleware::{Next, from_fn};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use html5gum::{Token, Tokenizer};
@@ -119,7 +120,30 @@ where
             .route_service("/index.html", document);
     }
     let page = page.service(files);
-    Ok(routes.fallback_service(page))
+    Ok(routes.fallback_service(page).layer(from_fn(frameable)))
+}
+
+/// Lets other sites frame the document of the embedded view. Its script starts nothing else for such an address.
+async fn frameable(request: Request, next: Next) -> Response {
+    let is_embedded = is_embedded(request.uri());
+    let mut response = next.run(request).await;
+    let policy = response.headers().get(header::CONTENT_SECURITY_POLICY);
+    let policy = policy.and_then(|policy| policy.to_str().ok());
+    let open = policy.and_then(|policy| {
+        let open = policy.strip_suffix(FRAMES)?.trim_end_matches("; ");
+        HeaderValue::from_str(open).ok()
+    });
+    if let Some(open) = open.filter(|_| is_embedded) {
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_SECURITY_POLICY, open);
+    }
+    response
+}
+
+/// Whether a request is for the document of the embedded view.
+fn is_embedded(uri: &Uri) -> bool {
+    let mut query = uri.query().unwrap_or_default().split('&');
+    matches!(uri.path(), "/" | "/index.html") && query.any(|part| part == "embed=1")
 }
 
 /// The document with these elements at the end of its head. It is read again at each request: the page may be rebuilt.

@@ -180,6 +180,24 @@ mod tests {
     }
 
     #[test]
+    fn other_sites_may_frame_only_the_embedded_view() {
+        let site = site("embed");
+        for (target, is_open) in [
+            ("?embed=1", true),
+            ("index.html?x=y&embed=1", true),
+            ("?embed=10", false),
+            ("deep%20er/b.js?embed=1", false),
+        ] {
+            let answer = ask(&site, &format!("GET /some/prefix/{target}"), "");
+            let policy = match is_open {
+                true => "content-security-policy: default-src 'none'\r\n",
+                false => "content-security-policy: default-src 'none'; frame-ancestors 'self'\r\n",
+            };
+            assert!(answer.contains(policy), "{target}: {answer}");
+        }
+    }
+
+    #[test]
     fn nothing_else_is_served() {
         let site = site("escape");
         for target in [

@@ -50,6 +50,7 @@ const MAY_USE: &[(&str, &str)] = &[
         "learn",
         "browser components navigation playground projection route",
     ),
+    ("embed", "browser components learn playground"),
     (
         "class",
         "browser components learn navigation playground projection route secrets storage",
@@ -64,7 +65,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     (
         "pages",
-        "browser class components environments evaluate lab later learn navigation review settings",
+        "browser class components embed environments evaluate lab later learn navigation playground review settings",
     ),
     (
         "app",

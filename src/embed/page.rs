@@ -1,0 +1,319 @@
+//! The embedded view, and its conversation with the surrounding page.
+
+use leptos::prelude::*;
+use volary_app::embed::message::{Load, Theme};
+use volary_app::embed::{Arrived, Conversation, Effect as Then, Position};
+use volary_app::playground::address::last_step;
+use volary_core::json::{Json, to_json};
+
+use crate::browser::parent_window::{self, Message};
+use crate::browser::{self, appearance, element, keys, location};
+use crate::components::text::inert;
+use crate::components::{EpisodeStatus, Transcript};
+use crate::learn::opening::{self, Opened, linked_step};
+use crate::learn::player::{Player, Workbench};
+use crate::learn::player_view::{Controls, StateFold, Steps, Tools};
+use crate::playground::built_in;
+use crate::playground::state::{Playground, use_playground};
+
+/// The maximum length of a reported selection, in characters.
+const MOST_SELECTED: usize = 4_000;
+
+/// Signals of the view.
+#[derive(Clone, Copy)]
+struct Frame {
+    playground: Playground,
+    player: Player,
+    conversation: StoredValue<Conversation>,
+    /// What is shown.
+    opened: RwSignal<Opened>,
+    /// Whether the reader acts.
+    is_playing: RwSignal<bool>,
+    /// Whether something is being opened.
+    is_opening: RwSignal<bool>,
+    /// The link to what is shown in Volary itself, if it came from one.
+    link: RwSignal<Option<String>>,
+    /// What was asked for last, to start over.
+    load: StoredValue<Load>,
+    /// The number of loads; a newer one supersedes an older one.
+    loads: StoredValue<u32>,
+}
+
+/// The view.
+pub fn page() -> AnyView {
+    let playground = use_playground();
+    built_in::fill(playground);
+    let frame = Frame {
+        playground,
+        player: Player::new(Workbench::new()),
+        conversation: StoredValue::new(Conversation::default()),
+        opened: RwSignal::new(Opened::Nothing),
+        is_playing: RwSignal::new(false),
+        is_opening: RwSignal::new(false),
+        link: RwSignal::new(None),
+        load: StoredValue::new(Load::default()),
+        loads: StoredValue::new(0),
+    };
+    frame.report_moves();
+    parent_window::on_message(move |message| frame.hear(message));
+    frame.carry_out(frame.conversation.with_value(Conversation::begin));
+    let hash = location::hash();
+    if hash.len() > 1 {
+        frame.load(Load {
+            step: linked_step(&hash),
+            link: Some(hash.into()),
+            ..Load::default()
+        });
+    }
+    keys::on_press(move |press| !press.typing && !press.command && frame.press(&press.key));
+    view(frame)
+}
+
+impl Frame {
+    /// Reports the selected step and the end to the surrounding page.
+    fn report_moves(self) {
+        let Player {
+            episode, selected, ..
+        } = self.player;
+        Effect::new(move |_| {
+            let step = selected.get();
+            let is_growing = self.is_playing.get();
+            let position = episode.with(|episode| Position {
+                step,
+                steps: episode.steps.len(),
+                // JSON has no other numbers.
+                reward: episode.reward().filter(|reward| reward.is_finite()),
+                ending: episode.ending.clone(),
+                is_growing,
+            });
+            if self.is_opening.get() || self.opened.get() == Opened::Nothing {
+                return;
+            }
+            // A task that the reader has not begun is not at its end.
+            if self.opened.get() == Opened::Task && !is_growing {
+                return;
+            }
+            self.converse(|conversation| conversation.moved(&position));
+        });
+    }
+
+    fn hear(self, message: Message) {
+        let arrived = Arrived {
+            is_from_parent: message.is_from_parent,
+            origin: message.origin.into(),
+            data: message.text.and_then(|text| Json::parse(&text).ok()),
+        };
+        self.converse(|conversation| conversation.hear(arrived));
+    }
+
+    fn converse(self, act: impl FnOnce(&mut Conversation) -> Vec<Then>) {
+        let effects = self.conversation.try_update_value(act);
+        for effect in effects.into_iter().flatten() {
+            self.carry_out(effect);
+        }
+    }
+
+    fn carry_out(self, effect: Then) {
+        match effect {
+            Then::Send { origin, message } => {
+                // Texts and finite numbers always serialize.
+                let message = to_json(&message).unwrap_or_default();
+                parent_window::post(&message.to_compact_text(), &origin);
+            }
+            Then::Load(load) => self.load(load),
+            Then::Select(step) => self.select(step),
+            Then::Use(theme) => appearance::set_theme(match theme {
+                Theme::Light => Some("light"),
+                Theme::Dark => Some("dark"),
+                Theme::System => None,
+            }),
+        }
+    }
+
+    /// Opens something, and reports the result.
+    fn load(self, load: Load) {
+        let number = self.loads.get_value() + 1;
+        self.loads.set_value(number);
+        self.is_opening.set(true);
+        self.is_playing.set(false);
+        self.opened.set(Opened::Nothing);
+        let link = load.link.as_deref().and_then(|link| link.split_once('#'));
+        self.link.set(link.map(|(_, hash)| address_of(hash)));
+        self.load.set_value(load.clone());
+        browser::spawn(async move {
+            let opened = opening::open(self.playground, self.player, &load).await;
+            if self.loads.get_value() != number {
+                return;
+            }
+            match opened {
+                Ok(opened) => {
+                    let Player { episode, .. } = self.player;
+                    // Recordings are read from their beginning.
+                    self.select(load.step.unwrap_or(0));
+                    self.player.trouble.set(None);
+                    self.opened.set(opened);
+                    self.converse(|conversation| {
+                        episode.with_untracked(|episode| conversation.loaded(episode))
+                    });
+                }
+                Err(reason) => {
+                    self.player.trouble.set(Some(reason.clone()));
+                    self.converse(|conversation| conversation.failed(reason));
+                }
+            }
+            self.is_opening.set(false);
+        });
+    }
+
+    fn start_over(self) {
+        let player = self.player;
+        browser::spawn(async move {
+            let load = self.load.get_value();
+            match opening::open(self.playground, player, &load).await {
+                Ok(_) => {}
+                Err(reason) => player.trouble.set(Some(reason)),
+            }
+        });
+    }
+
+    fn select(self, step: usize) {
+        let Player {
+            episode, selected, ..
+        } = self.player;
+        let last = episode.with_untracked(|episode| last_step(episode));
+        selected.set(step.min(last));
+    }
+
+    /// Handles a key. Returns `false` if it has no function here.
+    fn press(self, key: &str) -> bool {
+        let step = self.player.selected.get_untracked();
+        match key {
+            "j" | "ArrowRight" => self.select(step + 1),
+            "k" | "ArrowLeft" => self.select(step.saturating_sub(1)),
+            "g" => self.select(0),
+            "G" => self.select(usize::MAX),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Reports the text that the reader has selected.
+    fn report_selection(self) {
+        if let Some(text) = element::selected_text() {
+            let text: String = text.chars().take(MOST_SELECTED).collect();
+            let step = self.player.selected.get_untracked();
+            self.converse(|conversation| conversation.selected(step, text.into()));
+        }
+    }
+}
+
+/// The address of a hash in Volary itself, outside of frames.
+fn address_of(hash: &str) -> String {
+    let here = location::address_with("");
+    let page = here.split('?').next().unwrap_or_default();
+    format!("{page}#{hash}")
+}
+
+fn view(frame: Frame) -> AnyView {
+    let player = frame.player;
+    let has_begun = Memo::new(move |_| frame.opened.get() != Opened::Nothing);
+    let title = Memo::new(move |_| match has_begun.get() {
+        true => player.episode.with(|episode| episode.name.to_string()),
+        false => "Volary".to_owned(),
+    });
+    let begin = Memo::new(move |_| {
+        let is_over = player.episode.with(|episode| episode.is_over());
+        match frame.opened.get() {
+            _ if frame.is_playing.get() => None,
+            Opened::Task => Some("Play"),
+            Opened::Replayed if !is_over => Some("Continue from here"),
+            _ => None,
+        }
+    });
+    let has_frames = Memo::new(move |_| player.episode.with(|episode| !episode.frames.is_empty()));
+    let play = move |_| {
+        let last = player.episode.with_untracked(|episode| last_step(episode));
+        player.selected.set(last);
+        frame.is_playing.set(true);
+    };
+    let link = move || {
+        let address = frame.link.get().filter(|_| has_begun.get())?;
+        Some(view! {
+            <a class="button quiet small" href=address target="_blank" rel="noopener">
+                {"Open in Volary"}
+            </a>
+        })
+    };
+    view! {
+        <main class="embed" aria-label="Episode in Volary">
+            <header class="embed-head">
+                <h1 dir="auto">{move || inert(&title.get())}</h1>
+                <Show when=move || has_begun.get()>
+                    <EpisodeStatus episode=player.episode edition=player.edition/>
+                </Show>
+                {link}
+            </header>
+            <Show when=move || has_begun.get() fallback=move || waiting(frame)>
+                <div class="embed-text" on:pointerup=move |_| frame.report_selection()>
+                    <Transcript
+                        episode=player.episode
+                        edition=player.edition
+                        selected=player.selected
+                    />
+                </div>
+                <div class="embed-foot">
+                    <Steps player/>
+                    <Show when=move || has_frames.get()>
+                        <StateFold player/>
+                    </Show>
+                    {move || {
+                        begin
+                            .get()
+                            .map(|words| {
+                                view! {
+                                    <button type="button" class="primary" on:click=play>
+                                        {words}
+                                    </button>
+                                }
+                            })
+                    }}
+                </div>
+                <Show when=move || frame.is_playing.get()>
+                    <div class="embed-tools">
+                        <Tools player title=title.get_untracked()/>
+                        <Controls player start_over=Callback::new(move |()| frame.start_over())/>
+                    </div>
+                </Show>
+            </Show>
+            <p class="lesson-trouble" role="status">
+                {move || player.trouble.get().map(|trouble| inert(&trouble))}
+            </p>
+        </main>
+    }
+    .into_any()
+}
+
+/// What is shown while there is no episode.
+fn waiting(frame: Frame) -> AnyView {
+    let words = move || match (frame.is_opening.get(), parent_window::is_framed()) {
+        (true, _) => "Opening…",
+        (false, _) if frame.player.trouble.with(Option::is_some) => "",
+        (false, true) => "The surrounding page has not sent an episode yet.",
+        (false, false) => {
+            "This view is made for frames in other pages. Name an episode after #, or send one as a message."
+        }
+    };
+    view! {
+        <div class="embed-text">
+            <p class="help">{words}</p>
+            <Show when=move || !frame.is_opening.get() && !parent_window::is_framed()>
+                <p>
+                    <a href="docs/embed.md" target="_blank">
+                        {"How to embed an episode"}
+                    </a>
+                </p>
+            </Show>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,160 @@
+//! Opens an episode or a task that is not part of a lesson: that of a link, of a message, or of a file.
+
+use futures_util::StreamExt;
+use leptos::prelude::*;
+use volary_app::embed::message::{Load, TaskOfLoad};
+use volary_app::embed::source::{Source, SourceError};
+use volary_app::playground::tasks::TaskSource;
+use volary_core::registry::Registry;
+use volary_protocol::environments::{NamedFile, Request};
+
+use super::player::Player;
+use crate::browser::worker_client::WorkerClient;
+use crate::playground::state::Playground;
+use crate::playground::transfer::assemble;
+use crate::route::{Place, Route};
+
+/// What was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Opened {
+    #[default]
+    Nothing,
+    /// A recording, which is only read.
+    Recording,
+    /// A replayed episode, which the reader may continue.
+    Replayed,
+    /// A task at its start.
+    Task,
+}
+
+/// Opens what a message asks for. Resolves when it is shown, or with the reason why it cannot be.
+pub(crate) async fn open(
+    playground: Playground,
+    player: Player,
+    load: &Load,
+) -> Result<Opened, String> {
+    let source = playground.registry.with_value(|registry| {
+        let lists = playground.setup.sources;
+        lists.with_untracked(|lists| source_of(load, registry, lists))
+    });
+    match source.map_err(|error| error.to_string())? {
+        Source::File { name, text } => {
+            let bytes = text.as_bytes().to_vec();
+            // A worker of its own, so that no file can affect an episode that is played.
+            let worker = WorkerClient::start()?;
+            let files = vec![NamedFile { name, bytes }];
+            let replies = worker.call(&Request::Import { files });
+            let events = replies.map(|reply| match reply {
+                Ok(reply) => Ok(reply.event),
+                Err(loss) => Err(loss.to_string()),
+            });
+            player.show(assemble(events).await?.episode);
+            Ok(Opened::Recording)
+        }
+        Source::Replay { recipe, actions } => {
+            let opened = match actions.is_empty() {
+                true => Opened::Task,
+                false => Opened::Replayed,
+            };
+            let name = match &recipe.task {
+                Some(task) => format!("{} · {}", recipe.environment, task.id),
+                None => recipe.environment.to_string(),
+            };
+            player.open(recipe, actions, name.into()).await;
+            match player.trouble.try_get_untracked().flatten() {
+                Some(trouble) => Err(trouble),
+                None => Ok(opened),
+            }
+        }
+        Source::Link { .. } => Err(SourceError::NotAnEpisode.to_string()),
+    }
+}
+
+/// The source that a message names, with links resolved.
+fn source_of(
+    load: &Load,
+    registry: &Registry,
+    lists: &[TaskSource],
+) -> Result<Source, SourceError> {
+    let hash = match Source::of(load, registry, lists)? {
+        Source::Link { hash } => hash,
+        source => return Ok(source),
+    };
+    match linked(&hash) {
+        Some(Linked::Packed(text)) => Source::of_packed(&text, registry),
+        Some(Linked::Task(task)) => Source::of_task(&task, registry, lists),
+        None => Err(SourceError::NotAnEpisode),
+    }
+}
+
+/// What a shared link leads to.
+#[derive(Debug, PartialEq)]
+enum Linked {
+    Task(TaskOfLoad),
+    /// An episode, encoded by `volary_trajectory::share`.
+    Packed(String),
+}
+
+/// What a hash leads to; `None` if that is stored in a browser, code in a file, or another page.
+fn linked(hash: &str) -> Option<Linked> {
+    match Route::parse(hash) {
+        Route::Playground(Place {
+            episode: Some(text),
+            ..
+        }) => Some(Linked::Packed(text)),
+        Route::Playground(Place {
+            environment: Some(environment),
+            stored: None,
+            url: None,
+            task,
+            seed,
+            ..
+        }) => Some(Linked::Task(TaskOfLoad {
+            environment: environment.into(),
+            id: task.map(Into::into),
+            configuration: None,
+            seed: seed.unwrap_or_default(),
+        })),
+        _ => None,
+    }
+}
+
+/// The step that a hash selects.
+pub(crate) fn linked_step(hash: &str) -> Option<usize> {
+    match Route::parse(hash) {
+        Route::Playground(place) => place.step,
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_episodes_and_tasks_of_the_page() {
+        assert_eq!(
+            linked("#/run/counter?step=2&e=1ab"),
+            Some(Linked::Packed("1ab".into()))
+        );
+        assert_eq!(
+            linked("#/run/calculator?task=easy-02&seed=7"),
+            Some(Linked::Task(TaskOfLoad {
+                environment: "calculator".into(),
+                id: Some("easy-02".into()),
+                configuration: None,
+                seed: 7,
+            }))
+        );
+        for elsewhere in [
+            "#/",
+            "#/run/counter?id=stored",
+            "#/run/python?url=https%3A%2F%2Fa.example%2Fa.py",
+            "#/review?url=a.json",
+            "#/settings",
+        ] {
+            assert_eq!(linked(elsewhere), None, "{elsewhere}");
+        }
+        assert_eq!(linked_step("#/run/counter?step=2&e=1ab"), Some(2));
+    }
+}

@@ -1,0 +1,33 @@
+//! The built-in environments, for a view without the playground: no servers, no code of the user, nothing stored.
+
+use leptos::prelude::*;
+use leptos::wasm_split::wasm_split;
+use volary_app::playground::tasks;
+
+use super::state::Playground;
+use crate::browser::lazy::Loaded;
+use crate::components::styles;
+use crate::later::{self, Later};
+
+static FILL: Later<fn(Playground)> = Later::new();
+
+/// Loads the environments, and the code that draws episodes.
+#[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn load() -> Loaded<()> {
+    styles::adopt_later();
+    later::install();
+    FILL.set(|playground| {
+        let registry = volary_envs::registry();
+        playground.setup.sources.set(tasks::built_in(&registry));
+        playground.registry.set_value(registry);
+        playground.whole.set(true);
+    });
+    Ok(())
+}
+
+/// Gives the playground's state the environments, once they are loaded.
+pub fn fill(playground: Playground) {
+    if let Some(fill) = FILL.get() {
+        fill(playground);
+    }
+}
