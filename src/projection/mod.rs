@@ -20,7 +20,7 @@
 //! - [`curve`]: amounts as geometry; [`shapes`]: SVG paths. [`summary`]: the summary of an episode.
 //! - [`turn`]: a streaming model response.
 //! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
-//! - [`token_lines`]: tokens as lines to scroll.
+//! - [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by a stream.
 //! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
@@ -49,6 +49,7 @@ pub mod summary;
 pub mod tally;
 pub mod text;
 pub mod token_lines;
+pub mod token_shades;
 pub mod transcript;
 pub mod tree;
 pub mod turn;

@@ -7,6 +7,7 @@ mod strip;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::json::Text;
 use volary_trajectory::Episode;
 use volary_trajectory::token_record::{TokenRecord, TokenRecordError};
 
@@ -15,6 +16,7 @@ use crate::browser::spawn;
 use crate::components::text::inert;
 use crate::components::transcript::reading::Reading;
 use crate::projection::text::count_text;
+use crate::projection::token_shades::{Scale, Shade};
 use crate::tokenizer;
 use strip::strip_of;
 
@@ -25,6 +27,10 @@ type Known = Option<Result<Arc<TokenRecord>, TokenRecordError>>;
 #[derive(Clone, Copy)]
 pub struct Tokens {
     record: Memo<Known>,
+    /// The name of the stream that colours the tokens; empty for the loss mask.
+    stream: RwSignal<String>,
+    /// Its scale, if the episode has the stream.
+    scale: Memo<Option<Arc<Scale>>>,
     /// Why a tokenizer file was rejected.
     error: RwSignal<Option<String>>,
 }
@@ -32,12 +38,20 @@ pub struct Tokens {
 impl Tokens {
     /// Adds the token strips of an episode to its transcript.
     pub fn new(episode: Signal<Arc<Episode>>, reading: Reading) -> Tokens {
-        let record = Memo::new(move |_| {
-            let read = episode.with(|episode| TokenRecord::of(episode));
-            read.map(|read| read.map(Arc::new))
+        let record = Memo::new(move |_| episode.with(|episode| TokenRecord::of(episode)));
+        let stream = RwSignal::new(String::new());
+        let scale = Memo::new(move |_| {
+            let name = stream.get();
+            record.with(|record| {
+                let record = record.as_ref()?.as_ref().ok()?;
+                let stream = record.stream(&name)?;
+                Scale::of(record, &name, &stream).map(Arc::new)
+            })
         });
         let tokens = Tokens {
             record,
+            stream,
+            scale,
             error: RwSignal::new(None),
         };
         let has_tokens = Memo::new(move |_| record.with(|record| matches!(record, Some(Ok(_)))));
@@ -56,7 +70,7 @@ impl Tokens {
         Arc::new(move |step, message| {
             let record = self.record.get()?.ok()?;
             let part = record.part(step, message)?.clone();
-            Some(strip_of(record, part))
+            Some(strip_of(record, part, self.scale))
         })
     }
 
@@ -95,11 +109,26 @@ pub(super) fn TokenBar(tokens: Tokens, reading: Reading) -> impl IntoView {
 
 #[component]
 fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoView {
-    let counts = format!(
-        "{} tokens, {} trained",
-        count_text(record.strip.len()),
-        count_text(record.strip.trained())
-    );
+    let counts = match record.counts().trained {
+        Some(trained) => format!(
+            "{} tokens, {} trained",
+            count_text(record.strip.len()),
+            count_text(trained)
+        ),
+        None => format!("{} tokens", count_text(record.strip.len())),
+    };
+    let unknown = (!record.is_mask_known).then(|| {
+        view! {
+            <p class="help">{"The file does not say which of these tokens are trained."}</p>
+        }
+    });
+    let misfits = (!record.misfits.is_empty()).then(|| {
+        let misfits = record.misfits.iter().map(ToString::to_string);
+        let words = format!("Left out: {}.", misfits.collect::<Vec<_>>().join("; "));
+        view! { <p class="help">{inert(&words)}</p> }
+    });
+    let names = record.stream_names();
+    let colours = (!names.is_empty()).then(|| view! { <Colours tokens names/> });
     let is_shown = move || reading.strips.with(Option::is_some);
     let toggle = move |_| {
         let strips = (!reading.strips.with_untracked(Option::is_some)).then(|| tokens.strips());
@@ -145,6 +174,7 @@ fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoV
                 {"Tokens"}
             </button>
             <span class="token-counts">{counts}</span>
+            {colours}
             <span class="faint" role="status">
                 {move || inert(&name())}
             </span>
@@ -160,9 +190,61 @@ fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoV
                     {"Remove the tokenizer"}
                 </button>
             </Show>
+            {unknown}
+            {misfits}
             {undivided}
             {reconstructed}
             {error}
         </div>
     }
+}
+
+/// The choice of the stream that colours the tokens, with its legend.
+#[component]
+fn Colours(tokens: Tokens, names: Vec<Text>) -> impl IntoView {
+    let options = names.into_iter().map(|name| {
+        let value = name.to_string();
+        let is_chosen = {
+            let value = value.clone();
+            move || tokens.stream.with(|chosen| *chosen == value)
+        };
+        view! {
+            <option value=value.clone() selected=is_chosen>
+                {inert(&value)}
+            </option>
+        }
+    });
+    let options = options.collect_view();
+    let is_mask = move || tokens.stream.with(String::is_empty);
+    let chosen = move |event| tokens.stream.set(event_target_value(&event));
+    view! {
+        <label class="token-colours">
+            {"Colour by"}
+            <select on:change=chosen>
+                <option value="" selected=is_mask>
+                    {"loss mask"}
+                </option>
+                {options}
+            </select>
+        </label>
+        {move || tokens.scale.get().map(|scale| legend(&scale))}
+    }
+}
+
+fn legend(scale: &Scale) -> AnyView {
+    let (shades, low, high) = scale.legend();
+    let swatches = shades.into_iter().map(|shade: Shade| {
+        view! { <span class=format!("swatch {}", shade.class())></span> }
+    });
+    let swatches = swatches.collect_view();
+    let name = format!("Scale of {}: {low} to {high}", scale.name);
+    view! {
+        <span class="token-legend" role="img" aria-label=name>
+            <span class="end">{inert(&low)}</span>
+            {swatches}
+            <span class="end">{inert(&high)}</span>
+        </span>
+        <span class="faint">{inert(&scale.words)}</span>
+    }
+    .into_any()
 }

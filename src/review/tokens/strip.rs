@@ -1,6 +1,7 @@
 //! The token strip of a message: its tokens in lines. Only lines near the viewport are in the DOM.
 //!
-//! Trained tokens are underlined and tinted, special tokens are boxed, so neither depends on colour. The pointer or the
+//! Trained tokens are underlined and tinted, special tokens are boxed, so neither depends on colour. A chosen stream
+//! replaces the tint. The pointer or the
 //! arrow keys select a token, and a line below describes it.
 
 use std::ops::Range;
@@ -17,6 +18,7 @@ use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::projection::text::count_text;
 use crate::projection::token_lines::{go, line_of, lines, visible, width};
+use crate::projection::token_shades::{Scale, Shade};
 use crate::tokenizer::{self, NamedTokenizer};
 
 /// The height of a line in pixels, as in the style sheet.
@@ -39,6 +41,8 @@ struct Shown {
 struct Strip {
     record: StoredValue<Arc<TokenRecord>>,
     part: StoredValue<TokenPart>,
+    /// The scale of the stream that colours the tokens.
+    scale: Memo<Option<Arc<Scale>>>,
     tokens: Memo<Arc<Vec<Shown>>>,
     lines: Memo<Arc<Vec<Range<usize>>>>,
     /// The index of the described token, counted from the start of the strip.
@@ -48,14 +52,22 @@ struct Strip {
 }
 
 /// Draws the strip of a message.
-pub(super) fn strip_of(record: Arc<TokenRecord>, part: TokenPart) -> AnyView {
-    view! { <StripView record part/> }.into_any()
+pub(super) fn strip_of(
+    record: Arc<TokenRecord>,
+    part: TokenPart,
+    scale: Memo<Option<Arc<Scale>>>,
+) -> AnyView {
+    view! { <StripView record part scale/> }.into_any()
 }
 
 #[component]
-fn StripView(record: Arc<TokenRecord>, part: TokenPart) -> impl IntoView {
+fn StripView(
+    record: Arc<TokenRecord>,
+    part: TokenPart,
+    scale: Memo<Option<Arc<Scale>>>,
+) -> impl IntoView {
     let columns = RwSignal::new(FIRST_COLUMNS);
-    let strip = Strip::new(record, part, columns);
+    let strip = Strip::new(record, part, scale, columns);
     let holder = NodeRef::<html::Div>::new();
     let sizes = StoredValue::new_local(None);
     Effect::new(move |_| {
@@ -81,6 +93,7 @@ fn StripView(record: Arc<TokenRecord>, part: TokenPart) -> impl IntoView {
         edition: Memo::new(move |edition: Option<&u32>| {
             strip.lines.track();
             strip.tokens.track();
+            strip.scale.track();
             edition.map_or(0, |edition| edition.wrapping_add(1))
         })
         .into(),
@@ -139,7 +152,12 @@ fn Grid(rows: Rows, strip: Strip) -> impl IntoView {
 }
 
 impl Strip {
-    fn new(record: Arc<TokenRecord>, part: TokenPart, columns: RwSignal<usize>) -> Strip {
+    fn new(
+        record: Arc<TokenRecord>,
+        part: TokenPart,
+        scale: Memo<Option<Arc<Scale>>>,
+        columns: RwSignal<usize>,
+    ) -> Strip {
         let range = part.range.clone();
         let record = StoredValue::new(record);
         let tokens = Memo::new(move |_| {
@@ -164,6 +182,7 @@ impl Strip {
         Strip {
             record,
             part: StoredValue::new(part),
+            scale,
             tokens,
             lines,
             active: RwSignal::new(None),
@@ -182,11 +201,26 @@ impl Strip {
         self.record.with_value(trained).unwrap_or_default()
     }
 
+    /// The shade of a token of the strip; `None` if the loss mask colours the tokens.
+    fn shade(self, token: usize) -> Option<Shade> {
+        let place = self.part.with_value(|part| part.range.start) + token;
+        self.scale.with_untracked(|scale| {
+            let scale = scale.as_ref()?;
+            let value = self
+                .record
+                .with_value(|record| record.value(&scale.name, place));
+            Some(scale.shade(value))
+        })
+    }
+
     fn head(self) -> String {
         let count = self.count();
         let trained = (0..count).filter(|token| self.is_trained(*token)).count();
         let is_prompt = self.part.with_value(|part| part.step) == 0;
         let what = if is_prompt { "Prompt: " } else { "" };
+        if !self.record.with_value(|record| record.is_mask_known) {
+            return format!("{what}{} tokens", count_text(count));
+        }
         format!(
             "{what}{} tokens, {} trained",
             count_text(count),
@@ -245,6 +279,10 @@ impl Strip {
                 class.push_str(mark);
             }
         }
+        if let Some(shade) = self.shade(token) {
+            class.push_str(" shaded ");
+            class.push_str(&shade.class());
+        }
         view! {
             <span
                 class=class
@@ -284,19 +322,27 @@ impl Strip {
                     words.push("special".to_owned());
                 }
             }
-            let trained = if self.is_trained(token) {
-                "trained"
-            } else {
-                "not trained"
+            let trained = match (record.is_mask_known, self.is_trained(token)) {
+                (false, _) => "mask unknown",
+                (true, true) => "trained",
+                (true, false) => "not trained",
             };
             words.push(trained.to_owned());
-            for (name, values) in record.strip.streams() {
-                if let Some(Some(value)) = values.get(place) {
-                    words.push(format!("{name} {value}"));
+            for name in record.stream_names() {
+                if let Some(value) = record.value(&name, place) {
+                    words.push(format!("{name} {}", digits(value)));
                 }
             }
             words.join(" · ")
         })
+    }
+}
+
+/// A value with at most six decimals.
+fn digits(value: f64) -> f64 {
+    match value.abs() {
+        size if (1e-3..1e9).contains(&size) => (value * 1e6).round() / 1e6,
+        _ => value,
     }
 }
 

@@ -1,0 +1,211 @@
+//! The shades of tokens by the values of a stream.
+//!
+//! Invariants: a gap has no shade, so it differs from 0; NaN has a mark of its own; the scale covers the trained tokens
+//! that have a value, without the outermost hundredth on both sides, so that one outlier does not make all others equal.
+
+use volary_core::TokenStream;
+use volary_trajectory::token_record::TokenRecord;
+
+/// The number of shades on each side of a scale.
+pub const SHADES: u8 = 6;
+
+/// The scale of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scale {
+    /// The name of the stream.
+    pub name: String,
+    /// The value of the lightest shade…
+    pub low: f64,
+    /// …and of the darkest one.
+    pub high: f64,
+    /// Whether 0 is in the middle: values below it have shades of their own.
+    pub has_two_sides: bool,
+    /// Whether low values are dark: improbable tokens are the conspicuous ones.
+    is_reversed: bool,
+    /// The figures below the scale.
+    pub words: String,
+}
+
+/// The shade of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shade {
+    /// The token has no value.
+    Gap,
+    /// The value is NaN or infinite.
+    NotFinite,
+    /// A shade above the middle, or of a scale with one side: 0 to [`SHADES`].
+    Above(u8),
+    /// A shade below the middle.
+    Below(u8),
+}
+
+impl Scale {
+    /// The scale of a stream over the tokens of an episode; `None` if it has no finite value.
+    pub fn of(record: &TokenRecord, name: &str, stream: &TokenStream) -> Option<Scale> {
+        let is_counted = |token: usize| !record.is_mask_known || record.is_trained(token);
+        let values = stream.iter().enumerate();
+        let values = values.filter(|(token, _)| is_counted(*token));
+        let finite = |(_, value): (usize, Option<f64>)| value.filter(|value| value.is_finite());
+        let mut values: Vec<f64> = values.filter_map(finite).collect();
+        if values.is_empty() {
+            // Nothing is trained, yet there are values.
+            values = stream
+                .iter()
+                .flatten()
+                .filter(|value| value.is_finite())
+                .collect();
+        }
+        values.sort_by(f64::total_cmp);
+        let last = values.len().checked_sub(1)?;
+        let edge = last / 100;
+        let (low, high) = (*values.get(edge)?, *values.get(last - edge)?);
+        let has_two_sides = low < 0.0 && high > 0.0;
+        let reach = low.abs().max(high.abs());
+        let figures = stream.figures(is_counted);
+        let mean = figures.mean.map(|mean| format!("mean {}", short(mean)));
+        let missing = (figures.missing > 0).then(|| format!("{} without a value", figures.missing));
+        let not_finite =
+            (figures.not_finite > 0).then(|| format!("{} NaN or infinite", figures.not_finite));
+        let words: Vec<String> = [mean, missing, not_finite].into_iter().flatten().collect();
+        Some(Scale {
+            name: name.to_owned(),
+            low: if has_two_sides { -reach } else { low },
+            high: if has_two_sides { reach } else { high },
+            has_two_sides,
+            is_reversed: !has_two_sides && high <= 0.0 && low < 0.0,
+            words: words.join(" · "),
+        })
+    }
+
+    /// The shade of a value.
+    pub fn shade(&self, value: Option<f64>) -> Shade {
+        let Some(value) = value else {
+            return Shade::Gap;
+        };
+        if !value.is_finite() {
+            return Shade::NotFinite;
+        }
+        if self.has_two_sides {
+            let step = step(value.abs() / self.high);
+            return match value < 0.0 {
+                true => Shade::Below(step),
+                false => Shade::Above(step),
+            };
+        }
+        let width = self.high - self.low;
+        let share = match width > 0.0 {
+            true => (value - self.low) / width,
+            // All values are equal: one that is not 0 is visible.
+            false if value == 0.0 => 0.0,
+            false => 0.5,
+        };
+        Shade::Above(step(if self.is_reversed { 1.0 - share } else { share }))
+    }
+
+    /// The shades in the order of the legend, and its labels at both ends.
+    pub fn legend(&self) -> (Vec<Shade>, String, String) {
+        let above = (0..=SHADES).map(Shade::Above);
+        let shades: Vec<Shade> = match (self.has_two_sides, self.is_reversed) {
+            (true, _) => (1..=SHADES).rev().map(Shade::Below).chain(above).collect(),
+            (false, true) => above.rev().collect(),
+            (false, false) => above.collect(),
+        };
+        (shades, short(self.low), short(self.high))
+    }
+}
+
+impl Shade {
+    /// The class in the style sheet.
+    pub fn class(self) -> String {
+        match self {
+            Shade::Gap => "shade-gap".to_owned(),
+            Shade::NotFinite => "shade-nan".to_owned(),
+            Shade::Above(step) => format!("shade-{step}"),
+            Shade::Below(step) => format!("shade-below-{step}"),
+        }
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is between 0 and the number of shades"
+)]
+fn step(share: f64) -> u8 {
+    (share.clamp(0.0, 1.0) * f64::from(SHADES)).round() as u8
+}
+
+/// A number with about four digits.
+pub fn short(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        "0".to_owned()
+    } else if !(1e-3..1e5).contains(&size) {
+        format!("{value:.2e}")
+    } else {
+        let digits = if size >= 100.0 { 1 } else { 3 };
+        let text = format!("{value:.digits$}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        text.replace('-', "−")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_trajectory::Episode;
+    use volary_trajectory::token_record::{Alignment, LossMask, TokenRecordBuilder};
+
+    use super::*;
+
+    fn scale(values: &[Option<f64>]) -> Option<Scale> {
+        let ids = vec![1; values.len() + 1];
+        let mut builder = TokenRecordBuilder::new(ids, LossMask::Whole(values.len())).unwrap();
+        let stream: TokenStream = values.iter().copied().collect();
+        builder.stream("x", &stream, Alignment::Response);
+        let record = builder.divided(&Episode::default());
+        Scale::of(&record, "x", record.stream("x")?.as_ref())
+    }
+
+    #[test]
+    fn improbable_tokens_are_dark() {
+        let scale = scale(&[Some(-4.0), Some(0.0), Some(-2.0), None]).unwrap();
+        assert_eq!(scale.shade(Some(-4.0)), Shade::Above(SHADES));
+        assert_eq!(scale.shade(Some(0.0)), Shade::Above(0));
+        assert_eq!(scale.shade(None), Shade::Gap);
+        assert_eq!(scale.shade(Some(f64::NAN)), Shade::NotFinite);
+        let (shades, low, high) = scale.legend();
+        assert_eq!(shades.first(), Some(&Shade::Above(SHADES)));
+        assert_eq!((&*low, &*high), ("−4", "0"));
+        assert_eq!(scale.words, "mean −2 · 1 without a value");
+    }
+
+    #[test]
+    fn advantages_have_two_sides() {
+        let scale = scale(&[Some(-0.5), Some(1.0)]).unwrap();
+        assert_eq!((scale.low, scale.high), (-1.0, 1.0));
+        assert_eq!(scale.shade(Some(-0.5)), Shade::Below(3));
+        assert_eq!(scale.shade(Some(9.0)), Shade::Above(SHADES));
+        assert_eq!(scale.shade(Some(0.0)), Shade::Above(0));
+        assert_eq!(scale.legend().0.len(), usize::from(SHADES) * 2 + 1);
+    }
+
+    #[test]
+    fn a_constant_is_visible_unless_it_is_zero() {
+        let constant = scale(&[Some(2.0), Some(2.0)]).unwrap();
+        assert_eq!(constant.shade(Some(2.0)), Shade::Above(SHADES / 2));
+        let zero = scale(&[Some(0.0), Some(0.0)]).unwrap();
+        assert_eq!(zero.shade(Some(0.0)), Shade::Above(0));
+        assert_eq!(scale(&[Some(f64::NAN)]), None);
+    }
+
+    #[test]
+    fn one_outlier_does_not_hide_the_others() {
+        let mut values: Vec<Option<f64>> = (0..300)
+            .map(|place| Some(f64::from(place) / 300.0))
+            .collect();
+        values.push(Some(1e6));
+        let scale = scale(&values).unwrap();
+        assert!(scale.high < 1.0);
+        assert_eq!(short(0.000_12), "1.20e-4");
+    }
+}
