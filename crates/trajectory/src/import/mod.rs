@@ -17,7 +17,8 @@
 //!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`, `lm_eval`, `skyrl`,
-//!   `tinker`, `trl`, `pydantic_ai`, `autogen`, `docent`, `openai_batch`: the formats of these tools.
+//!   `tinker`, `trl`, `nemo_rl`, `open_instruct`, `rllm`, `prime_rl`, `pydantic_ai`, `autogen`, `docent`,
+//!   `openai_batch`: the formats of these tools. `token_lists`: ids, masks and streams in JSON.
 //! - `open_telemetry`: traces of models and tools. `traces`: traces of other services. `chat_file`: OpenAI-style and
 //!   ShareGPT messages.
 //! - [`fields`]: mappings for JSON of unknown formats. `mapped`: reads such records.
@@ -49,15 +50,19 @@ mod mapped;
 mod members;
 mod mini_swe_agent;
 mod native;
+mod nemo_rl;
+mod open_instruct;
 mod open_telemetry;
 mod openai_batch;
 mod opencode;
 mod openhands;
+mod prime_rl;
 mod pydantic_ai;
 mod reader;
 mod records;
 mod registry;
 mod renderer;
+mod rllm;
 mod session_trace;
 mod skyrl;
 mod slime;
@@ -65,6 +70,7 @@ mod swe_agent;
 mod tau2;
 mod tau_bench;
 mod tinker;
+mod token_lists;
 mod traces;
 mod transcript;
 mod trl;
@@ -105,6 +111,7 @@ pub struct ImportOutcome {
     pub unmapped: Vec<Unmapped>,
     /// Data of trainers that belongs to episodes of other files.
     train: Vec<slime::TrainSample>,
+    annotations: Vec<prime_rl::Annotation>,
 }
 
 /// An entry of the report.
@@ -175,6 +182,7 @@ pub fn import_mapped(
     };
     read_files(files, &budget, &mut outcome);
     slime::join(&mut outcome);
+    prime_rl::fold(&mut outcome);
     outcome.make_ids_differ();
     links::resolve(&mut outcome.episodes);
     if outcome.episodes.is_empty() {

@@ -11,7 +11,7 @@ use volary_core::json::{Json, Text};
 
 use super::expansion::{Expansion, FACTOR, FREE, size, size_of_episode};
 use super::files::Files;
-use super::{ImportOutcome, Note, NoteLevel};
+use super::{ImportOutcome, Note, NoteLevel, prime_rl};
 use crate::episode::{Episode, Source, Usage};
 use crate::frames::MOST_TO_READ;
 
@@ -248,6 +248,11 @@ impl<'a> Sink<'a> {
             ));
         }
         self.outcome.episodes.push(episode);
+    }
+
+    /// Adds an annotation of a trace, which is joined with it when all files are read.
+    pub fn annotate(&mut self, annotation: prime_rl::Annotation) {
+        self.outcome.annotations.push(annotation);
     }
 
     /// Reports an episode that is dropped because of the expansion limit.

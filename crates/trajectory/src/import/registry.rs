@@ -7,9 +7,9 @@ use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, docent, gemini_cli, inspect,
-    ldp, lm_eval, mini_swe_agent, native, open_telemetry, openai_batch, opencode, openhands,
-    pydantic_ai, renderer, session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, traces,
-    trl, verifiers, verl,
+    ldp, lm_eval, mini_swe_agent, native, nemo_rl, open_instruct, open_telemetry, openai_batch,
+    opencode, openhands, prime_rl, pydantic_ai, renderer, rllm, session_trace, skyrl, slime,
+    swe_agent, tau_bench, tau2, tinker, traces, trl, verifiers, verl,
 };
 
 /// All readers. Of two with equal confidence, the first one reads; folders are gathered in this order.
@@ -38,6 +38,13 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &skyrl::SKYRL,
     &tinker::TINKER,
     &trl::TRL,
+    &nemo_rl::NEMO_RL,
+    &open_instruct::OPEN_INSTRUCT,
+    &rllm::RLLM,
+    &prime_rl::TOKEN_EXPORT,
+    &prime_rl::RankFiles,
+    &prime_rl::Annotations,
+    &prime_rl::MonitorIndex,
     &lm_eval::LM_EVAL,
     &openai_batch::OpenAiBatch,
     &pydantic_ai::PydanticAi,

@@ -206,6 +206,27 @@ pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<T
     task
 }
 
+/// Adds one message in its ChatML markup, whatever its role. Returns the name of the task if it is one of the user. A
+/// text without markup is one of the user at the start, and one of the assistant afterwards.
+pub(super) fn push_prompt_or_response(transcript: &mut Transcript, text: &str) -> Option<Text> {
+    if !chat_markup::is_marked(text) {
+        match transcript.len() {
+            0 => return push_prompt(transcript, text),
+            _ => push_response(transcript, text),
+        }
+        return None;
+    }
+    let mut asked = None;
+    // Nothing precedes the first delimiter.
+    for message in chat_markup::messages(text).into_iter().skip(1) {
+        if message.role == Role::User {
+            asked = asked.or_else(|| Some(task_of(&message)));
+        }
+        push_message(transcript, message);
+    }
+    asked
+}
+
 /// The name of the task in a message of the user: its first line.
 pub(super) fn task_of(asked: &Message) -> Text {
     /// The maximum length of a task's name, in characters.
@@ -216,17 +237,21 @@ pub(super) fn task_of(asked: &Message) -> Text {
 /// Adds the messages of a response with ChatML markup. Calls in the assistant's text become calls.
 pub(super) fn push_response(transcript: &mut Transcript, response: &str) {
     for message in chat_markup::messages(response) {
-        match message.role {
-            Role::Assistant => transcript.push(with_calls(message.into())),
-            Role::Tool => {
-                let content = message.body.content.unwrap_or_default();
-                let result = object!({ "role": "tool", "content": content });
-                chat::read(&result.into())
-                    .into_iter()
-                    .for_each(|said| transcript.push(said));
-            }
-            _ => transcript.observe(message.into()),
+        push_message(transcript, message);
+    }
+}
+
+fn push_message(transcript: &mut Transcript, message: Message) {
+    match message.role {
+        Role::Assistant => transcript.push(with_calls(message.into())),
+        Role::Tool => {
+            let content = message.body.content.unwrap_or_default();
+            let result = object!({ "role": "tool", "content": content });
+            chat::read(&result.into())
+                .into_iter()
+                .for_each(|said| transcript.push(said));
         }
+        _ => transcript.observe(message.into()),
     }
 }
 

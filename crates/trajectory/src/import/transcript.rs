@@ -56,6 +56,15 @@ impl Transcript {
         self.steps.len()
     }
 
+    /// The step and the index of the last message, where 0 is the start, and the action of a step after it; `None` without
+    /// messages.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        match self.steps.last() {
+            Some(step) => Some((self.steps.len(), step.messages().len())),
+            None => Some((0, self.start.len().checked_sub(1)?)),
+        }
+    }
+
     /// The last step, for additions.
     pub fn last_mut(&mut self) -> Option<&mut StepRecord> {
         self.steps.last_mut()

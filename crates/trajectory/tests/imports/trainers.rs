@@ -2,7 +2,7 @@
 //! `TRAJECTORIES_DIR`, computed without the code here; without that folder these tests print so and pass.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use volary_core::json::Json;
 use volary_trajectory::Episode;
@@ -296,4 +296,324 @@ fn training_dumps_of_slime_join_their_rollouts() {
             }
         }
     }
+}
+
+/// Reads the files of one format, each by itself, and compares sums and rows. Episodes and rows have the same order.
+fn assert_format(format: &str, logprob: &str, more: fn(&str, &Episode, &Json)) {
+    let Some((folder, expected)) = expected() else {
+        return println!("There are no dumps of trainers.");
+    };
+    let mut files = 0;
+    for (name, about, rows) in of_format(&expected, &[format]) {
+        let outcome = import(&[file(&folder.join(name))]).unwrap();
+        assert_eq!(lost(&outcome), Vec::<&str>::new(), "{name}");
+        assert_sums(name, &outcome.episodes, about);
+        for (episode, row) in outcome.episodes.iter().zip(rows) {
+            assert_row(name, episode, row, logprob);
+            more(name, episode, row);
+        }
+        files += 1;
+    }
+    assert!(files > 0, "no files of {format}");
+}
+
+fn assert_mean(name: &str, episode: &Episode, stream: &str, row: &Json, key: &str) {
+    if row.get(key).is_some() {
+        let record = episode.tokens.as_ref();
+        let found = record.and_then(|record| mean(record, stream));
+        assert_close(found, number(row, key), &format!("{key} of {name}"));
+    }
+}
+
+/// The number of messages, those of several results of tools counted each.
+fn messages(episode: &Episode) -> usize {
+    episode.messages().count()
+}
+
+#[test]
+fn nemo_rl() {
+    assert_format("nemo-rl", "generation_logprobs", |name, episode, row| {
+        assert_eq!(
+            Some(messages(episode) as f64),
+            number(row, "messages"),
+            "{name}"
+        );
+        assert_mean(name, episode, "prev_logprobs", row, "mean_prev_logprob");
+        assert_mean(name, episode, "advantages", row, "advantage");
+        assert_eq!(
+            metadata(episode, "sample_loss_mask"),
+            number(row, "sample_mask")
+        );
+    });
+}
+
+#[test]
+fn open_instruct() {
+    assert_format("open-instruct", "", |name, episode, row| {
+        let record = episode.tokens.as_ref().unwrap();
+        assert!(!record.is_mask_known);
+        assert_eq!(
+            Some((record.strip.len() - record.prompt) as f64),
+            number(row, "response")
+        );
+        let logprobs = record.strip.streams().get("logprobs");
+        let all = logprobs.and_then(|stream| stream.figures(|token| token >= record.prompt).mean);
+        assert_close(all, number(row, "mean_logprob_all_response"), name);
+        assert_close(
+            metadata(episode, "advantage"),
+            number(row, "advantage"),
+            name,
+        );
+        assert_eq!(episode.outcome.as_deref(), Some(text(row, "status")));
+    });
+}
+
+#[test]
+fn token_exports_of_prime_rl() {
+    assert_format(
+        "prime-rl-token-export",
+        "inference_logprobs",
+        |name, episode, row| {
+            assert_mean(name, episode, "advantages", row, "mean_advantage");
+            assert_mean(
+                name,
+                episode,
+                "trainer_logprobs",
+                row,
+                "mean_trainer_logprob",
+            );
+            assert_mean(name, episode, "entropy", row, "mean_entropy");
+        },
+    );
+}
+
+#[test]
+fn batches_of_prime_rl() {
+    assert_format(
+        "prime-rl-rank",
+        "inference_logprobs",
+        |name, episode, row| {
+            assert_mean(name, episode, "advantages", row, "mean_advantage");
+            assert_eq!(
+                episode.environment.as_deref(),
+                Some(text(row, "environment"))
+            );
+        },
+    );
+}
+
+#[test]
+fn rllm() {
+    assert_format("rllm", "logprobs", |name, episode, row| {
+        assert_eq!(
+            Some(messages(episode) as f64),
+            number(row, "messages"),
+            "{name}"
+        );
+        assert_eq!(episode.outcome.as_deref(), Some(text(row, "status")));
+    });
+}
+
+#[test]
+fn rollouts_of_verifiers_v0() {
+    assert_format("verifiers-v0", "logprobs", |name, episode, row| {
+        assert_eq!(
+            Some(messages(episode) as f64),
+            number(row, "messages"),
+            "{name}"
+        );
+        assert_eq!(episode.outcome.as_deref(), Some(text(row, "status")));
+    });
+}
+
+/// What traces have in addition: the tokens that are content, the messages, parts of the reward.
+fn assert_trace(name: &str, episode: &Episode, row: &Json) {
+    let record = episode.tokens.as_ref().unwrap();
+    let content = record.strip.streams()["is_content"].iter();
+    let content = content.filter(|value| *value == Some(1.0)).count();
+    assert_eq!(Some(content as f64), number(row, "content"), "{name}");
+    assert_eq!(
+        Some(messages(episode) as f64),
+        number(row, "messages"),
+        "{name}"
+    );
+    let group = episode.metadata.get("group").and_then(Json::as_text);
+    assert_eq!(
+        group.map_or("", |group| group),
+        text(row, "group"),
+        "{name}"
+    );
+    assert_eq!(
+        episode.outcome.as_deref(),
+        Some(text(row, "status")),
+        "{name}"
+    );
+    assert_mean(name, episode, "advantages", row, "mean_advantages");
+}
+
+#[test]
+fn traces_of_verifiers() {
+    assert_format("verifiers-traces", "logprobs", assert_trace);
+}
+
+/// The files of a monitor, in chunks, belong together.
+#[test]
+fn traces_of_a_monitor_and_their_annotations() {
+    let Some((folder, expected)) = expected() else {
+        return println!("There are no dumps of trainers.");
+    };
+    for (name, about, rows) in of_format(&expected, &["prime-rl-monitor"]) {
+        let outcome = import(&below(&folder.join(name))).unwrap();
+        assert_eq!(lost(&outcome), Vec::<&str>::new(), "{name}");
+        assert_sums(name, &outcome.episodes, about);
+        for row in rows {
+            let key = row.get("key").and_then(Json::as_list).unwrap();
+            let (trace, branch) = (key[0].as_text().unwrap(), key[1].as_i64().unwrap());
+            let id = match branch {
+                0 => trace.to_string(),
+                branch => format!("{trace}-branch-{}", branch + 1),
+            };
+            let episode = outcome
+                .episodes
+                .iter()
+                .find(|episode| *episode.id == *id)
+                .unwrap();
+            assert_row(name, episode, row, "logprobs");
+            assert_trace(name, episode, row);
+            for stream in ["trainer_logprobs", "entropies", "is_masked"] {
+                assert_mean(name, episode, stream, row, &format!("mean_{stream}"));
+            }
+            assert_close(
+                metadata(episode, "advantage"),
+                number(row, "advantage"),
+                name,
+            );
+            assert_eq!(
+                metadata(episode, "ship_step"),
+                number(row, "ship_step"),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// All files below a folder, with their paths.
+fn below(folder: &Path) -> Vec<InputFile> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(below(&path));
+        } else {
+            let mut read = file(&path);
+            read.name = Some(path.to_string_lossy().trim_start_matches('/').to_owned());
+            files.push(read);
+        }
+    }
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    files
+}
+
+fn only(name: &str, text: &str) -> Episode {
+    let file = InputFile {
+        name: Some(name.to_owned()),
+        bytes: text.into(),
+    };
+    import(&[file]).unwrap().episodes.remove(0)
+}
+
+#[test]
+fn padded_arrays_of_nemo_rl_are_cut() {
+    let episode = only(
+        "train_data_step4.jsonl",
+        r#"{"content": [["<|im_start|>user\nHi<|im_end|>\n", "<|im_start|>assistant\nHo<|im_end|>\n"]], "rewards": [0.5], "input_lengths": [4], "token_ids": [[1, 2, 3, 4, 0, 0]], "token_loss_mask": [[0, 0, 1, 1, 0, 0]], "sample_loss_mask": [1.0], "advantages": [[2.0, 2.0, 2.0, 2.0, 2.0, 2.0]], "generation_logprobs": [[0.0, 0.0, -0.5, NaN, 0.0, 0.0]], "idx": 3}"#,
+    );
+    let record = episode.tokens.as_ref().unwrap();
+    assert_eq!((record.strip.len(), record.strip.trained()), (4, 2));
+    assert_eq!(stream(&episode, "advantages"), [Some(2.0), Some(2.0)]);
+    let logprobs = record.strip.streams()["generation_logprobs"].figures(|_| true);
+    assert_eq!((logprobs.count, logprobs.not_finite), (1, 1));
+    assert_eq!((messages(&episode), episode.steps.len()), (2, 1));
+    assert_eq!(
+        (metadata(&episode, "step"), metadata(&episode, "sample")),
+        (Some(4.0), Some(3.0))
+    );
+}
+
+#[test]
+fn open_instruct_does_not_say_what_is_trained() {
+    let episode = only(
+        "run_rollouts_000000.jsonl",
+        r#"{"step": 2, "sample_idx": 1, "prompt_idx": 0, "prompt_tokens": [1, 2], "response_tokens": [3, 4], "reward": 0.0, "advantage": -1.0, "finish_reason": "length", "dataset": "d", "logprobs": [-0.5, 0.0]}"#,
+    );
+    let record = episode.tokens.as_ref().unwrap();
+    assert_eq!(
+        (record.is_mask_known, record.prompt, record.counts().trained),
+        (false, 2, None)
+    );
+    // Without a mask, 0 is a value.
+    assert_eq!(stream(&episode, "logprobs"), [Some(-0.5), Some(0.0)]);
+    assert_eq!(episode.reward(), Some(0.0));
+}
+
+#[test]
+fn a_token_export_has_arrays_over_all_tokens() {
+    let episode = only(
+        "rank_0.jsonl",
+        r#"{"schema_version": 1, "step": 5, "rank": 0, "micro_step": 0, "micro_sequence_idx": 1, "export_sequence_idx": 1, "env_name": "desk", "token_ids": [1, 2, 3], "position_ids": [0, 1, 2], "loss_mask": [false, true, true], "advantages": [0.0, 1.0, 1.0], "entropy": [null, 0.5, 0.25], "new_figure": [0, 7, 0], "short": [1.0]}"#,
+    );
+    assert_eq!(stream(&episode, "new_figure"), [Some(7.0), Some(0.0)]);
+    assert_eq!(stream(&episode, "entropy"), [Some(0.5), Some(0.25)]);
+    let misfits = &episode.tokens.as_ref().unwrap().misfits;
+    assert_eq!(misfits[0].to_string(), "`short` has 1 values for 3 tokens");
+}
+
+#[test]
+fn calls_of_rllm_are_joined() {
+    let episode = only(
+        "episode_000000_t_0.json",
+        r#"{"id": "t:0", "termination_reason": "env_done", "is_correct": true, "trajectories": [{"uid": "u", "name": "desk", "reward": 1.0, "steps": [{"prompt_ids": [1], "response_ids": [2], "logprobs": [-0.5], "weight_version": 1, "chat_completions": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}, {"prompt_ids": [1, 2, 3], "response_ids": [4], "logprobs": [-0.25], "weight_version": 2, "chat_completions": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}, {"role": "user", "content": "So"}, {"role": "assistant", "content": "No"}]}]}], "metrics": {}}"#,
+    );
+    assert_eq!(
+        stream(&episode, "logprobs"),
+        [Some(-0.5), None, Some(-0.25)]
+    );
+    assert_eq!((messages(&episode), episode.reward()), (4, Some(1.0)));
+    let versions = episode
+        .metadata
+        .get("weight_versions")
+        .and_then(Json::as_list);
+    assert_eq!(versions.map(<[Json]>::len), Some(2));
+}
+
+#[test]
+fn annotations_fill_the_messages_that_they_cover() {
+    let trace = r#"{"id": "e", "env": {"id": "x"}, "task": {"key": "k"}, "group": {"id": "g"}, "run": {"work": {"type": "train", "step": 3, "policy": {"start": 1, "end": 2}}}, "ok": true, "traces": [{"id": "t", "task": {"key": "k"}, "agent": {"name": "a"}, "rewards": {"r": {"score": 1.0, "weight": 0.5}}, "nodes": [{"message": {"role": "user", "content": "Hi"}, "sampled": false, "token_ids": [1, 2], "mask": [false, false]}, {"parent": 0, "message": {"role": "assistant", "content": "Ho"}, "sampled": true, "token_ids": [3, 4], "mask": [false, true], "logprobs": [-0.5]}, {"parent": 1, "message": {"role": "assistant", "content": "No"}, "sampled": true, "token_ids": [5], "mask": [true], "logprobs": [-1.0]}]}]}"#;
+    let annotation = r#"{"version": 1, "trace_id": "t", "info": {"advantage": 0.25, "ship": {"step": 4}}, "branches": [{"index": 0, "trainer_logprobs": [null, 0.0, 0.0, -0.75]}]}
+{"version": 1, "trace_id": "other", "info": {}, "branches": []}"#;
+    let files =
+        [("00000.jsonl", annotation), ("stream.jsonl", trace)].map(|(name, text)| InputFile {
+            name: Some(name.to_owned()),
+            bytes: text.into(),
+        });
+    let outcome = import(&files).unwrap();
+    let episode = &outcome.episodes[0];
+    assert_eq!(stream(episode, "logprobs"), [Some(-0.5), Some(-1.0)]);
+    assert_eq!(stream(episode, "trainer_logprobs"), [Some(-0.75), None]);
+    assert_eq!(
+        (metadata(episode, "step"), metadata(episode, "ship_step")),
+        (Some(3.0), Some(4.0))
+    );
+    assert_eq!(metadata(episode, "advantage"), Some(0.25));
+    let parts = &episode.tokens.as_ref().unwrap().parts;
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|part| (part.step, part.message, part.range.clone()))
+        .collect();
+    assert_eq!(parts, [(0, 0, 0..2), (1, 0, 2..4), (2, 0, 4..5)]);
+    let lost = lost(&outcome).join(" ");
+    assert!(
+        lost.contains("4 values for 5 tokens") && lost.contains("1 annotation belong"),
+        "{lost}"
+    );
 }

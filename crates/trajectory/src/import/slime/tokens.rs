@@ -99,7 +99,9 @@ impl Lists {
         let (mut builder, mut used) = match built {
             Ok(built) => built,
             Err(error) => {
-                return sink.lost(format!("The tokens of a sample can't be used: {error}."));
+                return sink.kept(format!(
+                    "The tokens of a sample can't be used, and are kept unchanged: {error}."
+                ));
             }
         };
         used.extend(self.streams(&mut builder));

@@ -1,7 +1,8 @@
 //! Files of verifiers: `results.jsonl` (one rollout per line, read here) and `traces.jsonl` (`traces`: one message tree
-//! per line; `verdict`: its ending). `columns`: column-oriented rollouts.
+//! per line; `node_tokens`: its tokens; `verdict`: its ending). `columns`: column-oriented rollouts.
 
 mod columns;
+mod node_tokens;
 mod traces;
 mod verdict;
 
@@ -13,6 +14,7 @@ use super::describe::counted;
 use super::files::Files;
 use super::members::{Members, keep_rest, moment, number, text_at, unpacked};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::token_lists::{self, CallTokens};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
@@ -214,6 +216,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
         })
         .collect();
 
+    let calls = rest.take_list("trajectory").unwrap_or_default();
     let mut transcript = Transcript::default();
     let completion = messages(rest.take("completion").unwrap_or_default(), "assistant");
     chat::read_all(completion).for_each(|said| transcript.push(said));
@@ -222,8 +225,45 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
     let prompt = messages(rest.take("prompt").unwrap_or_default(), "user");
     let prompt = chat::read_all(prompt).map(|said| said.message);
     episode.start = prompt.chain(std::mem::take(&mut episode.start)).collect();
+    if let Some(group) = episode.task.as_ref().map(|task| task.id.clone()) {
+        episode.metadata.insert("group", group);
+    }
+    tokens(calls, &mut episode, &mut rest, sink);
     keep_rest(&mut episode, rest, sink);
     episode
+}
+
+/// Reads the tokens of the calls; calls without tokens stay as they are.
+fn tokens(calls: Vec<Json>, episode: &mut Episode, rest: &mut Object, sink: &mut Sink<'_>) {
+    let of_call = |call: &Json| {
+        let tokens = call.get("tokens")?;
+        let logprobs = tokens
+            .get("completion_logprobs")
+            .and_then(token_lists::stream);
+        let logprobs = logprobs.filter(|values| !values.is_empty());
+        Some(CallTokens {
+            prompt: token_lists::ids(tokens.get("prompt_ids")?)?,
+            completion: token_lists::ids(tokens.get("completion_ids")?)?,
+            mask: tokens.get("completion_mask").and_then(token_lists::flags),
+            streams: logprobs
+                .map(|values| ("logprobs".into(), values))
+                .into_iter()
+                .collect(),
+        })
+    };
+    let known: Vec<CallTokens> = calls.iter().filter_map(of_call).collect();
+    match token_lists::joined(known) {
+        Some((builder, apart)) => {
+            if apart > 0 {
+                sink.lost(
+                    "The tokens of a call are not part of the last one, so they are left out.",
+                );
+            }
+            token_lists::attach(builder.divided(episode), episode, sink);
+        }
+        None if calls.is_empty() => {}
+        None => drop(rest.insert("trajectory", calls)),
+    }
 }
 
 /// The metrics. Each of them is repeated as a separate member; older files have only that.

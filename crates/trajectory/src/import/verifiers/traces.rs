@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use volary_core::json::{Json, Object, Text};
 
 use super::error_text;
+use super::node_tokens::NodeTokens;
 use super::verdict;
 use crate::episode::{Episode, Link, Relation, Score, StepDetails, StepError, TaskReference};
 use crate::import::chat;
@@ -141,6 +142,10 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
         first = Some((metadata, std::mem::take(&mut whole.raw)));
         sink.kept("The metadata of a trace is large, so only its first branch keeps it.");
     }
+    if nodes.iter().any(|node| node.get("token_ids").is_some()) {
+        // Data of the trainer is joined with the branches of a trace.
+        whole.metadata.insert("trace", whole.id.clone());
+    }
     for (branch, path) in paths.iter().enumerate() {
         let mut episode = match branch + 1 == paths.len() {
             true => std::mem::take(&mut whole),
@@ -155,12 +160,14 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
         }
         let mut transcript = Transcript::default();
         let (mut shared_with, mut shared_steps) = (None, 0);
+        let mut tokens = NodeTokens::default();
         for &place in path {
             match holder[place] {
                 Some(other) => shared_with = Some(other),
                 None => holder[place] = Some(branch),
             }
             push(&nodes[place], details.get(&place), &mut transcript);
+            tokens.add(&nodes[place], transcript.place());
             if holder[place] != Some(branch) {
                 shared_steps = transcript.len();
             }
@@ -173,6 +180,7 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
             });
         }
         transcript.finish(&mut episode);
+        tokens.finish(&mut episode, sink);
         sink.episode(episode);
     }
 }
@@ -306,11 +314,51 @@ fn about(
     if let Some(Json::Object(info)) = rest.take("info") {
         episode.metadata.insert("info", info);
     }
+    run_place(around, &mut episode);
     // The group of traces.
     if let Some(group) = around.get("id").and_then(id) {
         episode.metadata.insert("episode", group);
     }
     episode
+}
+
+/// Notes the training step, the group and the versions of the policy.
+fn run_place(around: &Object, episode: &mut Episode) {
+    let at = |path: &[&str]| {
+        let first = around.get(path.first()?)?;
+        path.iter()
+            .skip(1)
+            .try_fold(first, |value, key| value.get(key))
+            .cloned()
+    };
+    let old = |key: &str| {
+        episode
+            .metadata
+            .get("info")
+            .and_then(|info| info.get(key))
+            .cloned()
+    };
+    let step = at(&["run", "work", "step"]).or_else(|| old("step"));
+    let group = at(&["group", "id"]).or_else(|| old("group_id"));
+    let version = old("policy_version");
+    let start = at(&["run", "work", "policy", "start"]).or(version);
+    let end = at(&["run", "work", "policy", "end"]).filter(|end| Some(end) != start.as_ref());
+    let versions: Vec<Json> = start.into_iter().chain(end).collect();
+    let versions = (!versions.is_empty()).then(|| Json::List(versions));
+    let is_evaluation =
+        at(&["run", "work", "type"]).and_then(|kind| Some(**kind.as_text()? == *"eval"));
+    let split = (is_evaluation == Some(true)).then(|| "eval".into());
+    let place = [
+        ("step", step),
+        ("group", group),
+        ("weight_versions", versions),
+        ("split", split),
+    ];
+    for (key, value) in place {
+        if let Some(value) = value.filter(|value| !value.is_null()) {
+            episode.metadata.insert(key, value);
+        }
+    }
 }
 
 pub(super) fn task_reference(task: &Json) -> Option<TaskReference> {

@@ -1,0 +1,189 @@
+//! Rollouts logged by NeMo-RL, a file for each step (`train_data_step7.jsonl`, `val_data_step7.jsonl`). Every value is a
+//! list of one, as of a batch, except for `idx`. Arrays of tokens are padded to the longest of the batch, and cut at
+//! `input_lengths`.
+
+use volary_core::TokenStream;
+use volary_core::json::{Json, Object, Text};
+
+use super::chat;
+use super::members::{Members, keep_rest, reward};
+use super::reader::{Confidence, Sink};
+use super::records::Records;
+use super::slime;
+use super::token_lists::{attach, flags, ids, stream};
+use super::transcript::Transcript;
+use crate::episode::{Ending, Episode, Rewards, TaskReference};
+use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
+
+pub(super) const NEMO_RL: Records = Records {
+    id: "nemo-rl",
+    name: "NeMo-RL train and validation data (one sample per line)",
+    title: "NeMo-RL data",
+    record: "a sample",
+    confidence: Confidence::Likely,
+    is: is_sample,
+    read: sample,
+};
+
+/// Lists that are no streams.
+const OTHERS: [&str; 3] = ["token_ids", "token_loss_mask", "content"];
+
+fn is_sample(value: &Json) -> bool {
+    let is_list = |key: &str| value.get(key).is_some_and(|list| list.as_list().is_some());
+    let has = |key: &str| value.get(key).is_some();
+    has("idx")
+        && (is_list("rewards") && (is_list("content") || is_list("input_lengths"))
+            || is_list("token_loss_mask"))
+}
+
+/// The only element of a batch of one.
+fn only(value: Json) -> Json {
+    match value {
+        Json::List(mut list) if list.len() == 1 => list.pop().unwrap_or_default(),
+        value => value,
+    }
+}
+
+fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
+    let index = rest.take("idx");
+    let stem = sink.stem();
+    let step = step_of(&stem);
+    let mut transcript = Transcript::default();
+    let mut task = None;
+    for said in rest
+        .take("content")
+        .map(only)
+        .and_then(list)
+        .unwrap_or_default()
+    {
+        match said {
+            Json::Text(text) => {
+                let asked = slime::push_prompt_or_response(&mut transcript, &text);
+                task = task.or(asked);
+            }
+            said => {
+                for said in chat::read(&said) {
+                    if said.message.role() == volary_core::Role::User && task.is_none() {
+                        let content = said.message.body().content_or_empty();
+                        task = Some(slime::task_of(&volary_core::Message::user(content)));
+                    }
+                    transcript.push(slime::with_calls(said));
+                }
+            }
+        }
+    }
+    let worth = rest.take("rewards").map(only).as_ref().and_then(reward);
+    let filtered = rest
+        .take("filtered_rewards")
+        .map(only)
+        .as_ref()
+        .and_then(reward);
+    let worth = filtered.or(worth).filter(|reward| reward.is_finite());
+    let sample = index
+        .as_ref()
+        .map_or_else(|| line.to_string(), Json::to_display);
+    let mut episode = Episode {
+        id: format!("{stem}-{sample}").into(),
+        name: match step {
+            Some(step) => format!("Step {step}, sample {sample}").into(),
+            None => format!("Sample {sample}").into(),
+        },
+        task: task.map(|id| TaskReference {
+            dataset: "nemo-rl".into(),
+            id,
+        }),
+        rewards: worth.map_or(Rewards::Unknown, Rewards::Whole),
+        ending: Ending::Done,
+        ..Episode::default()
+    };
+    let place = [
+        ("step", step.map(Json::from)),
+        ("sample", index),
+        ("split", stem.starts_with("val_").then(|| "eval".into())),
+    ];
+    for (key, value) in place {
+        if let Some(value) = value {
+            episode.metadata.insert(key, value);
+        }
+    }
+    if let Some(counted) = rest.take("sample_loss_mask").map(only) {
+        episode.metadata.insert("sample_loss_mask", counted);
+    }
+    transcript.finish(&mut episode);
+    tokens(&mut rest, &mut episode, sink);
+    keep_rest(&mut episode, rest, sink);
+    sink.episode(episode);
+}
+
+fn list(value: Json) -> Option<Vec<Json>> {
+    match value {
+        Json::List(list) => Some(list),
+        value @ Json::Text(_) => Some(vec![value]),
+        _ => None,
+    }
+}
+
+/// The step in the name of a file.
+fn step_of(stem: &str) -> Option<i64> {
+    let (_, number) = stem.rsplit_once("step")?;
+    number.trim_start_matches('_').parse().ok()
+}
+
+fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
+    let length = rest
+        .take("input_lengths")
+        .map(only)
+        .and_then(|length| length.as_i64());
+    let length = length.and_then(|length| usize::try_from(length).ok());
+    let known = rest.take("token_ids").map(only).as_ref().and_then(ids);
+    let mask = rest
+        .take("token_loss_mask")
+        .map(only)
+        .as_ref()
+        .and_then(flags);
+    let (Some(mut known), Some(mut mask)) = (known, mask) else {
+        return;
+    };
+    let length = length.unwrap_or(known.len());
+    known.truncate(length);
+    mask.truncate(length);
+    let mut builder = match TokenRecordBuilder::new(known, LossMask::Full(mask.clone())) {
+        Ok(builder) => builder,
+        Err(error) => return sink.lost(format!("The tokens of a sample can't be used: {error}.")),
+    };
+    let mut streams: Vec<(Text, TokenStream)> = Vec::new();
+    rest.retain(|key, value| {
+        let inner = value.as_list().filter(|list| list.len() == 1);
+        let values = inner.and_then(|list| stream(list.first()?));
+        match values {
+            Some(values) if !OTHERS.contains(&key.as_ref()) => {
+                streams.push((Text::from(key.as_ref()), values));
+                false
+            }
+            _ => true,
+        }
+    });
+    // Some versions have one advantage for the sample.
+    if let Some(advantage) = rest
+        .take("advantages")
+        .map(only)
+        .and_then(|value| value.as_f64())
+    {
+        let values = std::iter::repeat_n(Some(advantage), length).collect();
+        streams.push(("advantages".into(), values));
+    }
+    for (name, mut values) in streams {
+        if values.len() > length {
+            values.resize(length);
+        }
+        if &*name == "advantages" {
+            // It is written at every position, and counts where the mask is on.
+            let masked = values.iter().zip(&mask);
+            values = masked
+                .map(|(value, is_on)| value.filter(|_| *is_on))
+                .collect();
+        }
+        builder.stream(name, &values, Alignment::Full);
+    }
+    attach(builder.divided(episode), episode, sink);
+}

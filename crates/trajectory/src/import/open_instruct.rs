@@ -1,0 +1,100 @@
+//! Rollouts of open-instruct (`--save_traces`): lines of `{step, sample_idx, prompt_idx, prompt_tokens, response_tokens,
+//! reward, advantage, finish_reason, logprobs, …}`. There are ids and no texts, and the mask is not written: tokens of
+//! tools are among the response.
+
+use volary_core::json::{Json, Object};
+
+use super::members::{Members, keep_rest};
+use super::reader::{Confidence, Sink};
+use super::records::Records;
+use super::token_lists::{attach, ids, stream};
+use crate::episode::{Ending, Episode, Rewards, TaskReference};
+use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
+
+pub(super) const OPEN_INSTRUCT: Records = Records {
+    id: "open-instruct",
+    name: "open-instruct rollouts (one per line)",
+    title: "open-instruct rollouts",
+    record: "a rollout",
+    confidence: Confidence::Likely,
+    is: is_rollout,
+    read: rollout,
+};
+
+fn is_rollout(value: &Json) -> bool {
+    let is_list = |key: &str| value.get(key).is_some_and(|list| list.as_list().is_some());
+    is_list("prompt_tokens") && is_list("response_tokens")
+}
+
+fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
+    let step = rest.take("step");
+    let sample = rest.take("sample_idx");
+    let group = rest.take("prompt_idx");
+    let shown = |value: &Option<Json>| {
+        value
+            .as_ref()
+            .map_or_else(|| "?".to_owned(), Json::to_display)
+    };
+    let stop = rest.take_text("finish_reason");
+    let mut episode = Episode {
+        id: format!("{}-{line}", sink.stem()).into(),
+        name: format!(
+            "Step {}, group {}, sample {}",
+            shown(&step),
+            shown(&group),
+            shown(&sample)
+        )
+        .into(),
+        task: group.as_ref().map(|group| TaskReference {
+            dataset: rest
+                .take_text("dataset")
+                .unwrap_or_else(|| "open-instruct".into()),
+            id: format!("step {}, prompt {}", shown(&step), group.to_display()).into(),
+        }),
+        rewards: match rest.take_reward("reward") {
+            Some(reward) if reward.is_finite() => Rewards::Whole(reward),
+            _ => Rewards::Unknown,
+        },
+        ending: match stop.as_deref() {
+            Some("length") => Ending::Truncated {
+                reason: "The limit of tokens was reached.".into(),
+            },
+            _ => Ending::Done,
+        },
+        outcome: stop,
+        ..Episode::default()
+    };
+    let place = [
+        ("step", step),
+        ("group", group),
+        ("sample", sample),
+        ("advantage", rest.take("advantage")),
+    ];
+    for (key, value) in place {
+        if let Some(value) = value {
+            episode.metadata.insert(key, value);
+        }
+    }
+    tokens(&mut rest, &mut episode, sink);
+    keep_rest(&mut episode, rest, sink);
+    sink.episode(episode);
+}
+
+fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
+    let take = |rest: &mut Object, key| rest.take(key).as_ref().and_then(ids);
+    let prompt = take(rest, "prompt_tokens");
+    let (Some(mut all), Some(response)) = (prompt, take(rest, "response_tokens")) else {
+        return sink.lost("The tokens of a rollout are not lists of ids.");
+    };
+    let length = response.len();
+    all.extend(response);
+    // The response is a part of all tokens.
+    let Ok(mut builder) = TokenRecordBuilder::new(all, LossMask::Unknown(length)) else {
+        return;
+    };
+    if let Some(values) = rest.get("logprobs").and_then(stream) {
+        rest.remove("logprobs");
+        builder.stream("logprobs", &values, Alignment::Response);
+    }
+    attach(builder.divided(episode), episode, sink);
+}

@@ -1,0 +1,223 @@
+//! What the orchestrator and the trainer add to traces later, in files of their own: lines of `{trace_id, info, branches:
+//! [{index, <stream>: [one value for each token]}]}`. They are joined with the branches of the traces when all files are
+//! read: in order, the newest counts.
+//!
+//! A message takes the values of a stream if the stream covers it and has a number for each of its trained tokens. Nulls
+//! are allowed in the streams of [`WITH_NULLS`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use volary_core::TokenStream;
+use volary_core::json::{Json, Object, Text};
+
+use crate::import::describe::counted;
+use crate::import::members::Members;
+use crate::import::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
+use crate::import::token_lists::take_streams;
+use crate::import::{ImportOutcome, NoteLevel};
+use crate::token_record::{Alignment, TokenRecord};
+
+/// Streams in which single trained tokens may have no value.
+const WITH_NULLS: [&str; 2] = ["is_masked", "mismatch_kl"];
+
+/// An annotation of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::import) struct Annotation {
+    trace: Text,
+    info: Object,
+    branches: Vec<(usize, Vec<(Text, TokenStream)>)>,
+}
+
+pub(in crate::import) struct Annotations;
+
+impl Reader for Annotations {
+    fn id(&self) -> &'static str {
+        "prime-rl-annotations"
+    }
+
+    fn name(&self) -> &'static str {
+        "prime-rl annotations of traces (one per line)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        let is_annotation = |value: &Json| {
+            value.get("trace_id").is_some()
+                && value
+                    .get("branches")
+                    .is_some_and(|list| list.as_list().is_some())
+        };
+        match document.samples().any(is_annotation) {
+            true => Confidence::Certain,
+            false => Confidence::No,
+        }
+    }
+
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::Whole
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let mut count = 0;
+        for Line { number, value } in document.into_records() {
+            let Json::Object(mut line) = value else {
+                sink.lost(format!("Line {number} is not an annotation."));
+                continue;
+            };
+            let Some(trace) = line.take_id("trace_id") else {
+                sink.lost(format!("Line {number} names no trace."));
+                continue;
+            };
+            let branch = |branch| match branch {
+                Json::Object(mut branch) => {
+                    let index = branch.take("index")?.as_i64()?;
+                    Some((usize::try_from(index).ok()?, take_streams(&mut branch)))
+                }
+                _ => None,
+            };
+            let branches = line.take_list("branches").unwrap_or_default();
+            sink.annotate(Annotation {
+                trace,
+                info: line.take_object("info").unwrap_or_default(),
+                branches: branches.into_iter().filter_map(branch).collect(),
+            });
+            count += 1;
+        }
+        sink.understood(format!("prime-rl: {}.", counted(count, "annotation")));
+    }
+}
+
+/// The indexes and metrics beside the traces, which add nothing to them.
+pub(in crate::import) struct MonitorIndex;
+
+impl Reader for MonitorIndex {
+    fn id(&self) -> &'static str {
+        "prime-rl-index"
+    }
+
+    fn name(&self) -> &'static str {
+        "prime-rl indexes"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        let is_row = |value: &Json| {
+            let has = |key: &str| value.get(key).is_some();
+            has("offset") && (has("trace_id") || has("trace_ids"))
+        };
+        match document.samples().any(is_row) {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::Whole
+    }
+
+    fn read(&self, _document: Document, sink: &mut Sink<'_>) {
+        sink.understood(
+            "An index of traces or annotations: not needed, the files that it lists are read.",
+        );
+    }
+}
+
+/// Joins annotations with the branches of traces.
+pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
+    let annotations = std::mem::take(&mut outcome.annotations);
+    if annotations.is_empty() {
+        return;
+    }
+    // The episodes of each trace, by branch.
+    let mut places: HashMap<Text, Vec<usize>> = HashMap::new();
+    for (place, episode) in outcome.episodes.iter().enumerate() {
+        let trace = episode
+            .metadata
+            .get("trace")
+            .and_then(Json::as_text)
+            .cloned();
+        if let Some(trace) = trace {
+            places.entry(trace).or_default().push(place);
+        }
+    }
+    let (mut joined, mut unknown) = (0, 0);
+    for annotation in annotations {
+        let Some(episodes) = places.get(&annotation.trace) else {
+            unknown += 1;
+            continue;
+        };
+        joined += 1;
+        for place in episodes {
+            if let Some(episode) = outcome.episodes.get_mut(*place) {
+                for (key, value) in annotation.info.iter() {
+                    if ["advantage", "effective"].contains(&key.as_ref()) {
+                        episode.metadata.insert(key.clone(), value.clone());
+                    }
+                }
+                let step = annotation
+                    .info
+                    .get("ship")
+                    .and_then(|ship| ship.get("step"));
+                if let Some(step) = step {
+                    episode.metadata.insert("ship_step", step.clone());
+                }
+            }
+        }
+        for (branch, streams) in annotation.branches {
+            let episode = episodes
+                .get(branch)
+                .and_then(|place| outcome.episodes.get_mut(*place));
+            let Some((record, id)) = episode.and_then(|episode| {
+                let id = episode.id.clone();
+                Some((episode.tokens.as_mut()?, id))
+            }) else {
+                unknown += 1;
+                continue;
+            };
+            let record = Arc::make_mut(record);
+            for (name, values) in streams {
+                let tokens = record.strip.len();
+                if values.len() != tokens {
+                    let text = format!(
+                        "{id}: `{name}` has {} values for {tokens} tokens; the messages that it \
+                         covers have them.",
+                        values.len()
+                    );
+                    outcome.notes.push(crate::import::Note {
+                        level: NoteLevel::Unreadable,
+                        file: "".into(),
+                        text: text.into(),
+                    });
+                }
+                let values = by_message(record, &name, &values);
+                record.add_stream(name, &values, Alignment::Full);
+            }
+        }
+    }
+    let text = format!(
+        "Joined with their traces: {}.",
+        counted(joined, "annotation")
+    );
+    outcome.note(NoteLevel::Read, "", text);
+    if unknown > 0 {
+        let text = format!(
+            "{} belong to traces or branches that are not among the files.",
+            counted(unknown, "annotation")
+        );
+        outcome.note(NoteLevel::Unreadable, "", text);
+    }
+}
+
+/// The values of the messages that a stream covers.
+fn by_message(record: &TokenRecord, name: &str, values: &TokenStream) -> TokenStream {
+    let mut kept = TokenStream::gaps(record.strip.len());
+    let may_be_null = WITH_NULLS.contains(&name);
+    for part in &record.parts {
+        let trained = || part.range.clone().filter(|token| record.is_trained(*token));
+        let is_covered = part.range.end <= values.len()
+            && (may_be_null || trained().all(|token| values.get(token).is_some()));
+        if is_covered {
+            trained().for_each(|token| kept.set(token, values.get(token)));
+        }
+    }
+    kept
+}

@@ -1,0 +1,12 @@
+//! Files of prime-rl next to its traces, which are those of verifiers: what the trainer adds to them later
+//! (`annotations`), the batches for each rank (`rank_file`, in MessagePack: `message_pack`), and exported tokens
+//! (`token_export`).
+
+mod annotations;
+mod message_pack;
+mod rank_file;
+mod token_export;
+
+pub(super) use annotations::{Annotation, Annotations, MonitorIndex, fold};
+pub(super) use rank_file::RankFiles;
+pub(super) use token_export::TOKEN_EXPORT;

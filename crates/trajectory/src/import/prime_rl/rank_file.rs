@@ -1,0 +1,371 @@
+//! The batches of a trainer's rank (`rollouts/step_N/rank_k.bin`): a MessagePack list of micro batches, each a list of
+//! fields by position, over a row into which several sequences are packed. There are no texts and no rewards.
+//!
+//! The positions of later fields differ among versions, so fields are told by type: texts for each token are the
+//! environments, whole numbers that sum to the length of the row are the lengths of the sequences.
+
+use volary_core::json::Text;
+use volary_core::{TokenId, TokenStream};
+
+use super::message_pack::{Kind, Value, elements, starts_with_lists};
+use crate::episode::{Ending, Episode, Rewards};
+use crate::import::ImportOutcome;
+use crate::import::describe::counted;
+use crate::import::files::Files;
+use crate::import::reader::{Reader, Sink};
+use crate::import::token_lists::attach;
+use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
+
+/// The names of fields with a number for each token, by position. Temperatures and positions are left out.
+const NAMED: [(usize, &str); 7] = [
+    (2, "advantages"),
+    (3, "inference_logprobs"),
+    (9, "ref_logprobs"),
+    (12, "mm_token_types"),
+    (13, "rl_weights"),
+    (14, "ce_weights"),
+    (15, "ref_kl_weights"),
+];
+const POSITIONS: usize = 4;
+const TEMPERATURES: usize = 6;
+
+pub(in crate::import) struct RankFiles;
+
+impl Reader for RankFiles {
+    fn id(&self) -> &'static str {
+        "prime-rl-rank"
+    }
+
+    fn name(&self) -> &'static str {
+        "prime-rl batches (rank_k.bin)"
+    }
+
+    fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+        for index in files.open() {
+            if !starts_with_lists(&files.start(index)) {
+                continue;
+            }
+            let name = files.name(index).to_owned();
+            let Ok(bytes) = files.bytes(index) else {
+                continue;
+            };
+            let (batches, problem) = elements(&bytes);
+            let rows: Vec<Option<Row>> = batches.into_iter().map(Row::of).collect();
+            if rows.iter().all(Option::is_none) {
+                continue;
+            }
+            let size = bytes.len();
+            drop(bytes);
+            files.take(index);
+            let mut sink = Sink::new(outcome, self.id(), &name).within(size);
+            read(&name, rows, &mut sink);
+            if let Some(problem) = problem {
+                sink.lost(format!(
+                    "The file is damaged: {problem}. The batches before it are read."
+                ));
+            }
+        }
+    }
+}
+
+fn read(name: &str, rows: Vec<Option<Row>>, sink: &mut Sink<'_>) {
+    let step = step_of(name);
+    let (before, mut fillers) = (sink.episodes(), 0);
+    for (batch, row) in rows.into_iter().enumerate() {
+        match row {
+            None => sink.lost(format!("Batch {batch} is not a list of ids and a mask.")),
+            Some(row) => {
+                fillers += usize::from(row.is_filler());
+                row.sequences(batch, step, sink);
+            }
+        }
+    }
+    let sequences = counted(sink.episodes() - before, "sequence");
+    let fillers = match fillers {
+        0 => String::new(),
+        count => format!(
+            " {} that repeats another batch and trains nothing.",
+            counted(count, "filler")
+        ),
+    };
+    sink.understood(format!("prime-rl batches: {sequences}.{fillers}"));
+}
+
+/// The step in a path with a folder `step_N`.
+fn step_of(name: &str) -> Option<i64> {
+    name.split('/')
+        .find_map(|folder| folder.strip_prefix("step_")?.parse().ok())
+}
+
+/// A micro batch.
+struct Row {
+    ids: Vec<TokenId>,
+    mask: Vec<bool>,
+    streams: Vec<(Text, Vec<f64>)>,
+    lengths: Vec<usize>,
+    environments: Option<Vec<Text>>,
+}
+
+impl Row {
+    /// The fields of a batch; `None` if the first two are not ids and a mask of the same length.
+    fn of(batch: Value) -> Option<Row> {
+        let Value::List(fields) = batch else {
+            return None;
+        };
+        let mut fields = fields.into_iter().enumerate();
+        let (_, Value::Numbers(ids, Kind::Int)) = fields.next()? else {
+            return None;
+        };
+        let (_, Value::Numbers(mask, Kind::Bool)) = fields.next()? else {
+            return None;
+        };
+        let ids: Vec<TokenId> = ids.into_iter().map(id).collect::<Option<_>>()?;
+        let tokens = ids.len();
+        if mask.len() != tokens {
+            return None;
+        }
+        let mut row = Row {
+            ids,
+            mask: mask.into_iter().map(|flag| flag != 0.0).collect(),
+            streams: Vec::new(),
+            lengths: Vec::new(),
+            environments: None,
+        };
+        let mut positions = Vec::new();
+        for (place, field) in fields {
+            match field {
+                Value::Texts(texts) if texts.len() == tokens => row.environments = Some(texts),
+                Value::Numbers(numbers, Kind::Int)
+                    if place == POSITIONS && numbers.len() == tokens =>
+                {
+                    positions = numbers;
+                }
+                Value::Numbers(numbers, Kind::Int)
+                    if row.lengths.is_empty() && is_length(&numbers, tokens) =>
+                {
+                    #[allow(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_sign_loss,
+                        reason = "their sum is the number of tokens"
+                    )]
+                    let lengths = numbers.into_iter().map(|length| length as usize).collect();
+                    row.lengths = lengths;
+                }
+                Value::Numbers(numbers, _) if numbers.len() == tokens && place != TEMPERATURES => {
+                    let named = NAMED.iter().find(|(known, _)| *known == place);
+                    let name = named
+                        .map_or_else(|| format!("field_{place}"), |(_, name)| (*name).to_owned());
+                    row.streams.push((name.into(), numbers));
+                }
+                _ => {}
+            }
+        }
+        if row.lengths.is_empty() {
+            row.lengths = cut_at_zero(&positions, tokens);
+        }
+        Some(row)
+    }
+
+    /// Whether it repeats another batch without training it, so that all ranks have equally many.
+    fn is_filler(&self) -> bool {
+        !self.mask.contains(&true)
+    }
+
+    /// Adds an episode for each sequence.
+    fn sequences(self, batch: usize, step: Option<i64>, sink: &mut Sink<'_>) {
+        let stem = sink.stem();
+        let mut start = 0;
+        for (place, length) in self.lengths.iter().enumerate() {
+            let mut range = start..start + length;
+            start = range.end;
+            // The padding is the tail of the last sequence: without an environment, and not trained.
+            if let Some(environments) = &self.environments {
+                while range.end > range.start
+                    && environments[range.end - 1].is_empty()
+                    && !self.mask[range.end - 1]
+                {
+                    range.end -= 1;
+                }
+            }
+            if range.is_empty() {
+                continue;
+            }
+            let environment = self
+                .environments
+                .as_ref()
+                .map(|all| all[range.start].clone());
+            let mut episode = Episode {
+                id: match step {
+                    Some(step) => format!("step-{step}-{stem}-{batch}-{place}").into(),
+                    None => format!("{stem}-{batch}-{place}").into(),
+                },
+                name: match step {
+                    Some(step) => {
+                        format!("Step {step}, {stem}, batch {batch}, sequence {place}").into()
+                    }
+                    None => format!("{stem}, batch {batch}, sequence {place}").into(),
+                },
+                environment: environment.filter(|name| !name.is_empty()),
+                rewards: Rewards::Unknown,
+                ending: Ending::Done,
+                ..Episode::default()
+            };
+            if let Some(step) = step {
+                episode.metadata.insert("step", step);
+            }
+            if self.is_filler() {
+                episode.metadata.insert("is_filler", true);
+            }
+            episode
+                .metadata
+                .insert("sample", format!("{batch}.{place}"));
+            let mask = LossMask::Full(self.mask[range.clone()].to_vec());
+            let ids = self.ids[range.clone()].to_vec();
+            if let Ok(mut builder) = TokenRecordBuilder::new(ids, mask) {
+                for (name, numbers) in &self.streams {
+                    let values: TokenStream = numbers[range.clone()].iter().copied().collect();
+                    builder.stream(name.clone(), &values, Alignment::Full);
+                }
+                attach(builder.divided(&episode), &mut episode, sink);
+            }
+            sink.episode(episode);
+        }
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the range is checked"
+)]
+fn id(number: f64) -> Option<TokenId> {
+    (0.0..=f64::from(TokenId::MAX))
+        .contains(&number)
+        .then_some(number as TokenId)
+}
+
+/// Whether whole numbers are the lengths of sequences. Lists over the row have its length.
+#[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn is_length(numbers: &[f64], tokens: usize) -> bool {
+    numbers.iter().all(|number| *number >= 0.0)
+        && numbers.iter().sum::<f64>() == tokens as f64
+        && (numbers.len() != tokens || tokens == 1)
+}
+
+/// The lengths of sequences, each of which begins with position 0.
+fn cut_at_zero(positions: &[f64], tokens: usize) -> Vec<usize> {
+    let starts = positions
+        .iter()
+        .enumerate()
+        .filter(|(_, position)| **position == 0.0);
+    let mut starts: Vec<usize> = starts.map(|(place, _)| place).collect();
+    if starts.first() != Some(&0) {
+        starts.insert(0, 0);
+    }
+    starts.push(tokens);
+    starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{InputFile, import};
+
+    /// A list of small numbers.
+    fn list(elements: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = vec![0x90 | elements.len() as u8];
+        bytes.extend(elements.concat());
+        bytes
+    }
+
+    fn numbers(numbers: &[u8]) -> Vec<u8> {
+        let elements: Vec<Vec<u8>> = numbers.iter().map(|number| vec![*number]).collect();
+        list(&elements)
+    }
+
+    fn floats(values: &[f32]) -> Vec<u8> {
+        let element = |value: &f32| [&[0xca][..], &value.to_be_bytes()].concat();
+        list(&values.iter().map(element).collect::<Vec<_>>())
+    }
+
+    fn texts(texts: &[&str]) -> Vec<u8> {
+        let element = |text: &&str| [&[0xa0 | text.len() as u8][..], text.as_bytes()].concat();
+        list(&texts.iter().map(element).collect::<Vec<_>>())
+    }
+
+    fn imported(batches: &[Vec<u8>]) -> ImportOutcome {
+        let file = InputFile {
+            name: Some("rollouts/step_4/rank_0.bin".to_owned()),
+            bytes: list(batches),
+        };
+        import(&[file]).unwrap()
+    }
+
+    /// Two sequences and padding.
+    fn batch(with_lengths: bool, trained: u8) -> Vec<u8> {
+        let mut fields = vec![
+            numbers(&[7, 8, 9, 5, 6, 0]),
+            numbers(&[0xc2, trained, trained, 0xc2, trained, 0xc2]),
+            floats(&[0.0, 1.0, 1.0, 0.0, -1.0, 0.0]),
+            floats(&[0.0, -0.5, -0.25, 0.0, -2.0, 0.0]),
+            numbers(&[0, 1, 2, 0, 1, 2]),
+        ];
+        if with_lengths {
+            fields.push(numbers(&[3, 3]));
+        } else {
+            fields.push(floats(&[1.0; 6]));
+        }
+        fields.push(floats(&[1.0; 6]));
+        fields.push(texts(&["desk", "desk", "desk", "hall", "hall", ""]));
+        list(&fields)
+    }
+
+    #[test]
+    fn packed_rows_are_cut_into_sequences() {
+        let outcome = imported(&[batch(true, 0xc3), batch(true, 0xc2)]);
+        let [first, second, filler, _] = outcome.episodes.as_slice() else {
+            panic!("{:?}", outcome.notes)
+        };
+        assert_eq!(first.metadata.get("step"), Some(&4.into()));
+        assert_eq!(second.environment.as_deref(), Some("hall"));
+        let record = second.tokens.as_ref().unwrap();
+        assert_eq!(record.strip.ids(), [5, 6]);
+        assert_eq!(record.strip.streams()["advantages"].get(1), Some(-1.0));
+        assert_eq!(record.strip.streams()["inference_logprobs"].get(0), None);
+        assert_eq!(filler.metadata.get("is_filler"), Some(&true.into()));
+        assert!(
+            outcome
+                .notes
+                .iter()
+                .any(|note| note.text.contains("1 filler"))
+        );
+    }
+
+    #[test]
+    fn without_lengths_sequences_begin_at_position_0() {
+        let outcome = imported(&[batch(false, 0xc3)]);
+        let lengths = outcome
+            .episodes
+            .iter()
+            .map(|episode| episode.tokens.as_ref().unwrap().strip.len());
+        assert_eq!(lengths.collect::<Vec<_>>(), [3, 2]);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_keeps_its_first_batches() {
+        let mut bytes = list(&[batch(true, 0xc3), batch(true, 0xc3)]);
+        bytes.pop();
+        let file = InputFile {
+            name: Some("rank_1.bin".to_owned()),
+            bytes,
+        };
+        let outcome = import(&[file]).unwrap();
+        assert_eq!(outcome.episodes.len(), 2);
+        assert!(
+            outcome
+                .notes
+                .iter()
+                .any(|note| note.text.contains("cut off"))
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! Episodes of rLLM, a file each: of training (`episodes/train_step_N_epoch_E/….json`, without tokens) and of `rllm eval`
+//! (with tokens). Each step repeats the whole conversation and its prompt; the last one has everything.
+
+use volary_core::json::{Json, Object, Text};
+
+use super::chat;
+use super::members::{Members, keep_rest, number, text_at};
+use super::reader::{Confidence, Sink};
+use super::records::Records;
+use super::slime;
+use super::token_lists::{CallTokens, attach, ids, joined, stream};
+use super::transcript::Transcript;
+use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
+
+pub(super) const RLLM: Records = Records {
+    id: "rllm",
+    name: "rLLM episodes (JSON)",
+    title: "rLLM episode",
+    record: "an episode",
+    confidence: Confidence::Likely,
+    is: is_episode,
+    read: episode,
+};
+
+fn is_episode(value: &Json) -> bool {
+    let has = |key: &str| value.get(key).is_some();
+    let first = value
+        .get("trajectories")
+        .and_then(|list| list.as_list()?.first());
+    has("termination_reason")
+        && (has("episode_id") || has("id"))
+        && first.is_none_or(|first| first.get("steps").is_some())
+}
+
+fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
+    let id = rest
+        .take_id("episode_id")
+        .or_else(|| rest.take_id("id"))
+        .unwrap_or_else(|| sink.stem());
+    let group = id.split_once(':').map(|(group, _)| Text::from(group));
+    let ending = rest.take_text("termination_reason");
+    let step = rest.take("training_step");
+    let metrics = rest.take_object("metrics").unwrap_or_default();
+    let seconds = |rest: &Object| {
+        let timing = rest
+            .get("timing")
+            .or_else(|| rest.get("metadata")?.get("timing"))?;
+        number(timing.get("total")?)
+    };
+    let seconds = seconds(&rest);
+    let trajectories = rest.take_list("trajectories").unwrap_or_default();
+    let several = trajectories.len() > 1;
+    for trajectory in trajectories {
+        let Json::Object(mut trajectory) = trajectory else {
+            sink.lost("A trajectory is not an object.");
+            continue;
+        };
+        let uid = trajectory.take_id("uid");
+        let name = trajectory.take_text("name");
+        let mut one = Episode {
+            id: uid.clone().unwrap_or_else(|| id.clone()),
+            name: match (&name, several) {
+                (Some(name), true) => format!("{id}, {name}").into(),
+                _ => id.clone(),
+            },
+            policy: name,
+            task: group.clone().map(|id| TaskReference {
+                dataset: "rllm".into(),
+                id,
+            }),
+            rewards: trajectory
+                .take_reward("reward")
+                .filter(|reward| reward.is_finite())
+                .map_or(Rewards::Unknown, Rewards::Whole),
+            ending: self::ending(ending.as_deref()),
+            outcome: ending.clone(),
+            seconds,
+            ..Episode::default()
+        };
+        let scores = metrics.iter().map(|(name, value)| Score {
+            name: name.as_ref().into(),
+            value: value.clone(),
+            ..Score::default()
+        });
+        one.scores = scores.collect();
+        let place = [
+            ("step", step.clone()),
+            ("group", group.clone().map(Json::from)),
+            ("sample", Some(id.clone().into())),
+        ];
+        for (key, value) in place {
+            if let Some(value) = value {
+                one.metadata.insert(key, value);
+            }
+        }
+        let steps = trajectory.take_list("steps").unwrap_or_default();
+        let mut versions: Vec<Json> = steps
+            .iter()
+            .filter_map(|step| step.get("weight_version").cloned())
+            .filter(|version| !version.is_null())
+            .collect();
+        versions.dedup();
+        if !versions.is_empty() {
+            one.metadata.insert("weight_versions", versions);
+        }
+        read_steps(steps, &mut one, sink);
+        for key in ["task", "metadata"] {
+            if let Some(value) = rest.get(key) {
+                one.metadata.insert(key, value.clone());
+            }
+        }
+        keep_rest(&mut one, trajectory, sink);
+        sink.episode(one);
+    }
+}
+
+fn read_steps(steps: Vec<Json>, episode: &mut Episode, sink: &mut Sink<'_>) {
+    let mut transcript = Transcript::default();
+    // The conversation of the last step has all messages.
+    let talk = steps
+        .iter()
+        .rev()
+        .find_map(|step| step.get("chat_completions")?.as_list());
+    for said in talk.unwrap_or_default().iter().flat_map(chat::read) {
+        transcript.push(slime::with_calls(said));
+    }
+    transcript.finish(episode);
+    let call = |step: &Json| {
+        let prompt = ids(step.get("prompt_ids")?)?;
+        let completion = ids(step.get("response_ids")?)?;
+        let mut streams = Vec::new();
+        for key in ["logprobs", "advantage"] {
+            let values = step
+                .get(key)
+                .and_then(stream)
+                .filter(|values| !values.is_empty());
+            streams.extend(values.map(|values| (Text::from(key), values)));
+        }
+        Some(CallTokens {
+            prompt,
+            completion,
+            mask: None,
+            streams,
+        })
+    };
+    let calls: Vec<CallTokens> = steps
+        .iter()
+        .filter_map(call)
+        .filter(|call| !call.completion.is_empty())
+        .collect();
+    if let Some((builder, apart)) = joined(calls) {
+        if apart > 0 {
+            sink.lost("The tokens of a step are not part of the last one, so they are left out.");
+        }
+        attach(builder.divided(episode), episode, sink);
+    }
+    if let Some(model) = steps
+        .iter()
+        .find_map(|step| text_at(step, &["model_output", "model"]))
+    {
+        episode.model = Some(model);
+    }
+}
+
+fn ending(reason: Option<&str>) -> Ending {
+    match reason {
+        Some("env_done") => Ending::Done,
+        Some(reason) if reason.starts_with("max_") || reason == "timeout" => Ending::Truncated {
+            reason: format!("It was cut off by {reason}.").into(),
+        },
+        Some("error") => Ending::Crashed {
+            message: "The rollout failed.".into(),
+        },
+        _ => Ending::Open,
+    }
+}

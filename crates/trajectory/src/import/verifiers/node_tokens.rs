@@ -1,0 +1,97 @@
+//! The tokens of a branch: each node has those that its message adds. Streams of a node have a value for each of its
+//! trained tokens, those of `loss_weights` one for each token.
+
+use volary_core::json::Json;
+use volary_core::{TokenStream, TokenStrip};
+
+use crate::episode::Episode;
+use crate::import::reader::Sink;
+use crate::import::token_lists::{attach, flags, ids, stream};
+use crate::token_record::{Alignment, LossMask, TokenPart, TokenRecord, TokenRecordBuilder};
+
+/// Lists of a node that are no streams over trained tokens.
+const OTHERS: [&str; 3] = ["token_ids", "mask", "is_content"];
+/// Whether a token is the body of its message, or the scaffold of the template.
+const CONTENT: &str = "is_content";
+
+/// The tokens of the nodes so far.
+#[derive(Default)]
+pub(super) struct NodeTokens {
+    strip: TokenStrip,
+    parts: Vec<TokenPart>,
+    misfits: Vec<crate::token_record::StreamMisfit>,
+    /// Why the tokens of a node cannot be used.
+    problem: Option<String>,
+}
+
+impl NodeTokens {
+    /// Adds a node, whose message is at this step and index.
+    pub fn add(&mut self, node: &Json, place: Option<(usize, usize)>) {
+        let Some(known) = node
+            .get("token_ids")
+            .and_then(ids)
+            .filter(|known| !known.is_empty())
+        else {
+            return;
+        };
+        let mask = node.get("mask").and_then(flags);
+        let mask = mask.unwrap_or_else(|| vec![false; known.len()]);
+        let start = self.strip.len();
+        let mut builder = match TokenRecordBuilder::new(known, LossMask::Full(mask)) {
+            Ok(builder) => builder,
+            Err(error) => {
+                self.problem = Some(error.to_string());
+                return;
+            }
+        };
+        let members = node.as_object().into_iter().flat_map(|node| node.iter());
+        for (key, value) in members.filter(|(key, _)| !OTHERS.contains(&key.as_ref())) {
+            if let Some(values) = stream(value).filter(|values| !values.is_empty()) {
+                builder.stream(key.to_string(), &values, Alignment::Compact);
+            }
+        }
+        let weights = node.get("loss_weights").and_then(Json::as_object);
+        for (key, value) in weights.into_iter().flat_map(|weights| weights.iter()) {
+            if let Some(values) = stream(value) {
+                builder.stream(format!("loss_weights.{key}"), &values, Alignment::Full);
+            }
+        }
+        let mut record = builder.with_parts(Vec::new());
+        let content: Option<TokenStream> = node.get(CONTENT).and_then(stream);
+        if let Some(content) = content.filter(|content| !content.is_empty()) {
+            // One of another length is left out.
+            let _ = record.strip.set_stream(CONTENT, content);
+        }
+        self.misfits.append(&mut record.misfits);
+        self.strip.extend(&record.strip);
+        if let Some((step, message)) = place {
+            let range = start..self.strip.len();
+            self.parts.push(TokenPart {
+                step,
+                message,
+                range,
+            });
+        }
+    }
+
+    /// Stores the tokens in the episode of the branch.
+    pub fn finish(self, episode: &mut Episode, sink: &mut Sink<'_>) {
+        if let Some(problem) = self.problem {
+            return sink.lost(format!("The tokens of a branch can't be used: {problem}."));
+        }
+        if self.strip.is_empty() {
+            return;
+        }
+        let prompt = self.strip.mask().iter().position(|is_trained| *is_trained);
+        let record = TokenRecord {
+            prompt: prompt.unwrap_or(self.strip.len()),
+            strip: self.strip,
+            parts: self.parts,
+            is_divided: true,
+            is_mask_known: true,
+            is_reconstructed: false,
+            misfits: self.misfits,
+        };
+        attach(record, episode, sink);
+    }
+}
