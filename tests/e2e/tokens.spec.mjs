@@ -70,6 +70,11 @@ test("each message has its tokens, trained ones in another form, and a tokenizer
     assert.equal(await page.locator(`#${active}`).getAttribute("aria-selected"), "true");
     assert.match(await page.locator(`#${active}`).getAttribute("class"), /special/);
 
+    await bar(page).getByRole("combobox", { name: "Colour by" }).selectOption("rollout_log_probs");
+    await bar(page).getByRole("img", { name: "Scale of rollout_log_probs: −0.25 to −0.25" }).waitFor();
+    await page.locator(".token.trained.shade-3").first().waitFor();
+    await page.locator(".token.shade-gap").first().waitFor();
+
     await page.reload();
     await bar(page).getByText("Tokenizer: tokenizer.json.").waitFor();
     await bar(page).getByRole("button", { name: "Remove the tokenizer" }).click();

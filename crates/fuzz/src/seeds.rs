@@ -72,6 +72,8 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
             &["slime-train-v1.pt"],
         ],
     ),
+    ("nemo-rl", &[&["nemo-rl.jsonl"]]),
+    ("prime-rl-rank", &[&["rank_0.bin"]]),
     ("verl", &[&["verl.jsonl"]]),
     ("skyrl", &[&["skyrl.jsonl"]]),
     ("tinker-cookbook", &[&["tinker.jsonl"]]),

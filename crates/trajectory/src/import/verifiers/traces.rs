@@ -344,7 +344,7 @@ fn run_place(around: &Object, episode: &mut Episode) {
     let start = at(&["run", "work", "policy", "start"]).or(version);
     let end = at(&["run", "work", "policy", "end"]).filter(|end| Some(end) != start.as_ref());
     let versions: Vec<Json> = start.into_iter().chain(end).collect();
-    let versions = (!versions.is_empty()).then(|| Json::List(versions));
+    let versions = (!versions.is_empty()).then_some(Json::List(versions));
     let is_evaluation =
         at(&["run", "work", "type"]).and_then(|kind| Some(**kind.as_text()? == *"eval"));
     let split = (is_evaluation == Some(true)).then(|| "eval".into());
