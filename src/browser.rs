@@ -5,7 +5,7 @@
 //! - [`lazy`]: parts of the page that are loaded on demand.
 //! - [`clock`]: the clock of environments; [`timers`]: delays, animation frames.
 //! - [`location`]: the hash; [`files`]: save, pick, drop, download; [`clipboard`]; [`storage`]: small values
-//!   stored between visits; [`keys`]: key presses anywhere; [`first_interaction`]; [`printer`]; [`element`]:
+//!   stored between visits; [`keys`]: key presses anywhere; [`first_interaction`]; [`printer`]; [`full_screen`]; [`element`]:
 //!   measuring and focusing; [`text_selection`]: marking and selecting text; [`appearance`]: the theme.
 //! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
 //!   what only one tab may hold at a time.
@@ -26,6 +26,7 @@ pub mod element;
 pub mod event_source;
 pub mod files;
 pub mod first_interaction;
+pub mod full_screen;
 pub mod http;
 pub mod keys;
 pub mod lazy;

@@ -10,6 +10,7 @@
 //! - [`learn`]: lessons. [`review`]: reading trajectories. [`lab`]: shows what a chat template makes of messages.
 //! - [`embed`]: the view for frames in other pages.
 //! - [`library`]: the library of trajectories; its worker stores it.
+//! - [`present`]: slides in large type, for Learn and Review.
 //! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each page.
 //! - [`remote`]: task dataset servers, whose environments are played like local ones.
 //! - [`settings`]: the settings page.
@@ -34,6 +35,7 @@ pub mod navigation;
 pub mod outside;
 pub mod pages;
 pub mod playground;
+pub mod present;
 pub mod projection;
 pub mod python;
 pub mod remote;

@@ -176,6 +176,8 @@ pub enum LearnPlace {
     Lesson(String),
     /// The URL of a lesson.
     Linked(String),
+    /// Shared links to present one after the other.
+    Sequence(Vec<String>),
 }
 
 impl LearnPlace {
@@ -184,10 +186,40 @@ impl LearnPlace {
         let (id, query) = path.split_once('?').unwrap_or((path, ""));
         let url = parameters(query).find(|(key, _)| *key == "url");
         match (url, id.trim_matches('/')) {
+            (None, "present") => {
+                let plays = parameters(query).filter(|(key, _)| *key == "play");
+                LearnPlace::Sequence(plays.map(|(_, link)| decode(link)).collect())
+            }
             (Some((_, url)), _) => LearnPlace::Linked(decode(url)),
             (None, "") => LearnPlace::List,
             (None, id) => LearnPlace::Lesson(decode(id)),
         }
+    }
+
+    /// The slide that a path of [`Route::Learn`] presents, from 1; `None` if it presents nothing.
+    pub fn slide(path: &str) -> Option<usize> {
+        let (_, query) = path.split_once('?')?;
+        let (_, slide) = parameters(query).find(|(key, _)| *key == "slide")?;
+        Some(slide.parse().unwrap_or(1))
+    }
+
+    /// The path with another slide; `None` ends the presentation.
+    pub fn with_slide(path: &str, slide: Option<usize>) -> String {
+        let (id, query) = path.split_once('?').unwrap_or((path, ""));
+        let kept = query.split('&');
+        let kept = kept.filter(|part| !part.is_empty() && !part.starts_with("slide="));
+        let slide = slide.map(|slide| format!("slide={slide}"));
+        let parts: Vec<String> = kept.map(str::to_owned).chain(slide).collect();
+        match parts.is_empty() {
+            true => id.to_owned(),
+            false => format!("{id}?{}", parts.join("&")),
+        }
+    }
+
+    /// The hash that presents shared links.
+    pub fn presenting(links: &[String]) -> String {
+        let plays = links.iter().map(|link| format!("play={}&", encode(link)));
+        format!("#/learn/present?{}slide=1", plays.collect::<String>())
     }
 }
 
@@ -569,6 +601,31 @@ mod tests {
             assert_eq!(ClassPlace::read(path), place);
             assert_eq!(route.to_hash(), place.to_hash());
         }
+    }
+
+    #[test]
+    fn presentations() {
+        let links = [
+            "#/run/counter".to_owned(),
+            "https://a.example/#/run/x?e=1&step=2".to_owned(),
+        ];
+        let hash = LearnPlace::presenting(&links);
+        let path = hash.strip_prefix("#/learn").unwrap();
+        assert_eq!(Route::parse(&hash), Route::Learn { path: path.into() });
+        assert_eq!(LearnPlace::read(path), LearnPlace::Sequence(links.into()));
+        assert_eq!(LearnPlace::slide(path), Some(1));
+        for (path, slide, with_second) in [
+            ("/agent-loop", None, "/agent-loop?slide=2"),
+            ("/agent-loop?slide=7", Some(7), "/agent-loop?slide=2"),
+            ("?url=a.md&slide=x", Some(1), "?url=a.md&slide=2"),
+        ] {
+            assert_eq!(LearnPlace::slide(path), slide, "{path}");
+            assert_eq!(LearnPlace::with_slide(path, Some(2)), with_second, "{path}");
+        }
+        assert_eq!(
+            LearnPlace::with_slide("/agent-loop?slide=7", None),
+            "/agent-loop"
+        );
     }
 
     #[test]

@@ -420,3 +420,14 @@ pub fn selected_text() -> Option<String> {
     let text = selection.to_string().as_string()?;
     (!text.trim().is_empty()).then_some(text)
 }
+
+/// Whether the focus is on a button, a link or another control that Space acts on.
+pub fn is_control_focused() -> bool {
+    let focused = web_sys::window().and_then(|window| window.document()?.active_element());
+    // The selector is a constant, so matching cannot fail.
+    focused.is_some_and(|element| {
+        element
+            .matches("button, a, summary, input")
+            .unwrap_or(false)
+    })
+}

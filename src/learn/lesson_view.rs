@@ -22,6 +22,14 @@ pub(super) struct Course {
 }
 
 impl Course {
+    /// A lesson of a reader; `key` names its progress.
+    pub fn new(key: String, reader: Reader) -> Course {
+        Course {
+            key: StoredValue::new(key),
+            reader,
+        }
+    }
+
     /// Returns whether a check is met.
     pub fn is_met(self, number: usize) -> bool {
         self.key.with_value(|key| self.reader.is_met(key, number))
@@ -35,11 +43,14 @@ impl Course {
 
 /// The pieces of a lesson in order, and a link to the next lesson.
 #[component]
-pub(super) fn LessonView(lesson: Arc<Lesson>, key: String, reader: Reader) -> impl IntoView {
-    let course = Course {
-        key: StoredValue::new(key.clone()),
-        reader,
-    };
+pub(super) fn LessonView(
+    lesson: Arc<Lesson>,
+    key: String,
+    reader: Reader,
+    /// Starts the presentation of the lesson.
+    present: Callback<()>,
+) -> impl IntoView {
+    let course = Course::new(key.clone(), reader);
     let workbench = Workbench::new();
     let players: HashMap<String, Player> = lesson
         .plays()
@@ -67,9 +78,12 @@ pub(super) fn LessonView(lesson: Arc<Lesson>, key: String, reader: Reader) -> im
     let reset = move |_| course.key.with_value(|key| reader.reset(Some(key)));
     view! {
         <article class="lesson">
-            <p>
+            <div class="button-row lesson-begin">
                 <a href="#/learn">{"All lessons"}</a>
-            </p>
+                <button type="button" class="quiet small" on:click=move |_| present.run(())>
+                    {"Present"}
+                </button>
+            </div>
             <h1 dir="auto">{inert(&lesson.title)}</h1>
             <p class="help">
                 {format!("About {} minutes · ", lesson.minutes)} <span>{standing}</span>
@@ -111,7 +125,7 @@ fn draw(piece: &Piece, course: Course, players: &HashMap<String, Player>) -> Any
     }
 }
 
-fn prose(text: &str) -> AnyView {
+pub(super) fn prose(text: &str) -> AnyView {
     PROSE.get().map(|prose| prose(text, 0)).into_any()
 }
 
@@ -134,7 +148,7 @@ fn hint(text: String) -> AnyView {
     .into_any()
 }
 
-fn token_strip(tokens: &[(bool, String)]) -> AnyView {
+pub(super) fn token_strip(tokens: &[(bool, String)]) -> AnyView {
     let boxes = tokens.iter().map(|(counts, text)| {
         let name = match counts {
             true => "learned: ",

@@ -27,6 +27,11 @@ pub(super) fn LessonList(reader: Reader) -> impl IntoView {
                 {"Do you teach a class? "} <a href="#/class">{"Give an assignment"}</a>
                 {" that your pupils play and hand in."}
             </p>
+            <p class="help">
+                {"For a talk: each lesson can be presented as slides, and so can "} <a href="#/learn/present">
+                    {"a sequence of your own episodes and tasks"}
+                </a>
+            </p>
             <div class="button-row">
                 <button type="button" class="quiet" on:click=move |_| reader.reset(None)>
                     {"Reset all progress"}

@@ -3,6 +3,7 @@
 //! - [`page`]: loads the lesson that the address names. [`list`]: the built-in lessons.
 //! - [`lesson_view`]: a lesson; [`check_view`]: its checks and questions.
 //! - [`player`]: an environment that is played within a lesson; [`player_view`] draws it.
+//! - [`presentation`]: lessons and sequences of links as slides.
 //! - [`opening`]: opens an episode or task that is not part of a lesson.
 //! - [`reader`]: the reader's progress, stored in the browser.
 //!
@@ -16,4 +17,5 @@ pub(crate) mod opening;
 pub mod page;
 pub mod player;
 pub mod player_view;
+mod presentation;
 mod reader;

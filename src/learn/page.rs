@@ -9,14 +9,27 @@ use volary_lesson::{Lesson, Problem, catalog, parse};
 
 use super::lesson_view::LessonView;
 use super::list::LessonList;
+use super::presentation::{self, Presentation, SequenceForm};
 use super::reader::Reader;
 use crate::browser::http::{self, Patience, Request};
 use crate::browser::{self, location, network};
 use crate::components::text::inert;
-use crate::navigation::{Hooks, Page, use_pages};
+use crate::navigation::{Hooks, Keys, Page, use_pages};
 use crate::route::{LearnPlace, Route};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Keyboard shortcuts.
+const KEYS: Keys = &[
+    (
+        "Page Down, Right, Space",
+        "Presentation: the next step or slide",
+    ),
+    ("Page Up, Left", "Presentation: the previous step or slide"),
+    ("Home, End", "Presentation: the first or the last slide"),
+    ("f", "Presentation: full screen"),
+    ("Escape", "Leave the presentation"),
+];
 
 #[derive(Clone)]
 enum Shown {
@@ -28,6 +41,8 @@ enum Shown {
         key: String,
         lesson: Arc<Lesson>,
     },
+    /// Shared links that are presented.
+    Sequence(Vec<String>),
     /// The file is not a valid lesson.
     Broken(Vec<Problem>),
     /// The file could not be loaded.
@@ -39,17 +54,19 @@ pub fn page() -> AnyView {
     let pages = use_pages();
     let reader = Reader::of_browser();
     let shown = RwSignal::new(Shown::List);
-    let place = Memo::new(move |former: Option<&LearnPlace>| match pages.route.get() {
-        Route::Learn { path } => LearnPlace::read(&path),
+    let path = Memo::new(move |former: Option<&String>| match pages.route.get() {
+        Route::Learn { path } => path,
         // Another page is shown; the lesson keeps its state.
         _ => former.cloned().unwrap_or_default(),
     });
+    let place = Memo::new(move |_| LearnPlace::read(&path.get()));
+    let presentation = Presentation::new(path);
     Effect::new(move |_| follow(shown, place, &place.get()));
     pages.hook(
         Page::Learn,
         Hooks {
-            keys: &[],
-            press: Box::new(|_| false),
+            keys: KEYS,
+            press: Box::new(move |press| presentation.press(press)),
             take_files: Box::new(move |files| {
                 browser::spawn(async move {
                     let Some(file) = files.into_iter().next() else {
@@ -79,7 +96,25 @@ pub fn page() -> AnyView {
             </p>
         }
         .into_any(),
-        Shown::Lesson { key, lesson } => view! { <LessonView lesson key reader/> }.into_any(),
+        Shown::Lesson { key, lesson } => {
+            let title = lesson.title.clone();
+            let read = {
+                let (lesson, key) = (Arc::clone(&lesson), key.clone());
+                move |present| {
+                    let (lesson, key) = (Arc::clone(&lesson), key.clone());
+                    view! { <LessonView lesson key reader present/> }.into_any()
+                }
+            };
+            presentation.draw(title, read, move |at, leave| {
+                presentation::of_lesson(&lesson, &key, reader, at, leave)
+            })
+        }
+        Shown::Sequence(links) if links.is_empty() => view! { <SequenceForm/> }.into_any(),
+        Shown::Sequence(links) => presentation.draw(
+            "Episodes".to_owned(),
+            |_| view! { <SequenceForm/> }.into_any(),
+            move |at, leave| presentation::of_links(&links, at, leave),
+        ),
         Shown::Ask(file) => question(&file, shown, place),
         Shown::Broken(problems) => broken(&problems),
         Shown::Failed(reason) => failed(&reason),
@@ -91,6 +126,7 @@ pub fn page() -> AnyView {
 fn follow(shown: RwSignal<Shown>, place: Memo<LearnPlace>, now: &LearnPlace) {
     match now {
         LearnPlace::List => shown.set(Shown::List),
+        LearnPlace::Sequence(links) => shown.set(Shown::Sequence(links.clone())),
         LearnPlace::Lesson(id) => match catalog::find(id) {
             Some(entry) => {
                 let file = format!("lessons/{}.md", entry.id);

@@ -96,6 +96,14 @@ pub(super) fn Actions(
         <span title="Copy the whole episode as Markdown">
             <CopyButton text=whole_as_markdown label="Copy all"/>
         </span>
+        <button
+            type="button"
+            class="quiet"
+            title="Show it in large type, step by step"
+            on:click=move |_| viewer.presenting.set(true)
+        >
+            {"Present"}
+        </button>
         <button type="button" class="quiet" on:click=|_| printer::print()>
             {"Print"}
         </button>

@@ -31,6 +31,7 @@ use crate::components::kept::Kept;
 use crate::library::client::LibraryClient;
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::{Playground, use_playground};
+use crate::present::presenter::Presenter;
 use crate::projection::notice::Notice;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
@@ -73,6 +74,9 @@ fn ReviewPage() -> impl IntoView {
             </div>
         </Show>
         <EvaluationBar place=review.place/>
+        <Show when=move || review.is_presenting()>
+            <Presenter deck=review.viewer.deck title="Episode"/>
+        </Show>
         <Opened review part=Part::Episode is_there=review.shows_episode()>
             <EpisodePage
                 client
@@ -192,6 +196,10 @@ impl Review {
     /// Returns whether an episode that is known only by its file is loading.
     fn is_arriving(self) -> bool {
         self.place.with(names_file_of_one) && self.question.with(Option::is_none)
+    }
+
+    fn is_presenting(self) -> bool {
+        self.viewer.presenting.get() && self.part.get() == Part::Episode
     }
 
     fn shows_episode(self) -> Signal<bool> {
@@ -427,6 +435,9 @@ impl Review {
 
     /// Handles a key. Returns `false` if it has no function here.
     fn press(self, press: &KeyPress) -> bool {
+        if untrack(|| self.is_presenting()) {
+            return self.viewer.deck.press(press);
+        }
         if press.command || press.typing {
             return false;
         }

@@ -12,10 +12,13 @@ use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 
 use super::panels::{DETAILS, RESULT, STATE};
 use crate::components::playback::Player;
+use crate::components::text::inert;
 use crate::components::transcript::reading::Reading;
 use crate::library::client::LibraryClient;
 use crate::library::findings::Finding;
 use crate::playground::frame_pane::Shown;
+use crate::present::revealed::Revealed;
+use crate::present::{Deck, Slide, Steps};
 use crate::projection::highlight::Spot;
 use volary_app::playground::address::last_step;
 
@@ -53,6 +56,10 @@ pub struct Viewer {
     pub checking: RwSignal<bool>,
     /// Whether a link was copied that works only in this browser.
     pub linked_alone: RwSignal<bool>,
+    /// The episode as a slide.
+    pub deck: Deck,
+    /// Whether it is presented.
+    pub presenting: RwSignal<bool>,
 }
 
 /// The result of replaying an episode.
@@ -84,6 +91,14 @@ impl Viewer {
             path: RwSignal::default(),
         };
         let last = Memo::new(move |_| shown.episode.with(|episode| last_step(episode)));
+        let presenting = RwSignal::new(false);
+        let slide = Slide {
+            steps: Some(Steps {
+                selected: shown.selected,
+                last: last.into(),
+            }),
+            draw: Box::new(move || presented(shown)),
+        };
         let player = Player::new(shown.selected, last.into());
         player.play_along();
         Viewer {
@@ -107,6 +122,12 @@ impl Viewer {
             copied: RwSignal::new(None),
             checking: RwSignal::new(false),
             linked_alone: RwSignal::new(false),
+            deck: Deck::new(
+                vec![slide],
+                0,
+                Callback::new(move |()| presenting.set(false)),
+            ),
+            presenting,
         }
     }
 
@@ -119,6 +140,7 @@ impl Viewer {
         self.checked.set(None);
         self.copied.set(None);
         self.linked_alone.set(false);
+        self.presenting.set(false);
         self.reading.begin();
         self.shown.episode.set(episode);
         self.shown.edition.update(|edition| *edition += 1);
@@ -313,6 +335,20 @@ impl Viewer {
             reader.go_to_message(forward);
         }
     }
+}
+
+/// The slide of an episode.
+fn presented(shown: Shown) -> AnyView {
+    let name = move || shown.episode.with(|episode| inert(&episode.name));
+    view! {
+        <section class="presenter-stage" aria-label="Episode">
+            <p class="presenter-name" dir="auto">
+                {name}
+            </p>
+            <Revealed episode=shown.episode edition=shown.edition selected=shown.selected/>
+        </section>
+    }
+    .into_any()
 }
 
 /// The range of a target's passage; `None` if it has none, or if the passage no longer exists.

@@ -10,4 +10,5 @@ pub mod library;
 pub mod notice;
 pub mod outside;
 pub mod playground;
+pub mod present;
 pub mod rollout;

@@ -3,6 +3,7 @@
 //! - [`lesson`]: the data model; [`parse`]: parser of a file, [`block`] of a block's fields, [`actions`] of actions.
 //! - [`goal`]: goals of checks, as pure functions of an episode.
 //! - [`verify`]: verifies that the episodes of a lesson can be played and its checks met.
+//! - [`slides`]: a lesson as slides for a presentation.
 //! - [`catalog`]: the built-in lessons; [`progress`]: the progress of a reader.
 //!
 //! Invariants: every parse error has the line of the fault; raw HTML stays text; nothing here does I/O.
@@ -14,6 +15,7 @@ pub mod goal;
 pub mod lesson;
 pub mod parse;
 pub mod progress;
+pub mod slides;
 pub mod verify;
 
 pub use goal::{Condition, Goal};

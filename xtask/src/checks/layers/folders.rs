@@ -42,13 +42,14 @@ const MAY_USE: &[(&str, &str)] = &[
         "evaluate",
         "browser components models navigation outside playground projection python remote route storage",
     ),
+    ("present", "browser components"),
     (
         "review",
-        "browser components library navigation playground projection route storage tokenizer",
+        "browser components library navigation playground present projection route storage tokenizer",
     ),
     (
         "learn",
-        "browser components navigation playground projection route",
+        "browser components navigation playground present projection route",
     ),
     ("embed", "browser components learn playground"),
     (

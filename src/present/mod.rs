@@ -1,0 +1,127 @@
+//! The presenter: slides in large type, moved by a key or a clicker.
+//!
+//! - [`Deck`]: the slides and the position, in signals. [`presenter`]: draws it.
+//! - [`revealed`]: an episode up to the selected step.
+//! - `volary_app::present` decides where a key leads.
+//!
+//! Invariant: the presenter covers the page, and Escape leaves it. Nothing is requested that the page would not request
+//! without it.
+
+pub mod presenter;
+pub mod revealed;
+
+use leptos::prelude::*;
+use volary_app::present::{Command, Move, Position};
+
+use crate::browser::keys::KeyPress;
+use crate::browser::{element, full_screen};
+
+/// What is shown at once: a text, a question, or an episode step by step.
+pub struct Slide {
+    /// Draws it, whenever it is shown.
+    pub draw: Box<dyn Fn() -> AnyView>,
+    /// The steps of its episode, if it has one.
+    pub steps: Option<Steps>,
+}
+
+/// The steps of a slide's episode.
+#[derive(Clone, Copy)]
+pub struct Steps {
+    /// The selected step; 0 is the reset.
+    pub selected: RwSignal<usize>,
+    pub last: Signal<usize>,
+}
+
+/// A presentation.
+#[derive(Clone, Copy)]
+pub struct Deck {
+    slides: StoredValue<Vec<Slide>, LocalStorage>,
+    /// The index of the shown slide.
+    pub at: RwSignal<usize>,
+    leave: Callback<()>,
+}
+
+impl Deck {
+    /// A presentation that starts at a slide. `leave` closes it.
+    pub fn new(slides: Vec<Slide>, at: usize, leave: Callback<()>) -> Deck {
+        let at = RwSignal::new(at.min(slides.len().saturating_sub(1)));
+        Deck {
+            slides: StoredValue::new_local(slides),
+            at,
+            leave,
+        }
+    }
+
+    /// The position, tracked.
+    pub fn position(self) -> Position {
+        let slide = self.at.get();
+        self.slides.with_value(|slides| Position {
+            slide,
+            slides: slides.len(),
+            steps: slides
+                .get(slide)
+                .and_then(|slide| slide.steps)
+                .map(|steps| (steps.selected.get(), steps.last.get())),
+        })
+    }
+
+    /// Carries out a command.
+    pub fn go(self, command: Command) {
+        let position = untrack(|| self.position());
+        match position.after(command) {
+            None => {}
+            Some(Move::Step(step)) => {
+                if let Some(steps) = self.steps(position.slide) {
+                    steps.selected.set(step);
+                }
+            }
+            Some(Move::Slide(slide)) => {
+                if let Some(steps) = self.steps(slide) {
+                    steps.selected.set(0);
+                }
+                self.at.set(slide);
+            }
+            Some(Move::EndOfSlide(slide)) => {
+                if let Some(steps) = self.steps(slide) {
+                    steps.selected.set(steps.last.get_untracked());
+                }
+                self.at.set(slide);
+            }
+        }
+    }
+
+    /// Handles a key. Returns `false` if it has no function here.
+    pub fn press(self, press: &KeyPress) -> bool {
+        // A clicker works whatever has the focus; other keys are also for fields and buttons.
+        let is_of_clicker = matches!(press.key.as_str(), "PageDown" | "PageUp");
+        if press.command || press.typing && !is_of_clicker {
+            return false;
+        }
+        match press.key.as_str() {
+            "Escape" => self.leave(),
+            "f" => full_screen::toggle(),
+            " " if element::is_control_focused() => return false,
+            key => match Command::of_key(key) {
+                Some(command) => self.go(command),
+                None => return false,
+            },
+        }
+        true
+    }
+
+    /// Closes the presentation.
+    pub fn leave(self) {
+        full_screen::leave();
+        self.leave.run(());
+    }
+
+    fn steps(self, slide: usize) -> Option<Steps> {
+        self.slides
+            .with_value(|slides| slides.get(slide).and_then(|slide| slide.steps))
+    }
+
+    fn draw(self, slide: usize) -> Option<AnyView> {
+        self.slides
+            .with_value(|slides| slides.get(slide).map(|slide| (slide.draw)()))
+    }
+}

@@ -1,0 +1,76 @@
+//! Draws a presentation over the whole window.
+
+use leptos::prelude::*;
+use volary_app::present::Command;
+
+use super::Deck;
+use crate::browser::{element, full_screen, timers};
+
+/// The id of the shown slide, which has the focus at first.
+const SLIDE: &str = "slide";
+
+/// The shown slide, and a quiet bar with the position below it.
+#[component]
+pub fn Presenter(deck: Deck, #[prop(into)] title: String) -> impl IntoView {
+    let slide = move || deck.draw(deck.at.get());
+    let position = Memo::new(move |_| deck.position());
+    let is_at = move |command: Command| position.get().after(command).is_none().to_string();
+    let has_full_screen = full_screen::is_supported();
+    timers::next_frame(|| {
+        element::focus_id(SLIDE);
+    });
+    view! {
+        <section class="presenter" aria-label=format!("Presentation: {title}")>
+            <div class="presenter-slide" id=SLIDE tabindex="-1">
+                {slide}
+            </div>
+            <div class="presenter-bar">
+                <progress
+                    aria-hidden="true"
+                    max=move || position.get().slides.to_string()
+                    value=move || (position.get().slide + 1).to_string()
+                ></progress>
+                <p aria-live="polite">{move || position.get().in_words()}</p>
+                <div class="button-row">
+                    <button
+                        type="button"
+                        class="quiet small"
+                        aria-disabled=move || is_at(Command::Previous)
+                        on:click=move |_| deck.go(Command::Previous)
+                    >
+                        {"Previous"}
+                    </button>
+                    <button
+                        type="button"
+                        class="quiet small"
+                        aria-disabled=move || is_at(Command::Next)
+                        on:click=move |_| deck.go(Command::Next)
+                    >
+                        {"Next"}
+                    </button>
+                    {has_full_screen
+                        .then(|| {
+                            view! {
+                                <button
+                                    type="button"
+                                    class="quiet small"
+                                    title="f"
+                                    on:click=|_| full_screen::toggle()
+                                >
+                                    {"Full screen"}
+                                </button>
+                            }
+                        })}
+                    <button
+                        type="button"
+                        class="quiet small"
+                        title="Escape"
+                        on:click=move |_| deck.leave()
+                    >
+                        {"Leave"}
+                    </button>
+                </div>
+            </div>
+        </section>
+    }
+}
