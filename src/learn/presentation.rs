@@ -182,7 +182,7 @@ impl Stage {
         } = self;
         let opened = match self.source.get_value() {
             Source::Play(play) => {
-                open_play(playground, &play, player).await;
+                open_play(playground, &play, player, play.recorded()).await;
                 match (play.is_playable, play.recorded().is_empty()) {
                     (true, true) => Opened::Task,
                     (true, false) => Opened::Replayed,
