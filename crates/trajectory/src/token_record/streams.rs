@@ -16,7 +16,6 @@ pub enum StreamKind {
     Trainer,
     /// Log-probabilities of the reference model.
     Reference,
-    /// Advantages.
     Advantage,
     /// Entropies of the distribution that the token was sampled from.
     Entropy,

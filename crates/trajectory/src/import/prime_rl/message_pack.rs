@@ -8,7 +8,6 @@ use volary_core::json::Text;
 /// The maximum nesting depth.
 const DEPTH: usize = 16;
 
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     /// A number, a boolean or nil, and which of them.
