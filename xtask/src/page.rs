@@ -50,16 +50,8 @@ pub fn build(project: &Project) -> Result<()> {
     ensure_tools(project, Profile::Release)?;
     eprintln!("Building the page.");
     run::run(trunk(project).args(["build", "--release"]))?;
-    let mut offline = project.cargo("run");
-    offline.args([
-        "--quiet",
-        "--workspace",
-        "--bin",
-        "wasm-parts",
-        "--",
-        "offline",
-        "dist",
-    ]);
+    let mut offline = wasm::wasm_parts(project)?;
+    offline.args(["offline", "dist"]);
     run::run(&mut offline)?;
     // The fingerprint from before the build: sources that changed meanwhile cause another build.
     write(&built, &sources)?;
@@ -84,8 +76,7 @@ fn turn(project: &Project) -> Result<std::fs::File> {
 pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
     setup::ensure(project, &[&WASM])?;
     let mut compile = wasm::ahead(project, profile)?;
-    let mut cutter = project.cargo("build");
-    cutter.args(["--quiet", "--workspace", "--bin", "wasm-parts"]);
+    let mut cutter = wasm::compile_parts(project);
     let tools = [&TRUNK, &BUILD_TOOLS, &PYODIDE, &WHEELS];
     let head_start: [Job<'_>; 2] = [
         (

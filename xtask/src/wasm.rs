@@ -36,20 +36,28 @@ pub fn hook(project: &Project) -> Result<()> {
     let linked = timed("compile the page", || {
         linked(&output_aloud(relocatable(&mut cargo))?)
     })?;
-    let mut parts = project.cargo("run");
-    parts.args([
-        "--quiet",
-        "--workspace",
-        "--bin",
-        "wasm-parts",
-        "--",
-        "page",
-    ]);
+    let mut parts = wasm_parts(project)?;
+    parts.arg("page");
     parts.arg(linked);
     if release {
         parts.arg("--release");
     }
     run(&mut parts)
+}
+
+/// The program of xtask/wasm-parts, compiled with the features of the whole workspace, as the tests are: otherwise its
+/// dependencies are compiled twice.
+pub fn wasm_parts(project: &Project) -> Result<Command> {
+    run(&mut compile_parts(project))?;
+    let program = project.path("target/debug/wasm-parts");
+    Ok(project.command(program.with_extension(std::env::consts::EXE_EXTENSION)))
+}
+
+/// The command that compiles that program.
+pub fn compile_parts(project: &Project) -> Command {
+    let mut cargo = project.cargo("build");
+    cargo.args(["--quiet", "--workspace", "--bin", "wasm-parts"]);
+    cargo
 }
 
 /// The command that compiles the page ahead of Trunk's call.
