@@ -1,15 +1,18 @@
 //! `volary stats`: prints the table of trajectories, groups of them, and pass^k.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
 use volary_trajectory::export::csv;
 use volary_trajectory::statistics::{Estimate, mean, mean_over_tasks};
-use volary_trajectory::table::groups::{Group, GroupBy, SUCCESS, grouped, passes};
+use volary_trajectory::table::groups::{Group, GroupBy, GroupOrder, SUCCESS, grouped, passes};
+use volary_trajectory::table::order::Direction;
+use volary_trajectory::table::view::read_column;
 use volary_trajectory::table::{Cell, Column, Row};
 
 use crate::output::{self, plain};
@@ -24,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   volary stats runs/
   volary stats runs/ --by model
+  volary stats rollouts/ --by step
   volary stats runs/ --csv > runs.csv";
 
 /// Prints one row for each episode, or for each group of episodes, with rewards, steps, tokens and cost.
@@ -40,9 +44,10 @@ pub struct Stats {
     #[arg(long, value_name = "FILE")]
     fields: Option<PathBuf>,
 
-    /// Group the episodes
-    #[arg(long, value_name = "COLUMN")]
-    by: Option<By>,
+    /// Group the episodes by task (tries of one task by one model and agent), run, model, agent, environment, outcome or
+    /// another column of Review, or by a member of their metadata, such as step
+    #[arg(long, value_name = "COLUMN", value_parser = group_by)]
+    by: Option<GroupBy>,
 
     /// A reward from here on is a success
     #[arg(long, value_name = "REWARD", default_value_t = SUCCESS, hide_default_value = true, allow_negative_numbers = true)]
@@ -57,29 +62,15 @@ pub struct Stats {
     csv: bool,
 }
 
-/// The grouping criterion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// Tries of one task by one model and agent
-    Task,
-    Run,
-    Model,
-    Agent,
-    Environment,
-    Outcome,
-}
-
-impl By {
-    fn group_by(self) -> GroupBy {
-        match self {
-            By::Task => GroupBy::Task,
-            By::Run => GroupBy::Run,
-            By::Model => GroupBy::Column(Column::Model),
-            By::Agent => GroupBy::Column(Column::Agent),
-            By::Environment => GroupBy::Column(Column::Environment),
-            By::Outcome => GroupBy::Column(Column::Outcome),
-        }
-    }
+/// Parses the name of a grouping. A name that is no column is a member of the metadata.
+fn group_by(name: &str) -> Result<GroupBy, Infallible> {
+    Ok(match name {
+        "task" => GroupBy::Task,
+        "run" => GroupBy::Run,
+        name => GroupBy::Column(
+            read_column(name).unwrap_or_else(|| Column::Metadata(vec![name.into()])),
+        ),
+    })
 }
 
 /// The JSON output. Members without a value are null.
@@ -118,7 +109,16 @@ struct GroupLine {
     rewarded: usize,
     successes: usize,
     mean_reward: Option<f64>,
+    /// Of the mean; null for fewer than two rewards.
+    standard_error: Option<f64>,
     agreement: Option<f64>,
+}
+
+impl GroupLine {
+    /// Whether all rewards are the same, so that training learns nothing from their differences.
+    fn is_uniform(&self) -> bool {
+        self.standard_error == Some(0.0)
+    }
 }
 
 #[derive(Serialize)]
@@ -169,8 +169,12 @@ impl Stats {
 
     fn summary(&self, rows: &[Row]) -> Summary {
         let tasks = grouped(rows, &GroupBy::Task, self.success);
-        let groups = match self.by {
-            Some(by) => grouped(rows, &by.group_by(), self.success),
+        let groups = match &self.by {
+            Some(by) => {
+                let mut groups = grouped(rows, by, self.success);
+                GroupOrder::Name.sort(&mut groups, Direction::Ascending);
+                groups
+            }
             None => Vec::new(),
         };
         let rewards = |group: &Group| -> Vec<f64> {
@@ -192,6 +196,7 @@ impl Stats {
             rewarded: group.tries,
             successes: group.successes,
             mean_reward: group.mean_reward,
+            standard_error: group.standard_error,
             agreement: group.agreement,
         };
         Summary {
@@ -217,7 +222,14 @@ impl Stats {
         let mut table = Table::new();
         table.load_preset(NOTHING);
         if self.by.is_some() {
-            table.set_header(["group", "episodes", "rewarded", "successes", "mean reward"]);
+            table.set_header([
+                "group",
+                "episodes",
+                "rewarded",
+                "successes",
+                "mean reward",
+                "standard error",
+            ]);
             for group in &summary.groups {
                 table.add_row([
                     match group.name.as_str() {
@@ -228,6 +240,7 @@ impl Stats {
                     group.rewarded.to_string(),
                     group.successes.to_string(),
                     group.mean_reward.map(number).unwrap_or_default(),
+                    group.standard_error.map(number).unwrap_or_default(),
                 ]);
             }
         } else {
@@ -256,6 +269,14 @@ impl Stats {
         }
         let mut text = table.trim_fmt();
         text.push_str(&format!("\n\n{} episodes", summary.episodes));
+        let uniform = summary.groups.iter().filter(|group| group.is_uniform());
+        match uniform.count() {
+            0 => {}
+            count => text.push_str(&format!(
+                "\n{count} of {} groups have the same reward throughout",
+                summary.groups.len()
+            )),
+        }
         if let Some(mean) = summary.mean_reward {
             text.push_str(&format!(
                 ", {} of {} succeeded, mean reward {}",

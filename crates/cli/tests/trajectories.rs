@@ -323,6 +323,35 @@ fn statistics_have_groups_and_pass_rates() {
 
 #[cfg(unix)]
 #[test]
+fn a_training_run_is_grouped_by_step_and_group() {
+    let folder = Folder::new("training");
+    let sample = |step: u64, group: u64, reward: f64| {
+        serde_json::json!({
+            "messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}],
+            "metadata": {"step": step, "group": group},
+            "reward": reward,
+        })
+    };
+    let samples = [
+        sample(10, 3, 1.0),
+        sample(10, 3, 1.0),
+        sample(2, 1, 0.0),
+        sample(2, 1, 1.0),
+    ];
+    let lines = samples.map(|sample| format!("{sample}\n")).concat();
+    let file = folder.write("samples.jsonl", &lines);
+    let stats = volary(&["stats", &file, "--json", "--by", "step"]);
+    let summary = stats.json().remove(0);
+    let groups = summary["groups"].as_array().unwrap();
+    let names: Vec<_> = groups.iter().map(|group| &group["name"]).collect();
+    assert_eq!(names, ["2", "10"], "{}", stats.stderr);
+    assert_eq!(groups[0]["standard_error"], 0.5);
+    let table = volary(&["stats", &file, "--by", "metadata/group"]);
+    let note = "1 of 2 groups have the same reward throughout";
+    assert!(table.stdout.contains(note), "{}", table.stdout);
+}
+
+#[test]
 fn links_and_hidden_files_are_not_read() {
     use std::os::unix::fs::symlink;
     let folder = Folder::new("links");
