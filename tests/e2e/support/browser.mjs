@@ -65,7 +65,7 @@ export async function visit(options, journey) {
     if (!local) problems.push(`request off the origin: ${request.url()}`);
   });
   context.on("console", (message) => {
-    if (message.type() !== "error" || LEFT.test(message.text())) return;
+    if (message.type() !== "error") return;
     if (allowedErrors.some((allowed) => allowed.test(message.text()))) return;
     problems.push(`console error: ${message.text()}`);
   });
@@ -102,9 +102,6 @@ function withoutServiceWorker() {
   const workers = navigator.serviceWorker;
   if (workers) workers.register = () => Promise.reject(new Error("This journey registers no service worker."));
 }
-
-/** What the browser reports when a journey leaves a document whose lazy parts are still loading. */
-const LEFT = /WebAssembly compilation aborted: Network error: Response body loading was aborted/;
 
 /** What the browser itself says of requests that fail. */
 export const FAILED = /Failed to load resource|blocked by CORS policy|net::ERR/;
