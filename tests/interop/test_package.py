@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import servers
+from programs import program
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "public/examples/word-problems.jsonl"
@@ -16,7 +16,7 @@ EXAMPLE = ROOT / "public/examples/word-problems.jsonl"
 @pytest.fixture
 def package(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "crates/cli/python"))
-    monkeypatch.setenv("VOLARY_PROGRAM", servers.our_program())
+    monkeypatch.setenv("VOLARY_PROGRAM", program("volary"))
     import volary
 
     return volary
