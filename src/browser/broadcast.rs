@@ -12,7 +12,7 @@ thread_local! {
 }
 
 /// Sends a message. It is lost if nobody listens.
-pub fn tell(text: &str) {
+pub fn send(text: &str) {
     CHANNEL.with(|channel| {
         if let Some(channel) = channel {
             let _ = channel.post_message(&text.into());

@@ -59,7 +59,7 @@ struct Files {
     stdlib: String,
 }
 
-type Hear = Rc<dyn Fn(FrameEvent)>;
+type Handler = Rc<dyn Fn(FrameEvent)>;
 
 /// A frame. Dropping it removes it from the page, which ends its workers.
 pub struct PythonFrame {
@@ -80,13 +80,13 @@ struct State {
 
 impl PythonFrame {
     /// Fetches the files and starts the frame. `memory` limits a worker, in MB.
-    pub fn start(memory: u32, hear: impl Fn(FrameEvent) + 'static) -> PythonFrame {
-        let hear: Hear = Rc::new(hear);
+    pub fn start(memory: u32, handle: impl Fn(FrameEvent) + 'static) -> PythonFrame {
+        let handle: Handler = Rc::new(handle);
         let state = Rc::new(RefCell::new(State::default()));
         let started = Rc::clone(&state);
         super::spawn(async move {
-            if let Err(error) = start(&started, memory, &hear).await {
-                hear(FrameEvent::Failed(format!(
+            if let Err(error) = start(&started, memory, &handle).await {
+                handle(FrameEvent::Failed(format!(
                     "Python could not be loaded: {}",
                     super::worker_client::text_of(&error)
                 )));
@@ -141,7 +141,7 @@ impl Drop for PythonFrame {
     }
 }
 
-async fn start(state: &Rc<RefCell<State>>, memory: u32, hear: &Hear) -> Result<(), JsValue> {
+async fn start(state: &Rc<RefCell<State>>, memory: u32, handle: &Handler) -> Result<(), JsValue> {
     let kit = text(fetch(&format!("{FOLDER}/kit.json"), RequestCache::NoCache).await?).await?;
     let kit: Kit = serde_json::from_str(&kit).map_err(|error| error.to_string())?;
     let message = Object::new();
@@ -149,7 +149,7 @@ async fn start(state: &Rc<RefCell<State>>, memory: u32, hear: &Hear) -> Result<(
     let mut fetched = 0.0;
     let mut count = |length: f64| {
         fetched += length;
-        hear(FrameEvent::Fetched {
+        handle(FrameEvent::Fetched {
             bytes: fetched,
             total: kit.bytes,
         });
@@ -182,7 +182,7 @@ async fn start(state: &Rc<RefCell<State>>, memory: u32, hear: &Hear) -> Result<(
     if state.borrow().is_dropped {
         return Ok(());
     }
-    open(state, &kit, message, transferred, hear)
+    open(state, &kit, message, transferred, handle)
 }
 
 /// Adds the frame to the page. It receives its files once its relay reports that it is ready.
@@ -191,7 +191,7 @@ fn open(
     kit: &Kit,
     files: Object,
     transferred: Array,
-    hear: &Hear,
+    handle: &Handler,
 ) -> Result<(), JsValue> {
     let window = web_sys::window().ok_or("no window")?;
     let document = window.document().ok_or("no document")?;
@@ -207,10 +207,10 @@ fn open(
     frame.set_src(&format!("{FOLDER}/{}/python.html", kit.folder));
 
     let channel = MessageChannel::new()?;
-    let hear = Rc::clone(hear);
+    let handle = Rc::clone(handle);
     let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         if let Some(event) = read(&event.data()) {
-            hear(event);
+            handle(event);
         }
     });
     let port = channel.port1();

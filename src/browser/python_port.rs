@@ -81,10 +81,10 @@ pub struct QuestionPort {
 }
 
 impl QuestionPort {
-    /// Opens a channel. Returns its two ends, the second of which is for a worker. `hear` is called with each
+    /// Opens a channel. Returns its two ends, the second of which is for a worker. `handle` is called with each
     /// question, its number and its timeout in seconds.
     pub fn open(
-        hear: impl Fn(u32, String, f64) + 'static,
+        handle: impl Fn(u32, String, f64) + 'static,
     ) -> Result<(QuestionPort, MessagePort), String> {
         let channel =
             MessageChannel::new().map_err(|error| super::worker_client::text_of(&error))?;
@@ -94,7 +94,7 @@ impl QuestionPort {
             let question = get(&data, "question").and_then(|question| question.as_string());
             if let (Some(id), Some(question), Some(limit)) = (number(&data, "id"), question, limit)
             {
-                hear(id, question, limit);
+                handle(id, question, limit);
             }
         });
         let port = channel.port1();

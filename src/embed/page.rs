@@ -55,7 +55,7 @@ pub fn page() -> AnyView {
         loads: StoredValue::new(0),
     };
     frame.report_moves();
-    parent_window::on_message(move |message| frame.hear(message));
+    parent_window::on_message(move |message| frame.handle(message));
     frame.carry_out(frame.conversation.with_value(Conversation::begin));
     let hash = location::hash();
     if hash.len() > 1 {
@@ -97,13 +97,13 @@ impl Frame {
         });
     }
 
-    fn hear(self, message: Message) {
+    fn handle(self, message: Message) {
         let arrived = Arrived {
             is_from_parent: message.is_from_parent,
             origin: message.origin.into(),
             data: message.text.and_then(|text| Json::parse(&text).ok()),
         };
-        self.converse(|conversation| conversation.hear(arrived));
+        self.converse(|conversation| conversation.handle(arrived));
     }
 
     fn converse(self, act: impl FnOnce(&mut Conversation) -> Vec<Then>) {

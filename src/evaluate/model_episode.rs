@@ -39,14 +39,14 @@ const OFFLINE: &str =
 /// Why the playing of an episode stopped early.
 enum Halt {
     /// The episode failed. The result can be retried.
-    Broken(Failure),
+    Failed(Failure),
     /// The episode is suspended, and continues later from the stored steps.
-    Back,
+    Suspended,
 }
 
 impl From<Failure> for Halt {
     fn from(failure: Failure) -> Self {
-        Halt::Broken(failure)
+        Halt::Failed(failure)
     }
 }
 
@@ -71,13 +71,13 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
     spent.steps = episode.steps.len() as u64;
     let model = episode.model.clone();
     let (mut result, draft) = match end {
-        Err(Halt::Back) => return run.model_returned(number),
+        Err(Halt::Suspended) => return run.model_returned(number),
         Ok(()) => {
             run.model_ended(None);
             let result = CellResult::finished(number, &episode, spent, tries);
             (result, None)
         }
-        Err(Halt::Broken(mut failure)) => {
+        Err(Halt::Failed(mut failure)) => {
             // A retry continues from this draft, unless the environment itself failed.
             let draft = (failure.kind != FailureKind::Environment).then_some(draft);
             if failure.kind.is_of_model() {
@@ -257,7 +257,7 @@ impl<'a> Playing<'a> {
             settings,
         } = &self.policy.actor
         else {
-            return Err(Halt::Broken(Failure {
+            return Err(Halt::Failed(Failure {
                 kind: FailureKind::Policy,
                 message: "This policy does not use a model.".into(),
             }));

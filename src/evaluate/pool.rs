@@ -18,7 +18,7 @@ use volary_protocol::evaluation::{Event, Request};
 use volary_remote::task;
 use volary_trajectory::Recipe;
 
-use orders::{AHEAD, Ordered, Share, watch};
+use orders::{AHEAD, SentBatch, Share, watch};
 
 use super::remote_environments;
 use crate::browser::database::KeptText;
@@ -35,7 +35,7 @@ const MOST_WORKERS: usize = 6;
 const ORDER_ABROAD: usize = 4;
 
 /// Events of the pool about the cells of a batch.
-pub enum News {
+pub enum PoolEvent {
     /// Cells were played.
     Played {
         results: Vec<CellResult>,
@@ -51,7 +51,7 @@ pub enum News {
     },
 }
 
-type Hear = Rc<dyn Fn(News)>;
+type Handler = Rc<dyn Fn(PoolEvent)>;
 
 /// The worker pool. Dropping it shuts the workers down, after they closed their environments on servers.
 pub struct Pool {
@@ -59,7 +59,7 @@ pub struct Pool {
     /// Whether the environments are on servers.
     is_remote: bool,
     share: Share,
-    hear: Hear,
+    handle: Handler,
     last: Cell<EnvironmentId>,
 }
 
@@ -69,7 +69,7 @@ struct WorkerSlot {
     /// Generation of the slot's worker. Events of earlier workers are ignored.
     generation: u32,
     /// The queued batches; the first one is in progress.
-    orders: VecDeque<Ordered>,
+    orders: VecDeque<SentBatch>,
     /// The number of model episodes' environments that the worker hosts.
     environments: usize,
     /// Ids of the environments that the worker holds on servers.
@@ -83,15 +83,15 @@ struct WorkerSlot {
 /// A lease on an environment of a model's episode in a worker. Dropping it closes the environment.
 pub struct Lease {
     slot: Rc<RefCell<WorkerSlot>>,
-    hear: Hear,
+    handle: Handler,
     generation: u32,
     pub environment: EnvironmentId,
 }
 
 impl Pool {
     /// Creates a pool for this number of cells, with environments on servers or in the workers. Workers are started on
-    /// demand. `hear` is called with the pool's events.
-    pub fn new(is_remote: bool, cells: usize, hear: impl Fn(News) + 'static) -> Self {
+    /// demand. `handle` is called with the pool's events.
+    pub fn new(is_remote: bool, cells: usize, handle: impl Fn(PoolEvent) + 'static) -> Self {
         let slot = || {
             Rc::new(RefCell::new(WorkerSlot {
                 worker: None,
@@ -107,7 +107,7 @@ impl Pool {
             is_remote,
             share: Share::new(cells, worker_count()),
             workers: (0..worker_count()).map(|_| slot()).collect(),
-            hear: Rc::new(hear),
+            handle: Rc::new(handle),
             last: Cell::new(0),
         }
     }
@@ -146,7 +146,7 @@ impl Pool {
     }
 
     fn order(&self, slot: &Rc<RefCell<WorkerSlot>>, jobs: Vec<Job>, seconds: f64) {
-        slot.borrow_mut().orders.push_back(Ordered {
+        slot.borrow_mut().orders.push_back(SentBatch {
             cells: jobs.iter().map(|job| job.cell).collect(),
             since: timers::now(),
             limit: (!self.is_remote).then_some(seconds),
@@ -154,7 +154,7 @@ impl Pool {
         let servers = remote_environments::access(jobs.iter().map(|job| &job.recipe));
         let has_python = jobs.iter().any(|job| is_python(&job.recipe));
         let request = Request::Play { jobs, servers };
-        if let Some(replies) = start(slot, &self.hear, |worker| {
+        if let Some(replies) = start(slot, &self.handle, |worker| {
             if has_python {
                 worker.give_python_port(python::runtime::port);
             }
@@ -163,13 +163,13 @@ impl Pool {
             let generation = slot.borrow().generation;
             browser::spawn(follow(
                 Rc::downgrade(slot),
-                Rc::clone(&self.hear),
+                Rc::clone(&self.handle),
                 generation,
                 replies,
             ));
         }
         if slot.borrow().orders.len() == 1 {
-            watch(slot, &self.hear);
+            watch(slot, &self.handle);
         }
     }
 
@@ -200,7 +200,7 @@ impl Pool {
         };
         Some(Lease {
             slot: Rc::clone(slot),
-            hear: Rc::clone(&self.hear),
+            handle: Rc::clone(&self.handle),
             generation,
             environment,
         })
@@ -263,7 +263,7 @@ impl Lease {
             environments::Request::Open { recipe, .. } => is_python(recipe),
             _ => false,
         };
-        let replies = start(&self.slot, &self.hear, |worker| {
+        let replies = start(&self.slot, &self.handle, |worker| {
             if has_python {
                 worker.give_python_port(python::runtime::port);
             }
@@ -283,7 +283,7 @@ impl Lease {
                 Some(Err(loss)) => {
                     let generation = self.slot.borrow().generation;
                     if generation == self.generation {
-                        lose(&self.slot, &self.hear, loss.to_string());
+                        lose(&self.slot, &self.handle, loss.to_string());
                     }
                     return Err(loss.to_string());
                 }
@@ -338,7 +338,7 @@ fn worker_count() -> usize {
 /// Sends a request to a slot's worker, which is started if necessary.
 fn start<T>(
     slot: &Rc<RefCell<WorkerSlot>>,
-    hear: &Hear,
+    handle: &Handler,
     send: impl FnOnce(&WorkerClient) -> T,
 ) -> Option<T> {
     if slot.borrow().worker.is_none() {
@@ -347,8 +347,8 @@ fn start<T>(
             Ok(worker) => slot.borrow_mut().worker = Some(worker),
             Err(reason) => {
                 // Reported asynchronously, because the caller does not expect events during the call.
-                let (slot, hear) = (Rc::clone(slot), Rc::clone(hear));
-                browser::spawn(async move { lose(&slot, &hear, reason) });
+                let (slot, handle) = (Rc::clone(slot), Rc::clone(handle));
+                browser::spawn(async move { lose(&slot, &handle, reason) });
                 return None;
             }
         }
@@ -359,7 +359,7 @@ fn start<T>(
 /// Handles the replies to a batch.
 async fn follow(
     slot: std::rc::Weak<RefCell<WorkerSlot>>,
-    hear: Hear,
+    handle: Handler,
     generation: u32,
     mut replies: Replies<Event>,
 ) {
@@ -370,28 +370,28 @@ async fn follow(
             slot.borrow_mut().note(&reply.event);
         }
         if slot.borrow().generation == generation {
-            take(&slot, &hear, reply);
+            take(&slot, &handle, reply);
         }
     }
 }
 
-fn take(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, reply: Result<Reply<Event>, WorkerLoss>) {
+fn take(slot: &Rc<RefCell<WorkerSlot>>, handle: &Handler, reply: Result<Reply<Event>, WorkerLoss>) {
     let Reply { event, attachments } = match reply {
         Ok(reply) => reply,
-        Err(loss) => return lose(slot, hear, loss.to_string()),
+        Err(loss) => return lose(slot, handle, loss.to_string()),
     };
-    let news = match event {
+    let event = match event {
         Event::Started(_) | Event::Stopped { .. } => return,
         Event::Question { id, question } => return ask(slot, id, question),
-        Event::NotBegun { cells } => News::Left(cells),
+        Event::NotBegun { cells } => PoolEvent::Left(cells),
         Event::Played { results } => match attachments.into_iter().next() {
             Some(Attachment::Texts(texts)) if texts.len() == 2 * results.len() => {
-                News::Played { results, texts }
+                PoolEvent::Played { results, texts }
             }
             _ => {
                 return lose(
                     slot,
-                    hear,
+                    handle,
                     "Its results came without their episodes.".to_owned(),
                 );
             }
@@ -399,16 +399,18 @@ fn take(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, reply: Result<Reply<Event>,
     };
     let is_ended = {
         let mut slot = slot.borrow_mut();
-        match &news {
-            News::Played { results, .. } => slot.tick_off(results.iter().map(|result| result.cell)),
-            News::Left(cells) => slot.tick_off(cells.iter().copied()),
-            News::Lost { .. } => false,
+        match &event {
+            PoolEvent::Played { results, .. } => {
+                slot.tick_off(results.iter().map(|result| result.cell))
+            }
+            PoolEvent::Left(cells) => slot.tick_off(cells.iter().copied()),
+            PoolEvent::Lost { .. } => false,
         }
     };
     if is_ended {
-        watch(slot, hear);
+        watch(slot, handle);
     }
-    hear(news);
+    handle(event);
 }
 
 /// Answers a question of an environment in a worker.
@@ -434,7 +436,7 @@ fn ask(slot: &Rc<RefCell<WorkerSlot>>, id: QuestionId, question: Question) {
 }
 
 /// Handles the loss of a worker. The next batch starts another one.
-fn lose(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, message: String) {
+fn lose(slot: &Rc<RefCell<WorkerSlot>>, handle: &Handler, message: String) {
     let cells = {
         let mut slot = slot.borrow_mut();
         slot.finish(&message);
@@ -444,5 +446,5 @@ fn lose(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, message: String) {
         orders.into_iter().flat_map(|order| order.cells).collect()
     };
     // Report it even without cells: the worker may have hosted environments of models.
-    hear(News::Lost { cells, message });
+    handle(PoolEvent::Lost { cells, message });
 }

@@ -20,7 +20,7 @@ use volary_app::evaluation::{Done, Effect, Evaluation, Event, Head, Kept, Reload
 use volary_core::json::Text;
 
 use super::model_episode;
-use super::pool::{News, Pool};
+use super::pool::{Pool, PoolEvent};
 use super::remote_environments;
 use crate::browser::web_lock::{WebLock, acquire};
 use crate::browser::{self, timers};
@@ -320,9 +320,9 @@ impl Run {
         });
     }
 
-    fn hear(self: &Rc<Self>, generation: u32, news: News) {
-        self.dispatch(match news {
-            News::Played { results, texts } => {
+    fn handle(self: &Rc<Self>, generation: u32, event: PoolEvent) {
+        self.dispatch(match event {
+            PoolEvent::Played { results, texts } => {
                 let mut texts = texts.into_iter();
                 let done = results.into_iter().map(|result| {
                     let (row, text) = (texts.next(), texts.next());
@@ -337,8 +337,8 @@ impl Run {
                 let done = done.collect();
                 Event::Played { generation, done }
             }
-            News::Left(cells) => Event::NotBegun { generation, cells },
-            News::Lost { cells, message } => Event::WorkerLost {
+            PoolEvent::Left(cells) => Event::NotBegun { generation, cells },
+            PoolEvent::Lost { cells, message } => Event::WorkerLost {
                 generation,
                 cells: cells.into_iter().collect(),
                 message: message.into(),
@@ -350,9 +350,9 @@ impl Run {
 /// Creates the pool of an evaluation. Its events are tagged with its generation.
 fn pool(run: Weak<Run>, plan: &Plan, generation: u32) -> Rc<Pool> {
     let is_remote = remote_environments::is_meant(plan);
-    Rc::new(Pool::new(is_remote, plan.length(), move |news| {
+    Rc::new(Pool::new(is_remote, plan.length(), move |event| {
         if let Some(run) = run.upgrade() {
-            run.hear(generation, news);
+            run.handle(generation, event);
         }
     }))
 }

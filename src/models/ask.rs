@@ -302,7 +302,7 @@ async fn exchanged(
     let mut first_token = None;
     let mut deltas = Vec::new();
     let mut redactor = DeltaRedactor::new(key);
-    let mut tell = |deltas: &mut Vec<Delta>, is_over: bool| {
+    let mut emit = |deltas: &mut Vec<Delta>, is_over: bool| {
         if first_token.is_none() && deltas.iter().any(Delta::is_content) {
             first_token = Some(timers::now() - started);
         }
@@ -320,7 +320,7 @@ async fn exchanged(
             Ok(Some(piece)) => {
                 keeping.push(&piece);
                 let pushed = reply.push(&piece, &mut deltas);
-                tell(&mut deltas, false);
+                emit(&mut deltas, false);
                 if let Err(error) = pushed {
                     break Some(error);
                 }
@@ -336,7 +336,7 @@ async fn exchanged(
         Some(error) => Err(error),
         None => reply.finish(&mut deltas),
     };
-    tell(&mut deltas, true);
+    emit(&mut deltas, true);
     exchange.reply = Some(keeping.finish(status, &content_type, key));
     exchange.timing = Timing {
         first_token,

@@ -13,7 +13,7 @@ use super::model;
 use super::player::Move;
 use super::policy_settings::{self, Plan};
 use super::remote_environments;
-use super::session_driver::{self, telling};
+use super::session_driver::{self, redraws};
 use super::setup;
 use super::state::Playground;
 use crate::browser::lazy::Unloaded;
@@ -117,7 +117,7 @@ fn let_act(playground: Playground, once: bool) {
         if is_run(playground, number) {
             playground.policy.run.set(Run::Idle);
         }
-        telling::tell(playground);
+        redraws::redraw(playground);
     });
 }
 

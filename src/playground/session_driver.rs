@@ -5,7 +5,7 @@
 //! that the page is drawn no more often than it is painted.
 
 mod changes;
-pub(super) mod telling;
+pub(super) mod redraws;
 
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -88,7 +88,7 @@ pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
         .try_update_untracked(|session| session.open(recipe, actions, id, name));
     if let Some(command) = command {
         send(playground, command);
-        telling::tell(playground);
+        redraws::redraw(playground);
     }
 }
 
@@ -161,7 +161,7 @@ pub(super) fn begin_with(playground: Playground, episode: Episode) {
         .session
         .update_untracked(|session| session.show());
     replaced(playground);
-    telling::tell(playground);
+    redraws::redraw(playground);
 }
 
 /// Terminates a worker that takes too long, and restores the episode to its last good step.
@@ -190,8 +190,8 @@ pub fn end_worker(playground: Playground) {
         send(playground, command);
     }
     replaced(playground);
-    telling::tell(playground);
-    telling::wake(playground);
+    redraws::redraw(playground);
+    redraws::wake(playground);
 }
 
 /// Shows the previous episode again.
@@ -249,8 +249,8 @@ fn command(
             let is_step = matches!(command, Command::Step { .. });
             send(playground, command);
             match is_step {
-                true => telling::tell_of_step(playground),
-                false => telling::tell(playground),
+                true => redraws::redraw_for_step(playground),
+                false => redraws::redraw(playground),
             }
         }
         Some(Err(refusal)) => refuse(playground, refusal),
@@ -416,8 +416,8 @@ fn take_in(playground: Playground, environment: EnvironmentId, event: Event) {
             }
             write_aside(playground, before);
             changes::act_on(playground, change, before);
-            telling::tell(playground);
-            telling::wake(playground);
+            redraws::redraw(playground);
+            redraws::wake(playground);
         }
     }
 }
@@ -484,8 +484,8 @@ fn lose(playground: Playground, message: Text) {
         warm_up(playground);
     }
     replaced(playground);
-    telling::tell(playground);
-    telling::wake(playground);
+    redraws::redraw(playground);
+    redraws::wake(playground);
 }
 
 /// Handles that the worker's code failed to load. The next operation that needs it tries again.
@@ -495,8 +495,8 @@ fn go_without(playground: Playground) {
     if playground.session.try_update_untracked(Session::unloaded) == Some(true) {
         intents::say_unloaded(playground, "The environments", Unloaded);
     }
-    telling::tell(playground);
-    telling::wake(playground);
+    redraws::redraw(playground);
+    redraws::wake(playground);
 }
 
 fn drop_worker(playground: Playground) {

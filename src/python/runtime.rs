@@ -93,7 +93,7 @@ pub fn console() -> ArcRwSignal<String> {
 /// Opens a port to Python for a worker of the page.
 pub fn port() -> Option<MessagePort> {
     let asker = RUNTIME.with_borrow(|runtime| runtime.ports.len() + 1);
-    let hear = move |number, question, limit: f64| {
+    let handle = move |number, question, limit: f64| {
         update(Event::Ask {
             from: asker,
             number,
@@ -101,7 +101,7 @@ pub fn port() -> Option<MessagePort> {
             limit: limit.min(answer_seconds()),
         });
     };
-    let (port, given) = QuestionPort::open(hear).ok()?;
+    let (port, given) = QuestionPort::open(handle).ok()?;
     RUNTIME.with_borrow_mut(|runtime| runtime.ports.push(port));
     Some(given)
 }
@@ -209,7 +209,7 @@ fn ask_then(question: String, then: impl FnOnce(Result<Answer, String>) + 'stati
     });
 }
 
-fn hear(event: FrameEvent) {
+fn handle(event: FrameEvent) {
     let event = match event {
         FrameEvent::Fetched { bytes, total } => {
             return set_progress(Progress::Fetching(bytes, total));
@@ -254,7 +254,7 @@ fn update(event: Event) {
 fn carry_out(effect: Effect) {
     match effect {
         Effect::Start => {
-            let frame = PythonFrame::start(limits_now().megabytes, hear);
+            let frame = PythonFrame::start(limits_now().megabytes, handle);
             RUNTIME.with_borrow_mut(|runtime| runtime.frame = Some(frame));
         }
         Effect::Send { id, question } => with_frame(|frame| frame.ask(id, &question)),

@@ -17,7 +17,7 @@ pub struct ChangedEpisodes {
 }
 
 /// Notifies the other tabs and workers.
-pub(super) fn tell(changes: &[Change]) {
+pub(super) fn notify(changes: &[Change]) {
     let mut changed = ChangedEpisodes::default();
     for change in changes {
         match change {
@@ -33,7 +33,7 @@ pub(super) fn tell(changes: &[Change]) {
             _ => {}
         }
     }
-    changed.tell();
+    changed.send();
 }
 
 /// Calls `heard` with each later change that another tab or worker makes.
@@ -46,9 +46,9 @@ pub fn listen(heard: impl Fn(ChangedEpisodes) + 'static) {
 }
 
 impl ChangedEpisodes {
-    fn tell(&self) {
+    fn send(&self) {
         if *self != ChangedEpisodes::default() {
-            broadcast::tell(&self.to_text());
+            broadcast::send(&self.to_text());
         }
     }
 

@@ -26,7 +26,7 @@ async fn move_journal(database: &Database, left: &mut Vec<Change>) -> Result<(),
     let total = keys.len();
     let mut moved = Ok(());
     for (done, key) in keys.into_iter().enumerate() {
-        super::tell_recovery(Some(Recovery { done, total }));
+        super::set_recovery(Some(Recovery { done, total }));
         let damage = match move_journal_record(database, &key).await {
             Ok(read) => read.err(),
             Err(error) => {
@@ -46,7 +46,7 @@ async fn move_journal(database: &Database, left: &mut Vec<Change>) -> Result<(),
         }
     }
     if total > 0 {
-        super::tell_recovery(None);
+        super::set_recovery(None);
     }
     moved
 }

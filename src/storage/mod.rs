@@ -55,7 +55,7 @@ pub fn recovery() -> Option<Recovery> {
     RECOVERY.with(ArcRwSignal::clone).get()
 }
 
-fn tell_recovery(recovery: Option<Recovery>) {
+fn set_recovery(recovery: Option<Recovery>) {
     RECOVERY.with(ArcRwSignal::clone).set(recovery);
 }
 
@@ -79,14 +79,14 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     if kept == Err(DatabaseError::Taken) {
         return kept;
     }
-    change_feed::tell(&changes);
+    change_feed::notify(&changes);
     UNSTORED.with_borrow_mut(|unstored| match &kept {
         Ok(()) => changes.iter().for_each(|change| forget(unstored, change)),
         Err(_) => changes
             .iter()
             .for_each(|change| apply(unstored, change.clone())),
     });
-    tell(kept.as_ref().err());
+    set_trouble(kept.as_ref().err());
     kept
 }
 
@@ -235,7 +235,7 @@ async fn open() -> Result<Rc<Database>, DatabaseError> {
     if let Err(error) = moved
         && error != DatabaseError::Newer
     {
-        tell(Some(&error));
+        set_trouble(Some(&error));
     }
     Ok(Rc::new(database))
 }
@@ -285,7 +285,7 @@ fn forget(unstored: &mut Unstored, change: &Change) {
     }
 }
 
-fn tell(error: Option<&DatabaseError>) {
+fn set_trouble(error: Option<&DatabaseError>) {
     let trouble = match error {
         Some(error) => Some(error.clone()),
         // Records of earlier failures may still be only in memory.

@@ -149,7 +149,7 @@ impl Host {
         match request {
             Request::Watch => change_feed::listen(move |news| {
                 let (host, send) = (Rc::clone(&self), send.clone());
-                spawn(async move { listing::hear(&host.library, news, &send).await });
+                spawn(async move { listing::handle_changes(&host.library, news, &send).await });
             }),
             Request::Read { origin } => {
                 let files = files(attachments).into_iter();

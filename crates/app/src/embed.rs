@@ -79,7 +79,7 @@ impl Conversation {
     }
 
     /// Handles a message.
-    pub fn hear(&mut self, arrived: Arrived) -> Vec<Effect> {
+    pub fn handle(&mut self, arrived: Arrived) -> Vec<Effect> {
         let Arrived {
             is_from_parent,
             origin,

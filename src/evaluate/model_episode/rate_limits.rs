@@ -33,7 +33,7 @@ impl Playing<'_> {
                     let why = " to stay within the rate limits.";
                     self.nap(now + seconds, why).await?;
                 }
-                Permit::Hold if self.run.with(Evaluation::is_left) => return Err(Halt::Back),
+                Permit::Hold if self.run.with(Evaluation::is_left) => return Err(Halt::Suspended),
                 Permit::Hold => {
                     // The budget may just have paused the evaluation.
                     self.run.show_soon();
@@ -50,7 +50,7 @@ impl Playing<'_> {
             self.say_wait(until, why);
             timers::sleep(at_most_a_second(until)).await;
             if self.run.with(Evaluation::is_left) {
-                return Err(Halt::Back);
+                return Err(Halt::Suspended);
             }
         }
         Ok(())
@@ -61,7 +61,7 @@ impl Playing<'_> {
         self.say_wait(until, why);
         timers::sleep(at_most_a_second(until)).await;
         match self.run.with(Evaluation::is_left) {
-            true => Err(Halt::Back),
+            true => Err(Halt::Suspended),
             false => Ok(()),
         }
     }
@@ -79,7 +79,7 @@ impl Playing<'_> {
     /// Pauses the evaluation. The cell waits until it continues.
     pub(super) fn give_back(&self, trouble: String) -> Halt {
         self.run.pause(Why::Trouble(trouble.into()));
-        Halt::Back
+        Halt::Suspended
     }
 }
 

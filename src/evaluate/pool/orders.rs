@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::{Hear, WorkerSlot, lose};
+use super::{Handler, WorkerSlot, lose};
 use crate::browser::{self, timers};
 
 /// The number of batches that a worker has queued, so that it continues while the page handles the results of one.
@@ -19,7 +19,7 @@ const LARGEST: usize = 256;
 const SMALLEST: usize = 32;
 
 /// A batch that was sent to a worker.
-pub(super) struct Ordered {
+pub(super) struct SentBatch {
     /// The remaining cells.
     pub(super) cells: BTreeSet<usize>,
     /// When this batch became the first in the queue.
@@ -74,7 +74,7 @@ impl WorkerSlot {
 }
 
 /// Watchdog: terminates a worker whose first batch exceeds its time limit.
-pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
+pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, handle: &Handler) {
     let seen = {
         let entry = worker.borrow();
         let first = entry.orders.front();
@@ -83,7 +83,7 @@ pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
     let Some((generation, since, seconds)) = seen else {
         return;
     };
-    let (worker, hear) = (Rc::downgrade(worker), Rc::clone(hear));
+    let (worker, handle) = (Rc::downgrade(worker), Rc::clone(handle));
     browser::spawn(async move {
         let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         timers::sleep(limit).await;
@@ -93,13 +93,13 @@ pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
         let is_same = {
             let entry = worker.borrow();
             let first = entry.orders.front();
-            let is_first = |first: &Ordered| first.since == since && first.limit.is_some();
+            let is_first = |first: &SentBatch| first.since == since && first.limit.is_some();
             entry.generation == generation && first.is_some_and(is_first)
         };
         if is_same {
             lose(
                 &worker,
-                &hear,
+                &handle,
                 format!("It exceeded the time limit of {seconds} s."),
             );
         }

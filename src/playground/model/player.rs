@@ -232,7 +232,7 @@ impl ModelPlayer {
         let started = timers::wall_clock();
         let before = *limits.spent;
         let asked = ask_within(&ask, &mut request, &mut limits, &mut |progress| {
-            state.hear(progress);
+            state.handle(progress);
         })
         .await;
         match asked {

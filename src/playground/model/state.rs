@@ -70,7 +70,7 @@ impl ModelState {
     }
 
     /// Handles progress of a request.
-    pub fn hear(self, progress: Progress<'_>) {
+    pub fn handle(self, progress: Progress<'_>) {
         match progress {
             Progress::Sending { exchange, .. } => self.change(|turn| {
                 turn.begin_try();

@@ -163,9 +163,9 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
     assert!(store.store.forget(&all).now_or_never().is_some());
     let [kept, gone] = [["b".into()], ["y".into()]];
     let mut hearing = pin!(async {
-        listing::hear_forgotten(&service, "x-", &say).await;
-        listing::hear_gone(&service, &gone, &say).await;
-        listing::hear_kept(&service, &kept, &say).await;
+        listing::handle_deleted_prefix(&service, "x-", &say).await;
+        listing::handle_deleted(&service, &gone, &say).await;
+        listing::handle_stored(&service, &kept, &say).await;
     });
     assert!(hearing.as_mut().poll(&mut context).is_pending());
     store.is_slow_to_list.set(false);

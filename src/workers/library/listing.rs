@@ -11,20 +11,24 @@ use crate::projection::notice::Notice;
 use crate::storage::change_feed::ChangedEpisodes;
 
 /// Handles a change of the store by any tab.
-pub(in crate::workers) async fn hear(
+pub(in crate::workers) async fn handle_changes(
     library: &LibraryService,
     changed: ChangedEpisodes,
     send: Send<'_>,
 ) {
     for start in &changed.gone_from {
-        hear_forgotten(library, start, send).await;
+        handle_deleted_prefix(library, start, send).await;
     }
-    hear_gone(library, &changed.gone, send).await;
-    hear_kept(library, &changed.kept, send).await;
+    handle_deleted(library, &changed.gone, send).await;
+    handle_stored(library, &changed.kept, send).await;
 }
 
 /// Handles stored episodes.
-pub(in crate::workers) async fn hear_kept(library: &LibraryService, ids: &[Text], send: Send<'_>) {
+pub(in crate::workers) async fn handle_stored(
+    library: &LibraryService,
+    ids: &[Text],
+    send: Send<'_>,
+) {
     loaded(library).await;
     if !library.known.borrow().is_whole {
         // The list will contain them.
@@ -40,7 +44,7 @@ pub(in crate::workers) async fn hear_kept(library: &LibraryService, ids: &[Text]
 }
 
 /// Handles the deletion of all episodes whose ids have a prefix.
-pub(in crate::workers) async fn hear_forgotten(
+pub(in crate::workers) async fn handle_deleted_prefix(
     library: &LibraryService,
     start: &str,
     send: Send<'_>,
@@ -51,11 +55,15 @@ pub(in crate::workers) async fn hear_forgotten(
         let gone = known.episodes.keys().filter(|id| id.starts_with(start));
         gone.cloned().collect()
     };
-    hear_gone(library, &gone, send).await;
+    handle_deleted(library, &gone, send).await;
 }
 
 /// Handles deleted episodes.
-pub(in crate::workers) async fn hear_gone(library: &LibraryService, ids: &[Text], send: Send<'_>) {
+pub(in crate::workers) async fn handle_deleted(
+    library: &LibraryService,
+    ids: &[Text],
+    send: Send<'_>,
+) {
     loaded(library).await;
     let gone = ids.iter().filter(|id| library.lose(id).is_some());
     let ids: Vec<Text> = gone.cloned().collect();

@@ -60,22 +60,22 @@ fn only_the_parent_is_heard_and_only_the_origin_of_its_first_message() {
         is_from_parent: false,
         ..from_parent(hello())
     };
-    assert_eq!(conversation.hear(stranger), []);
+    assert_eq!(conversation.handle(stranger), []);
     // Messages that are not for the view do not decide about the origin.
     for other in [json!({"type": "resize"}), json!("volary"), json!(null)] {
         let arrived = Arrived {
             origin: "https://other.example".into(),
             ..from_parent(other)
         };
-        assert_eq!(conversation.hear(arrived), []);
+        assert_eq!(conversation.handle(arrived), []);
     }
     let ready = to_parent(json!({"volary": "ready", "version": 1}));
-    assert_eq!(sent(conversation.hear(from_parent(hello()))), [ready]);
+    assert_eq!(sent(conversation.handle(from_parent(hello()))), [ready]);
     let navigated = Arrived {
         origin: "https://other.example".into(),
         ..from_parent(json!({"volary": "step", "step": 1}))
     };
-    assert_eq!(conversation.hear(navigated), []);
+    assert_eq!(conversation.handle(navigated), []);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_document_without_origin_is_answered_too() {
         origin: "null".into(),
         ..from_parent(json!({"volary": "hello"}))
     };
-    let sent = sent(conversation.hear(arrived));
+    let sent = sent(conversation.handle(arrived));
     assert_eq!(sent.len(), 1);
     assert_eq!(&*sent[0].0, "*");
 }
@@ -93,16 +93,16 @@ fn a_document_without_origin_is_answered_too() {
 #[test]
 fn unknown_messages_are_ignored_and_malformed_ones_answered() {
     let mut conversation = Conversation::default();
-    let mut hear = |data: Json| sent(conversation.hear(from_parent(data)));
-    assert_eq!(hear(json!({"volary": "zoom", "by": 2})), []);
-    assert_eq!(hear(json!({"volary": 7})), []);
+    let mut handle = |data: Json| sent(conversation.handle(from_parent(data)));
+    assert_eq!(handle(json!({"volary": "zoom", "by": 2})), []);
+    assert_eq!(handle(json!({"volary": 7})), []);
     for (kind, message) in [
         ("step", json!({"volary": "step"})),
         ("step", json!({"volary": "step", "step": (-1)})),
         ("theme", json!({"volary": "theme", "theme": "pink"})),
         ("load", json!({"volary": "load", "task": "easy-01"})),
     ] {
-        let answers = hear(message.clone());
+        let answers = handle(message.clone());
         let [(_, answer)] = &answers[..] else {
             panic!("{message:?}: {answers:?}");
         };
@@ -125,7 +125,7 @@ fn steps_and_the_end_are_reported_once() {
     assert_eq!(conversation.moved(&recording(0)), []);
     let loaded =
         json!({"volary": "loaded", "title": "A sum", "steps": 2, "environment": (Json::Null)});
-    let answers = sent(conversation.hear(from_parent(json!({"volary": "hello"}))));
+    let answers = sent(conversation.handle(from_parent(json!({"volary": "hello"}))));
     assert_eq!(answers[1], to_parent(loaded));
 
     let mut moved = |position: &Position| sent(conversation.moved(position));
@@ -155,7 +155,7 @@ fn a_load_that_cannot_be_shown_is_answered_and_the_former_is_not_reported() {
     let mut conversation = Conversation::default();
     conversation.loaded(&episode(1));
     let load = json!({"volary": "load", "link": "https://x.example/#/run/counter"});
-    let effects = conversation.hear(from_parent(load));
+    let effects = conversation.handle(from_parent(load));
     assert!(matches!(&effects[..], [Effect::Load(_)]), "{effects:?}");
     assert_eq!(conversation.moved(&Position::default()), []);
     let failed = json!({"volary": "error", "about": "load", "message": "No."});

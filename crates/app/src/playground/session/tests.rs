@@ -109,11 +109,11 @@ impl Desk {
         let command = desk
             .session
             .open(recipe(), actions, "1".into(), "one".into());
-        desk.hear(answers(&command, 1.0));
+        desk.handle(answers(&command, 1.0));
         desk
     }
 
-    fn hear(&mut self, events: Vec<Said>) -> Change {
+    fn handle(&mut self, events: Vec<Said>) -> Change {
         let mut change = Change::Nothing;
         for (environment, event) in events {
             change = self
@@ -137,7 +137,7 @@ fn an_episode_is_opened_and_stepped() {
     assert_eq!(&*desk.episode.id, "1");
     let command = desk.step("a").expect("may step");
     assert_eq!(desk.step("b").err(), Some(Refusal::Busy));
-    assert_eq!(desk.hear(answers(&command, 0.5)), Change::Appended);
+    assert_eq!(desk.handle(answers(&command, 0.5)), Change::Appended);
     assert_eq!(desk.episode.steps.len(), 1);
     assert_eq!(desk.episode.frames.len(), 2);
     assert_eq!(desk.episode.total_reward(), 0.5);
@@ -153,11 +153,11 @@ fn what_nobody_waits_for_changes_nothing() {
     let second = desk
         .session
         .open(recipe(), vec![], "3".into(), "three".into());
-    assert_eq!(desk.hear(answers(&first, 9.0)), Change::Nothing);
+    assert_eq!(desk.handle(answers(&first, 9.0)), Change::Nothing);
     assert_eq!(desk.episode, former);
-    desk.hear(answers(&second, 9.0));
+    desk.handle(answers(&second, 9.0));
     assert_eq!(&*desk.episode.name, "three");
-    assert_eq!(desk.hear(answers(&first, 9.0)), Change::Nothing);
+    assert_eq!(desk.handle(answers(&first, 9.0)), Change::Nothing);
     assert_eq!(&*desk.episode.name, "three");
 }
 
@@ -173,7 +173,7 @@ fn a_refused_opening_leaves_the_episode_alive() {
         key: Some("answer".into()),
         is_server_lost: false,
     };
-    let change = desk.hear(vec![(command.environment(), refused)]);
+    let change = desk.handle(vec![(command.environment(), refused)]);
     assert!(matches!(change, Change::Refused { key: Some(_), .. }));
     assert_eq!(desk.episode, former);
     assert!(matches!(desk.step("a"), Ok(Command::Step { .. })));
@@ -189,7 +189,7 @@ fn going_back_runs_the_episode_again() {
         3,
         "stays until the other is there"
     );
-    let change = desk.hear(answers(&command, 1.0));
+    let change = desk.handle(answers(&command, 1.0));
     assert!(matches!(
         change,
         Change::Replaced {
@@ -207,7 +207,7 @@ fn a_record_that_comes_out_otherwise_is_told() {
     let mut desk = Desk::opened(3);
     desk.session.show();
     let command = desk.step("more").expect("runs it again first");
-    let change = desk.hear(answers(&command, 7.0));
+    let change = desk.handle(answers(&command, 7.0));
     assert_eq!(
         change,
         Change::Replaced {
@@ -240,7 +240,7 @@ fn a_crash_keeps_all_and_names_the_action() {
     assert!(matches!(desk.episode.ending, Ending::Crashed { .. }));
     assert_eq!(desk.step("x").err(), Some(Refusal::Over));
     let command = desk.session.go_back(&desk.episode, 2).expect("may go back");
-    desk.hear(answers(&command, 1.0));
+    desk.handle(answers(&command, 1.0));
     assert_eq!(desk.episode.ending, Ending::Open);
     assert!(desk.step("good").is_ok());
 }
@@ -260,8 +260,8 @@ fn what_is_lost_on_a_server_is_kept_and_not_taken_again() {
         };
         vec![(environment, lost)]
     };
-    assert_eq!(desk.hear(lost(environment + 1)), Change::Nothing);
-    let change = desk.hear(lost(environment));
+    assert_eq!(desk.handle(lost(environment + 1)), Change::Nothing);
+    let change = desk.handle(lost(environment));
     assert_eq!(
         change,
         Change::Lost {
@@ -275,7 +275,7 @@ fn what_is_lost_on_a_server_is_kept_and_not_taken_again() {
     let mut events = answers(&command, 1.0);
     events.truncate(2);
     events.extend(lost(command.environment()));
-    assert!(matches!(desk.hear(events), Change::Lost { .. }));
+    assert!(matches!(desk.handle(events), Change::Lost { .. }));
     assert_eq!(desk.episode.steps.len(), 3);
     assert!(desk.session.go_back(&desk.episode, 2).is_ok());
 }
@@ -289,7 +289,7 @@ fn a_crash_while_opening_shows_how_far_it_came() {
         .open(recipe(), actions, "2".into(), "two".into());
     let mut events = answers(&command, 1.0);
     events.truncate(2);
-    desk.hear(events);
+    desk.handle(events);
     desk.session.lost("boom".into(), &mut desk.episode);
     assert_eq!(&*desk.episode.name, "two");
     assert_eq!(desk.episode.steps.len(), 2);
@@ -305,7 +305,7 @@ fn a_hung_step_is_given_up_and_the_rest_run_again() {
         .interrupted(&mut desk.episode)
         .expect("runs again");
     assert!(matches!(&command, Command::Open { actions, .. } if actions.len() == 2));
-    desk.hear(answers(&command, 1.0));
+    desk.handle(answers(&command, 1.0));
     assert_eq!(desk.episode.steps.len(), 2);
     assert!(desk.step("next").is_ok());
 }
@@ -316,7 +316,7 @@ fn an_environment_that_is_gone_is_made_again() {
     let Ok(Command::Step { environment, .. }) = desk.step("a") else {
         unreachable!("a live episode is stepped")
     };
-    let change = desk.hear(vec![(environment, Event::Gone)]);
+    let change = desk.handle(vec![(environment, Event::Gone)]);
     assert_eq!(
         change,
         Change::Gone {
@@ -340,7 +340,7 @@ fn a_limit_of_the_page_can_be_passed_and_a_done_one_cannot() {
         unreachable!("a limit does not end an episode for good")
     };
     assert_eq!(desk.episode.ending, Ending::Open);
-    desk.hear(vec![stepped(environment, &action, 1, 1.0, true)]);
+    desk.handle(vec![stepped(environment, &action, 1, 1.0, true)]);
     assert_eq!(desk.episode.ending, Ending::Done);
     assert_eq!(desk.step("b").err(), Some(Refusal::Over));
 }
@@ -367,7 +367,7 @@ fn a_record_from_elsewhere_goes_to_a_server_only_as_far_as_the_user_agreed() {
     desk.session.agree(1);
     assert_eq!(desk.step("a").err(), Some(Refusal::NotAgreed));
     let command = desk.session.go_back(&desk.episode, 1).expect("agreed");
-    desk.hear(answers(&command, 1.0));
+    desk.handle(answers(&command, 1.0));
     // From here on the user is the author of the episode.
     assert!(desk.session.go_back(&desk.episode, 1).is_ok());
 }

@@ -15,7 +15,7 @@ use volary_app::playground::session::Session;
 const SHORT: Duration = Duration::from_millis(100);
 
 /// Notifies the panes, now or in the next frame.
-pub(in crate::playground) fn tell(playground: Playground) {
+pub(in crate::playground) fn redraw(playground: Playground) {
     let running = playground.policy.run.get_untracked() != Run::Idle;
     let now = timers::now();
     let redraw = playground
@@ -23,16 +23,16 @@ pub(in crate::playground) fn tell(playground: Playground) {
         .try_update_value(|driver| driver.redraws.request(now, running));
     match redraw {
         Some(Redraw::Now) => notify(playground),
-        Some(Redraw::NextFrame) => timers::next_frame(move || tell_due(playground)),
+        Some(Redraw::NextFrame) => timers::next_frame(move || redraw_due(playground)),
         Some(Redraw::Scheduled) | None => {}
     }
 }
 
 /// Notifies the panes that a step is in progress, if it takes longer than `SHORT`. For most steps they are notified
 /// once, at the end: the panes are then drawn once, and the button that was pressed keeps the focus.
-pub(super) fn tell_of_step(playground: Playground) {
+pub(super) fn redraw_for_step(playground: Playground) {
     if playground.policy.run.get_untracked() != Run::Idle {
-        return tell(playground);
+        return redraw(playground);
     }
     let step = move || {
         let steps = playground
@@ -43,7 +43,7 @@ pub(super) fn tell_of_step(playground: Playground) {
     let begun = step();
     let late = timers::alarm(SHORT, move || {
         if step() == begun && playground.session.with_untracked(Session::is_stepping) {
-            tell(playground);
+            redraw(playground);
         }
     });
     playground
@@ -51,12 +51,12 @@ pub(super) fn tell_of_step(playground: Playground) {
         .update_value(|driver| driver.late = Some(late));
 }
 
-/// Runs in the frame that [`tell`] scheduled; it may still be too early to notify.
-fn tell_due(playground: Playground) {
+/// Runs in the frame that [`redraw`] scheduled; it may still be too early to notify.
+fn redraw_due(playground: Playground) {
     playground
         .driver
         .update_value(|driver| driver.redraws.frame_came());
-    tell(playground);
+    redraw(playground);
 }
 
 fn notify(playground: Playground) {
