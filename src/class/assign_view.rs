@@ -8,6 +8,7 @@ use volary_classroom::{AssignedTask, Assignment, Class, Name, TaskStart};
 
 use super::given::Given;
 use super::given_view::{GivenList, GivenView};
+use super::server_fields::ServerFields;
 use super::{service, start};
 use crate::browser::{self, files::GivenFile};
 use crate::components::alert_box::AlertWords;
@@ -370,7 +371,7 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
     }
 }
 
-/// Where pupils hand in.
+/// The choice between files and a class server.
 #[component]
 fn HandInChoice(draft: Draft) -> impl IntoView {
     let choice =
@@ -393,6 +394,10 @@ fn HandInChoice(draft: Draft) -> impl IntoView {
                 </div>
             }
         };
+    let key_help = Signal::derive(|| {
+        "The key that the server was started with. It is sent to this server only, and it is not in the link: pupils get a \
+         code that only hands in."
+    });
     view! {
         <fieldset class="share-choices class-hand-in-choice">
             <legend>{"Pupils hand in"}</legend>
@@ -411,30 +416,7 @@ fn HandInChoice(draft: Draft) -> impl IntoView {
         </fieldset>
         <Show when=move || draft.has_class.get()>
             <div class="class-two">
-                <Field id="class-server" label="Address of the class server">
-                    <input
-                        type="url"
-                        id="class-server"
-                        autocomplete="off"
-                        placeholder="http://192.168.1.20:8041"
-                        prop:value=move || draft.url.get()
-                        on:input=move |event| draft.url.set(event_target_value(&event))
-                    />
-                </Field>
-                <Field id="class-server-key" label="Class key">
-                    <input
-                        type="password"
-                        id="class-server-key"
-                        autocomplete="off"
-                        aria-describedby="class-server-key-help"
-                        prop:value=move || draft.key.get()
-                        on:input=move |event| draft.key.set(event_target_value(&event))
-                    />
-                    <p class="help" id="class-server-key-help">
-                        {"The key that the server was started with. It is sent to this server only, and it is not in the link: pupils get a \
-                          code that only hands in."}
-                    </p>
-                </Field>
+                <ServerFields url=draft.url key=draft.key help=key_help/>
             </div>
         </Show>
     }

@@ -20,7 +20,7 @@ const MOST_MODELS: usize = 10;
 /// Somebody who acted in the task.
 #[derive(Clone)]
 pub struct Entrant {
-    /// Who it is.
+    /// The display name, shown after the judgement.
     pub name: String,
     pub episode: Arc<Episode>,
 }

@@ -44,7 +44,7 @@ pub enum Connection {
     Failed(Notice),
 }
 
-/// The hand-ins.
+/// The hand-ins of a class server and of files, and the connection to the server.
 #[derive(Clone, Copy)]
 pub struct Board {
     pub connection: RwSignal<Connection>,

@@ -13,6 +13,7 @@ use volary_trajectory::table::view::View;
 use super::blind_view::{Blind, BlindView};
 use super::board::{Board, Connection};
 use super::desk::file_name;
+use super::server_fields::ServerFields;
 use super::service;
 use super::work_view::standing_words;
 use crate::browser::files::{self, GivenFile};
@@ -195,38 +196,16 @@ fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
         board.connect(&url.get_untracked(), &key.get_untracked());
         key.set(String::new());
     };
-    let key_help = move || match has_key.get() {
+    let key_help = Signal::derive(move || match has_key.get() {
         true => "Leave it empty to use the key that you entered before.",
         false => {
             "The key that the server was started with. It is sent to this server only; Settings says where keys are stored."
         }
-    };
+    });
     let form = move || {
         view! {
             <form class="class-connect" novalidate on:submit=connect aria-label="Connect to a class">
-                <Field id="class-url" label="Address of the class server">
-                    <input
-                        type="url"
-                        id="class-url"
-                        autocomplete="off"
-                        placeholder="http://192.168.1.20:8041"
-                        prop:value=move || url.get()
-                        on:input=move |event| url.set(event_target_value(&event))
-                    />
-                </Field>
-                <Field id="class-key" label="Class key">
-                    <input
-                        type="password"
-                        id="class-key"
-                        autocomplete="off"
-                        aria-describedby="class-key-help"
-                        prop:value=move || key.get()
-                        on:input=move |event| key.set(event_target_value(&event))
-                    />
-                    <p class="help" id="class-key-help">
-                        {key_help}
-                    </p>
-                </Field>
+                <ServerFields url key help=key_help/>
                 <div class="button-row">
                     <button type="submit" class="primary">
                         {"Connect"}

@@ -5,7 +5,8 @@
 //! - [`work_view`]: a pupil's work; [`desk`]: the same as signals, kept in the browser.
 //! - [`board_view`]: who has reached what; [`board`]: the same as signals, from a server and from files.
 //!   [`blind_view`]: judging pairs of trajectories without knowing who acted.
-//! - [`service`]: requests to a class server. [`qr`]: a link as a picture.
+//! - [`service`]: requests to a class server; [`server_fields`]: its address and key in a form. [`qr`]: a link as a
+//!   picture.
 //!
 //! Invariants: an address alone sends nothing. A pupil's work leaves the browser by a click on **Hand in** or **Save as
 //! a file** only, and a teacher's key is sent to the origin that it was entered for, after a click on **Connect**.
@@ -19,6 +20,7 @@ mod given;
 mod given_view;
 pub mod page;
 mod qr;
+mod server_fields;
 mod service;
 mod start;
 mod work_view;

@@ -54,7 +54,7 @@ pub async fn rows(url: &str, key: &ApiKey) -> Result<Vec<BoardRow>, Notice> {
     Ok(get::<Rows>(url, HAND_INS, key).await?.rows)
 }
 
-/// A whole hand-in.
+/// Fetches a hand-in with its episodes.
 pub async fn whole(url: &str, key: &ApiKey, id: &str) -> Result<HandIn, Notice> {
     let url = format!("{url}{HAND_INS}/{id}");
     let reply = ask(request("GET", url, key.expose(), None)).await;
