@@ -132,7 +132,7 @@ test("prompts can be sent as tokens", () =>
     assert.deepEqual(second.slice(first.length, first.length + 13), encode("Good morning."));
   }));
 
-/** Each fault comes after a step. */
+/** Each fault comes after a step. The episode of the last one is read in Review. */
 const FAULTS = [
   ["a web page", { html: true }, "it is a web page"],
   ["nothing", { body: "" }, "it is empty"],
@@ -150,7 +150,7 @@ for (const [what, faults, tokenizer] of [
   ["a reply", FAULTS],
   ["its tokens", TOKEN_FAULTS, byteTokenizer()],
 ]) {
-  test(`each fault of ${what} ends the run at its step, and the tokens so far are kept`, () =>
+  test(`each fault of ${what} ends the run at its step, and keeps the step`, () =>
     played({ tokenizer }, async (playground, page) => {
       for (const [name, fault, words] of faults) {
         await test.step(name, async () => {
