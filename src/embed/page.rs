@@ -39,7 +39,7 @@ struct Frame {
     loads: StoredValue<u32>,
 }
 
-/// The view.
+/// Draws the episode or the task, and starts the conversation with the parent window.
 pub fn page() -> AnyView {
     let playground = use_playground();
     built_in::fill(playground);

@@ -14,7 +14,7 @@ use crate::playground::state::Playground;
 use crate::playground::transfer::assemble;
 use crate::route::{Place, Route};
 
-/// What was opened.
+/// The kind of episode that was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Opened {
     #[default]
@@ -87,7 +87,7 @@ fn source_of(
     }
 }
 
-/// What a shared link leads to.
+/// The target of a shared link.
 #[derive(Debug, PartialEq)]
 enum Linked {
     Task(TaskOfLoad),

@@ -32,7 +32,7 @@ pub struct Steps {
     pub last: Signal<usize>,
 }
 
-/// A presentation.
+/// The slides of a presentation, and the position in them.
 #[derive(Clone, Copy)]
 pub struct Deck {
     slides: StoredValue<Vec<Slide>, LocalStorage>,

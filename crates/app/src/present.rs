@@ -20,7 +20,7 @@ pub enum Command {
     Last,
 }
 
-/// What changes.
+/// A change of the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// Shows a step of the same slide.

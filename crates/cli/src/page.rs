@@ -18,26 +18,26 @@ static INSIDE: &[PackedFile] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 #[cfg(not(feature = "page"))]
 static INSIDE: &[PackedFile] = &[];
 
-/// A page to serve or to copy.
+/// Where the files of the page are read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Page {
+pub enum PageSource {
     /// A folder, which may be rebuilt meanwhile.
     Folder(PathBuf),
     /// The one inside of this program.
     Inside,
 }
 
-impl Page {
+impl PageSource {
     /// The page in the given folder; otherwise the one inside of this program, or one in `dist/`.
-    pub fn find(folder: Option<&Path>) -> Result<Page> {
+    pub fn find(folder: Option<&Path>) -> Result<PageSource> {
         match folder {
             Some(folder) if !folder.join(INDEX).is_file() => bail!(
                 "there is no page in {}; `cargo xtask build` writes one to dist/",
                 folder.display()
             ),
-            Some(folder) => Ok(Page::Folder(folder.to_owned())),
-            None if !INSIDE.is_empty() => Ok(Page::Inside),
-            None if Path::new(DIST).join(INDEX).is_file() => Ok(Page::Folder(DIST.into())),
+            Some(folder) => Ok(PageSource::Folder(folder.to_owned())),
+            None if !INSIDE.is_empty() => Ok(PageSource::Inside),
+            None if Path::new(DIST).join(INDEX).is_file() => Ok(PageSource::Folder(DIST.into())),
             None => bail!(
                 "this `volary` was built without its page. `pip install volary` has one; in a clone, run \
                  `cargo xtask build`, and then `cargo install --locked --path crates/cli --features page`, \
@@ -49,16 +49,16 @@ impl Page {
     /// The folder, unless the page is inside of this program.
     pub fn folder(&self) -> Option<&Path> {
         match self {
-            Page::Folder(folder) => Some(folder),
-            Page::Inside => None,
+            PageSource::Folder(folder) => Some(folder),
+            PageSource::Inside => None,
         }
     }
 
     /// The routes of its files; the document has these elements at the end of its head.
     pub fn routes(&self, head: &'static str, not_found: MethodRouter) -> Result<Router> {
         match self {
-            Page::Folder(folder) => volary_site::page_with_head(folder, head, not_found),
-            Page::Inside => packed::page_with_head(INSIDE, head, not_found),
+            PageSource::Folder(folder) => volary_site::page_with_head(folder, head, not_found),
+            PageSource::Inside => packed::page_with_head(INSIDE, head, not_found),
         }
         .context("the page cannot be served")
     }
@@ -70,8 +70,8 @@ impl Page {
         copy_folder: impl FnOnce(&Path, &Path) -> Result<()>,
     ) -> Result<()> {
         match self {
-            Page::Folder(folder) => copy_folder(folder, target),
-            Page::Inside => packed::write(INSIDE, target),
+            PageSource::Folder(folder) => copy_folder(folder, target),
+            PageSource::Inside => packed::write(INSIDE, target),
         }
     }
 }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_named_folder_comes_before_the_page_inside() {
-        let absent = Page::find(Some(Path::new("/absent"))).unwrap_err();
+        let absent = PageSource::find(Some(Path::new("/absent"))).unwrap_err();
         assert!(
             absent
                 .to_string()
@@ -92,17 +92,17 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(INDEX), "").unwrap();
         assert_eq!(
-            Page::find(Some(&folder)).unwrap(),
-            Page::Folder(folder.clone())
+            PageSource::find(Some(&folder)).unwrap(),
+            PageSource::Folder(folder.clone())
         );
         std::fs::remove_dir_all(&folder).unwrap();
         // Tests run in the package's folder, which has no `dist`.
         match INSIDE.is_empty() {
             true => {
-                let none = Page::find(None).unwrap_err().to_string();
+                let none = PageSource::find(None).unwrap_err().to_string();
                 assert!(none.contains("--features page") && none.contains("--page"));
             }
-            false => assert_eq!(Page::find(None).unwrap(), Page::Inside),
+            false => assert_eq!(PageSource::find(None).unwrap(), PageSource::Inside),
         }
     }
 }

@@ -24,7 +24,7 @@ use destination::Place;
 use masking::Masking;
 
 use crate::Verdict;
-use crate::page::Page;
+use crate::page::PageSource;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,7 +83,7 @@ impl Publish {
     /// Builds and writes the site.
     pub fn run(&self) -> Result<Verdict> {
         let folder = existing(&self.folder)?;
-        let page = Page::find(self.page.as_deref())?;
+        let page = PageSource::find(self.page.as_deref())?;
         let inputs: Vec<&Path> = page.folder().into_iter().chain([&*folder]).collect();
         let place = Place::find(&self.out, &inputs)?;
         let collected = Collected::of(&folder, self.all)?;
@@ -126,7 +126,7 @@ fn name_of(folder: &Path) -> String {
 }
 
 fn write_site(
-    page: &Page,
+    page: &PageSource,
     site: &Path,
     folder: &Path,
     files: &[(String, u64)],
@@ -253,7 +253,7 @@ mod tests {
         let files = [("deep/a.json".to_owned(), 11)];
         let title = "A \"title\"";
         write_site(
-            &Page::Folder(all.path("dist")),
+            &PageSource::Folder(all.path("dist")),
             &all.path("out"),
             &all.path("runs"),
             &files,

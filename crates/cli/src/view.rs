@@ -35,7 +35,7 @@ use self::notes::NotesFile;
 use self::roots::Roots;
 use self::search::SEARCHES;
 use crate::output;
-use crate::page::Page;
+use crate::page::PageSource;
 use crate::serve::{address, reachable, stop_signal};
 
 const EXAMPLES: &str = "\
@@ -129,7 +129,7 @@ impl View {
             (None, [url]) if roots.is_empty() => (*url).clone(),
             (None, _) => roots.title(),
         };
-        let page = Page::find(self.page.as_deref())?.routes(app::HEAD, app::not_found())?;
+        let page = PageSource::find(self.page.as_deref())?.routes(app::HEAD, app::not_found())?;
         let shown = Arc::new(Shown {
             live: Live::watch(&roots),
             access: Access::new(key, self.hosts())?,

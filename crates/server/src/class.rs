@@ -2,7 +2,7 @@
 //!
 //! - [`store`]: the file. [`writer`]: the thread that owns it. [`handlers`]: one for each path.
 //!
-//! Two words admit to a class. The teacher's key, which the server is started with, lists, reads and exports. The code
+//! A class has two keys. The teacher's key, which the server is started with, lists, reads and exports. The code
 //! for pupils, which every link to an assignment contains, only hands in. The code is derived from the key, and the key
 //! cannot be derived from it.
 //!
@@ -57,7 +57,7 @@ pub struct Class {
     pub writer: Writer,
 }
 
-/// What admits a request.
+/// The key that an endpoint requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Admission {
     /// The teacher's key.
@@ -92,7 +92,7 @@ impl Class {
     }
 }
 
-/// The state of the handlers.
+/// The state that all handlers share.
 #[derive(Clone)]
 pub struct ClassState {
     server: Arc<Server>,

@@ -36,7 +36,7 @@ pub struct PackedFile {
 }
 
 impl PackedFile {
-    /// The content.
+    /// The uncompressed bytes.
     ///
     /// # Errors
     /// If the stream is damaged.

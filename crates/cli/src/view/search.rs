@@ -101,7 +101,7 @@ impl Wanted {
 struct Listed {
     /// The displayed path.
     name: String,
-    /// The address.
+    /// The path in addresses of `/api/file`, with escapes.
     path: String,
     bytes: u64,
 }

@@ -1,7 +1,7 @@
 //! The batches of a trainer's rank (`rollouts/step_N/rank_k.bin`): a MessagePack list of micro batches, each a list of
 //! fields by position, over a row into which several sequences are packed. There are no texts and no rewards.
 //!
-//! The positions of later fields differ among versions, so fields are told by type: texts for each token are the
+//! The positions of later fields differ among versions, so fields are recognised by their type: texts for each token are the
 //! environments, whole numbers that sum to the length of the row are the lengths of the sequences.
 
 use volary_core::json::Text;
@@ -50,7 +50,7 @@ impl Reader for RankFiles {
                 continue;
             };
             let (batches, problem) = elements(&bytes);
-            let rows: Vec<Option<Row>> = batches.into_iter().map(Row::of).collect();
+            let rows: Vec<Option<PackedRow>> = batches.into_iter().map(PackedRow::of).collect();
             if rows.iter().all(Option::is_none) {
                 continue;
             }
@@ -68,7 +68,7 @@ impl Reader for RankFiles {
     }
 }
 
-fn read(name: &str, rows: Vec<Option<Row>>, sink: &mut Sink<'_>) {
+fn read(name: &str, rows: Vec<Option<PackedRow>>, sink: &mut Sink<'_>) {
     let step = step_of(name);
     let (before, mut fillers) = (sink.episodes(), 0);
     for (batch, row) in rows.into_iter().enumerate() {
@@ -97,8 +97,8 @@ fn step_of(name: &str) -> Option<i64> {
         .find_map(|folder| folder.strip_prefix("step_")?.parse().ok())
 }
 
-/// A micro batch.
-struct Row {
+/// The fields of a micro batch: a row into which sequences are packed.
+struct PackedRow {
     ids: Vec<TokenId>,
     mask: Vec<bool>,
     streams: Vec<(Text, Vec<f64>)>,
@@ -106,9 +106,9 @@ struct Row {
     environments: Option<Vec<Text>>,
 }
 
-impl Row {
+impl PackedRow {
     /// The fields of a batch; `None` if the first two are not ids and a mask of the same length.
-    fn of(batch: Value) -> Option<Row> {
+    fn of(batch: Value) -> Option<PackedRow> {
         let Value::List(fields) = batch else {
             return None;
         };
@@ -124,7 +124,7 @@ impl Row {
         if mask.len() != tokens {
             return None;
         }
-        let mut row = Row {
+        let mut row = PackedRow {
             ids,
             mask: mask.into_iter().map(|flag| flag != 0.0).collect(),
             streams: Vec::new(),

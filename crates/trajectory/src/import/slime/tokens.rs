@@ -74,7 +74,7 @@ impl Lists {
         Some(self.lists.swap_remove(place).1)
     }
 
-    /// A list.
+    /// Looks up a list by its name.
     pub fn get(&self, name: &str) -> Option<&TokenStream> {
         let found = self.lists.iter().find(|(known, _)| **known == *name);
         found.map(|(_, list)| list)
