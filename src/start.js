@@ -12,8 +12,8 @@ const isFramedByAnotherSite = () => {
   }
 };
 
-// The view for frames in other pages (src/embed). It must not reach keys, connections and stored episodes, so the browser's stores are
-// removed before any other code runs.
+// The view for frames in other pages (src/embed). It must not reach keys, connections and stored episodes, so the
+// browser's stores are removed before any other code runs.
 const isEmbedded = globalThis.document && /[?&]embed=1(&|$)/.test(location.search);
 const removeStores = () => {
   for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) Object.defineProperty(globalThis, name, { value: undefined });

@@ -1,7 +1,8 @@
 //! Serves the page: the files of a folder written by `cargo xtask build`, such as `dist/`.
 //!
-//! Every response has the page's Content-Security-Policy, and headers against sniffing and framing. Other sites may frame
-//! only the embedded view (`?embed=1`), which shows one episode and reads nothing that is stored. Only files inside the folder are served: no hidden files, and no targets of symbolic links outside of it.
+//! Every response has the page's Content-Security-Policy, and headers against sniffing and framing. Other sites may
+//! frame only the embedded view (`?embed=1`), which shows one episode and reads nothing that is stored. Only files
+//! inside the folder are served: no hidden files, and no targets of symbolic links outside of it.
 
 #[cfg(feature = "packed")]
 pub mod packed;
