@@ -7,6 +7,7 @@
 //! - `checkout`: reads and stores the user's checkout of tau-bench, and provides its data to environments.
 //! - `rollout`: makes prompts, reads replies and records tokens.
 //! - `outside`: questions of environments to the page.
+//! - `parquet`: Parquet files as JSON Lines.
 //! - `in_flight`: a counter of work in flight, on which tasks wait.
 //!
 //! Invariants: a panic or an endless loop here ends this worker, not the page. Services reply through the
@@ -20,4 +21,5 @@ pub(crate) mod in_flight;
 pub mod library;
 mod live;
 mod outside;
+mod parquet;
 mod rollout;

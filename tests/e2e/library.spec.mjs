@@ -178,6 +178,21 @@ test("folders, zip files and compressed tar files are unpacked", () =>
     await library.rows(2);
   }));
 
+test("Parquet files are read, and a damaged one is named", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const file = (name) => readFileSync(join(ROOT, "crates/parquet/tests/fixtures", `${name}.parquet`));
+    const library = await new Library(page).ready();
+    await library.import(["completions_00005.parquet", file("trl")]);
+    await library.rows(2);
+    await library.import(["chat.parquet", file("chat-zstd")]);
+    await library.rows(4);
+    await library.import(["cut.parquet", file("trl").subarray(0, 900)]);
+    await page.getByText("This Parquet file cannot be read").waitFor();
+    await library.rows(4);
+    await library.link("Step 5, sample 1").click();
+    await page.getByText("How many boxes?").first().waitFor();
+  }));
+
 test("tags are added, filtered by, and removed", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();

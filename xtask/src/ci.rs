@@ -48,6 +48,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-connectivity",
     "volary-core",
     "volary-torch",
+    "volary-parquet",
     "volary-tokens",
     "volary-rollout",
     "volary-envs",

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+use volary_parquet::{is_parquet, read_rows};
 use volary_trajectory::archive::Limits;
 use volary_trajectory::import::fields::{FieldMapping, Mappings};
 use volary_trajectory::import::{ImportError, InputFile, Note, NoteLevel, import_mapped};
@@ -19,6 +20,9 @@ use volary_trajectory::{Episode, native};
 /// The maximum size in bytes of files of a folder that are read together; in larger folders each file is read
 /// separately.
 pub const TOGETHER: u64 = 64 << 20;
+
+/// The maximum size in bytes of the rows of a Parquet file as JSON.
+pub const LARGEST_PARQUET: usize = 2 << 30;
 
 /// The report about the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -160,11 +164,15 @@ pub fn import_files(
     mappings: &Mappings,
     each: &mut dyn FnMut(&str, Episode) -> Result<()>,
 ) -> Result<Vec<Note>> {
+    let mut all = Vec::new();
+    let files = files.into_iter();
+    let files: Vec<InputFile> = files
+        .filter_map(|file| with_parquet_as_lines(file, &mut all))
+        .collect();
     let (alone, together): (Vec<InputFile>, Vec<InputFile>) =
         files.into_iter().partition(|file| is_native(&file.bytes));
     let mut inputs: Vec<Vec<InputFile>> = alone.into_iter().map(|file| vec![file]).collect();
     inputs.push(together);
-    let mut all = Vec::new();
     for files in inputs.into_iter().filter(|files| !files.is_empty()) {
         match import_mapped(&files, Limits::default(), mappings) {
             Ok(outcome) => {
@@ -185,6 +193,33 @@ pub fn import_files(
         }
     }
     Ok(all)
+}
+
+/// Converts a Parquet file to JSON Lines, and returns other files unchanged. What cannot be read is noted.
+fn with_parquet_as_lines(file: InputFile, notes: &mut Vec<Note>) -> Option<InputFile> {
+    if !is_parquet(&file.bytes) {
+        return Some(file);
+    }
+    let mut note = |text: String| {
+        notes.push(Note {
+            level: NoteLevel::Unreadable,
+            file: file.name.as_deref().unwrap_or_default().into(),
+            text: text.into(),
+        });
+    };
+    match read_rows(file.bytes, LARGEST_PARQUET) {
+        Ok(rows) => {
+            rows.loss.into_iter().for_each(&mut note);
+            Some(InputFile {
+                bytes: rows.lines.into_bytes(),
+                ..file
+            })
+        }
+        Err(error) => {
+            note(error.to_string());
+            None
+        }
+    }
 }
 
 /// Whether a file is in Volary's own format, whose episodes do not name their file.

@@ -321,6 +321,29 @@ fn statistics_have_groups_and_pass_rates() {
     assert_eq!(csv.stdout.lines().count(), 5);
 }
 
+#[test]
+fn parquet_files_are_read() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../parquet/tests/fixtures");
+    let trl = format!("{fixtures}/trl.parquet");
+    let convert = volary(&["convert", &trl, "--to", "messages"]);
+    assert_eq!(convert.status, Some(0), "{}", convert.stderr);
+    let episodes = convert.json();
+    let first = episodes[0]["messages"].as_array().unwrap();
+    let roles: Vec<_> = first.iter().map(|message| &message["role"]).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+    assert_eq!(episodes[1]["messages"][1]["content"], "Three.");
+    let chat = volary(&["stats", &format!("{fixtures}/chat-zstd.parquet"), "--json"]);
+    assert_eq!(chat.json()[0]["episodes"], 2, "{}", chat.stderr);
+    let folder = Folder::new("parquet");
+    let bytes = fs::read(&trl).unwrap();
+    let cut = folder.path("cut.parquet");
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let cut = volary(&["stats", &cut]);
+    assert_eq!(cut.status, Some(2), "{}", cut.stdout);
+    let reason = "This Parquet file cannot be read";
+    assert!(cut.stderr.contains(reason), "{}", cut.stderr);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_training_run_is_grouped_by_step_and_group() {

@@ -6,6 +6,7 @@ use volary_protocol::library::Event;
 use futures_util::FutureExt;
 use futures_util::future::{join, maybe_done};
 use volary_core::json::Text;
+use volary_parquet::is_parquet;
 use volary_trajectory::archive::is_archive;
 use volary_trajectory::import::NoteLevel;
 use volary_trajectory::import::fields::FieldMapping;
@@ -81,8 +82,9 @@ pub(super) async fn read_in_place<'a>(
     if size < LARGE_PACKED {
         return Ok(Outcome::Whole);
     }
-    let is_packed = is_archive(&file.read(0..4).await?);
-    if !is_packed && size < LARGE {
+    let start = file.read(0..4).await?;
+    let is_packed = is_archive(&start);
+    if !is_packed && size < LARGE || is_parquet(&start) {
         return Ok(Outcome::Whole);
     }
     let window = Rc::new(Window::on(Rc::clone(file)));

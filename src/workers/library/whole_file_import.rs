@@ -17,6 +17,7 @@ use super::{BATCH, LibraryService, Output, listing, naming, reading};
 use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
 use crate::projection::text::size_text;
+use crate::workers::parquet;
 
 /// The maximum size of all such files together.
 pub(super) const LARGEST_WHOLE: u64 = 512 << 20;
@@ -46,10 +47,18 @@ pub(super) async fn read_together<'a>(
         };
         room = left;
         match file.read(0..size).await {
-            Ok(bytes) => inputs.push(InputFile {
-                name: Some(name.to_string()),
-                bytes,
-            }),
+            Ok(bytes) => match parquet::as_lines(bytes).await {
+                Ok((bytes, loss)) => {
+                    inputs.push(InputFile {
+                        name: Some(name.to_string()),
+                        bytes,
+                    });
+                    if let Some(loss) = loss {
+                        reading.note(NoteLevel::Unreadable, &name, loss);
+                    }
+                }
+                Err(reason) => reading.note(NoteLevel::Unreadable, &name, reason),
+            },
             Err(reason) => {
                 let text = format!("{name} could not be read: {reason}");
                 reading.note(NoteLevel::Unreadable, &name, text);

@@ -8,9 +8,11 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use volary_parquet::{is_parquet, read_rows};
 use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::sensitive::{Finding, check, check_document, masked_document};
 
+use crate::inputs::LARGEST_PARQUET;
 use crate::sharing::Check;
 
 /// The findings, and the masked texts that replace files.
@@ -97,6 +99,11 @@ fn look_into(name: &str, bytes: Vec<u8>) -> (Vec<Finding>, Option<String>) {
     };
     match text {
         Ok(text) => (check_document(&text), Some(text)),
+        Err(bytes) if is_parquet(&bytes) => {
+            let rows = read_rows(bytes, LARGEST_PARQUET);
+            let lines = rows.map_or_else(|_| String::new(), |rows| rows.lines);
+            (check_document(&lines), None)
+        }
         Err(bytes) => {
             let name = Some(name.to_owned());
             let episodes = import(&[InputFile { name, bytes }]);

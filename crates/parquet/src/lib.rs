@@ -1,0 +1,13 @@
+//! Reads the rows of Parquet files as JSON Lines, which the readers of `volary-trajectory` know: TRL's completions, and
+//! data sets of conversations.
+//!
+//! - A struct becomes an object, a list a list, and a map an object if its keys are texts, numbers or booleans. Text
+//!   that is not UTF-8 becomes Base64. Dates and times become texts.
+//! - Missing values are `null`; NaN stays NaN.
+//!
+//! Invariants: the output has a limit; rows before the first damaged page are returned.
+
+mod field;
+mod rows;
+
+pub use rows::{ParquetError, Rows, is_parquet, read_rows};

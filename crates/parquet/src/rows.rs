@@ -1,0 +1,122 @@
+//! From the bytes of a file to its rows.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use volary_core::json::Json;
+
+use crate::field::object;
+
+/// The bytes at both ends of a file.
+const MAGIC: &[u8] = b"PAR1";
+
+/// Whether these first bytes of a file are those of a Parquet file.
+pub fn is_parquet(start: &[u8]) -> bool {
+    start.starts_with(MAGIC)
+}
+
+/// The rows of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// JSON Lines: one object a row.
+    pub lines: String,
+    /// The number of rows.
+    pub count: usize,
+    /// What could not be read, as a sentence.
+    pub loss: Option<String>,
+}
+
+/// Why a file has no rows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParquetError {
+    /// The metadata at the end of the file are missing or damaged.
+    #[error(
+        "This Parquet file cannot be read: {reason}. Its metadata are at its end, so it must be complete; copy it again."
+    )]
+    Damaged {
+        /// The message of the `parquet` crate, without a full stop.
+        reason: String,
+    },
+    /// It is larger than the limit.
+    #[error(
+        "This Parquet file unpacks to {size} MB; at most {limit} MB are read. Split it, or select fewer columns."
+    )]
+    TooLarge {
+        /// The declared size, in MB.
+        size: u64,
+        /// The limit, in MB.
+        limit: u64,
+    },
+}
+
+/// Reads the rows of a file, up to `limit` bytes of JSON.
+///
+/// # Errors
+/// If the metadata cannot be read, or declare more than `limit` bytes. If a page is damaged, or its compression is not
+/// supported (Brotli), the rows before it are returned with a [`Rows::loss`].
+///
+/// The crate `parquet` panics on some damaged files. Natively that is an error like others; in WebAssembly it ends the
+/// worker, which the page replaces.
+pub fn read_rows(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
+    let read = AssertUnwindSafe(|| read(bytes, limit));
+    catch_unwind(read).unwrap_or_else(|_| {
+        Err(ParquetError::Damaged {
+            reason: "a page contradicts the metadata".to_owned(),
+        })
+    })
+}
+
+fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
+    let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(damaged)?;
+    let groups = reader.metadata().row_groups().iter();
+    let size: u64 = groups
+        .map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0))
+        .fold(0, u64::saturating_add);
+    if size > limit as u64 {
+        return Err(ParquetError::TooLarge {
+            size: size >> 20,
+            limit: limit as u64 >> 20,
+        });
+    }
+    let total = reader.metadata().file_metadata().num_rows();
+    let mut rows = Rows::default();
+    for row in reader.get_row_iter(None).map_err(damaged)? {
+        let row = match row {
+            Ok(row) => row,
+            Err(error) => {
+                rows.loss = Some(format!(
+                    "The rows from {} on cannot be read: {}.",
+                    rows.count + 1,
+                    reason(&error)
+                ));
+                break;
+            }
+        };
+        let line = Json::Object(object(&row)).to_python_text();
+        if rows.lines.len() + line.len() >= limit {
+            rows.loss = Some(format!(
+                "The rows from {} on ({total} in all) are not read: as JSON, the file has more than {} MB.",
+                rows.count + 1,
+                limit >> 20
+            ));
+            break;
+        }
+        rows.lines.push_str(&line);
+        rows.lines.push('\n');
+        rows.count += 1;
+    }
+    Ok(rows)
+}
+
+fn damaged(error: parquet::errors::ParquetError) -> ParquetError {
+    ParquetError::Damaged {
+        reason: reason(&error),
+    }
+}
+
+fn reason(error: &parquet::errors::ParquetError) -> String {
+    let text = error.to_string();
+    text.trim_end_matches(['.', '\n']).to_owned()
+}

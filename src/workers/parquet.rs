@@ -1,0 +1,28 @@
+//! Parquet files as JSON Lines, which the readers know. The Parquet reader is a lazy part, which the first such file
+//! loads.
+
+use leptos::wasm_split::wasm_split;
+use volary_parquet::{ParquetError, Rows, is_parquet, read_rows};
+
+use crate::browser::lazy::Loaded;
+
+/// The maximum size of the rows as JSON, in bytes.
+const LARGEST: usize = 512 << 20;
+
+type Read = fn(Vec<u8>, usize) -> Result<Rows, ParquetError>;
+
+#[wasm_split(parquet, wasm_split_path = leptos::wasm_split, fallible)]
+fn load() -> Loaded<Read> {
+    Ok(read_rows)
+}
+
+/// Converts the bytes of a Parquet file, and returns those of others unchanged. The second value describes rows that
+/// could not be read.
+pub(super) async fn as_lines(bytes: Vec<u8>) -> Result<(Vec<u8>, Option<String>), String> {
+    if !is_parquet(&bytes) {
+        return Ok((bytes, None));
+    }
+    let read = load().await.map_err(|error| error.to_string())?;
+    let rows = read(bytes, LARGEST).map_err(|error| error.to_string())?;
+    Ok((rows.lines.into_bytes(), rows.loss))
+}
