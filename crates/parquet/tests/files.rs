@@ -1,5 +1,7 @@
 //! Files that pyarrow wrote (`fixtures/write.py`): every compression and type, and damaged ones.
 
+#![cfg(test)]
+
 use std::sync::Once;
 
 use proptest::prelude::*;
