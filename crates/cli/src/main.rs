@@ -45,7 +45,7 @@ Exit status:
   2  the command line is wrong, or the command could not do its work
   3  everything was written, but keys, tokens or passwords were found in it and not masked
 
-Colors are switched off by NO_COLOR and for output that is not a terminal.";
+Colours are switched off by NO_COLOR and for output that is not a terminal.";
 
 /// Serves environments for language agents; converts, checks, searches and publishes their trajectories.
 #[derive(Parser)]
