@@ -5,7 +5,7 @@
 //! members of a slime sample in their raw record instead.
 //!
 //! - `alignment`: how the values of a stream belong to tokens. `divide`: the boundaries of messages from the mask.
-//!   `streams`: the meaning of streams.
+//!   `streams`: the meaning of streams. `figures`: the summary of a record that is stored with the row of its episode.
 //!
 //! Invariants: the parts are in order; nothing is decoded, so no tokenizer is needed; a stream that fits no alignment is
 //! a misfit, and never shifted or cut.
@@ -13,11 +13,13 @@
 mod alignment;
 mod builder;
 mod divide;
+mod figures;
 mod streams;
 
 pub use alignment::Alignment;
 use alignment::widen;
 pub use builder::{LossMask, TokenRecordBuilder};
+pub use figures::TokenFigures;
 pub use streams::{DIFFERENCE, StreamKind};
 
 use std::ops::Range;

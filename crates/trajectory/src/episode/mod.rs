@@ -2,8 +2,10 @@
 //! metadata.
 
 pub mod details;
+mod ending_kind;
 
 pub use details::{Link, Relation, Rewards, Score, Source, StepDetails, StepError, Usage};
+pub use ending_kind::EndingKind;
 
 use std::sync::Arc;
 

@@ -22,11 +22,11 @@ use std::collections::BTreeMap;
 
 use volary_core::json::{Json, Object, Text};
 
-use crate::episode::{Ending, Episode, Score, TaskReference};
+use crate::episode::{EndingKind, Episode, Score, TaskReference};
 use crate::repetition::repeated_calls;
 use crate::result::outcome_failed;
 use crate::timeline;
-use crate::token_record::TokenCounts;
+use crate::token_record::{TokenCounts, TokenFigures, TokenRecord};
 
 /// The table row of an episode. Small: texts are shared with the episode.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +58,8 @@ pub struct Row {
     pub recorded_tokens: Option<u64>,
     /// The number of trained tokens among them.
     pub trained_tokens: Option<u64>,
+    /// Figures of the recorded tokens. `None` in rows of older versions.
+    pub token_figures: Option<Box<TokenFigures>>,
     /// The cost in US dollars.
     pub cost: Option<f64>,
     /// The duration in seconds.
@@ -66,6 +68,8 @@ pub struct Row {
     pub started: Option<f64>,
     /// The ending, in the source's term or as "done", "truncated", "crashed", "open".
     pub outcome: Text,
+    /// The ending in common terms. `None` in rows of older versions.
+    pub ending: Option<EndingKind>,
     /// The tags that the user assigned.
     pub tags: Vec<Text>,
     /// Texts and labels of its notes. Notes are stored elsewhere, so notes, labels and the verdict are filled in for
@@ -182,6 +186,10 @@ impl Row {
             },
             recorded_tokens: recorded.map(|counts| counts.tokens as u64),
             trained_tokens: recorded.and_then(|counts| Some(counts.trained? as u64)),
+            token_figures: recorded.and_then(|_| {
+                let record = TokenRecord::of(episode)?.ok()?;
+                Some(Box::new(TokenFigures::of(&record)))
+            }),
             cost: usage.cost,
             seconds: episode
                 .seconds
@@ -190,7 +198,8 @@ impl Row {
             outcome: episode
                 .outcome
                 .clone()
-                .unwrap_or_else(|| ending(&episode.ending).into()),
+                .unwrap_or_else(|| EndingKind::of(&episode.ending).word().into()),
+            ending: Some(EndingKind::of(&episode.ending)),
             tags,
             scores: episode.scores.clone(),
             metadata: short(&episode.metadata),
@@ -309,15 +318,6 @@ pub fn choices<'a>(
     found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     found.truncate(limit);
     found
-}
-
-fn ending(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Open => "open",
-        Ending::Done => "done",
-        Ending::Truncated { .. } => "truncated",
-        Ending::Crashed { .. } => "crashed",
-    }
 }
 
 fn text(text: &str) -> Cell<'_> {

@@ -4,7 +4,8 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 
 use super::Row;
-use crate::episode::{Score, TaskReference};
+use crate::episode::{EndingKind, Score, TaskReference};
+use crate::token_record::TokenFigures;
 
 impl Row {
     /// Serializes the row.
@@ -35,6 +36,11 @@ impl Row {
         put("tokens", self.tokens.map(count));
         put("recorded_tokens", self.recorded_tokens.map(count));
         put("trained_tokens", self.trained_tokens.map(count));
+        put(
+            "token_figures",
+            self.token_figures.as_deref().map(figures_to_json),
+        );
+        put("ending", self.ending.map(|ending| ending.word().into()));
         put("cost", self.cost.map(Json::from));
         put("seconds", self.seconds.map(Json::from));
         put("started", self.started.map(Json::from));
@@ -85,6 +91,8 @@ impl Row {
             tokens: whole("tokens"),
             recorded_tokens: whole("recorded_tokens"),
             trained_tokens: whole("trained_tokens"),
+            token_figures: value.get("token_figures").map(figures).map(Box::new),
+            ending: text("ending").and_then(|word| EndingKind::read(&word)),
             cost: number("cost"),
             seconds: number("seconds"),
             started: number("started"),
@@ -129,6 +137,40 @@ fn score(value: &Json) -> Option<Score> {
     })
 }
 
+fn figures_to_json(figures: &TokenFigures) -> Json {
+    let mut object = object!({
+        "prompt": (count(figures.prompt)),
+        "not_finite": (count(figures.not_finite))
+    });
+    let (low, high) = figures.advantage.unzip();
+    let numbers = [
+        ("entropy", figures.entropy),
+        ("divergence", figures.divergence),
+        ("mismatch", figures.mismatch),
+        ("lowest_advantage", low),
+        ("highest_advantage", high),
+    ];
+    for (key, value) in numbers {
+        if let Some(value) = value {
+            object.insert(key, value);
+        }
+    }
+    object.into()
+}
+
+fn figures(value: &Json) -> TokenFigures {
+    let number = |key: &str| value.get(key).and_then(Json::as_f64);
+    let whole = |key: &str| u64::try_from(value.get(key)?.as_i64()?).ok();
+    TokenFigures {
+        prompt: whole("prompt").unwrap_or_default(),
+        entropy: number("entropy"),
+        divergence: number("divergence"),
+        mismatch: number("mismatch"),
+        advantage: number("lowest_advantage").zip(number("highest_advantage")),
+        not_finite: whole("not_finite").unwrap_or_default(),
+    }
+}
+
 fn count(value: u64) -> Json {
     i64::try_from(value).unwrap_or(i64::MAX).into()
 }
@@ -165,6 +207,15 @@ mod tests {
             tokens: Some(120),
             recorded_tokens: Some(90),
             trained_tokens: Some(12),
+            token_figures: Some(Box::new(TokenFigures {
+                prompt: 30,
+                entropy: Some(0.5),
+                divergence: None,
+                mismatch: Some(0.25),
+                advantage: Some((-1.0, 1.0)),
+                not_finite: 2,
+            })),
+            ending: Some(EndingKind::Truncated),
             cost: Some(0.25),
             seconds: Some(1.5),
             started: Some(1.7e9),
