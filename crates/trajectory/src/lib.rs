@@ -15,6 +15,7 @@
 //! - [`timeline`]: the overview of an episode. [`table`]: episodes as rows. [`statistics`]: statistics of rewards.
 //! - [`result`]: the ending of an episode and its cause. [`repetition`]: repeated calls of an agent.
 //! - [`token_record`]: the tokens and the loss mask of an episode, divided among its messages.
+//! - [`training`]: training runs, from rows with steps: groups, steps and runs.
 //! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
 //! - [`annotations`]: notes about episodes.
 //! - [`share`]: encodes an episode's recipe as a link and decodes it.
@@ -47,10 +48,11 @@ pub mod table;
 pub mod time;
 pub mod timeline;
 pub mod token_record;
+pub mod training;
 
 pub use episode::{
-    Ending, Episode, Link, Outcome, Recipe, Relation, Rewards, Score, Source, StepDetails,
-    StepError, StepRecord, TaskReference, Usage, call_id,
+    Ending, EndingKind, Episode, Link, Outcome, Recipe, Relation, Rewards, Score, Source,
+    StepDetails, StepError, StepRecord, TaskReference, Usage, call_id,
 };
 pub use frames::{FrameHistory, FramePatch};
 pub use patch::PatchError;

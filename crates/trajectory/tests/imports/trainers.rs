@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use volary_core::json::Json;
 use volary_trajectory::Episode;
 use volary_trajectory::import::{ImportOutcome, InputFile, import};
+use volary_trajectory::table::Row;
 use volary_trajectory::token_record::TokenRecord;
+use volary_trajectory::training::advantage::AdvantageRule;
+use volary_trajectory::training::{Catalog, Measure, TrainingRun};
 
 use crate::{file, fixture};
 
@@ -616,4 +619,78 @@ fn annotations_fill_the_messages_that_they_cover() {
         lost.contains("4 values for 5 tokens") && lost.contains("1 annotation belong"),
         "{lost}"
     );
+}
+
+/// All files below a folder, with their paths from its parent.
+fn files_below(folder: &Path, parent: &Path, found: &mut Vec<InputFile>) {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            files_below(&path, parent, found);
+        } else {
+            found.push(InputFile {
+                name: Some(path.strip_prefix(parent).unwrap().display().to_string()),
+                bytes: std::fs::read(&path).unwrap(),
+            });
+        }
+    }
+}
+
+#[test]
+fn the_files_of_a_run_become_its_steps() {
+    let Some((folder, _)) = expected() else {
+        return println!("TRAJECTORIES_DIR is not set.");
+    };
+    let catalog = |name: &str| {
+        let mut files = Vec::new();
+        files_below(&folder.join(name), &folder, &mut files);
+        let episodes = import(&files).unwrap().episodes;
+        let rows: Vec<_> = episodes
+            .iter()
+            .map(|episode| std::sync::Arc::new(Row::of(episode, Vec::new())))
+            .collect();
+        Catalog::of(&rows)
+    };
+    let ids = |name: &str| {
+        let catalog = catalog(name);
+        let runs = catalog.runs.iter();
+        runs.map(|run| (run.id(), run.rows.len(), run.steps))
+            .collect::<Vec<_>>()
+    };
+    let run = |id: &str, rows, steps| (id.to_owned(), rows, steps);
+    assert_eq!(ids("slime"), [run("slime", 24, 3), run("eval:slime", 2, 1)]);
+    assert_eq!(
+        ids("nemo-rl"),
+        [run("nemo-rl", 16, 3), run("eval:nemo-rl", 3, 1)]
+    );
+    assert_eq!(ids("tinker"), [run("tinker", 24, 3)]);
+    let prime = ids("prime-rl");
+    assert!(
+        prime
+            .iter()
+            .any(|(id, _, steps)| id == "air-desk-grpo" && *steps == 3),
+        "{prime:?}"
+    );
+
+    let slime = catalog("slime");
+    let slime = TrainingRun::of(&slime.first().unwrap().rows, None);
+    assert_eq!(slime.steps.len(), 3);
+    for step in &slime.steps {
+        assert_eq!((step.samples.len(), step.group_count()), (8, 2));
+        for group in &step.groups {
+            let rule = AdvantageRule::of(&slime, group);
+            let expected = match group.is_uniform() {
+                true => AdvantageRule::NoSignal,
+                false => AdvantageRule::Standardized {
+                    is_of_samples: true,
+                },
+            };
+            assert_eq!(rule, expected, "step {}, {}", step.step, group.name());
+        }
+    }
+    for measure in [Measure::Length, Measure::Mismatch, Measure::Entropy] {
+        assert!(slime.measures.contains(&measure), "{measure:?}");
+    }
 }

@@ -1,0 +1,72 @@
+//! The figures of samples that are compared over steps.
+
+use volary_core::json::Text;
+
+/// A figure of a sample.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measure {
+    /// The reward that counts.
+    Reward,
+    /// A part of the reward, or another score, by its name.
+    Part(Text),
+    /// The number of tokens of the response.
+    Length,
+    /// The number of turns.
+    Turns,
+    /// Trained tokens as a share of all tokens.
+    TrainedShare,
+    /// The mean entropy over trained tokens.
+    Entropy,
+    /// The mean divergence over trained tokens.
+    Divergence,
+    /// The mean absolute difference of the log-probabilities of trainer and sampler.
+    Mismatch,
+}
+
+impl Measure {
+    /// The measures that every run may have, in the order of display. Parts come after the reward.
+    pub const FIXED: [Measure; 7] = [
+        Measure::Reward,
+        Measure::Length,
+        Measure::Turns,
+        Measure::TrainedShare,
+        Measure::Entropy,
+        Measure::Divergence,
+        Measure::Mismatch,
+    ];
+
+    /// The name for display.
+    pub fn name(&self) -> &str {
+        match self {
+            Measure::Reward => "Reward",
+            Measure::Part(name) => name,
+            Measure::Length => "Response tokens",
+            Measure::Turns => "Turns",
+            Measure::TrainedShare => "Trained share",
+            Measure::Entropy => "Entropy",
+            Measure::Divergence => "KL",
+            Measure::Mismatch => "Mismatch",
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub fn about(&self) -> &'static str {
+        match self {
+            Measure::Reward => "The reward of a sample.",
+            Measure::Part(_) => "A part of the reward, or another score of a sample.",
+            Measure::Length => "The number of tokens after the prompt.",
+            Measure::Turns => "The number of turns of the agent.",
+            Measure::TrainedShare => "Trained tokens as a share of all tokens.",
+            Measure::Entropy => "The mean entropy over the trained tokens of a sample.",
+            Measure::Divergence => "The mean KL estimate over the trained tokens of a sample.",
+            Measure::Mismatch => {
+                "The mean absolute difference of the log-probabilities of trainer and sampler, over the trained tokens of a sample."
+            }
+        }
+    }
+
+    /// Whether it is a share of 1.
+    pub fn is_share(&self) -> bool {
+        *self == Measure::TrainedShare
+    }
+}

@@ -1,0 +1,140 @@
+//! What the row of an episode says about it as a sample of a training run.
+
+use std::sync::Arc;
+
+use volary_core::json::{Json, Text};
+
+use super::measure::Measure;
+use super::run::RewardChoice;
+use crate::episode::EndingKind;
+use crate::table::Row;
+
+/// A sample: an episode at a step of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    pub row: Arc<Row>,
+    pub step: i64,
+    /// The group within the step: its number or id in the file, otherwise the task. `None` if the file names neither.
+    pub group: Option<Text>,
+    /// The reward that counts. It may be NaN; `None` if there is none.
+    pub reward: Option<f64>,
+}
+
+/// The training step of a row; `None` if it is no sample of a training run.
+pub fn step_of(row: &Row) -> Option<i64> {
+    let number = |key: &str| {
+        let value = row.metadata.get(key)?;
+        match value {
+            Json::Text(text) => text.parse().ok(),
+            value => value.as_i64().or_else(|| {
+                let number = value.as_f64()?;
+                (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64)
+            }),
+        }
+    };
+    number("step").or_else(|| number("iteration"))
+}
+
+/// Whether a row is of an evaluation during training.
+pub fn is_evaluation(row: &Row) -> bool {
+    let split = row.metadata.get("split").and_then(Json::as_text);
+    split.is_some_and(|split| matches!(&**split, "eval" | "val" | "validation" | "test"))
+}
+
+impl Sample {
+    /// The sample of a row; `None` without a step.
+    pub fn of(row: &Arc<Row>, choice: &RewardChoice) -> Option<Sample> {
+        let step = step_of(row)?;
+        let group = row.metadata.get("group").filter(|group| !group.is_null());
+        let group = group.map(|group| Text::from(group.to_display()));
+        let task = row.task.as_ref().map(|task| task.id.clone());
+        let reward = match choice {
+            RewardChoice::Whole => row.reward,
+            RewardChoice::Part(name) => part(row, name),
+        };
+        Some(Sample {
+            row: Arc::clone(row),
+            step,
+            group: group.or(task).filter(|group| !group.is_empty()),
+            reward,
+        })
+    }
+
+    /// The number or id in its file, otherwise the name of the episode.
+    pub fn label(&self) -> String {
+        let sample = self.row.metadata.get("sample");
+        match sample.filter(|sample| !sample.is_null()) {
+            Some(sample) => sample.to_display(),
+            None if self.row.name.trim().is_empty() => self.row.id.to_string(),
+            None => self.row.name.to_string(),
+        }
+    }
+
+    /// The value of a measure. NaN is a value; `None` is none.
+    pub fn value(&self, measure: &Measure) -> Option<f64> {
+        let row = &self.row;
+        let figures = row.token_figures.as_deref();
+        match measure {
+            Measure::Reward => self.reward,
+            Measure::Part(name) => part(row, name),
+            Measure::Length => {
+                let prompt = figures?.prompt;
+                Some(row.recorded_tokens?.saturating_sub(prompt) as f64)
+            }
+            Measure::Turns => (row.steps > 0).then_some(row.steps as f64),
+            Measure::TrainedShare => {
+                let all = row.recorded_tokens.filter(|all| *all > 0)?;
+                Some(row.trained_tokens? as f64 / all as f64)
+            }
+            Measure::Entropy => figures?.entropy,
+            Measure::Divergence => figures?.divergence,
+            Measure::Mismatch => figures?.mismatch,
+        }
+    }
+
+    /// The lowest and the highest advantage: of its tokens, otherwise the one of the sample.
+    pub fn advantage(&self) -> Option<(f64, f64)> {
+        let figures = self.row.token_figures.as_deref();
+        let of_tokens = figures.and_then(|figures| figures.advantage);
+        of_tokens.or_else(|| {
+            let value = self.row.metadata.get("advantage")?.as_f64()?;
+            Some((value, value))
+        })
+    }
+
+    /// How it ended. Rows of older versions say it in the term of their source only.
+    pub fn ending(&self) -> EndingKind {
+        if let Some(ending) = self.row.ending {
+            return ending;
+        }
+        let outcome = self.row.outcome.to_lowercase();
+        match outcome.rsplit('.').next().unwrap_or_default() {
+            "truncated" | "length" => EndingKind::Truncated,
+            "aborted" | "failed" | "crashed" | "error" | "timeout" => EndingKind::Crashed,
+            "done" | "completed" | "stop" => EndingKind::Done,
+            _ => EndingKind::Open,
+        }
+    }
+
+    /// The number of policies that it was sampled from; `None` if the file does not say.
+    pub fn policies(&self) -> Option<usize> {
+        let versions = self.row.metadata.get("weight_versions")?.as_list()?;
+        let mut names: Vec<String> = versions.iter().map(Json::to_display).collect();
+        names.sort();
+        names.dedup();
+        (!names.is_empty()).then_some(names.len())
+    }
+}
+
+/// A numeric score of a row. A truth value counts as 1 or 0.
+pub(super) fn part(row: &Row, name: &str) -> Option<f64> {
+    let score = row.scores.iter().find(|score| *score.name == *name)?;
+    number(&score.value)
+}
+
+pub(super) fn number(value: &Json) -> Option<f64> {
+    match value {
+        Json::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        value => value.as_f64(),
+    }
+}
