@@ -31,6 +31,8 @@ pub struct Catalog {
 #[derive(Clone, Debug, Default)]
 pub struct CatalogBuilder {
     found: BTreeMap<(bool, Origin), Found>,
+    /// The path of the last row and what follows from it: rows of a file are neighbours.
+    last: Option<(Text, Origin)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -50,12 +52,26 @@ impl CatalogBuilder {
     /// Adds a row; one without a step is skipped.
     pub fn add(&mut self, row: &Arc<Row>) {
         let Some(step) = step_of(row) else { return };
-        let found = self
-            .found
-            .entry((is_evaluation(row), Origin::of(row)))
-            .or_default();
+        let origin = self.origin(row);
+        let key = (is_evaluation(row), origin);
+        let found = self.found.entry(key).or_default();
         found.rows.push(Arc::clone(row));
         found.steps.insert(step);
+    }
+
+    fn origin(&mut self, row: &Row) -> Origin {
+        if let Some(named) = Origin::named(row) {
+            return named;
+        }
+        let path = row.run.clone().unwrap_or_default();
+        match &self.last {
+            Some((last, origin)) if *last == path => origin.clone(),
+            _ => {
+                let origin = Origin::of_path(&path);
+                self.last = Some((path, origin.clone()));
+                origin
+            }
+        }
     }
 
     /// Returns the runs. Files of a folder are several runs only if at least two of them have several steps each:

@@ -3,7 +3,7 @@
 //!
 //! - [`catalog`]: the runs among rows; [`run_name`] says to which run a row belongs. [`sample`]: what a row says of a
 //!   sample. [`measure`]: the figures that are compared. [`run`]: a run with its steps and groups. [`spread`]: the
-//!   distribution of a figure. [`advantage`]: whether advantages follow from rewards. [`tasks`]: tasks over steps.
+//!   distribution of a figure. [`series`]: curves over steps. [`advantage`]: whether advantages follow from rewards. [`tasks`]: tasks over steps.
 //!
 //! Invariants: a missing reward is not 0; NaN and infinite values are counted and are in no mean; samples are in the
 //! order of step, group and sample, whatever the order of the rows.
@@ -14,6 +14,7 @@ pub mod measure;
 pub mod run;
 mod run_name;
 pub mod sample;
+pub mod series;
 pub mod spread;
 pub mod tasks;
 
@@ -21,4 +22,5 @@ pub use catalog::{Catalog, RunRows};
 pub use measure::Measure;
 pub use run::{RewardChoice, SampleGroup, StepSummary, TrainingRun};
 pub use sample::Sample;
+pub use series::{Series, SeriesPoint};
 pub use spread::{Histogram, Spread};

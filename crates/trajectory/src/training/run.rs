@@ -127,6 +127,11 @@ impl StepSummary {
         share(self.truncated, self.samples.len())
     }
 
+    /// The share of samples that were aborted, failed or crashed.
+    pub fn aborted_share(&self) -> f64 {
+        share(self.aborted, self.samples.len())
+    }
+
     /// The share of groups without variance; `None` without groups of several scored samples.
     pub fn uniform_share(&self) -> Option<f64> {
         let can_vary = |group: &&SampleGroup| group.key.is_some() && group.reward.count > 1;

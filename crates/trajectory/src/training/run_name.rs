@@ -59,19 +59,18 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    pub(super) fn of(row: &Row) -> Origin {
-        let run = row.metadata.get("run").filter(|run| !run.is_null());
-        let named = match run {
-            Some(Json::Object(run)) => run.get("name").or_else(|| run.get("id")).cloned(),
-            other => other.cloned(),
+    /// The run that the source of a row names.
+    pub(super) fn named(row: &Row) -> Option<Origin> {
+        let run = row.metadata.get("run").filter(|run| !run.is_null())?;
+        let name = match run {
+            Json::Object(run) => run.get("name").or_else(|| run.get("id"))?,
+            other => other,
         };
-        if let Some(name) = named
-            .map(|name| name.to_display())
-            .filter(|name| !name.is_empty())
-        {
-            return Origin::Named(name.into());
-        }
-        let path = row.run.as_deref().unwrap_or_default();
+        let name = name.to_display();
+        (!name.is_empty()).then(|| Origin::Named(name.into()))
+    }
+
+    pub(super) fn of_path(path: &str) -> Origin {
         let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
         let mut folders: Vec<&str> = folders.split('/').filter(|name| !name.is_empty()).collect();
         while folders
@@ -112,11 +111,7 @@ mod tests {
     use super::*;
 
     fn origin(path: &str) -> (String, String) {
-        let row = Row {
-            run: Some(path.into()),
-            ..Row::default()
-        };
-        match Origin::of(&row) {
+        match Origin::of_path(path) {
             Origin::File { folder, stem } => (folder.to_string(), stem.to_string()),
             Origin::Named(name) => (name.to_string(), String::new()),
         }
@@ -153,6 +148,6 @@ mod tests {
             metadata: object!({ "run": { "id": "run-1", "name": "desk" } }),
             ..Row::default()
         };
-        assert_eq!(Origin::of(&row), Origin::Named("desk".into()));
+        assert_eq!(Origin::named(&row), Some(Origin::Named("desk".into())));
     }
 }
