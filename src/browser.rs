@@ -10,6 +10,7 @@
 //! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
 //!   what only one tab may hold at a time.
 //! - [`http`]: requests to models and servers; [`event_source`]: events of the page's own server; [`network`]: what the browser knows about the network.
+//! - [`language_model`]: the model built into the browser.
 //! - [`parent_window`]: messages to and from the page around a frame.
 //! - [`code_editor`]: the code editor, CodeMirror; [`python_frame`]: the sandboxed frame in which Python runs;
 //!   [`python_port`]: requests to it.
@@ -29,6 +30,7 @@ pub mod first_interaction;
 pub mod full_screen;
 pub mod http;
 pub mod keys;
+pub mod language_model;
 pub mod lazy;
 pub mod location;
 pub mod network;

@@ -41,7 +41,7 @@ fn tries(
     let buttons = exchanges.iter().enumerate().map(|(place, exchange)| {
         let reply = exchange.as_ref().map(|exchange| &exchange.reply);
         let outcome = match reply {
-            Ok(Some(reply)) => reply.status.to_string(),
+            Ok(Some(reply)) => status_text(reply.status),
             Ok(None) => "no response".to_owned(),
             Err(_) => "unreadable".to_owned(),
         };
@@ -74,7 +74,11 @@ fn unreadable(error: KeptError) -> AnyView {
 }
 
 fn exchange_view(exchange: &Exchange) -> AnyView {
-    let curl = exchange.to_curl();
+    // A call of the browser's own model has no address.
+    let curl = exchange.url.starts_with("http").then(|| {
+        let curl = exchange.to_curl();
+        view! { <CopyButton text=move || curl.clone() label="Copy as curl"/> }
+    });
     let body = exchange.body.clone();
     let sent = exchange.headers.iter();
     let sent = sent.map(|(name, value)| (name.to_string(), value.to_string()));
@@ -82,7 +86,7 @@ fn exchange_view(exchange: &Exchange) -> AnyView {
         <section aria-label="Request">
             <div class="inspector-head">
                 <h3>{"Request"}</h3>
-                <CopyButton text=move || curl.clone() label="Copy as curl"/>
+                {curl}
                 <CopyButton text=move || body.to_string() label="Copy body"/>
             </div>
             <p class="inspector-line">
@@ -123,7 +127,7 @@ fn reply_view(exchange: &Exchange) -> AnyView {
             <CopyButton text=move || body.to_string() label="Copy response"/>
         </div>
         <p class="inspector-line">
-            <span class=badge>{reply.status.to_string()}</span>
+            <span class=badge>{status_text(reply.status)}</span>
             <span class="faint">{facts.join(" · ")}</span>
         </p>
         {headers(received.into_iter())}
@@ -131,6 +135,14 @@ fn reply_view(exchange: &Exchange) -> AnyView {
         {body_view(&reply.body)}
     }
     .into_any()
+}
+
+/// The HTTP status; 0 stands for a failed call of the browser's own model.
+fn status_text(status: u16) -> String {
+    match status {
+        0 => "failed".to_owned(),
+        status => status.to_string(),
+    }
 }
 
 fn cut_note(reply: &KeptReply) -> Option<impl IntoView + use<>> {

@@ -18,11 +18,11 @@ use volary_agent::model::{
     ModelRequest, Reply,
 };
 use volary_connectivity::{Cause, Silence};
-use volary_core::json::Text;
+use volary_core::json::{Text, to_json};
 
 use super::{Saved, rollout};
 use crate::browser::http::{self, HttpError};
-use crate::browser::{self, network, timers};
+use crate::browser::{self, language_model, network, timers};
 
 /// The connection to use, and its timeouts.
 #[derive(Clone)]
@@ -285,6 +285,9 @@ async fn exchanged(
         attempt,
         exchange: &exchange,
     });
+    if !connection.kind.has_server() {
+        return called(ask, exchange, heard).await;
+    }
     let started = timers::now();
     let mut response = match http::send(&outgoing(&http), ask.silence).await {
         Ok(response) => response,
@@ -352,6 +355,40 @@ async fn exchanged(
             partial,
             ..Unanswered::of_reply(error, exchange)
         })),
+    }
+}
+
+/// Calls the browser's built-in model with the body of the request. The reply is recorded as if it came from a server,
+/// with the status 0 if the call failed.
+async fn called(
+    ask: &Ask<'_>,
+    mut exchange: Exchange,
+    heard: &mut dyn FnMut(Progress<'_>),
+) -> Result<Asked, Box<Unanswered>> {
+    let limit = ask.silence.before;
+    let started = timers::now();
+    let called = language_model::prompt(&exchange.body, limit).await;
+    exchange.timing.latency = timers::now() - started;
+    let Ok(reply) = called else {
+        let seconds = u32::try_from(limit.as_secs()).unwrap_or(u32::MAX);
+        let error = ModelError::Silent { seconds };
+        return Err(Box::new(Unanswered::of_reply(error, exchange)));
+    };
+    // Texts and numbers always serialize.
+    let body = to_json(&reply).unwrap_or_default();
+    let mut keeping = Keeping::default();
+    keeping.push(body.to_compact_text().as_bytes());
+    let status = if reply.error.is_none() { 200 } else { 0 };
+    exchange.reply = Some(keeping.finish(status, "application/json", &ask.key));
+    match ask.connection.provider().read(&body) {
+        Ok(answer) => {
+            let text = answer.text.clone().map(Delta::Text);
+            let usage = answer.usage.map(Delta::Usage);
+            let deltas: Vec<Delta> = text.into_iter().chain(usage).collect();
+            heard(Progress::Deltas(&deltas));
+            Ok(Asked { answer, exchange })
+        }
+        Err(error) => Err(Box::new(Unanswered::of_reply(error, exchange))),
     }
 }
 

@@ -25,7 +25,9 @@ pub fn read<T>(look: impl FnOnce(&Prices) -> T) -> T {
 /// Whether the cost of a response will be known, from the table or from the provider.
 pub fn has_price(connection: &Connection) -> bool {
     let preset = connection.preset();
-    preset.is_some_and(|preset| preset.name == "OpenRouter")
+    // A model in the browser costs nothing, and says so.
+    !connection.kind.has_server()
+        || preset.is_some_and(|preset| preset.name == "OpenRouter")
         || untrack(|| read(|prices| prices.cost(&connection.model, &Usage::default()).is_some()))
 }
 

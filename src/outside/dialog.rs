@@ -170,7 +170,10 @@ fn RoleQuestion(
     let candidates = StoredValue::new(candidates);
     let address = move || {
         let saved = candidates.with_value(|list| find(list, &chosen.get()).cloned());
-        saved.map(|saved| inert(&saved.connection.base_url))
+        saved.map(|saved| match saved.connection.kind.has_server() {
+            true => inert(&saved.connection.base_url),
+            false => inert("It runs on this device; nothing is sent."),
+        })
     };
     let allow = move |_| {
         let saved = candidates.with_value(|list| find(list, &chosen.get_untracked()).cloned());

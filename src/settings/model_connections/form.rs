@@ -7,6 +7,7 @@ use volary_agent::model::{ApiKey, Connection, ProviderKind};
 use volary_core::json::Text;
 
 use super::super::section::{InsecurePage, KeyHelp, LinkAway, stays_with};
+use super::built_in::BuiltInFields;
 use super::generate::GenerateFields;
 use super::names::ModelField;
 use super::trial::{TestButton, TestResult};
@@ -19,15 +20,21 @@ use crate::secrets::{self, Keeping};
 /// The **Model connection** group.
 #[component]
 pub(super) fn ConnectionForm(editor: Editor) -> impl IntoView {
+    let has_server = Memo::new(move |_| editor.shown().connection.kind.has_server());
     view! {
         <fieldset class="connection-form">
             <legend>{"Model connection"}</legend>
             <NameField editor/>
             <ProviderField editor/>
-            <BaseUrlField editor/>
-            <ModelField editor/>
-            <GenerateFields editor/>
-            <KeyField editor/>
+            <Show
+                when=move || has_server.get()
+                fallback=move || view! { <BuiltInFields editor/> }
+            >
+                <BaseUrlField editor/>
+                <ModelField editor/>
+                <GenerateFields editor/>
+                <KeyField editor/>
+            </Show>
             <div class="button-row">
                 <TestButton editor/>
                 <span class={"stretch"}></span>
@@ -87,14 +94,16 @@ fn NameField(editor: Editor) -> impl IntoView {
 
 #[component]
 fn ProviderField(editor: Editor) -> impl IntoView {
-    let (near, far): (Vec<_>, Vec<_>) = PRESETS.iter().partition(|preset| is_near(preset));
+    let (served, built_in): (Vec<_>, Vec<_>) =
+        PRESETS.iter().partition(|preset| preset.kind.has_server());
+    let (near, far): (Vec<_>, Vec<_>) = served.into_iter().partition(|preset| is_near(preset));
     let options = |presets: Vec<&'static Preset>| {
         let options = presets.into_iter();
         options
             .map(|preset| view! { <option value=preset.name>{preset.name}</option> })
             .collect_view()
     };
-    let (near, far) = (options(near), options(far));
+    let (built_in, near, far) = (options(built_in), options(near), options(far));
     let formats = ProviderKind::ALL.into_iter().map(|kind| {
         let value = format!("{OTHER}{}", kind.provider().name());
         view! { <option value=value>{format!("Other, speaks {}", kind.title())}</option> }
@@ -109,6 +118,7 @@ fn ProviderField(editor: Editor) -> impl IntoView {
                 on:change=move |event| choose_provider(editor, &event_target_value(&event))
             >
                 <optgroup label="Providers">{far}</optgroup>
+                <optgroup label="In this browser">{built_in}</optgroup>
                 <optgroup label="On your computer or network">{near}</optgroup>
                 <optgroup label="Other server">{formats}</optgroup>
             </select>

@@ -3,6 +3,7 @@
 //! Input is applied on blur. Without any connection the form shows a draft, which becomes a connection with the first
 //! change.
 
+mod built_in;
 mod form;
 mod generate;
 mod names;
@@ -203,7 +204,8 @@ fn badges(saved: &Saved) -> impl IntoView + use<> {
         let default = all.default_one();
         all.list().len() > 1 && default.is_some_and(|default| default.id == saved.id)
     });
-    let wants_key = saved.preset.is_none_or(|preset| preset.key_url.is_some());
+    let wants_key = saved.connection.kind.has_server()
+        && saved.preset.is_none_or(|preset| preset.key_url.is_some());
     let lacks_key = wants_key && !saved.has_key();
     view! {
         {is_default.then(|| view! { <span class="badge good">"default"</span> })}

@@ -282,6 +282,7 @@ fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> 
         spent.add_answer(Some(usage), cost);
         time.push_str(&format!("; {} tokens", spent.tokens));
         time.push_str(&match cost {
+            Some(_) if !saved.connection.kind.has_server() => ", at no cost".to_owned(),
             Some(cost) => format!(", ${cost:.6}"),
             None => ", price unknown".to_owned(),
         });

@@ -23,7 +23,7 @@ pub struct Connection {
     /// The wire format.
     #[serde(rename = "provider")]
     pub kind: ProviderKind,
-    /// The base URL of the API, without a trailing slash.
+    /// The base URL of the API, without a trailing slash; empty without a server.
     #[serde(default)]
     pub base_url: Text,
     #[serde(default)]
@@ -83,11 +83,13 @@ impl Connection {
         if self.name.trim().is_empty() {
             return Err(ConnectionError::NoName);
         }
-        if self.base_url.contains(['?', '#', '@']) {
-            return Err(ConnectionError::TooMuchInAddress);
-        }
-        if self.address().is_none() {
-            return Err(ConnectionError::NotAnAddress);
+        if self.kind.has_server() {
+            if self.base_url.contains(['?', '#', '@']) {
+                return Err(ConnectionError::TooMuchInAddress);
+            }
+            if self.address().is_none() {
+                return Err(ConnectionError::NotAnAddress);
+            }
         }
         if self.model.trim().is_empty() {
             return Err(ConnectionError::NoModel);
@@ -135,7 +137,10 @@ fn tidy_base(base: &str, kind: ProviderKind) -> &str {
     let versions: &[&str] = match kind {
         ProviderKind::Anthropic | ProviderKind::Sglang => &["/v1"],
         ProviderKind::Gemini => &["/v1beta", "/v1"],
-        ProviderKind::OpenAiChat | ProviderKind::OpenAiResponses | ProviderKind::Mistral => &[],
+        ProviderKind::OpenAiChat
+        | ProviderKind::OpenAiResponses
+        | ProviderKind::Mistral
+        | ProviderKind::PromptApi => &[],
     };
     base.get(..without(base, versions)).unwrap_or(base)
 }

@@ -3,6 +3,8 @@
 use volary_core::json::Text;
 use volary_core::message::MalformedMessageError;
 
+use super::prompt_api::BuiltInError;
+
 /// Why there is no answer. Texts contain no key: messages of providers are redacted before they get here
 /// (see [`ApiKey::redact`](super::ApiKey::redact)).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -73,6 +75,9 @@ pub enum ModelError {
         /// The reason, if given.
         reason: Text,
     },
+    /// The model built into the browser did not answer.
+    #[error(transparent)]
+    BuiltIn(BuiltInError),
     /// The answer is not an action.
     #[error(transparent)]
     NoAction(#[from] MalformedMessageError),
@@ -90,6 +95,7 @@ impl ModelError {
             }
             ModelError::Reported { transient, .. } => *transient && !self.is_out_of_credit(),
             ModelError::Cut | ModelError::Unreachable { .. } | ModelError::Silent { .. } => true,
+            ModelError::BuiltIn(error) => error.is_transient(),
             ModelError::Malformed { .. }
             | ModelError::TooLarge { .. }
             | ModelError::TokenLimit

@@ -8,6 +8,7 @@
 //! - [`history`]: messages as turns that every provider accepts.
 //! - [`sse`]: server-sent events; [`reply`]: decodes a reply's bytes to deltas and the answer.
 //! - [`openai_chat`], [`openai_responses`], [`anthropic`], [`gemini`], [`mistral`], [`sglang`]: the providers.
+//! - [`prompt_api`]: the model built into the browser, which is called instead of a server.
 //! - [`parameter_fallback`]: parameters to drop when a model rejects a request.
 //!
 //! Above it:
@@ -34,6 +35,7 @@ pub mod openai_chat;
 pub mod openai_responses;
 pub mod parameter_fallback;
 pub mod price;
+pub mod prompt_api;
 pub mod provider;
 pub mod redactor;
 pub mod reply;

@@ -5,7 +5,7 @@ use volary_core::json::{Json, Text};
 
 use super::sse::SseEvent;
 use super::{Answer, ApiKey, Delta, HttpRequest, ModelError, ModelRequest};
-use super::{anthropic, gemini, mistral, openai_chat, openai_responses, sglang};
+use super::{anthropic, gemini, mistral, openai_chat, openai_responses, prompt_api, sglang};
 
 /// The wire formats, stored by the names of their codecs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -28,10 +28,13 @@ pub enum ProviderKind {
     /// SGLang's `/generate`: text and tokens instead of messages.
     #[serde(rename = "sglang")]
     Sglang,
+    /// The model built into the browser: a call of the page instead of a request.
+    #[serde(rename = "prompt-api")]
+    PromptApi,
 }
 
 impl ProviderKind {
-    /// All wire formats, in display order.
+    /// The wire formats of servers, in display order.
     pub const ALL: [ProviderKind; 6] = [
         ProviderKind::OpenAiChat,
         ProviderKind::OpenAiResponses,
@@ -41,10 +44,15 @@ impl ProviderKind {
         ProviderKind::Sglang,
     ];
 
-    /// The wire format with this codec name.
+    /// The server's wire format with this codec name.
     pub fn from_name(name: &str) -> Option<ProviderKind> {
         let mut kinds = ProviderKind::ALL.into_iter();
         kinds.find(|kind| kind.provider().name() == name)
+    }
+
+    /// Whether requests go to a server, which has an address, may want a key, and has models to choose from.
+    pub const fn has_server(self) -> bool {
+        !matches!(self, ProviderKind::PromptApi)
     }
 
     /// The display name.
@@ -56,6 +64,7 @@ impl ProviderKind {
             ProviderKind::Gemini => "Google Gemini",
             ProviderKind::Mistral => "Mistral",
             ProviderKind::Sglang => "SGLang /generate",
+            ProviderKind::PromptApi => "Prompt API",
         }
     }
 
@@ -68,6 +77,7 @@ impl ProviderKind {
             ProviderKind::Gemini => &gemini::Gemini,
             ProviderKind::Mistral => &mistral::Mistral,
             ProviderKind::Sglang => &sglang::Sglang,
+            ProviderKind::PromptApi => &prompt_api::PromptApi,
         }
     }
 }

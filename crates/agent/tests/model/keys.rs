@@ -61,6 +61,8 @@ fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
             (ProviderKind::Sglang, _) => {
                 json!({"text": (so_far.as_str()), "meta_info": {"finish_reason": null}})
             }
+            // It has no server, so no stream and no key.
+            (ProviderKind::PromptApi, _) => Json::Null,
             (ProviderKind::Gemini, place) => {
                 let thought = matches!(place, Where::Thinking);
                 json!({"candidates": [{"index": 0, "content": {"parts": [{"text": (piece), "thought": (thought)}]}}]})

@@ -2,7 +2,7 @@
 //!
 //! The models are suggestions as of November 2026; where the provider has a list of models, that list is authoritative.
 
-use crate::model::ProviderKind;
+use crate::model::{ProviderKind, prompt_api};
 
 /// A preset of a provider.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Preset {
     pub name: &'static str,
     /// Its wire format.
     pub kind: ProviderKind,
-    /// The base URL.
+    /// The base URL; empty without a server.
     pub base_url: &'static str,
     /// The page where keys are created; `None` if the provider has no keys.
     pub key_url: Option<&'static str>,
@@ -24,7 +24,7 @@ pub struct Preset {
 }
 
 /// In the order of display.
-pub static PRESETS: [Preset; 16] = [
+pub static PRESETS: [Preset; 17] = [
     Preset {
         name: "OpenAI",
         kind: ProviderKind::OpenAiResponses,
@@ -177,6 +177,15 @@ pub static PRESETS: [Preset; 16] = [
         base_url: "http://localhost:4000/v1",
         key_url: None,
         models: &[],
+        note: "",
+        allow: "",
+    },
+    Preset {
+        name: "Built into the browser (Chrome)",
+        kind: ProviderKind::PromptApi,
+        base_url: "",
+        key_url: None,
+        models: &[prompt_api::MODEL],
         note: "",
         allow: "",
     },

@@ -53,6 +53,8 @@ pub enum Trouble {
     Interrupted,
     /// Messages cannot be rendered as a prompt, or the answer cannot be converted to tokens.
     Rollout,
+    /// The model built into the browser cannot be used, or failed.
+    BuiltIn,
     /// The model's answer is not an action.
     NoAction,
 }

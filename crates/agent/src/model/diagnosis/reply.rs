@@ -21,6 +21,7 @@ pub fn of_error(connection: &Connection, has_key: bool, error: &ModelError) -> D
         Trouble::Unreachable => format!("{name} cannot be reached."),
         Trouble::Interrupted => "The response was cut off.".to_owned(),
         Trouble::Rollout => format!("The rollout with {name} stopped."),
+        Trouble::BuiltIn => "The browser's built-in model did not answer.".to_owned(),
         _ => "The model's response is not a valid action.".to_owned(),
     };
     Diagnosis {
@@ -51,6 +52,7 @@ fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
         ModelError::Unreachable { .. } => return Trouble::Unreachable,
         ModelError::Cut | ModelError::Silent { .. } => return Trouble::Interrupted,
         ModelError::Rollout { .. } => return Trouble::Rollout,
+        ModelError::BuiltIn(_) => return Trouble::BuiltIn,
         _ => return Trouble::NoAction,
     };
     let words = format!("{message} {}", code.as_deref().unwrap_or("")).to_lowercase();
@@ -108,6 +110,9 @@ fn status_of_word(word: &str, is_transient: bool) -> u16 {
 }
 
 fn remedy(connection: &Connection, trouble: Trouble, error: &ModelError) -> String {
+    if let ModelError::BuiltIn(error) = error {
+        return error.remedy().to_owned();
+    }
     let key_page = connection.preset().and_then(|preset| preset.key_url);
     match trouble {
         Trouble::WrongKey | Trouble::NoKey => match key_page {
