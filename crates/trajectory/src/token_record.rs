@@ -6,21 +6,35 @@
 //!
 //! - `alignment`: how the values of a stream belong to tokens. `divide`: the boundaries of messages from the mask.
 //!   `streams`: the meaning of streams. `figures`: the summary of a record that is stored with the row of its episode.
+//! - `checks`: whether the right tokens are trained, and whether values and texts fit. `sections`: the turns as the
+//!   marks of the template show them. `vocabulary`: what both need of a tokenizer.
+//! - `extremes`: tokens worth looking at. `readout`: a token in figures. `trained_text`: what was trained on.
 //!
 //! Invariants: the parts are in order; nothing is decoded, so no tokenizer is needed; a stream that fits no alignment is
 //! a misfit, and never shifted or cut.
 
 mod alignment;
 mod builder;
+mod checks;
 mod divide;
+mod extremes;
 mod figures;
+mod readout;
+mod sections;
 mod streams;
+mod trained_text;
+mod vocabulary;
 
 pub use alignment::Alignment;
 use alignment::widen;
 pub use builder::{LossMask, TokenRecordBuilder};
+pub use checks::{CheckKind, TokenCheck, Verdict, checks};
+pub use extremes::Extreme;
 pub use figures::TokenFigures;
+pub use readout::{Clip, Readout};
 pub use streams::{DIFFERENCE, StreamKind};
+pub use trained_text::{TrainedPiece, gap_words, joined, trained_text};
+pub use vocabulary::Vocabulary;
 
 use std::ops::Range;
 use std::sync::Arc;

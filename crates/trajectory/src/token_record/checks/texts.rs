@@ -1,0 +1,359 @@
+//! Whether tokens and texts belong together.
+
+use std::ops::Range;
+
+use volary_core::{AnyMessage, TokenId};
+
+use super::super::TokenRecord;
+use super::super::sections::Section;
+use super::super::vocabulary::Vocabulary;
+use super::{CheckKind, TokenCheck, Verdict, plural};
+use crate::episode::Episode;
+
+const NO_TOKENIZER: &str = "The texts of tokens are unknown. Open the model's tokenizer file.";
+const OTHER: &str = "This seems to be another model's tokenizer.";
+/// The number of characters of an excerpt.
+const EXCERPT: usize = 32;
+
+pub(super) fn messages(
+    episode: &Episode,
+    record: &TokenRecord,
+    vocabulary: Option<&dyn Vocabulary>,
+) -> TokenCheck {
+    let kind = CheckKind::Messages;
+    let Some(vocabulary) = vocabulary else {
+        return TokenCheck::unknown(kind, NO_TOKENIZER);
+    };
+    let (mut compared, mut places) = (0, Vec::new());
+    let mut first = None;
+    let mut from = (0, 0);
+    for part in &record.parts {
+        let ids = record.strip.ids().get(part.range.clone());
+        let Some(bytes) = ids.and_then(|ids| vocabulary.bytes(ids)) else {
+            let words = format!("The tokenizer lacks a token of this episode. {OTHER}");
+            return TokenCheck::unknown(kind, words);
+        };
+        let spelled = String::from_utf8_lossy(&bytes);
+        let mut cursor = 0;
+        for (step, place, message) in messages_of(episode, from, (part.step, part.message)) {
+            let body = message.body();
+            let text = body.content_or_empty().trim();
+            // A message after the last call of the model has no tokens.
+            if text.is_empty() || body.content_is_json_str || part.range.is_empty() {
+                continue;
+            }
+            compared += 1;
+            let rest = spelled.get(cursor..).unwrap_or_default();
+            match find(rest, text) {
+                Some(end) => cursor += end,
+                None => {
+                    let (at, common) = nearest(rest, text);
+                    let token = token_at(
+                        part.range.clone(),
+                        record.strip.ids(),
+                        vocabulary,
+                        cursor + at,
+                    );
+                    places.push(token);
+                    first.get_or_insert_with(|| {
+                        let read = excerpt(text.get(common..).unwrap_or_default());
+                        let spelled = excerpt(rest.get(at..).unwrap_or_default());
+                        format!("first at message {} of step {step}, which has “{read}” where the tokens have “{spelled}”", place + 1)
+                    });
+                }
+            }
+        }
+        from = (part.step, part.message + 1);
+    }
+    match first {
+        _ if compared == 0 => TokenCheck::unknown(kind, "No text of a message belongs to tokens."),
+        _ if places.len() == compared && compared > 1 => {
+            TokenCheck::unknown(kind, format!("The tokens spell no message. {OTHER}"))
+        }
+        None => TokenCheck::passed(kind, format!("{}.", plural(compared, "message"))),
+        Some(first) => {
+            let words = format!(
+                "{} of {}: {first}.",
+                places.len(),
+                plural(compared, "message")
+            );
+            places.sort_unstable();
+            TokenCheck::new(kind, Verdict::Failed, words, places)
+        }
+    }
+}
+
+/// The messages from a place up to another one, including it.
+fn messages_of(
+    episode: &Episode,
+    from: (usize, usize),
+    to: (usize, usize),
+) -> impl Iterator<Item = (usize, usize, &AnyMessage)> {
+    let steps = from.0..=to.0.min(episode.steps.len());
+    steps
+        .flat_map(move |step| {
+            let said: Vec<&AnyMessage> =
+                match step.checked_sub(1).and_then(|at| episode.steps.get(at)) {
+                    None => episode.start.iter().collect(),
+                    Some(record) => std::iter::once(&record.action)
+                        .chain(record.messages())
+                        .collect(),
+                };
+            let said = said.into_iter().enumerate();
+            said.map(move |(place, message)| (step, place, message))
+        })
+        .filter(move |(step, place, _)| (from..=to).contains(&(*step, *place)))
+}
+
+/// The end of a text in another one, as it is or as the text of a JSON string.
+fn find(spelled: &str, text: &str) -> Option<usize> {
+    let plain = || Some(spelled.find(text)? + text.len());
+    let quoted = || {
+        let written = volary_core::Json::from(text).to_python_text();
+        let inner = written.get(1..written.len().checked_sub(1)?)?;
+        Some(spelled.find(inner)? + inner.len())
+    };
+    plain().or_else(quoted)
+}
+
+/// Where a text that does not occur begins to differ, as bytes of both: after the longest beginning that occurs.
+fn nearest(spelled: &str, text: &str) -> (usize, usize) {
+    let anchors = [24, 8, 3].into_iter().filter_map(|length| {
+        let end = text
+            .char_indices()
+            .nth(length)
+            .map_or(text.len(), |(end, _)| end);
+        spelled.find(text.get(..end)?)
+    });
+    let Some(start) = anchors.into_iter().next() else {
+        return (0, 0);
+    };
+    let pairs = spelled
+        .get(start..)
+        .unwrap_or_default()
+        .chars()
+        .zip(text.chars());
+    let common: usize = pairs
+        .take_while(|(one, other)| one == other)
+        .map(|(letter, _)| letter.len_utf8())
+        .sum();
+    (start + common, common)
+}
+
+/// The token of a range that a byte of its text belongs to.
+fn token_at(
+    range: Range<usize>,
+    ids: &[TokenId],
+    vocabulary: &dyn Vocabulary,
+    byte: usize,
+) -> usize {
+    let length = |count: usize| {
+        let bytes = vocabulary.bytes(ids.get(range.start..range.start + count)?)?;
+        Some(String::from_utf8_lossy(&bytes).len())
+    };
+    let (mut low, mut high) = (0, range.len());
+    // The number of tokens whose text ends at the byte or before it.
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        match length(middle) {
+            Some(length) if length <= byte => low = middle,
+            _ => high = middle - 1,
+        }
+    }
+    (range.start + low).min(range.end.saturating_sub(1))
+}
+
+fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+pub(super) fn reencoding(
+    record: &TokenRecord,
+    vocabulary: Option<&dyn Vocabulary>,
+    sections: &[Section],
+) -> TokenCheck {
+    let kind = CheckKind::Reencoding;
+    let Some(vocabulary) = vocabulary else {
+        return TokenCheck::unknown(kind, NO_TOKENIZER);
+    };
+    let is_trained = |token: usize| record.is_trained(token);
+    let turns = sections.iter().filter(|section| section.is_assistant);
+    let turns = turns.map(|section| section.body.clone());
+    let (mut compared, mut places) = (0, Vec::new());
+    let mut first = String::new();
+    for turn in turns.filter(|turn| !record.is_mask_known || turn.clone().any(is_trained)) {
+        let Some(ids) = record.strip.ids().get(turn.clone()) else {
+            continue;
+        };
+        let text = vocabulary
+            .bytes(ids)
+            .and_then(|bytes| String::from_utf8(bytes).ok());
+        let again = text.as_deref().and_then(|text| vocabulary.encode(text));
+        let Some(again) = again else {
+            continue;
+        };
+        compared += 1;
+        if again == ids {
+            continue;
+        }
+        let common = ids
+            .iter()
+            .zip(&again)
+            .take_while(|(one, other)| one == other);
+        let at = common.count();
+        if places.is_empty() {
+            let id = |ids: &[TokenId]| {
+                ids.get(at)
+                    .map_or("no token".to_owned(), ToString::to_string)
+            };
+            first = format!("first id {} instead of {}", id(&again), id(ids));
+        }
+        places.push((turn.start + at).min(turn.end.saturating_sub(1)));
+    }
+    let turns = plural(compared, "turn");
+    match places.len() {
+        _ if compared == 0 => TokenCheck::unknown(kind, "No turn could be encoded again."),
+        0 => TokenCheck::passed(kind, format!("{turns}.")),
+        count => TokenCheck::new(
+            kind,
+            Verdict::Failed,
+            format!("{count} of {turns} would have other tokens, {first}."),
+            places,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json::Text;
+    use volary_core::{Message, Role};
+
+    use super::super::super::sections::sections;
+    use super::super::super::vocabulary::ByteVocabulary;
+    use super::super::super::{LossMask, TokenPart, TokenRecordBuilder};
+    use super::*;
+    use crate::episode::{Outcome, StepRecord};
+
+    fn episode(prompt: &[&str], turns: &[(&str, &str)]) -> Episode {
+        let message = |role, text: &str| Message::new(role, Text::from(text)).into();
+        let step = |(says, heard): &(&str, &str)| {
+            let outcome = Outcome::Observed {
+                messages: vec![message(Role::User, heard)],
+                reward: 0.0,
+                done: false,
+                truncated: false,
+            };
+            StepRecord::new(message(Role::Assistant, says), outcome)
+        };
+        Episode {
+            start: prompt
+                .iter()
+                .map(|text| message(Role::User, text))
+                .collect(),
+            steps: turns.iter().map(step).collect(),
+            ..Episode::default()
+        }
+    }
+
+    fn record(parts: &[(usize, usize, &str)]) -> TokenRecord {
+        let (mut ids, mut mask, mut known) = (Vec::new(), Vec::new(), Vec::new());
+        for (step, message, text) in parts {
+            let start = ids.len();
+            ids.extend(ByteVocabulary::ids(text));
+            mask.resize(ids.len(), *step > 0 && *message == 0);
+            let (step, message, range) = (*step, *message, start..ids.len());
+            known.push(TokenPart {
+                step,
+                message,
+                range,
+            });
+        }
+        TokenRecordBuilder::new(ids, LossMask::Full(mask))
+            .unwrap()
+            .with_parts(known)
+    }
+
+    fn check(episode: &Episode, record: &TokenRecord) -> TokenCheck {
+        messages(episode, record, Some(&ByteVocabulary))
+    }
+
+    #[test]
+    fn messages_are_found_in_the_tokens_of_their_part() {
+        let episode = episode(&["Be brief.", "Hi"], &[("Ho", "So \"x\"")]);
+        let good = record(&[
+            (0, 1, "<|im_start|>Be brief.<|im_end|>Hi"),
+            (1, 0, "Ho"),
+            (1, 1, "So \\\"x\\\""),
+        ]);
+        let check = super::tests::check(&episode, &good);
+        assert_eq!(
+            (check.verdict, &*check.words),
+            (Verdict::Passed, "4 messages.")
+        );
+        assert_eq!(messages(&episode, &good, None).verdict, Verdict::Unknown);
+    }
+
+    #[test]
+    fn the_first_difference_is_a_token() {
+        let episode = episode(&["Hi"], &[("Hello there, you", "So")]);
+        let bad = record(&[
+            (0, 0, "Hi"),
+            (1, 0, "<|im_start|>Hello there, we<|im_end|>"),
+            (1, 1, "So"),
+        ]);
+        let check = super::tests::check(&episode, &bad);
+        assert_eq!(check.verdict, Verdict::Failed);
+        assert_eq!(check.places, [2 + 1 + "Hello there, ".len()]);
+        assert_eq!(
+            check.words,
+            "1 of 3 messages: first at message 1 of step 1, which has “you” where the tokens have “we<|im_end|>”."
+        );
+    }
+
+    #[test]
+    fn another_tokenizer_gives_no_verdict() {
+        let episode = episode(&["Hi"], &[("Ho", "So")]);
+        let check = super::tests::check(
+            &episode,
+            &record(&[(0, 0, "xx"), (1, 0, "yy"), (1, 1, "zz")]),
+        );
+        assert_eq!(check.verdict, Verdict::Unknown);
+        let mut unknown = record(&[(0, 0, "Hi")]);
+        unknown
+            .strip
+            .extend(&volary_core::TokenStrip::uniform(vec![999], true));
+        unknown.parts[0].range.end += 1;
+        assert_eq!(
+            super::tests::check(&episode, &unknown).verdict,
+            Verdict::Unknown
+        );
+    }
+
+    #[test]
+    fn encoding_again_finds_split_tokens() {
+        let turn = |ids: &[TokenId]| {
+            let mut all = ByteVocabulary::ids("<|im_start|>assistant\n");
+            let start = all.len();
+            all.extend(ids);
+            all.extend(ByteVocabulary::ids("<|im_end|>"));
+            let mask = (0..all.len()).map(|token| token >= start).collect();
+            TokenRecordBuilder::new(all, LossMask::Full(mask))
+                .unwrap()
+                .with_parts(Vec::new())
+        };
+        let check = |record: &TokenRecord| {
+            let sections = sections(record.strip.ids(), &ByteVocabulary);
+            reencoding(record, Some(&ByteVocabulary), &sections)
+        };
+        assert_eq!(check(&turn(&[120, 258])).verdict, Verdict::Passed);
+        let split = check(&turn(&[120, 97, 98]));
+        assert_eq!(
+            split.words,
+            "1 of 1 turn would have other tokens, first id 258 instead of 97."
+        );
+        assert_eq!(split.places, ["<|im_start|>assistant\n".len() - 12 + 1 + 1]);
+    }
+}
