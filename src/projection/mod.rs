@@ -21,6 +21,7 @@
 //! - [`turn`]: a streaming model response.
 //! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
 //! - [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by a stream.
+//!   [`token_histogram`], [`token_curves`]: streams as charts.
 //! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
@@ -48,6 +49,8 @@ pub mod step_bar;
 pub mod summary;
 pub mod tally;
 pub mod text;
+pub mod token_curves;
+pub mod token_histogram;
 pub mod token_lines;
 pub mod token_shades;
 pub mod transcript;

@@ -55,26 +55,43 @@ impl Scale {
                 .filter(|value| value.is_finite())
                 .collect();
         }
-        values.sort_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
         let edge = last / 100;
-        let (low, high) = (*values.get(edge)?, *values.get(last - edge)?);
-        let has_two_sides = low < 0.0 && high > 0.0;
+        // Sorting all values would take most of the time of a long episode.
+        let mut nth = |place| *values.select_nth_unstable_by(place, f64::total_cmp).1;
+        let (low, high) = (nth(edge), nth(last - edge));
         let reach = low.abs().max(high.abs());
+        let has_two_sides = low < 0.0 && high > 0.0;
         let figures = stream.figures(is_counted);
         let mean = figures.mean.map(|mean| format!("mean {}", short(mean)));
         let missing = (figures.missing > 0).then(|| format!("{} without a value", figures.missing));
         let not_finite =
             (figures.not_finite > 0).then(|| format!("{} NaN or infinite", figures.not_finite));
         let words: Vec<String> = [mean, missing, not_finite].into_iter().flatten().collect();
-        Some(Scale {
+        let scale = Scale {
             name: name.to_owned(),
-            low: if has_two_sides { -reach } else { low },
-            high: if has_two_sides { reach } else { high },
+            low,
+            high,
+            has_two_sides,
+            is_reversed: false,
+            words: words.join(" · "),
+        };
+        Some(match has_two_sides {
+            true => scale.with_range(-reach, reach),
+            false => scale.with_range(low, high),
+        })
+    }
+
+    /// The same stream with another range, such as that of another episode.
+    pub fn with_range(self, low: f64, high: f64) -> Scale {
+        let has_two_sides = low < 0.0 && high > 0.0;
+        Scale {
+            low,
+            high,
             has_two_sides,
             is_reversed: !has_two_sides && high <= 0.0 && low < 0.0,
-            words: words.join(" · "),
-        })
+            ..self
+        }
     }
 
     /// The shade of a value.
@@ -86,7 +103,8 @@ impl Scale {
             return Shade::NotFinite;
         }
         if self.has_two_sides {
-            let step = step(value.abs() / self.high);
+            let reach = self.high.max(-self.low);
+            let step = step(value.abs() / reach);
             return match value < 0.0 {
                 true => Shade::Below(step),
                 false => Shade::Above(step),

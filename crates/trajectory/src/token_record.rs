@@ -188,6 +188,11 @@ impl TokenRecord {
             .find(|part| (part.step, part.message) == (step, message))
     }
 
+    /// The part that a token is in.
+    pub fn part_of(&self, token: usize) -> Option<&TokenPart> {
+        self.parts.iter().find(|part| part.range.contains(&token))
+    }
+
     /// Whether a token is trained.
     pub fn is_trained(&self, token: usize) -> bool {
         self.strip.mask().get(token).copied().unwrap_or_default()

@@ -69,10 +69,11 @@ impl TokenRecord {
 
     /// The names of all streams, those that follow from others last.
     pub fn stream_names(&self) -> Vec<Text> {
+        let has_both = [StreamKind::Trainer, StreamKind::Sampler]
+            .iter()
+            .all(|kind| self.stream_of(*kind).is_some());
         let names = self.strip.streams().keys().cloned();
-        names
-            .chain(self.differences().map(|_| DIFFERENCE.into()))
-            .collect()
+        names.chain(has_both.then(|| DIFFERENCE.into())).collect()
     }
 
     /// The stream with this name, recorded or derived.
