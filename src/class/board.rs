@@ -53,7 +53,7 @@ pub struct Board {
     /// The hand-ins of files, under the ids of their rows.
     files: RwSignal<Vec<(BoardRow, Arc<HandIn>)>>,
     /// What could not be read.
-    pub trouble: RwSignal<Option<Notice>>,
+    pub problem: RwSignal<Option<Notice>>,
     /// The address and the key of the connection.
     server: StoredValue<Option<(String, ApiKey)>>,
     /// Incremented with each connection: only the last one is followed.
@@ -68,7 +68,7 @@ impl Board {
             connection: RwSignal::new(Connection::Off),
             served: RwSignal::default(),
             files: RwSignal::default(),
-            trouble: RwSignal::new(None),
+            problem: RwSignal::new(None),
             server: StoredValue::new(None),
             generation: StoredValue::new(0),
             shown: use_pages().shown,
@@ -166,7 +166,7 @@ impl Board {
                     files.push((row, Arc::new(hand_in)));
                 });
             }
-            Err(why) => self.trouble.set(Some(Notice::new(
+            Err(why) => self.problem.set(Some(Notice::new(
                 format!("{name} could not be read."),
                 why,
                 "Choose files that pupils saved to hand in.",

@@ -140,7 +140,7 @@ pub fn BoardView(
             </header>
             <AssignmentChoice shown all shown_id/>
             <ConnectionPanel board url/>
-            <AlertBox notice=board.trouble/>
+            <AlertBox notice=board.problem/>
             {table}
         </section>
     }
@@ -276,7 +276,7 @@ fn Actions(shown: Shown, take: Callback<Vec<GivenFile>>) -> impl IntoView {
                     "application/jsonl",
                     lines.as_bytes(),
                 ),
-                Err(notice) => board.trouble.set(Some(notice)),
+                Err(notice) => board.problem.set(Some(notice)),
             }
         });
     };
@@ -327,7 +327,7 @@ fn to_review(board: Board, ids: Vec<String>, hash: String) {
             Ok(()) => location::go(&hash),
             Err(Notice { why, advice, .. }) => {
                 let notice = Notice::new("The hand-in could not be opened.", why, advice);
-                board.trouble.set(Some(notice));
+                board.problem.set(Some(notice));
             }
         }
     });
@@ -417,7 +417,7 @@ fn compare_blind(shown: Shown, place: usize, title: String) {
                 // The board may be gone.
                 shown.blind.try_set(Some(blind));
             }
-            Err(notice) => shown.board.trouble.set(Some(notice)),
+            Err(notice) => shown.board.problem.set(Some(notice)),
         }
     });
 }

@@ -79,7 +79,7 @@ impl Desk {
             let has_begun = player.edition.get() > 0;
             let is_settled = player.session.with(|session| !session.is_busy());
             // After an error the player may show less than was played.
-            let is_sound = player.trouble.with(Option::is_none);
+            let is_sound = player.problem.with(Option::is_none);
             player.episode.track();
             if has_begun && is_settled && is_sound {
                 self.keep_episode(place, &player.episode.get_untracked());

@@ -40,8 +40,8 @@ pub async fn hand_in(class: &Class, submission: &Submission) -> Result<Receipt, 
     let url = address(&class.url).map_err(|why| failed(&why, CHECK))?;
     let body = Some(submission.to_text());
     let request = request("POST", format!("{url}{HAND_INS}"), &class.code, body);
-    parsed(&ask(request).await.map_err(|trouble| trouble.of_pupil())?)
-        .map_err(|trouble| trouble.of_pupil())
+    parsed(&ask(request).await.map_err(|problem| problem.of_pupil())?)
+        .map_err(|problem| problem.of_pupil())
 }
 
 /// What the class server tells the teacher: the class, its code for pupils, and its assignments.
@@ -58,14 +58,14 @@ pub async fn rows(url: &str, key: &ApiKey) -> Result<Vec<BoardRow>, Notice> {
 pub async fn whole(url: &str, key: &ApiKey, id: &str) -> Result<HandIn, Notice> {
     let url = format!("{url}{HAND_INS}/{id}");
     let reply = ask(request("GET", url, key.expose(), None)).await;
-    let reply = reply.map_err(|trouble| trouble.of_teacher())?;
+    let reply = reply.map_err(|problem| problem.of_teacher())?;
     HandIn::read(&reply).map_err(|error| Notice::new(UNREADABLE, error.to_string(), CHECK))
 }
 
 async fn get<T: DeserializeOwned>(url: &str, path: &str, key: &ApiKey) -> Result<T, Notice> {
     let reply = ask(request("GET", format!("{url}{path}"), key.expose(), None)).await;
-    let reply = reply.map_err(|trouble| trouble.of_teacher())?;
-    parsed(&reply).map_err(|trouble| trouble.of_teacher())
+    let reply = reply.map_err(|problem| problem.of_teacher())?;
+    parsed(&reply).map_err(|problem| problem.of_teacher())
 }
 
 const UNREADABLE: &str = "The class could not be read.";
@@ -76,7 +76,7 @@ fn failed(why: &str, advice: &str) -> Notice {
 }
 
 /// Why there is no usable reply.
-enum Trouble {
+enum ReplyError {
     /// The server did not answer.
     Silent(String),
     /// The server answered with an error, in its own words.
@@ -85,24 +85,24 @@ enum Trouble {
     Strange,
 }
 
-impl Trouble {
+impl ReplyError {
     fn of_pupil(self) -> Notice {
         match self {
-            Trouble::Silent(reason) => failed(
+            ReplyError::Silent(reason) => failed(
                 &format!("The class did not answer: {reason}"),
                 "Your work is kept in this browser. Check your connection, then hand in again, or save it as a file.",
             ),
-            Trouble::Refused {
+            ReplyError::Refused {
                 status: 403,
                 detail,
             } => failed(
                 &detail,
                 "Your work is kept in this browser. You can also save it as a file.",
             ),
-            Trouble::Refused { detail, .. } => {
+            ReplyError::Refused { detail, .. } => {
                 failed(&detail, "Your work is kept in this browser.")
             }
-            Trouble::Strange => failed(
+            ReplyError::Strange => failed(
                 "The address of the class belongs to another program.",
                 "Your work is kept in this browser. Ask your teacher for a new link, or save it as a file.",
             ),
@@ -111,13 +111,13 @@ impl Trouble {
 
     fn of_teacher(self) -> Notice {
         match self {
-            Trouble::Silent(reason) => Notice::new(
+            ReplyError::Silent(reason) => Notice::new(
                 UNREADABLE,
                 format!("The server did not answer: {reason}"),
                 "Check that volary serve runs there with --class, and with --cors-origin and this page's origin if \
                  the page comes from elsewhere.",
             ),
-            Trouble::Refused {
+            ReplyError::Refused {
                 status: 403,
                 detail,
             } => Notice::new(
@@ -125,8 +125,8 @@ impl Trouble {
                 detail,
                 "Enter the key that the server was started with.",
             ),
-            Trouble::Refused { detail, .. } => Notice::new(UNREADABLE, detail, CHECK),
-            Trouble::Strange => Notice::new(
+            ReplyError::Refused { detail, .. } => Notice::new(UNREADABLE, detail, CHECK),
+            ReplyError::Strange => Notice::new(
                 UNREADABLE,
                 "The server has no class.",
                 "Start it as volary serve --class FILE --class-key KEY.",
@@ -149,29 +149,29 @@ fn request(method: &'static str, url: String, key: &str, body: Option<String>) -
     }
 }
 
-async fn ask(request: Request) -> Result<String, Trouble> {
+async fn ask(request: Request) -> Result<String, ReplyError> {
     if !network::is_online() {
-        return Err(Trouble::Silent(
+        return Err(ReplyError::Silent(
             "there is no network connection.".to_owned(),
         ));
     }
     let reply = http::fetch(&request, Patience::of(TIMEOUT), LARGEST).await;
-    let reply = reply.map_err(|error| Trouble::Silent(error.to_string()))?;
+    let reply = reply.map_err(|error| ReplyError::Silent(error.to_string()))?;
     if (200..300).contains(&reply.status) {
         return Ok(reply.body);
     }
     let value = read(&reply.body).unwrap_or_default();
     match value.get("detail").and_then(Json::as_text) {
         // The paths of a class do not exist without one.
-        Some(detail) if &**detail != "Not Found" => Err(Trouble::Refused {
+        Some(detail) if &**detail != "Not Found" => Err(ReplyError::Refused {
             status: reply.status,
             detail: detail.to_string(),
         }),
-        _ => Err(Trouble::Strange),
+        _ => Err(ReplyError::Strange),
     }
 }
 
-fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, Trouble> {
-    let value = read(text).map_err(|_| Trouble::Strange)?;
-    from_json(&value).map_err(|_| Trouble::Strange)
+fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, ReplyError> {
+    let value = read(text).map_err(|_| ReplyError::Strange)?;
+    from_json(&value).map_err(|_| ReplyError::Strange)
 }

@@ -198,7 +198,7 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
         _ if desk.work.with(|work| work.delivery == Delivery::Never) => "Hand in",
         _ => "Hand in again",
     };
-    let trouble = move || match desk.sending.get() {
+    let failure = move || match desk.sending.get() {
         Progress::Failed(notice) => Some(view! {
             <div class="alert inline" role="alert">
                 <Icon glyph=Glyph::Warning/>
@@ -240,7 +240,7 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
                 <p class="help">{what}</p>
                 {problem}
                 {unkept}
-                {trouble}
+                {failure}
                 <p class="class-delivery" role="status">
                     {move || delivery_words(desk, can_send)}
                 </p>

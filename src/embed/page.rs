@@ -150,14 +150,14 @@ impl Frame {
                     let Player { episode, .. } = self.player;
                     // Recordings are read from their beginning.
                     self.select(load.step.unwrap_or(0));
-                    self.player.trouble.set(None);
+                    self.player.problem.set(None);
                     self.opened.set(opened);
                     self.converse(|conversation| {
                         episode.with_untracked(|episode| conversation.loaded(episode))
                     });
                 }
                 Err(reason) => {
-                    self.player.trouble.set(Some(reason.clone()));
+                    self.player.problem.set(Some(reason.clone()));
                     self.converse(|conversation| conversation.failed(reason));
                 }
             }
@@ -171,7 +171,7 @@ impl Frame {
             let load = self.load.get_value();
             match opening::open(self.playground, player, &load).await {
                 Ok(_) => {}
-                Err(reason) => player.trouble.set(Some(reason)),
+                Err(reason) => player.problem.set(Some(reason)),
             }
         });
     }
@@ -285,8 +285,8 @@ fn view(frame: Frame) -> AnyView {
                     </div>
                 </Show>
             </Show>
-            <p class="lesson-trouble" role="status">
-                {move || player.trouble.get().map(|trouble| inert(&trouble))}
+            <p class="lesson-problem" role="status">
+                {move || player.problem.get().map(|problem| inert(&problem))}
             </p>
         </main>
     }
@@ -297,7 +297,7 @@ fn view(frame: Frame) -> AnyView {
 fn waiting(frame: Frame) -> AnyView {
     let words = move || match (frame.is_opening.get(), parent_window::is_framed()) {
         (true, _) => "Opening…",
-        (false, _) if frame.player.trouble.with(Option::is_some) => "",
+        (false, _) if frame.player.problem.with(Option::is_some) => "",
         (false, true) => "The surrounding page has not sent an episode yet.",
         (false, false) => {
             "This view is made for frames in other pages. Name an episode after #, or send one as a message."

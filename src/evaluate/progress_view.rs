@@ -84,7 +84,7 @@ fn Reason(run: Rc<Run>, limits: RwSignal<bool>) -> impl IntoView {
                 (format!("{end} Raise the limit to continue."), true)
             }
             Phase::Paused(Why::Elsewhere) => (ELSEWHERE.to_owned(), false),
-            Phase::Paused(Why::Trouble(trouble)) => (trouble.to_string(), false),
+            Phase::Paused(Why::Problem(problem)) => (problem.to_string(), false),
             Phase::Running => return None,
             _ => {
                 let reason = table.with(|table| table.main_reason.clone());

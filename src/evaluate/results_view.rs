@@ -50,13 +50,13 @@ pub(super) fn StorageAlert(evaluations: Evaluations) -> impl IntoView {
         });
     };
     move || {
-        let trouble = storage::trouble()?;
+        let problem = storage::problem()?;
         Some(view! {
             <div class="alert" role="alert">
                 <AlertWords
                     what="The results are not stored. They are lost when this tab is closed."
-                    why=trouble.to_string()
-                    advice=trouble.advice()
+                    why=problem.to_string()
+                    advice=problem.advice()
                 >
                     <div class="button-row">
                         <button

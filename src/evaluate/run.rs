@@ -232,18 +232,18 @@ impl Run {
                     let draft = kept::keeping_draft(&run.id, *cell, draft);
                     [draft, kept::forgetting_result(&run.id, *cell)]
                 });
-                // `storage::trouble` reports a refused write.
+                // `storage::problem` reports a refused write.
                 let _ = storage::write(changes.collect()).await;
                 run.dispatch(Event::RetriesStored);
             }),
             Effect::StoreResults(results) => self.spawn(async move |run| {
                 let stored = storing::store(&run.id, results).await;
                 run.dispatch(Event::Stored(
-                    stored.map_err(|error| storing::trouble(&error)),
+                    stored.map_err(|error| storing::problem(&error)),
                 ));
             }),
             Effect::StoreHead(head) => browser::spawn(async move {
-                // `storage::trouble` reports a refused write.
+                // `storage::problem` reports a refused write.
                 let _ = storage::write(vec![kept::keeping_head(&head)]).await;
             }),
             Effect::StorePace { pace, and_resume } => self.spawn(async move |run| {
@@ -251,7 +251,7 @@ impl Run {
                     pace,
                     ..run.plan.clone()
                 };
-                // `storage::trouble` reports a refused write.
+                // `storage::problem` reports a refused write.
                 let _ = storage::write(vec![kept::keeping_plan(&run.id, &plan)]).await;
                 if and_resume {
                     run.resume();

@@ -61,8 +61,8 @@ pub(crate) async fn open(
                 None => recipe.environment.to_string(),
             };
             player.open(recipe, actions, name.into()).await;
-            match player.trouble.try_get_untracked().flatten() {
-                Some(trouble) => Err(trouble),
+            match player.problem.try_get_untracked().flatten() {
+                Some(problem) => Err(problem),
                 None => Ok(opened),
             }
         }

@@ -77,7 +77,7 @@ pub struct Player {
     /// The form of that tool's arguments.
     pub form: RwSignal<Form>,
     /// The last error.
-    pub trouble: RwSignal<Option<String>>,
+    pub problem: RwSignal<Option<String>>,
     workbench: Workbench,
     first_id: EnvironmentId,
 }
@@ -94,7 +94,7 @@ impl Player {
             session: RwSignal::default(),
             tool: RwSignal::new(None),
             form: RwSignal::default(),
-            trouble: RwSignal::new(None),
+            problem: RwSignal::new(None),
             workbench,
             first_id: number * IDS,
         }
@@ -102,7 +102,7 @@ impl Player {
 
     /// Opens a recipe and replays actions. Resolves when that is done.
     pub async fn open(self, recipe: Recipe, actions: Vec<AnyMessage>, name: Text) {
-        self.trouble.set(None);
+        self.problem.set(None);
         let id = format!("{:013x}", browser::random_number()).into();
         let command = self
             .session
@@ -112,7 +112,7 @@ impl Player {
 
     /// Shows a recording from its start.
     pub fn show(self, episode: Episode) {
-        self.trouble.set(None);
+        self.problem.set(None);
         self.session.set(Session::default());
         self.episode.set(Arc::new(episode));
         self.edition.update(|edition| *edition += 1);
@@ -121,14 +121,14 @@ impl Player {
 
     /// Takes an action. Resolves when the environment has responded.
     pub async fn take_action(self, action: AnyMessage) {
-        self.trouble.set(None);
+        self.problem.set(None);
         let command = self.ask(|session, episode| session.step(episode, action));
         self.run(command).await;
     }
 
     /// Goes back to a step.
     pub async fn go_back(self, steps: usize) {
-        self.trouble.set(None);
+        self.problem.set(None);
         let command = self.ask(|session, episode| session.go_back(episode, steps));
         self.run(command).await;
     }
@@ -160,7 +160,7 @@ impl Player {
                         .update(|episode| Arc::make_mut(episode).ending = stop.ending);
                     return;
                 }
-                Err(error) => return self.trouble.set(Some(error.to_string())),
+                Err(error) => return self.problem.set(Some(error.to_string())),
             }
         }
     }
@@ -218,8 +218,8 @@ impl Player {
         match answer.flatten()? {
             Ok(command) => Some(command),
             Err(refusal) => {
-                let trouble = format!("{refusal} {}", refusal.advice());
-                self.trouble.set(Some(trouble));
+                let problem = format!("{refusal} {}", refusal.advice());
+                self.problem.set(Some(problem));
                 None
             }
         }
@@ -296,12 +296,12 @@ impl Player {
             }
             Change::Gone { action } => self.ask(|session, episode| session.step(episode, action)),
             Change::Refused { reason, .. } | Change::Lost { reason } => {
-                self.trouble.set(Some(reason.to_string()));
+                self.problem.set(Some(reason.to_string()));
                 None
             }
             Change::Crashed { message } => {
                 self.edition.update(|edition| *edition += 1);
-                self.trouble
+                self.problem
                     .set(Some(format!("The environment crashed: {message}")));
                 None
             }
@@ -317,7 +317,7 @@ impl Player {
                 session.lost(reason.clone(), Arc::make_mut(episode))
             })
         });
-        self.trouble.set(Some(reason.to_string()));
+        self.problem.set(Some(reason.to_string()));
         self.follow(change.flatten()?)
     }
 

@@ -102,8 +102,8 @@ pub fn PlayView(
                 <Tools player title=name.get_value()/>
                 <Controls player start_over=Callback::new(move |()| open())/>
             </Show>
-            <p class="lesson-trouble" role="status">
-                {move || player.trouble.get()}
+            <p class="lesson-problem" role="status">
+                {move || player.problem.get()}
             </p>
         </section>
     }
@@ -135,7 +135,7 @@ pub(super) async fn open_play(
     });
     let recipe = match recipe {
         Ok(recipe) => recipe,
-        Err(problem) => return player.trouble.set(Some(problem.to_string())),
+        Err(problem) => return player.problem.set(Some(problem.to_string())),
     };
     let oracle = untrack(|| setup::entry(playground, &recipe.environment));
     let oracle = oracle.and_then(|entry| Oracle::new(&entry).ok());

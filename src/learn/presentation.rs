@@ -192,7 +192,7 @@ impl Stage {
             Source::Link(load) => match opening::open(playground, player, &load).await {
                 Ok(opened) => opened,
                 Err(reason) => {
-                    player.trouble.try_set(Some(reason));
+                    player.problem.try_set(Some(reason));
                     return;
                 }
             },
@@ -355,8 +355,8 @@ fn StageView(stage: Stage, #[prop(into)] title: Signal<String>) -> impl IntoView
                 <Tools player title=title.get_untracked()/>
                 <Controls player start_over/>
             </Show>
-            <p class="lesson-trouble" role="status">
-                {move || player.trouble.get().map(|trouble| inert(&trouble))}
+            <p class="lesson-problem" role="status">
+                {move || player.problem.get().map(|problem| inert(&problem))}
             </p>
         </section>
     }

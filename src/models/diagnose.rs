@@ -1,6 +1,6 @@
 //! Diagnoses missing responses of models: probes the network, then applies the pure rules.
 
-use volary_agent::model::diagnosis::{self, Diagnosis, Observation, Trouble};
+use volary_agent::model::diagnosis::{self, Diagnosis, ModelProblem, Observation};
 
 use super::{Saved, Unanswered};
 use crate::browser::http::HttpError;
@@ -28,7 +28,8 @@ pub async fn diagnose(saved: &Saved, has_key: bool, unanswered: &Unanswered) -> 
     let mut diagnosis = diagnosis::diagnose(connection, has_key, &page, &observation);
     // A preset with a changed address is not recognized by it, but the instructions for its server still apply.
     let allow = saved.preset.map_or("", |preset| preset.allow);
-    if diagnosis.trouble == Trouble::Cors && connection.preset().is_none() && !allow.is_empty() {
+    if diagnosis.problem == ModelProblem::Cors && connection.preset().is_none() && !allow.is_empty()
+    {
         diagnosis.remedy = allow.replace("https://example.org", &page.origin);
     }
     diagnosis

@@ -10,7 +10,7 @@ use volary_core::json::{Object, Text};
 use volary_core::{Clock, Environment, object};
 use volary_protocol::environments::ServerAccess;
 use volary_remote::client::DEFAULT_TIMEOUT;
-use volary_remote::diagnosis::Trouble;
+use volary_remote::diagnosis::ServerProblem;
 use volary_remote::{Frames, TaskEnvironmentClient};
 use volary_trajectory::Recipe;
 
@@ -136,10 +136,10 @@ pub async fn open(
             let found = explain(&access.url, key, &error).await;
             // An environment that could not be reset is useless.
             let _ = environment.try_close().await;
-            let concerns_all = match found.trouble {
+            let concerns_all = match found.problem {
                 // The timeout may concern this task alone.
-                Trouble::Timeout => connect(&access.url, key).await.is_err(),
-                trouble => trouble.concerns_all(),
+                ServerProblem::Timeout => connect(&access.url, key).await.is_err(),
+                problem => problem.concerns_all(),
             };
             return Err(Refused {
                 reason: format!("{} {} {}", found.what, found.why, found.remedy).into(),

@@ -28,7 +28,7 @@ pub(super) fn Section(
 
 /// An inline error notice.
 #[component]
-pub(super) fn Trouble(notice: Notice) -> impl IntoView {
+pub(super) fn Problem(notice: Notice) -> impl IntoView {
     let Notice { what, why, advice } = notice;
     view! {
         <div class="alert inline" role="alert">

@@ -7,7 +7,7 @@
 //!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically.
 //!
 //! Invariant: data that the browser refuses to store stay in memory until the page is left. Reads find them there,
-//! and [`trouble`] returns the reason, so no finished work is lost silently.
+//! and [`problem`] returns the reason, so no finished work is lost silently.
 
 pub mod change_feed;
 pub mod checkout;
@@ -42,12 +42,12 @@ thread_local! {
     static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
     static UNSTORED: RefCell<Unstored> = const { RefCell::new(BTreeMap::new()) };
     static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
-    static TROUBLE: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
+    static PROBLEM: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
 }
 
 /// Why some records are only in memory; `None` while the browser stores everything. Tracks changes.
-pub fn trouble() -> Option<DatabaseError> {
-    TROUBLE.with(ArcRwSignal::clone).get()
+pub fn problem() -> Option<DatabaseError> {
+    PROBLEM.with(ArcRwSignal::clone).get()
 }
 
 /// The progress of the migration from an earlier version; `None` while there is none. Tracks changes.
@@ -86,7 +86,7 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
             .iter()
             .for_each(|change| apply(unstored, change.clone())),
     });
-    set_trouble(kept.as_ref().err());
+    set_problem(kept.as_ref().err());
     kept
 }
 
@@ -235,7 +235,7 @@ async fn open() -> Result<Rc<Database>, DatabaseError> {
     if let Err(error) = moved
         && error != DatabaseError::Newer
     {
-        set_trouble(Some(&error));
+        set_problem(Some(&error));
     }
     Ok(Rc::new(database))
 }
@@ -285,15 +285,15 @@ fn forget(unstored: &mut Unstored, change: &Change) {
     }
 }
 
-fn set_trouble(error: Option<&DatabaseError>) {
-    let trouble = match error {
+fn set_problem(error: Option<&DatabaseError>) {
+    let problem = match error {
         Some(error) => Some(error.clone()),
         // Records of earlier failures may still be only in memory.
         None if UNSTORED.with_borrow(BTreeMap::is_empty) => None,
         None => return,
     };
-    let signal = TROUBLE.with(ArcRwSignal::clone);
-    if signal.with_untracked(|known| *known != trouble) {
-        signal.set(trouble);
+    let signal = PROBLEM.with(ArcRwSignal::clone);
+    if signal.with_untracked(|known| *known != problem) {
+        signal.set(problem);
     }
 }

@@ -14,10 +14,10 @@
 
 pub mod comparison;
 pub mod estimate;
+mod problem;
 pub mod summary;
 pub mod task_source;
 pub mod tasks;
-mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -531,8 +531,8 @@ impl<E> Evaluation<E> {
             }
             Reloaded::Deleted => {
                 self.ownership = Ownership::Free;
-                let trouble = "This evaluation was deleted in another tab. Set up a new one.";
-                self.schedule.pause(now, Why::Trouble(trouble.into()));
+                let problem = "This evaluation was deleted in another tab. Set up a new one.";
+                self.schedule.pause(now, Why::Problem(problem.into()));
                 effects.push(Effect::Release);
                 return;
             }
@@ -598,8 +598,8 @@ impl<E> Evaluation<E> {
             return;
         };
         self.misses += 1;
-        if let Some(trouble) = trouble::of_failures(failure, self.misses) {
-            self.pause(now, Why::Trouble(trouble));
+        if let Some(problem) = problem::of_failures(failure, self.misses) {
+            self.pause(now, Why::Problem(problem));
         }
     }
 
@@ -610,11 +610,11 @@ impl<E> Evaluation<E> {
             let cell = done.result.cell;
             self.schedule.is_under_way(cell) && !storing.contains(&cell)
         });
-        if let Some(trouble) = done
+        if let Some(problem) = done
             .iter()
-            .find_map(|done| trouble::of_server(&done.result))
+            .find_map(|done| problem::of_server(&done.result))
         {
-            self.pause(now, Why::Trouble(trouble));
+            self.pause(now, Why::Problem(problem));
         }
         self.queue.extend(done);
         self.save(effects);
@@ -647,11 +647,11 @@ impl<E> Evaluation<E> {
         let Saving::Results(saved) = std::mem::replace(&mut self.saving, Saving::Idle) else {
             return;
         };
-        if let Err(trouble) = stored
+        if let Err(problem) = stored
             && self.durability == Durability::Stored
         {
             self.durability = Durability::Refused;
-            self.pause(now, Why::Trouble(trouble));
+            self.pause(now, Why::Problem(problem));
         }
         for (result, draft) in saved {
             let (cell, counts) = (result.cell, result.is_finished());

@@ -27,7 +27,7 @@ pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
             ..ExecOptions::default()
         };
         let tools = TOOLS.with(ToolSet::clone);
-        let environment = ToolEnvironment::new(Trouble::default(), tools, setting);
+        let environment = ToolEnvironment::new(FaultsState::default(), tools, setting);
         Ok(Box::new(environment.with_options(options)))
     },
     from_task: None,
@@ -44,7 +44,7 @@ const MOST_SECONDS: f64 = 3600.0;
 const MOST_LEVELS: i64 = 900;
 
 thread_local! {
-    static TOOLS: ToolSet<Trouble> = ToolSet::new([
+    static TOOLS: ToolSet<FaultsState> = ToolSet::new([
         fail::tool(),
         crash::tool(),
         flood::tool(),
@@ -57,12 +57,12 @@ thread_local! {
 
 /// The state in the frame.
 #[derive(Clone, Default)]
-struct Trouble {
+struct FaultsState {
     calls: i64,
     latest: Json,
 }
 
-impl Trouble {
+impl FaultsState {
     fn show(&mut self, value: impl Into<Json>) {
         self.calls += 1;
         self.latest = value.into();
@@ -75,7 +75,7 @@ impl Trouble {
 ///
 /// - `text`: What the failure says.
 #[tool]
-fn fail(text: String, state: &mut Trouble) -> Result<(), ToolError> {
+fn fail(text: String, state: &mut FaultsState) -> Result<(), ToolError> {
     state.show(format!("failed: {text}"));
     Err(ToolError::runtime(text))
 }
@@ -93,7 +93,7 @@ fn crash() {
 ///
 /// - `megabytes`: How many megabytes, from 1 to 64.
 #[tool]
-fn flood(megabytes: i64, state: &mut Trouble) -> Result<String, ToolError> {
+fn flood(megabytes: i64, state: &mut FaultsState) -> Result<String, ToolError> {
     let megabytes = within("megabytes", megabytes, 1, MOST_MEGABYTES)?;
     state.show(format!("a flood of {megabytes} MB"));
     // 64 bytes, so that a megabyte is a whole number of lines.
@@ -109,7 +109,7 @@ fn flood(megabytes: i64, state: &mut Trouble) -> Result<String, ToolError> {
 #[tool]
 async fn wait(
     seconds: f64,
-    state: &RefCell<Trouble>,
+    state: &RefCell<FaultsState>,
     clock: &dyn Clock,
 ) -> Result<String, ToolError> {
     if !(0.0..=MOST_SECONDS).contains(&seconds) {
@@ -128,7 +128,7 @@ async fn wait(
 ///
 /// - `depth`: How many levels, from 1 to 900.
 #[tool]
-fn nest(depth: i64, state: &mut Trouble) -> Result<Json, ToolError> {
+fn nest(depth: i64, state: &mut FaultsState) -> Result<Json, ToolError> {
     let depth = within("depth", depth, 1, MOST_LEVELS)?;
     let nested = (0..depth).fold(Json::from("the bottom"), |inner, level| {
         if level % 2 == 0 {
@@ -144,7 +144,7 @@ fn nest(depth: i64, state: &mut Trouble) -> Result<Json, ToolError> {
 /// Reply with texts that try to become markup or to change how text runs, and put them into the
 /// frame.
 #[tool]
-fn markup(state: &mut Trouble) -> String {
+fn markup(state: &mut FaultsState) -> String {
     state.show(json!({
         "<b>key</b>": "<script>document.title = 'caught'</script>",
         "image": "<img src=x onerror=\"document.title = 'caught'\">",
@@ -165,7 +165,7 @@ fn markup(state: &mut Trouble) -> String {
 
 /// Put numbers into the frame that other programs stumble over.
 #[tool]
-fn bad_numbers(state: &mut Trouble) -> Json {
+fn bad_numbers(state: &mut FaultsState) -> Json {
     let huge = Integer::from_digits(&"1234567890".repeat(10)).map(Json::Integer);
     let numbers = json!({
         "not_a_number": (f64::NAN),
@@ -188,7 +188,7 @@ fn within(name: &str, value: i64, low: i64, high: i64) -> Result<usize, ToolErro
         .ok_or_else(|| ToolError::value(format!("{name} must lie between {low} and {high}")))
 }
 
-impl ToolState for Trouble {
+impl ToolState for FaultsState {
     const KIND: &'static str = "Faults";
 
     fn opening(&self) -> Vec<AnyMessage> {

@@ -77,8 +77,8 @@ impl Playing<'_> {
     }
 
     /// Pauses the evaluation. The cell waits until it continues.
-    pub(super) fn give_back(&self, trouble: String) -> Halt {
-        self.run.pause(Why::Trouble(trouble.into()));
+    pub(super) fn give_back(&self, problem: String) -> Halt {
+        self.run.pause(Why::Problem(problem.into()));
         Halt::Suspended
     }
 }

@@ -55,7 +55,7 @@ fn changes(
 }
 
 /// The message shown when the browser refuses to store results.
-pub(super) fn trouble(error: &DatabaseError) -> Text {
+pub(super) fn problem(error: &DatabaseError) -> Text {
     format!(
         "{error} Results since then are only in this tab and are lost when it is closed: save them \
          as a file. {}",

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 
-use super::super::section::Trouble;
+use super::super::section::Problem;
 use super::Editor;
 use super::form::TextInput;
 use crate::browser;
@@ -95,7 +95,7 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
     };
     let is_asking = Memo::new(move |_| listed.with(|listed| *listed == Listed::Asking));
     let failure = move || match listed.get() {
-        Listed::Failed(notice) => Some(view! { <Trouble notice/> }),
+        Listed::Failed(notice) => Some(view! { <Problem notice/> }),
         _ => None,
     };
     view! {

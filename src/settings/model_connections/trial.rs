@@ -9,7 +9,7 @@ use volary_core::json::Object;
 use volary_core::tool::{FunctionInfo, Parameters, Tool};
 use volary_core::{Message, object};
 
-use super::super::section::Trouble as TroubleAlert;
+use super::super::section::Problem as ProblemAlert;
 use super::Editor;
 use crate::browser;
 use crate::browser::http::Patience;
@@ -17,7 +17,7 @@ use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::models::{Ask, Asked, Progress, Saved, ask, diagnose, prices, rollout};
 use crate::projection::notice::Notice;
-use volary_agent::model::diagnosis::Trouble;
+use volary_agent::model::diagnosis::ModelProblem;
 use volary_trajectory::Episode;
 
 /// Timeout without data. It is long enough for a local model that has to be loaded first.
@@ -88,9 +88,9 @@ impl Trial {
         browser::spawn(async move {
             // Aborting drops the future and with it the request.
             let tried = Abortable::new(tried(&saved), registration).await;
-            if let Ok((outcome, trouble)) = tried {
+            if let Ok((outcome, problem)) = tried {
                 self.outcome.try_set(outcome);
-                if trouble == Some(Trouble::WrongModel) {
+                if problem == Some(ModelProblem::WrongModel) {
                     editor.names.ask(editor);
                 }
             }
@@ -133,7 +133,7 @@ pub(super) fn TestResult(editor: Editor) -> impl IntoView {
         }
     };
     let failure = move || match outcome.get() {
-        Outcome::Failed(notice) => Some(view! { <TroubleAlert notice/> }),
+        Outcome::Failed(notice) => Some(view! { <ProblemAlert notice/> }),
         _ => None,
     };
     view! {
@@ -162,7 +162,7 @@ fn missing_key(saved: &Saved) -> Option<Notice> {
     })
 }
 
-async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
+async fn tried(saved: &Saved) -> (Outcome, Option<ModelProblem>) {
     let mut asking = Ask::of(saved);
     asking.silence = Patience::of(SILENCE);
     // No retries: failures are reported immediately.
@@ -189,7 +189,7 @@ async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
         Err(unanswered) => {
             let found = diagnose(saved, asking.has_key(), &unanswered).await;
             let notice = Notice::new(found.what, found.why, found.remedy);
-            (Outcome::Failed(notice), Some(found.trouble))
+            (Outcome::Failed(notice), Some(found.problem))
         }
     }
 }

@@ -56,7 +56,7 @@ pub enum Why {
     /// Another tab runs it: only one may, or steps would be paid for twice.
     Elsewhere,
     /// A failure that affects all further cells; the message is for people.
-    Trouble(Text),
+    Problem(Text),
 }
 
 /// Whether a request may be sent now.

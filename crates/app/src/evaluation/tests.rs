@@ -272,7 +272,7 @@ fn an_evaluation_that_was_deleted_elsewhere_stays_paused() {
     machine.update(Event::LockGranted);
     let effects = machine.update(Event::Reloaded(Reloaded::Deleted));
     assert_eq!(effects, [Effect::Release]);
-    assert!(matches!(pauses(&machine), Some(Why::Trouble(_))));
+    assert!(matches!(pauses(&machine), Some(Why::Problem(_))));
     assert!(!machine.evaluation.has_lock());
 }
 
@@ -303,7 +303,7 @@ fn refused_storage_pauses_once_and_results_stay() {
     machine.update(Event::Stored(Err("The disk is full.".into())));
     assert_eq!(
         pauses(&machine),
-        Some(&Why::Trouble("The disk is full.".into()))
+        Some(&Why::Problem("The disk is full.".into()))
     );
     assert_eq!(machine.result_cells(), [0], "it is in memory");
     machine.update(Event::Resume);
@@ -389,7 +389,7 @@ fn a_server_that_cannot_be_used_pauses() {
     let mut machine = Machine::running(2);
     machine.begin(9);
     machine.played(vec![done(failed(0, FailureKind::Server))]);
-    assert!(matches!(pauses(&machine), Some(Why::Trouble(_))));
+    assert!(matches!(pauses(&machine), Some(Why::Problem(_))));
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn models_that_fail_in_a_row_pause() {
     for _ in 0..3 {
         machine.update(Event::ModelEnded(Some(failure())));
     }
-    assert!(matches!(pauses(&machine), Some(Why::Trouble(_))));
+    assert!(matches!(pauses(&machine), Some(Why::Problem(_))));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::description::Description;
 /// The category of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum ServerProblem {
     /// The input is not a web address.
     NotAnAddress,
     /// No server answers at this address.
@@ -46,17 +46,17 @@ pub enum Trouble {
     Refused,
 }
 
-impl Trouble {
+impl ServerProblem {
     /// Whether all other requests to the server will fail as well until the user fixes the cause.
     pub const fn concerns_all(self) -> bool {
-        !matches!(self, Trouble::ServerFailure | Trouble::Refused)
+        !matches!(self, ServerProblem::ServerFailure | ServerProblem::Refused)
     }
 }
 
 /// A problem, its cause and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    pub trouble: Trouble,
+    pub problem: ServerProblem,
     /// What failed: a sentence.
     pub what: String,
     /// Why: a sentence or two, with the server's message if there is one.
@@ -103,33 +103,33 @@ pub fn diagnose(
 
 fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
     let cause = Cause::of(server_url, page, silence);
-    let (trouble, remedy) = match cause {
+    let (problem, remedy) = match cause {
         Cause::NotAnAddress => (
-            Trouble::NotAnAddress,
+            ServerProblem::NotAnAddress,
             "Enter the server's address, such as http://127.0.0.1:8041.",
         ),
-        Cause::Offline => (Trouble::Offline, ""),
+        Cause::Offline => (ServerProblem::Offline, ""),
         Cause::Cors => (
-            Trouble::Cors,
+            ServerProblem::Cors,
             "Allow this page on the server, then connect again.",
         ),
-        Cause::NotAllowed(_) | Cause::NotYetAllowed(_) => (Trouble::LocalNetwork, ""),
+        Cause::NotAllowed(_) | Cause::NotYetAllowed(_) => (ServerProblem::LocalNetwork, ""),
         Cause::MixedContent => (
-            Trouble::MixedContent,
+            ServerProblem::MixedContent,
             "Put a TLS proxy in front of the server and enter its https address, or open this page \
              over http.",
         ),
         Cause::PerhapsMixedContent => (
-            Trouble::MixedContent,
+            ServerProblem::MixedContent,
             "Check that the server runs. If it does, use Chrome, Edge or Firefox, or let the server serve this \
              page itself.",
         ),
         Cause::NobodyNear => (
-            Trouble::NotReachable,
+            ServerProblem::NotReachable,
             "Start the server and check that its port matches the address.",
         ),
         Cause::NobodyFar => (
-            Trouble::NotReachable,
+            ServerProblem::NotReachable,
             "Check the address, then the network and browser extensions that block requests.",
         ),
     };
@@ -146,7 +146,7 @@ fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
         _ => Vec::new(),
     };
     Diagnosis {
-        trouble,
+        problem,
         what: "The server cannot be reached from this page.".to_owned(),
         why: cause.why(server_url, page),
         remedy: cause.in_the_browser().unwrap_or(remedy).to_owned(),

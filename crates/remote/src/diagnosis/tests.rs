@@ -40,66 +40,76 @@ fn replies_are_told_apart() {
             expected: "something else",
         })
     };
-    for (error, has_key, paths, trouble) in [
+    for (error, has_key, paths, problem) in [
         (
             status(403, "Invalid or missing API key"),
             true,
             None,
-            Trouble::WrongKey,
+            ServerProblem::WrongKey,
         ),
         (
             status(403, "Invalid or missing API key"),
             false,
             None,
-            Trouble::NoKey,
+            ServerProblem::NoKey,
         ),
-        (status(404, "Not Found"), false, None, Trouble::NotAServer),
+        (
+            status(404, "Not Found"),
+            false,
+            None,
+            ServerProblem::NotAServer,
+        ),
         (
             status(404, "Not Found"),
             false,
             Some(&["/pets"][..]),
-            Trouble::NotAServer,
+            ServerProblem::NotAServer,
         ),
         (
             status(404, "Not Found"),
             false,
             Some(old),
-            Trouble::OtherVersion,
+            ServerProblem::OtherVersion,
         ),
         (
             status(503, "Too many environments"),
             false,
             None,
-            Trouble::Busy,
+            ServerProblem::Busy,
         ),
-        (status(500, "Oh"), false, None, Trouble::ServerFailure),
-        (status(422, "task_idx"), false, None, Trouble::Refused),
+        (status(500, "Oh"), false, None, ServerProblem::ServerFailure),
+        (status(422, "task_idx"), false, None, ServerProblem::Refused),
         (
             ClientError::NotJson { endpoint: "/info" },
             false,
             None,
-            Trouble::NotAServer,
+            ServerProblem::NotAServer,
         ),
-        (shape("/info"), false, None, Trouble::NotAServer),
-        (shape("/info"), false, Some(old), Trouble::OtherVersion),
-        (shape("/step"), false, None, Trouble::OtherVersion),
+        (shape("/info"), false, None, ServerProblem::NotAServer),
+        (
+            shape("/info"),
+            false,
+            Some(old),
+            ServerProblem::OtherVersion,
+        ),
+        (shape("/step"), false, None, ServerProblem::OtherVersion),
         (
             ClientError::Transport(TransportError::Unusable {
                 reason: "it leads elsewhere.".into(),
             }),
             false,
             None,
-            Trouble::Refused,
+            ServerProblem::Refused,
         ),
         (
             ClientError::Transport(TransportError::Timeout),
             false,
             None,
-            Trouble::Timeout,
+            ServerProblem::Timeout,
         ),
     ] {
         let found = failed(error.clone(), has_key, paths);
-        assert_eq!(found.trouble, trouble, "{error:?}");
+        assert_eq!(found.problem, problem, "{error:?}");
         assert!(found.why.contains(&error.to_string()), "{}", found.why);
         assert!(!found.what.is_empty() && !found.remedy.is_empty());
     }
@@ -138,17 +148,22 @@ fn silence_is_told_apart_as_far_as_a_page_can() {
         is_online: false,
         ..quiet
     };
-    for (origin, server, silence, trouble) in [
-        (near, SERVER, quiet, Trouble::NotReachable),
-        (near, SERVER, answers, Trouble::Cors),
-        (secure, SERVER, denied, Trouble::LocalNetwork),
-        (secure, SERVER, quiet, Trouble::MixedContent),
-        (secure, "http://env.example", quiet, Trouble::MixedContent),
-        (near, "https://env.example", offline, Trouble::Offline),
-        (near, "soon", quiet, Trouble::NotAnAddress),
+    for (origin, server, silence, problem) in [
+        (near, SERVER, quiet, ServerProblem::NotReachable),
+        (near, SERVER, answers, ServerProblem::Cors),
+        (secure, SERVER, denied, ServerProblem::LocalNetwork),
+        (secure, SERVER, quiet, ServerProblem::MixedContent),
+        (
+            secure,
+            "http://env.example",
+            quiet,
+            ServerProblem::MixedContent,
+        ),
+        (near, "https://env.example", offline, ServerProblem::Offline),
+        (near, "soon", quiet, ServerProblem::NotAnAddress),
     ] {
         let found = silent(origin, server, silence);
-        assert_eq!(found.trouble, trouble, "{origin} {server} {silence:?}");
+        assert_eq!(found.problem, problem, "{origin} {server} {silence:?}");
         assert!(!found.remedy.is_empty(), "{found:?}");
     }
 }

@@ -20,7 +20,7 @@ pub use volary_connectivity::{Page, Permission};
 /// The category of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum ModelProblem {
     /// The provider rejects the key.
     WrongKey,
     /// The provider requires a key, and none was sent.
@@ -62,7 +62,7 @@ pub enum Trouble {
 /// A problem, its cause and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    pub trouble: Trouble,
+    pub problem: ModelProblem,
     /// What failed: a sentence.
     pub what: String,
     /// Why: a sentence or two, with the provider's message if there is one.

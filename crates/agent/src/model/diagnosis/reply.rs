@@ -1,40 +1,40 @@
 //! Errors that the provider reports.
 
-use super::{Diagnosis, Trouble};
+use super::{Diagnosis, ModelProblem};
 use crate::model::connection::Connection;
 use crate::model::{ModelError, ProviderKind};
 
 /// Diagnoses an error of a provider that did reply. Also used for failures in the middle of an episode.
 pub fn of_error(connection: &Connection, has_key: bool, error: &ModelError) -> Diagnosis {
     let name = &connection.name;
-    let trouble = trouble_of(has_key, error);
-    let what = match trouble {
-        Trouble::WrongKey => format!("{name} rejected the API key."),
-        Trouble::NoKey => format!("{name} requires an API key."),
-        Trouble::NotAllowed => format!("{name} does not allow this with the API key."),
-        Trouble::WrongModel => format!("{name} has no model {}.", connection.model),
-        Trouble::RateLimit => format!("{name} is rate limiting requests."),
-        Trouble::NoCredit => format!("The account at {name} has no credit left."),
-        Trouble::Refused => format!("{name} refused the request."),
-        Trouble::ServerFailure => format!("{name} failed."),
-        Trouble::NotAModel => "The response did not come from a model API.".to_owned(),
-        Trouble::Unreachable => format!("{name} cannot be reached."),
-        Trouble::Interrupted => "The response was cut off.".to_owned(),
-        Trouble::Rollout => format!("The rollout with {name} stopped."),
-        Trouble::BuiltIn => "The browser's built-in model did not answer.".to_owned(),
+    let problem = problem_of(has_key, error);
+    let what = match problem {
+        ModelProblem::WrongKey => format!("{name} rejected the API key."),
+        ModelProblem::NoKey => format!("{name} requires an API key."),
+        ModelProblem::NotAllowed => format!("{name} does not allow this with the API key."),
+        ModelProblem::WrongModel => format!("{name} has no model {}.", connection.model),
+        ModelProblem::RateLimit => format!("{name} is rate limiting requests."),
+        ModelProblem::NoCredit => format!("The account at {name} has no credit left."),
+        ModelProblem::Refused => format!("{name} refused the request."),
+        ModelProblem::ServerFailure => format!("{name} failed."),
+        ModelProblem::NotAModel => "The response did not come from a model API.".to_owned(),
+        ModelProblem::Unreachable => format!("{name} cannot be reached."),
+        ModelProblem::Interrupted => "The response was cut off.".to_owned(),
+        ModelProblem::Rollout => format!("The rollout with {name} stopped."),
+        ModelProblem::BuiltIn => "The browser's built-in model did not answer.".to_owned(),
         _ => "The model's response is not a valid action.".to_owned(),
     };
     Diagnosis {
-        trouble,
+        problem,
         what,
         why: error.to_string(),
-        remedy: remedy(connection, trouble, error),
+        remedy: remedy(connection, problem, error),
     }
 }
 
-fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
+fn problem_of(has_key: bool, error: &ModelError) -> ModelProblem {
     if error.is_out_of_credit() {
-        return Trouble::NoCredit;
+        return ModelProblem::NoCredit;
     }
     let (status, message, code) = match error {
         ModelError::Status {
@@ -48,12 +48,14 @@ fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
             let word = code.as_deref().unwrap_or("");
             (status_of_word(word, error.is_transient()), message, code)
         }
-        ModelError::Malformed { .. } | ModelError::TooLarge { .. } => return Trouble::NotAModel,
-        ModelError::Unreachable { .. } => return Trouble::Unreachable,
-        ModelError::Cut | ModelError::Silent { .. } => return Trouble::Interrupted,
-        ModelError::Rollout { .. } => return Trouble::Rollout,
-        ModelError::BuiltIn(_) => return Trouble::BuiltIn,
-        _ => return Trouble::NoAction,
+        ModelError::Malformed { .. } | ModelError::TooLarge { .. } => {
+            return ModelProblem::NotAModel;
+        }
+        ModelError::Unreachable { .. } => return ModelProblem::Unreachable,
+        ModelError::Cut | ModelError::Silent { .. } => return ModelProblem::Interrupted,
+        ModelError::Rollout { .. } => return ModelProblem::Rollout,
+        ModelError::BuiltIn(_) => return ModelProblem::BuiltIn,
+        _ => return ModelProblem::NoAction,
     };
     let words = format!("{message} {}", code.as_deref().unwrap_or("")).to_lowercase();
     let says = |list: &[&str]| list.iter().any(|word| words.contains(word));
@@ -75,19 +77,19 @@ fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
             "no such",
         ]);
     match status {
-        401 if !has_key => Trouble::NoKey,
-        401 => Trouble::WrongKey,
+        401 if !has_key => ModelProblem::NoKey,
+        401 => ModelProblem::WrongKey,
         // Gemini responds 400 to a wrong key, and 403 to a missing one.
-        400 | 403 if names_key && !has_key => Trouble::NoKey,
-        400 | 403 if names_key => Trouble::WrongKey,
-        403 => Trouble::NotAllowed,
-        404 | 405 if says(&["web page"]) => Trouble::NotAModel,
-        404 => Trouble::WrongModel,
-        400 | 422 if names_model => Trouble::WrongModel,
-        429 => Trouble::RateLimit,
-        408 | 504 => Trouble::Interrupted,
-        500..=599 => Trouble::ServerFailure,
-        _ => Trouble::Refused,
+        400 | 403 if names_key && !has_key => ModelProblem::NoKey,
+        400 | 403 if names_key => ModelProblem::WrongKey,
+        403 => ModelProblem::NotAllowed,
+        404 | 405 if says(&["web page"]) => ModelProblem::NotAModel,
+        404 => ModelProblem::WrongModel,
+        400 | 422 if names_model => ModelProblem::WrongModel,
+        429 => ModelProblem::RateLimit,
+        408 | 504 => ModelProblem::Interrupted,
+        500..=599 => ModelProblem::ServerFailure,
+        _ => ModelProblem::Refused,
     }
 }
 
@@ -109,58 +111,58 @@ fn status_of_word(word: &str, is_transient: bool) -> u16 {
     }
 }
 
-fn remedy(connection: &Connection, trouble: Trouble, error: &ModelError) -> String {
+fn remedy(connection: &Connection, problem: ModelProblem, error: &ModelError) -> String {
     if let ModelError::BuiltIn(error) = error {
         return error.remedy().to_owned();
     }
     let key_page = connection.preset().and_then(|preset| preset.key_url);
-    match trouble {
-        Trouble::WrongKey | Trouble::NoKey => match key_page {
+    match problem {
+        ModelProblem::WrongKey | ModelProblem::NoKey => match key_page {
             Some(url) => format!(
                 "Enter a key of {} without anything before or after it. Create keys at {url}.",
                 connection.name
             ),
             None => "Enter the key that the server was started with.".to_owned(),
         },
-        Trouble::NotAllowed => {
+        ModelProblem::NotAllowed => {
             "Check in the provider's settings what the key may be used for, and whether the model is \
              available to the account and the region."
                 .to_owned()
         }
-        Trouble::WrongModel => {
+        ModelProblem::WrongModel => {
             "Pick a model from the list, or check its name. If no list appears, check the base URL."
                 .to_owned()
         }
-        Trouble::RateLimit => match error {
+        ModelProblem::RateLimit => match error {
             ModelError::Status {
                 retry_after: Some(seconds),
                 ..
             } => format!("Wait {seconds:.0} s and try again, or run fewer episodes at once."),
             _ => "Wait a moment and try again, or run fewer episodes at once.".to_owned(),
         },
-        Trouble::Rollout => {
+        ModelProblem::Rollout => {
             "Check the chat template and the tokenizer of this connection in the settings. Steps so \
              far are kept."
                 .to_owned()
         }
-        Trouble::NoCredit => {
+        ModelProblem::NoCredit => {
             "Add credit in the provider's billing settings, or use another connection.".to_owned()
         }
-        Trouble::Refused if wants_responses(connection, error) => {
+        ModelProblem::Refused if wants_responses(connection, error) => {
             "This model supports tools only through OpenAI's Responses API: choose the provider \
              OpenAI instead of OpenAI (Chat Completions)."
                 .to_owned()
         }
-        Trouble::Refused => {
+        ModelProblem::Refused => {
             "Change the policy settings or the model.".to_owned()
         }
-        Trouble::ServerFailure => "Try again later, or use another model.".to_owned(),
-        Trouble::NotAModel => {
+        ModelProblem::ServerFailure => "Try again later, or use another model.".to_owned(),
+        ModelProblem::NotAModel => {
             "Check the base URL: it must be the provider's API, not its web site, and the provider \
              must be correct."
                 .to_owned()
         }
-        Trouble::Unreachable | Trouble::Interrupted => {
+        ModelProblem::Unreachable | ModelProblem::Interrupted => {
             "Try again. The content received so far is kept.".to_owned()
         }
         _ => "Try again, or take the step manually.".to_owned(),

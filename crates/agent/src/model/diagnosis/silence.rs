@@ -2,22 +2,22 @@
 
 use volary_connectivity::{Cause, Page, Silence};
 
-use super::{Diagnosis, Trouble};
+use super::{Diagnosis, ModelProblem};
 use crate::model::connection::{Connection, Space};
 
 /// Diagnoses a request without a reply.
 pub(super) fn of_silence(connection: &Connection, page: &Page, silence: &Silence) -> Diagnosis {
     let base = &connection.base_url;
     let cause = Cause::of(base.trim(), page, silence);
-    let trouble = match cause {
-        Cause::Offline => Trouble::Offline,
-        Cause::Cors => Trouble::Cors,
-        Cause::NotAllowed(_) | Cause::NotYetAllowed(_) => Trouble::LocalNetwork,
-        Cause::MixedContent | Cause::PerhapsMixedContent => Trouble::MixedContent,
-        Cause::NotAnAddress | Cause::NobodyNear | Cause::NobodyFar => Trouble::Unreachable,
+    let problem = match cause {
+        Cause::Offline => ModelProblem::Offline,
+        Cause::Cors => ModelProblem::Cors,
+        Cause::NotAllowed(_) | Cause::NotYetAllowed(_) => ModelProblem::LocalNetwork,
+        Cause::MixedContent | Cause::PerhapsMixedContent => ModelProblem::MixedContent,
+        Cause::NotAnAddress | Cause::NobodyNear | Cause::NobodyFar => ModelProblem::Unreachable,
     };
     Diagnosis {
-        trouble,
+        problem,
         what: format!("{} cannot be reached from this page.", connection.name),
         why: cause.why(base, page),
         remedy: remedy(connection, cause, &page.origin),

@@ -34,116 +34,116 @@ fn failed(name: &str, status: u16, message: &str, code: Option<&str>) -> Diagnos
 
 #[test]
 fn replies_are_told_apart() {
-    for (name, status, message, code, trouble) in [
+    for (name, status, message, code, problem) in [
         (
             "OpenAI",
             401,
             "Incorrect API key provided",
             Some("invalid_api_key"),
-            Trouble::WrongKey,
+            ModelProblem::WrongKey,
         ),
         (
             "Anthropic",
             401,
             "invalid x-api-key",
             Some("authentication_error"),
-            Trouble::WrongKey,
+            ModelProblem::WrongKey,
         ),
         (
             "Google Gemini",
             400,
             "API key not valid. Please pass a valid API key.",
             Some("INVALID_ARGUMENT"),
-            Trouble::WrongKey,
+            ModelProblem::WrongKey,
         ),
-        ("Mistral", 401, "Unauthorized", None, Trouble::WrongKey),
+        ("Mistral", 401, "Unauthorized", None, ModelProblem::WrongKey),
         (
             "OpenAI",
             404,
             "The model `x` does not exist",
             Some("model_not_found"),
-            Trouble::WrongModel,
+            ModelProblem::WrongModel,
         ),
         (
             "Anthropic",
             404,
             "model: claude-x",
             Some("not_found_error"),
-            Trouble::WrongModel,
+            ModelProblem::WrongModel,
         ),
         (
             "Mistral",
             400,
             "Invalid model: x",
             Some("1500"),
-            Trouble::WrongModel,
+            ModelProblem::WrongModel,
         ),
         (
             "Ollama",
             404,
             "model \"x\" not found, try pulling it first",
             None,
-            Trouble::WrongModel,
+            ModelProblem::WrongModel,
         ),
         (
             "OpenAI",
             429,
             "Rate limit reached",
             Some("rate_limit_exceeded"),
-            Trouble::RateLimit,
+            ModelProblem::RateLimit,
         ),
         (
             "OpenAI",
             429,
             "You exceeded your current quota",
             Some("insufficient_quota"),
-            Trouble::NoCredit,
+            ModelProblem::NoCredit,
         ),
         (
             "Anthropic",
             400,
             "Your credit balance is too low",
             Some("invalid_request_error"),
-            Trouble::NoCredit,
+            ModelProblem::NoCredit,
         ),
         (
             "DeepSeek",
             402,
             "Insufficient Balance",
             None,
-            Trouble::NoCredit,
+            ModelProblem::NoCredit,
         ),
         (
             "OpenAI",
             403,
             "Country, region, or territory not supported",
             None,
-            Trouble::NotAllowed,
+            ModelProblem::NotAllowed,
         ),
         (
             "Anthropic",
             529,
             "Overloaded",
             Some("overloaded_error"),
-            Trouble::ServerFailure,
+            ModelProblem::ServerFailure,
         ),
         (
             "OpenAI",
             400,
             "messages: must not be empty",
             None,
-            Trouble::Refused,
+            ModelProblem::Refused,
         ),
         (
             "vLLM",
             404,
             "it returned a web page, so this is not a model API; check the base URL.",
             None,
-            Trouble::NotAModel,
+            ModelProblem::NotAModel,
         ),
     ] {
         let found = failed(name, status, message, code);
-        assert_eq!(found.trouble, trouble, "{status} {message}");
+        assert_eq!(found.problem, problem, "{status} {message}");
         assert!(found.why.contains(message), "{}", found.why);
         assert!(!found.remedy.is_empty() && !found.what.is_empty());
     }
@@ -159,7 +159,7 @@ fn a_missing_key_is_no_wrong_one() {
         retry_after: None,
     };
     let found = of_error(&connection("OpenAI"), false, &error);
-    assert_eq!(found.trouble, Trouble::NoKey);
+    assert_eq!(found.problem, ModelProblem::NoKey);
     assert!(
         found
             .remedy
@@ -177,16 +177,16 @@ fn chat_completions_send_on_to_responses() {
 #[test]
 fn what_breaks_in_the_middle_is_told_apart() {
     let connection = connection("OpenAI");
-    for (error, trouble) in [
-        (ModelError::Cut, Trouble::Interrupted),
-        (ModelError::TokenLimit, Trouble::NoAction),
+    for (error, problem) in [
+        (ModelError::Cut, ModelProblem::Interrupted),
+        (ModelError::TokenLimit, ModelProblem::NoAction),
         (
             ModelError::Reported {
                 message: "slow".into(),
                 code: Some("rate_limit_error".into()),
                 transient: true,
             },
-            Trouble::RateLimit,
+            ModelProblem::RateLimit,
         ),
         (
             ModelError::Reported {
@@ -194,12 +194,12 @@ fn what_breaks_in_the_middle_is_told_apart() {
                 code: Some("overloaded_error".into()),
                 transient: true,
             },
-            Trouble::ServerFailure,
+            ModelProblem::ServerFailure,
         ),
     ] {
         assert_eq!(
-            of_error(&connection, true, &error).trouble,
-            trouble,
+            of_error(&connection, true, &error).problem,
+            problem,
             "{error}"
         );
     }
@@ -226,27 +226,63 @@ fn silence_is_told_apart_as_far_as_a_page_can() {
     let denied = Some(Permission::Denied);
     let prompt = Some(Permission::Prompt);
     let granted = Some(Permission::Granted);
-    for (name, origin, answers, permission, trouble) in [
-        ("OpenAI", public, Some(true), None, Trouble::Cors),
-        ("OpenAI", public, Some(false), None, Trouble::Unreachable),
-        ("OpenAI", public, None, None, Trouble::Unreachable),
-        ("Ollama", public, Some(true), granted, Trouble::Cors),
-        ("Ollama", public, Some(false), denied, Trouble::LocalNetwork),
-        ("Ollama", public, Some(false), prompt, Trouble::LocalNetwork),
-        ("Ollama", public, Some(false), granted, Trouble::Unreachable),
-        ("Ollama", public, Some(false), None, Trouble::MixedContent),
-        ("Ollama", near, Some(false), denied, Trouble::Unreachable),
+    for (name, origin, answers, permission, problem) in [
+        ("OpenAI", public, Some(true), None, ModelProblem::Cors),
+        (
+            "OpenAI",
+            public,
+            Some(false),
+            None,
+            ModelProblem::Unreachable,
+        ),
+        ("OpenAI", public, None, None, ModelProblem::Unreachable),
+        ("Ollama", public, Some(true), granted, ModelProblem::Cors),
+        (
+            "Ollama",
+            public,
+            Some(false),
+            denied,
+            ModelProblem::LocalNetwork,
+        ),
+        (
+            "Ollama",
+            public,
+            Some(false),
+            prompt,
+            ModelProblem::LocalNetwork,
+        ),
+        (
+            "Ollama",
+            public,
+            Some(false),
+            granted,
+            ModelProblem::Unreachable,
+        ),
+        (
+            "Ollama",
+            public,
+            Some(false),
+            None,
+            ModelProblem::MixedContent,
+        ),
+        (
+            "Ollama",
+            near,
+            Some(false),
+            denied,
+            ModelProblem::Unreachable,
+        ),
         (
             "Ollama",
             "http://volary.example",
             Some(false),
             None,
-            Trouble::Unreachable,
+            ModelProblem::Unreachable,
         ),
     ] {
         let found = silent(name, origin, answers, permission);
         assert_eq!(
-            found.trouble, trouble,
+            found.problem, problem,
             "{name} {origin} {answers:?} {permission:?}"
         );
     }
@@ -267,14 +303,14 @@ fn http_addresses_of_other_machines_are_mixed_content() {
         &page("https://volary.example"),
         &observation,
     );
-    assert_eq!(secure.trouble, Trouble::MixedContent);
+    assert_eq!(secure.problem, ModelProblem::MixedContent);
     let plain = diagnose(
         &connection,
         true,
         &page("http://volary.example"),
         &observation,
     );
-    assert_eq!(plain.trouble, Trouble::Unreachable);
+    assert_eq!(plain.problem, ModelProblem::Unreachable);
 }
 
 #[test]
@@ -286,9 +322,9 @@ fn offline_is_said_unless_the_server_is_here() {
     };
     let near = page("http://localhost:1");
     let far = diagnose(&connection("OpenAI"), true, &near, &observation);
-    assert_eq!(far.trouble, Trouble::Offline);
+    assert_eq!(far.problem, ModelProblem::Offline);
     let here = diagnose(&connection("Ollama"), true, &near, &observation);
-    assert_eq!(here.trouble, Trouble::Unreachable);
+    assert_eq!(here.problem, ModelProblem::Unreachable);
 }
 
 #[test]
