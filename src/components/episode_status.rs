@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use crate::projection::summary::{State, standing};
+use crate::projection::summary::{State, summarize};
 use crate::projection::tally::Tally;
 
 /// The **Episode** status: reward, number of steps, and the ending. The reason for the ending is shown at the end of
@@ -18,22 +18,22 @@ pub fn EpisodeStatus(
     edition: Signal<u32>,
 ) -> impl IntoView {
     let tally = StoredValue::new(Tally::default());
-    let standing = Memo::new(move |_| {
+    let summary = Memo::new(move |_| {
         let edition = edition.get();
         episode.with(|episode| {
             tally.update_value(|tally| tally.follow(episode, edition));
-            tally.with_value(|tally| standing(episode, tally))
+            tally.with_value(|tally| summarize(episode, tally))
         })
     });
-    let state = move || match standing.with(|standing| standing.state) {
+    let state = move || match summary.with(|summary| summary.state) {
         State::Open => ("badge", "open"),
         State::Done => ("badge", "done"),
         State::Truncated => ("badge notice", "truncated"),
         State::Crashed => ("badge bad", "crashed"),
     };
-    let reward = move || standing.with(|standing| standing.reward.clone());
-    let steps = move || standing.with(|standing| standing.steps.clone());
-    let spent = move || standing.with(|standing| standing.spent.clone().unwrap_or_default());
+    let reward = move || summary.with(|summary| summary.reward.clone());
+    let steps = move || summary.with(|summary| summary.steps.clone());
+    let spent = move || summary.with(|summary| summary.spent.clone().unwrap_or_default());
     view! {
         <div class="episode-status" role="status" aria-label="Episode">
             <span class="figure">

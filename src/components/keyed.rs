@@ -59,7 +59,7 @@ struct Keyed {
 }
 
 /// The mounted list.
-struct Standing {
+struct MountedList {
     views: Vec<(u64, View)>,
     /// The node after the last view.
     end: Placeholder,
@@ -102,17 +102,17 @@ impl Keyed {
 }
 
 impl Render for Keyed {
-    type State = Standing;
+    type State = MountedList;
 
-    fn build(self) -> Standing {
+    fn build(self) -> MountedList {
         let views = self.keys.iter().map(|key| (*key, self.draw(*key)));
-        Standing {
+        MountedList {
             views: views.collect(),
             end: Rndr::create_placeholder(),
         }
     }
 
-    fn rebuild(self, list: &mut Standing) {
+    fn rebuild(self, list: &mut MountedList) {
         let former = std::mem::take(&mut list.views);
         let (stood, former): (Vec<u64>, Vec<View>) = former.into_iter().unzip();
         let mut former: Vec<Option<View>> = former.into_iter().map(Some).collect();
@@ -146,7 +146,7 @@ impl Render for Keyed {
     }
 }
 
-impl Mountable for Standing {
+impl Mountable for MountedList {
     fn unmount(&mut self) {
         for (_, view) in &mut self.views {
             view.unmount();

@@ -8,7 +8,7 @@ use super::link;
 
 /// The contents of a file.
 #[derive(Debug)]
-pub(super) enum Given {
+pub(super) enum LabFile {
     Template(String),
     Tokenizer(Box<FileTokenizer>),
     /// Messages as JSON.
@@ -21,32 +21,32 @@ pub(super) enum Given {
     },
 }
 
-impl Given {
+impl LabFile {
     /// Reads a file. Anything that is neither JSON nor a list of ranks is a template.
-    pub(super) fn read(bytes: Vec<u8>) -> Result<Given, String> {
+    pub(super) fn read(bytes: Vec<u8>) -> Result<LabFile, String> {
         match TokenizerFormat::detect(&bytes) {
             Some(TokenizerFormat::TokenizerJson) => {
                 if let Some(template) = configured(&bytes) {
-                    return Ok(Given::Template(template));
+                    return Ok(LabFile::Template(template));
                 }
                 if let Some(conversation) = conversation(&bytes) {
                     return Ok(conversation);
                 }
                 // A Jinja template may begin with a brace too.
                 match FileTokenizer::read(&bytes) {
-                    Ok(tokenizer) => Ok(Given::Tokenizer(Box::new(tokenizer))),
+                    Ok(tokenizer) => Ok(LabFile::Tokenizer(Box::new(tokenizer))),
                     Err(error) => match std::str::from_utf8(&bytes) {
-                        Ok(text) if is_jinja(text) => Ok(Given::Template(text.to_owned())),
+                        Ok(text) if is_jinja(text) => Ok(LabFile::Template(text.to_owned())),
                         _ => Err(error.to_string()),
                     },
                 }
             }
             Some(_) => FileTokenizer::read(&bytes)
-                .map(|tokenizer| Given::Tokenizer(Box::new(tokenizer)))
+                .map(|tokenizer| LabFile::Tokenizer(Box::new(tokenizer)))
                 .map_err(|error| error.to_string()),
             None => match String::from_utf8(bytes) {
-                Ok(text) if text.trim_start().starts_with('[') => Ok(Given::Messages(text)),
-                Ok(text) => Ok(Given::Template(text)),
+                Ok(text) if text.trim_start().starts_with('[') => Ok(LabFile::Messages(text)),
+                Ok(text) => Ok(LabFile::Template(text)),
                 Err(_) => Err("It is no UTF-8 text.".to_owned()),
             },
         }
@@ -61,7 +61,7 @@ fn is_jinja(text: &str) -> bool {
 }
 
 /// Reads the messages of a file that has `messages` in its first line, or in its only object.
-fn conversation(bytes: &[u8]) -> Option<Given> {
+fn conversation(bytes: &[u8]) -> Option<LabFile> {
     let text = std::str::from_utf8(bytes).ok()?;
     let first = || text.lines().next().and_then(|line| json::read(line).ok());
     let has_messages = |value: &Json| {
@@ -73,7 +73,7 @@ fn conversation(bytes: &[u8]) -> Option<Given> {
         .filter(has_messages)
         .or_else(|| json::read(text).ok().filter(has_messages))?;
     let (messages, tools) = link::fields(&value);
-    Some(Given::Conversation { messages, tools })
+    Some(LabFile::Conversation { messages, tools })
 }
 
 /// Reads the template of a `tokenizer_config.json`.
@@ -92,27 +92,27 @@ fn configured(bytes: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Given, String> {
-        Given::read(text.as_bytes().to_vec())
+    fn read(text: &str) -> Result<LabFile, String> {
+        LabFile::read(text.as_bytes().to_vec())
     }
 
     #[test]
     fn files_are_told_apart_by_what_they_hold() {
         let jinja = "{% for m in messages %}{% endfor %}";
-        assert!(matches!(read(jinja), Ok(Given::Template(text)) if text == jinja));
-        assert!(matches!(read("Hello {{ x }}"), Ok(Given::Template(_))));
+        assert!(matches!(read(jinja), Ok(LabFile::Template(text)) if text == jinja));
+        assert!(matches!(read("Hello {{ x }}"), Ok(LabFile::Template(_))));
         let config = r#"{"chat_template": "{{ 1 }}"}"#;
-        assert!(matches!(read(config), Ok(Given::Template(text)) if text == "{{ 1 }}"));
+        assert!(matches!(read(config), Ok(LabFile::Template(text)) if text == "{{ 1 }}"));
         assert!(matches!(
             read("[{\"role\": \"user\"}]"),
-            Ok(Given::Messages(_))
+            Ok(LabFile::Messages(_))
         ));
         let lines = "{\"messages\": [{\"role\": \"user\"}], \"tools\": [1]}\n{\"messages\": []}\n";
         assert!(matches!(
             read(lines),
-            Ok(Given::Conversation { messages, tools }) if messages.contains("user") && tools.contains('1')
+            Ok(LabFile::Conversation { messages, tools }) if messages.contains("user") && tools.contains('1')
         ));
         assert!(read("{\"a\": 1}").is_err());
-        assert!(Given::read(vec![0xff, 0xfe]).is_err());
+        assert!(LabFile::read(vec![0xff, 0xfe]).is_err());
     }
 }

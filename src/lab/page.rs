@@ -11,7 +11,7 @@ use volary_trajectory::native;
 
 use super::controls::Controls;
 use super::examples::EXAMPLES;
-use super::given::Given;
+use super::given::LabFile;
 use super::input::{FieldErrors, Input};
 use super::link;
 use super::report::{Report, examine};
@@ -177,7 +177,7 @@ impl Lab {
             for file in files {
                 let taken = match file.size > LARGEST_FILE {
                     true => Err("It is larger than 64 MB.".to_owned()),
-                    false => file.read().await.and_then(Given::read),
+                    false => file.read().await.and_then(LabFile::read),
                 };
                 let error = match taken {
                     Ok(given) => {
@@ -191,17 +191,17 @@ impl Lab {
         });
     }
 
-    async fn give(self, file: &GivenFile, given: Given) {
+    async fn give(self, file: &GivenFile, given: LabFile) {
         match given {
-            Given::Template(source) => {
+            LabFile::Template(source) => {
                 self.source.set(source);
                 self.template.set(OWN.to_owned());
             }
-            Given::Tokenizer(tokenizer) => {
+            LabFile::Tokenizer(tokenizer) => {
                 tokenizer::keep(file, Arc::from(tokenizer as Box<_>)).await;
             }
-            Given::Messages(messages) => self.messages.set(messages),
-            Given::Conversation { messages, tools } => {
+            LabFile::Messages(messages) => self.messages.set(messages),
+            LabFile::Conversation { messages, tools } => {
                 self.messages.set(messages);
                 self.tools.set(tools);
             }

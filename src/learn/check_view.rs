@@ -29,7 +29,7 @@ pub(super) fn CheckView(course: Course, check: Check, player: Option<Player>) ->
     let afterwards = check.afterwards;
     view! {
         <section class="lesson-check" aria-label=format!("Check {number}") data-met=move || course.is_met(number).then_some("")>
-            <Standing course number text=check.text/>
+            <CheckStatus course number text=check.text/>
             {choice}
             <Afterwards course number text=afterwards/>
         </section>
@@ -114,7 +114,7 @@ pub(super) fn QuestionView(course: Course, question: Question) -> impl IntoView 
     };
     view! {
         <section class="lesson-check" aria-label=format!("Question {number}") data-met=move || course.is_met(number).then_some("")>
-            <Standing course number text=question.text/>
+            <CheckStatus course number text=question.text/>
             <ul class="lesson-answers" role="list">
                 {answers.collect_view()}
             </ul>
@@ -128,7 +128,7 @@ pub(super) fn QuestionView(course: Course, question: Question) -> impl IntoView 
 
 /// The task of a check, and whether it is met.
 #[component]
-fn Standing(course: Course, number: usize, text: String) -> impl IntoView {
+fn CheckStatus(course: Course, number: usize, text: String) -> impl IntoView {
     view! {
         <p class="lesson-goal">
             <Show when=move || course.is_met(number)>

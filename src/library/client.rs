@@ -91,13 +91,13 @@ struct State {
     find: u32,
     /// Callbacks that wait for a trajectory of a reading.
     waiters: Vec<(ReadingNumber, Arrived)>,
-    /// What was given last, to be read again once its members are mapped.
-    given: Option<(Origin, Given)>,
+    /// What was imported last, to be read again once its members are mapped.
+    source: Option<(Origin, ImportSource)>,
 }
 
 /// Files that are read.
 #[derive(Clone)]
-enum Given {
+enum ImportSource {
     Files(Vec<GivenFile>),
     Remote(Vec<RemoteFile>),
 }
@@ -155,7 +155,7 @@ impl LibraryClient {
     }
 
     fn read_as(self, number: Option<ReadingNumber>, origin: Origin, files: Vec<GivenFile>) {
-        self.expect(origin, Given::Files(files.clone()));
+        self.expect(origin, ImportSource::Files(files.clone()));
         self.send_mappings();
         let files = files.into_iter().map(Attachment::File).collect();
         let replies = self.call(&Request::Read { origin }, files);
@@ -194,7 +194,7 @@ impl LibraryClient {
     }
 
     fn fetch_as(self, number: ReadingNumber, origin: Origin, files: Vec<RemoteFile>) {
-        self.expect(origin, Given::Remote(files.clone()));
+        self.expect(origin, ImportSource::Remote(files.clone()));
         self.fetch_with(number, &Request::Fetch { origin, files });
     }
 
@@ -205,9 +205,9 @@ impl LibraryClient {
     }
 
     /// Remembers the files of a reading, so that one can be read again by a mapping.
-    fn expect(self, origin: Origin, given: Given) {
+    fn expect(self, origin: Origin, source: ImportSource) {
         self.state
-            .update_value(|state| state.given = Some((origin, given)));
+            .update_value(|state| state.source = Some((origin, source)));
     }
 
     /// Prepares for a reading: sends the mappings to the worker, since another tab may have changed them.
@@ -218,21 +218,21 @@ impl LibraryClient {
         self.call(&Request::Map { mappings }, Vec::new());
     }
 
-    /// Reads the file of this path again, which was among those that were given last.
+    /// Reads the file of this path again, which was among those that were imported last.
     pub fn read_again(self, file: &str) {
-        let Some((origin, given)) = self.state.with_value(|state| state.given.clone()) else {
+        let Some((origin, source)) = self.state.with_value(|state| state.source.clone()) else {
             return;
         };
         let number = self.begin("Reading");
-        match given {
-            Given::Files(files) => {
+        match source {
+            ImportSource::Files(files) => {
                 let mut files = files;
                 if files.iter().any(|given| given.name == file) {
                     files.retain(|given| given.name == file);
                 }
                 self.read_as(Some(number), origin, files);
             }
-            Given::Remote(files) => {
+            ImportSource::Remote(files) => {
                 let mut files = files;
                 if files.iter().any(|given| *given.name == *file) {
                     files.retain(|given| *given.name == *file);

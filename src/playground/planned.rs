@@ -14,27 +14,27 @@ use super::state::Playground;
 use super::url_sync;
 use crate::remote::servers;
 use crate::route::Place;
-use volary_app::playground::consent::{PlannedEpisode, Resumed, Standing, Then};
+use volary_app::playground::consent::{PlannedEpisode, Reach, Resumed, Then};
 
 /// Returns how much this page trusts and knows an environment.
-pub(super) fn standing(playground: Playground, environment: &str) -> Standing {
+pub(super) fn reach(playground: Playground, environment: &str) -> Reach {
     untrack(|| {
         if setup::entry(playground, environment).is_some() {
-            Standing::Local
+            Reach::Local
         } else if remote_environments::server(playground, environment).is_some() {
-            Standing::Connected
+            Reach::Connected
         } else if let Some(entry) = python::python_entry(playground, environment) {
             // Code that ran in this browser was shown and agreed to; the environment's name is the hash of its code.
             match entry.description {
-                Some(_) => Standing::Local,
-                None => Standing::Connected,
+                Some(_) => Reach::Local,
+                None => Reach::Connected,
             }
         } else if task::python_file(environment).is_some() {
-            Standing::Connected
+            Reach::Connected
         } else if task::is_server(environment) {
-            Standing::NotConnected
+            Reach::NotConnected
         } else {
-            Standing::Unknown
+            Reach::Unknown
         }
     })
 }
@@ -88,7 +88,7 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         (!may_run).then_some(plan)
     });
     let Some(mut plan) = plan else { return false };
-    if standing(playground, &plan.recipe.environment) != Standing::Connected {
+    if reach(playground, &plan.recipe.environment) != Reach::Connected {
         // It cannot run at all; the attempt reports that.
         return false;
     }

@@ -238,11 +238,11 @@ pub fn take_files(playground: Playground, files: Vec<GivenFile>) {
         playground.transfer.reading.set(false);
         playground.transfer.replace_reader(None);
         match read {
-            Ok(Given::Episode(assembled)) => {
+            Ok(UserFiles::Episode(assembled)) => {
                 let Assembled { episode, notes } = *assembled;
                 show_imported(playground, episode, &notes);
             }
-            Ok(Given::Tasks { name, text }) => setup::add_tasks(playground, &name, text, None),
+            Ok(UserFiles::Tasks { name, text }) => setup::add_tasks(playground, &name, text, None),
             Err(notice) => playground.alert(notice),
         }
     });
@@ -252,7 +252,7 @@ async fn read_files(
     playground: Playground,
     number: u32,
     files: Vec<GivenFile>,
-) -> Result<Given, Notice> {
+) -> Result<UserFiles, Notice> {
     let mut contents = Vec::new();
     for file in files {
         if file.size > LARGEST_FILE {
@@ -277,14 +277,14 @@ async fn read_files(
             .ok()
             .filter(|text| tasks::holds_tasks(text));
         if let Some(text) = text {
-            return Ok(Given::Tasks {
+            return Ok(UserFiles::Tasks {
                 name: file.name.clone(),
                 text: text.into(),
             });
         }
     }
     let assembled = playground.transfer.read_episode(number, contents).await?;
-    Ok(Given::Episode(Box::new(assembled)))
+    Ok(UserFiles::Episode(Box::new(assembled)))
 }
 
 fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
@@ -350,7 +350,7 @@ pub fn share_link(
 }
 
 /// The content of the files that the user provided.
-enum Given {
+enum UserFiles {
     Episode(Box<Assembled>),
     Tasks { name: String, text: Text },
 }

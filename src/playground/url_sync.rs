@@ -24,7 +24,7 @@ use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
 use crate::storage::episodes;
 use volary_app::playground::address::{self, Start, encoded_steps};
-use volary_app::playground::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
+use volary_app::playground::consent::{Author, PlannedEpisode, Reach, Then, Verdict, judge};
 use volary_app::playground::session::Session;
 use volary_app::playground::tasks;
 
@@ -169,7 +169,7 @@ pub fn go_to_environment(playground: Playground, name: &str) {
         ..Place::default()
     };
     let hash = place.to_hash();
-    if planned::standing(playground, name) == Standing::Connected {
+    if planned::reach(playground, name) == Reach::Connected {
         // The URL is updated afterwards: what a URL names does not run on a server without consent.
         playground.planned.set(None);
         playground.place.set(place);
@@ -184,7 +184,7 @@ pub fn go_to_environment(playground: Playground, name: &str) {
 
 /// Decides how to handle an environment that the URL names.
 fn judge_address(playground: Playground, environment: &str) -> Verdict {
-    judge(Author::Content, planned::standing(playground, environment))
+    judge(Author::Content, planned::reach(playground, environment))
 }
 
 /// Writes an environment that was configured by other means into the URL.
@@ -304,7 +304,7 @@ fn start_of(playground: Playground, recipe: &Recipe) -> Option<Start> {
     playground.setup.sources.with_untracked(|sources| {
         address::start_of(
             recipe,
-            planned::standing(playground, environment),
+            planned::reach(playground, environment),
             sources,
             default,
         )
@@ -401,8 +401,7 @@ fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str
         },
     );
     if playground.edition.get_untracked() == 0 {
-        let local =
-            environment.filter(|name| planned::standing(playground, name) == Standing::Local);
+        let local = environment.filter(|name| planned::reach(playground, name) == Reach::Local);
         setup::begin(playground, local);
     }
     playground.alert(Notice::new(

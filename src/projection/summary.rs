@@ -8,7 +8,7 @@ use super::text::plural;
 
 /// The summary of an episode.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct EpisodeSummary {
     /// The sum of the rewards.
     pub reward: String,
     /// The number of steps with its noun.
@@ -33,8 +33,8 @@ pub enum State {
 }
 
 /// Summarizes an episode from its tally, which must include all steps.
-pub fn standing(episode: &Episode, tally: &Tally) -> Standing {
-    Standing {
+pub fn summarize(episode: &Episode, tally: &Tally) -> EpisodeSummary {
+    EpisodeSummary {
         reward: tally
             .reward(episode)
             .map_or_else(|| "unknown".to_owned(), reward_text),
@@ -121,12 +121,12 @@ mod tests {
     #[test]
     fn says_whether_it_goes_on() {
         let mut episode = Episode::default();
-        let standing = |episode: &Episode| standing(episode, &Tally::default());
-        assert_eq!(standing(&episode).state, State::Open);
-        assert_eq!(standing(&episode).steps, "0 steps");
+        let summarize = |episode: &Episode| summarize(episode, &Tally::default());
+        assert_eq!(summarize(&episode).state, State::Open);
+        assert_eq!(summarize(&episode).steps, "0 steps");
         episode.ending = Ending::Truncated {
             reason: "the limit of 3 steps".into(),
         };
-        assert_eq!(standing(&episode).state, State::Truncated);
+        assert_eq!(summarize(&episode).state, State::Truncated);
     }
 }

@@ -46,11 +46,11 @@ pub(super) fn Table(look: Look) -> impl IntoView {
         move |place| identity(look, place),
         move |place| {
             // A memo, so that a row is rendered again only if it changed.
-            let standing = Memo::new(move |_| {
+            let inputs = Memo::new(move |_| {
                 let place = place.get();
-                untrack(|| Standing::of(look, place))
+                untrack(|| RowInputs::of(look, place))
             });
-            (move || standing.with(|standing| row_view(look, standing))).into_any()
+            (move || inputs.with(|inputs| row_view(look, inputs))).into_any()
         },
     );
     let class = move || {
@@ -160,7 +160,7 @@ fn Head(look: Look) -> impl IntoView {
 
 /// The inputs of a row.
 #[derive(Clone, PartialEq)]
-struct Standing {
+struct RowInputs {
     place: usize,
     row: Option<Arc<Row>>,
     /// The search hit, if any.
@@ -170,11 +170,11 @@ struct Standing {
     rewards: (f64, f64),
 }
 
-impl Standing {
-    fn of(look: Look, place: usize) -> Standing {
+impl RowInputs {
+    fn of(look: Look, place: usize) -> RowInputs {
         let row = look.row(place);
         let hit = |found: &Option<Arc<Found>>| found.as_ref()?.get(&row.as_ref()?.id).cloned();
-        Standing {
+        RowInputs {
             place,
             hit: look.found.with(hit),
             columns: look.columns.get(),
@@ -184,9 +184,9 @@ impl Standing {
     }
 }
 
-fn row_view(look: Look, standing: &Standing) -> AnyView {
-    let Standing { place, hit, .. } = standing;
-    let Some(row) = &standing.row else {
+fn row_view(look: Look, inputs: &RowInputs) -> AnyView {
+    let RowInputs { place, hit, .. } = inputs;
+    let Some(row) = &inputs.row else {
         return ().into_any();
     };
     let step = hit.as_ref().map(|hit| hit.step as usize);
@@ -197,7 +197,7 @@ fn row_view(look: Look, standing: &Standing) -> AnyView {
     })
     .to_hash();
     let (id, known) = (row.id.clone(), row.id.clone());
-    let cells = standing.columns.iter().map(|column| {
+    let cells = inputs.columns.iter().map(|column| {
         let text = cell_text(row, column);
         let content = match column {
             Column::Name => view! {
@@ -206,7 +206,7 @@ fn row_view(look: Look, standing: &Standing) -> AnyView {
             }
             .into_any(),
             Column::Reward => {
-                let bar = row.reward.map(|reward| bar(reward, standing.rewards));
+                let bar = row.reward.map(|reward| bar(reward, inputs.rewards));
                 view! { {span(None, &text)} {bar} }.into_any()
             }
             Column::Outcome => span(Some(outcome_class(&text)), &text),

@@ -3,7 +3,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::servers::{Diagnosed, Servers, Standing};
+use super::servers::{Diagnosed, ServerState, Servers};
 use crate::playground::intents::Intent;
 use crate::remote::connection::Connected;
 use crate::remote::servers::Server;
@@ -48,7 +48,7 @@ fn Card(servers: Servers, server: Server) -> impl IntoView {
         }
     };
     let url = server.url.clone();
-    let is_busy = Memo::new(move |_| servers.standing(&url) == Standing::Asked);
+    let is_busy = Memo::new(move |_| servers.state(&url) == ServerState::Asked);
     let named = |what: &str| format!("{what} {}", server.name);
     let (checked, removed) = (server.clone(), server.url.clone());
     view! {
@@ -57,7 +57,7 @@ fn Card(servers: Servers, server: Server) -> impl IntoView {
                 <h3>{server.name.to_string()}</h3>
                 <code>{server.url.to_string()}</code>
             </div>
-            {standing(servers, server.clone())}
+            {state(servers, server.clone())}
             <div class="button-row">
                 <a class="button" href=place.to_hash() aria-label=named("Play on") on:click=play>
                     {"Play"}
@@ -85,13 +85,13 @@ fn Card(servers: Servers, server: Server) -> impl IntoView {
     }
 }
 
-fn standing(servers: Servers, server: Server) -> impl IntoView {
+fn state(servers: Servers, server: Server) -> impl IntoView {
     let status = |words: &str| view! { <p role="status">{words.to_owned()}</p> };
-    move || match servers.standing(&server.url) {
-        Standing::NotAsked => status("Not checked since the page was loaded.").into_any(),
-        Standing::Asked => status("Contacting the server…").into_any(),
-        Standing::Down(diagnosis) => view! { <Diagnosed diagnosis/> }.into_any(),
-        Standing::Up(connected, said) => view! {
+    move || match servers.state(&server.url) {
+        ServerState::NotAsked => status("Not checked since the page was loaded.").into_any(),
+        ServerState::Asked => status("Contacting the server…").into_any(),
+        ServerState::Down(diagnosis) => view! { <Diagnosed diagnosis/> }.into_any(),
+        ServerState::Up(connected, said) => view! {
             {status(format!("{said} {}", summary(&connected)).trim())}
             <Environments servers server=server.clone() connected/>
         }

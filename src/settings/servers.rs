@@ -21,7 +21,7 @@ use crate::secrets::Origin;
 
 /// The state of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum Standing {
+pub(super) enum ServerState {
     /// Not checked since the page was loaded.
     #[default]
     NotAsked,
@@ -43,9 +43,9 @@ pub(super) struct Servers {
     /// The origin that keeps the typed key after the address was changed.
     key_stays_with: RwSignal<Option<Origin>>,
     /// The state of the current attempt to connect.
-    attempt: RwSignal<Standing>,
+    attempt: RwSignal<ServerState>,
     /// The state of the known servers, by address.
-    standings: RwSignal<Vec<(Text, Standing)>>,
+    states: RwSignal<Vec<(Text, ServerState)>>,
 }
 
 #[component]
@@ -58,7 +58,7 @@ pub(super) fn ServersSection() -> impl IntoView {
         typed_keys: StoredValue::default(),
         key_stays_with: RwSignal::default(),
         attempt: RwSignal::default(),
-        standings: RwSignal::default(),
+        states: RwSignal::default(),
     };
     let about = "Environments can also run on a server: aviary's TaskDatasetServer or \
          `volary serve`. Connect to one here, then choose it as the environment in the playground.";
@@ -67,7 +67,7 @@ pub(super) fn ServersSection() -> impl IntoView {
             <div class="servers">
                 <div class="server-form">
                     <Form servers/>
-                    <Show when=move || servers.attempt.get() == Standing::Asked>
+                    <Show when=move || servers.attempt.get() == ServerState::Asked>
                         <p role="status" class="help">
                             {"Contacting the server…"}
                         </p>
@@ -75,7 +75,7 @@ pub(super) fn ServersSection() -> impl IntoView {
                 </div>
                 <div class="server-side">
                     {move || match servers.attempt.get() {
-                        Standing::Down(diagnosis) => Some(view! { <Diagnosed diagnosis/> }),
+                        ServerState::Down(diagnosis) => Some(view! { <Diagnosed diagnosis/> }),
                         _ => None,
                     }}
                     <ServerList servers/>
@@ -148,7 +148,7 @@ fn Form(servers: Servers) -> impl IntoView {
                     <button
                         type="submit"
                         class="primary"
-                        disabled=move || servers.attempt.get() == Standing::Asked
+                        disabled=move || servers.attempt.get() == ServerState::Asked
                     >
                         {"Connect"}
                     </button>
@@ -224,16 +224,16 @@ impl Servers {
             "" => url.split("://").nth(1).unwrap_or(&url).into(),
             name => Text::from(name),
         };
-        self.attempt.set(Standing::Asked);
+        self.attempt.set(ServerState::Asked);
         // A known server is checked as well, because its state may be outdated.
-        let former = untrack(|| self.standing(&url));
-        self.stands(url.clone(), Standing::Asked);
+        let former = untrack(|| self.state(&url));
+        self.set_state(url.clone(), ServerState::Asked);
         browser::spawn(async move {
             match connection::connect(&url, key.as_ref()).await {
                 Err(diagnosis) => {
                     // With its previous key its state may be unchanged.
-                    self.stands(url, former);
-                    self.attempt.set(Standing::Down(diagnosis));
+                    self.set_state(url, former);
+                    self.attempt.set(ServerState::Down(diagnosis));
                 }
                 Ok(connected) => {
                     // Add the server first: other tabs drop keys without an owner.
@@ -245,8 +245,8 @@ impl Servers {
                     });
                     // If the key cannot be stored, it stays in memory and the section of keys says so.
                     let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());
-                    self.stands(url, Standing::Up(connected, String::new()));
-                    self.attempt.set(Standing::NotAsked);
+                    self.set_state(url, ServerState::Up(connected, String::new()));
+                    self.attempt.set(ServerState::NotAsked);
                     self.typed_keys.set_value(TypedKeys::default());
                     self.key_stays_with.set(None);
                     for field in [self.name, self.url, self.key] {
@@ -264,30 +264,30 @@ impl Servers {
 
     fn ask(self, mut server: Server, said: String) {
         let url = server.url.clone();
-        self.stands(url.clone(), Standing::Asked);
+        self.set_state(url.clone(), ServerState::Asked);
         browser::spawn(async move {
             let key = keeping::key_of(&url);
-            let standing = match connection::connect(&url, key.as_ref()).await {
-                Err(diagnosis) => Standing::Down(diagnosis),
+            let state = match connection::connect(&url, key.as_ref()).await {
+                Err(diagnosis) => ServerState::Down(diagnosis),
                 Ok(connected) => {
                     server.size = connected.info.dataset_size;
                     server.frames = connected.frames;
                     self.learn(server);
-                    Standing::Up(connected, said)
+                    ServerState::Up(connected, said)
                 }
             };
-            self.stands(url, standing);
+            self.set_state(url, state);
         });
     }
 
     /// Closes environments of a server that were idle for this many seconds.
     pub fn close_old(self, server: Server, seconds: f64) {
         let url = server.url.clone();
-        self.stands(url.clone(), Standing::Asked);
+        self.set_state(url.clone(), ServerState::Asked);
         browser::spawn(async move {
             let key = keeping::key_of(&url);
             match connection::close_old(&url, key.as_ref(), seconds).await {
-                Err(diagnosis) => self.stands(url, Standing::Down(diagnosis)),
+                Err(diagnosis) => self.set_state(url, ServerState::Down(diagnosis)),
                 Ok(1) => self.ask(server, "Closed 1 environment.".to_owned()),
                 Ok(count) => self.ask(server, format!("Closed {count} environments.")),
             }
@@ -302,17 +302,17 @@ impl Servers {
     }
 
     /// The state of a server.
-    pub fn standing(self, url: &Text) -> Standing {
-        self.standings.with(|standings| {
-            let known = standings.iter().find(|(known, _)| known == url);
-            known.map_or_else(Standing::default, |(_, standing)| standing.clone())
+    pub fn state(self, url: &Text) -> ServerState {
+        self.states.with(|states| {
+            let known = states.iter().find(|(known, _)| known == url);
+            known.map_or_else(ServerState::default, |(_, state)| state.clone())
         })
     }
 
-    fn stands(self, url: Text, standing: Standing) {
-        self.standings.update(|standings| {
-            standings.retain(|(known, _)| *known != url);
-            standings.push((url, standing));
+    fn set_state(self, url: Text, state: ServerState) {
+        self.states.update(|states| {
+            states.retain(|(known, _)| *known != url);
+            states.push((url, state));
         });
     }
 

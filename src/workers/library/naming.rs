@@ -22,8 +22,8 @@ pub(super) struct Named {
 }
 
 /// The episode that has an id already, compared with a new one.
-enum Standing {
-    Nothing,
+enum IdUse {
+    Free,
     Same,
     Another,
 }
@@ -41,11 +41,11 @@ pub(super) async fn named(
             episode.id = id;
         }
         let text = native::to_text(&episode);
-        let is_new = match standing(library, &episode.id, &text, batch).await {
-            Standing::Another => continue,
-            Standing::Nothing => true,
+        let is_new = match id_use(library, &episode.id, &text, batch).await {
+            IdUse::Another => continue,
+            IdUse::Free => true,
             // An episode of the site may be stored as well.
-            Standing::Same => reading::stock_for(library, origin)
+            IdUse::Same => reading::stock_for(library, origin)
                 .row(&episode.id)
                 .await
                 .is_none(),
@@ -58,16 +58,16 @@ pub(super) async fn named(
     }
 }
 
-async fn standing(library: &LibraryService, id: &Text, text: &str, batch: &[Item]) -> Standing {
+async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item]) -> IdUse {
     let same = |is_same| match is_same {
-        true => Standing::Same,
-        false => Standing::Another,
+        true => IdUse::Same,
+        false => IdUse::Another,
     };
     let Some(volume) = library.volume(id) else {
-        return Standing::Nothing;
+        return IdUse::Free;
     };
     if volume.place.is_some() {
-        return Standing::Another;
+        return IdUse::Another;
     }
     if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
         return same(matches!(&waiting.held, Held::Text(known) if known == text));
@@ -75,7 +75,7 @@ async fn standing(library: &LibraryService, id: &Text, text: &str, batch: &[Item
     // Another reading may be about to store it. The row is then missing, and the store decides.
     let store = library.stock_of(id);
     match store.row(id).await {
-        None => Standing::Nothing,
+        None => IdUse::Free,
         Some(_) => same(store.text(id).await.is_none_or(|known| known == text)),
     }
 }

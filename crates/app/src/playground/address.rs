@@ -4,7 +4,7 @@ use volary_core::{AnyMessage, Object};
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe, share};
 
-use super::consent::Standing;
+use super::consent::Reach;
 use super::tasks::{self, TaskSource};
 
 /// The maximum number of steps in an address, because encoding takes noticeable time. The address of a longer episode
@@ -25,12 +25,12 @@ pub struct Start {
 /// `default` is the default configuration of a local environment.
 pub fn start_of(
     recipe: &Recipe,
-    standing: Standing,
+    reach: Reach,
     sources: &[TaskSource],
     default: impl FnOnce() -> Option<Object>,
 ) -> Option<Start> {
     let environment = recipe.environment.to_string();
-    if standing != Standing::Local || task::python_file(&environment).is_some() {
+    if reach != Reach::Local || task::python_file(&environment).is_some() {
         // Servers choose tasks and seeds themselves; a Python environment is named by its file only.
         return recipe.task.is_none().then_some(Start {
             environment,
@@ -126,8 +126,8 @@ mod tests {
     use super::tasks::{TaskFile, TaskPlace};
     use super::*;
 
-    fn start(recipe: &Recipe, standing: Standing, sources: &[TaskSource]) -> Option<Start> {
-        start_of(recipe, standing, sources, || Some(object!({"size": 3})))
+    fn start(recipe: &Recipe, reach: Reach, sources: &[TaskSource]) -> Option<Start> {
+        start_of(recipe, reach, sources, || Some(object!({"size": 3})))
     }
 
     fn recipe(environment: &str) -> Recipe {
@@ -153,7 +153,7 @@ mod tests {
         let of_task = |task, seed| {
             let task = tasks::at(&sources, place(task)).expect("a task");
             let recipe = tasks::recipe(&sources[0], task, seed);
-            start(&recipe, Standing::Local, &sources)
+            start(&recipe, Reach::Local, &sources)
         };
         assert_eq!(of_task(0, 0), plain("calculator"));
         let second = of_task(1, 9).expect("a place");
@@ -176,18 +176,15 @@ mod tests {
             name: "mine.jsonl".into(),
             split: "".into(),
         });
-        assert_eq!(start(&of_file, Standing::Local, &sources), None);
+        assert_eq!(start(&of_file, Reach::Local, &sources), None);
         // A custom configuration, with tasks or without any.
-        assert_eq!(
-            start(&recipe("calculator"), Standing::Local, &sources),
-            None
-        );
+        assert_eq!(start(&recipe("calculator"), Reach::Local, &sources), None);
         let changed = Recipe {
             configuration: object!({"size": 4}),
             ..recipe("maze")
         };
-        assert_eq!(start(&changed, Standing::Local, &[]), None);
-        assert_eq!(start(&recipe("maze"), Standing::Local, &[]), plain("maze"));
+        assert_eq!(start(&changed, Reach::Local, &[]), None);
+        assert_eq!(start(&recipe("maze"), Reach::Local, &[]), plain("maze"));
     }
 
     #[test]
@@ -196,7 +193,7 @@ mod tests {
             seed: 4,
             ..recipe("https://env.example")
         };
-        let place = start(&server, Standing::Connected, &[]);
+        let place = start(&server, Reach::Connected, &[]);
         assert_eq!(place, plain("https://env.example"));
     }
 

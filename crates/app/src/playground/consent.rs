@@ -20,7 +20,7 @@ pub enum Author {
 
 /// The relation of an environment to this page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Reach {
     /// A built-in environment, which runs in a worker of the browser.
     Local,
     /// An environment on a server that the user connected to.
@@ -77,12 +77,12 @@ pub enum Resumed {
 }
 
 /// Decides how to handle an episode that `author` wants to run.
-pub fn judge(author: Author, standing: Standing) -> Verdict {
-    match (standing, author) {
-        (Standing::Local, _) | (Standing::Connected, Author::User) => Verdict::Run,
-        (Standing::Connected, Author::Content) => Verdict::Ask,
-        (Standing::NotConnected, _) => Verdict::NotConnected,
-        (Standing::Unknown, _) => Verdict::Unknown,
+pub fn judge(author: Author, reach: Reach) -> Verdict {
+    match (reach, author) {
+        (Reach::Local, _) | (Reach::Connected, Author::User) => Verdict::Run,
+        (Reach::Connected, Author::Content) => Verdict::Ask,
+        (Reach::NotConnected, _) => Verdict::NotConnected,
+        (Reach::Unknown, _) => Verdict::Unknown,
     }
 }
 
@@ -178,21 +178,17 @@ mod tests {
 
     #[test]
     fn content_alone_runs_nothing_on_a_server() {
-        for (author, standing, verdict) in [
-            (Author::User, Standing::Local, Verdict::Run),
-            (Author::Content, Standing::Local, Verdict::Run),
-            (Author::User, Standing::Connected, Verdict::Run),
-            (Author::Content, Standing::Connected, Verdict::Ask),
-            (Author::User, Standing::NotConnected, Verdict::NotConnected),
-            (
-                Author::Content,
-                Standing::NotConnected,
-                Verdict::NotConnected,
-            ),
-            (Author::User, Standing::Unknown, Verdict::Unknown),
-            (Author::Content, Standing::Unknown, Verdict::Unknown),
+        for (author, reach, verdict) in [
+            (Author::User, Reach::Local, Verdict::Run),
+            (Author::Content, Reach::Local, Verdict::Run),
+            (Author::User, Reach::Connected, Verdict::Run),
+            (Author::Content, Reach::Connected, Verdict::Ask),
+            (Author::User, Reach::NotConnected, Verdict::NotConnected),
+            (Author::Content, Reach::NotConnected, Verdict::NotConnected),
+            (Author::User, Reach::Unknown, Verdict::Unknown),
+            (Author::Content, Reach::Unknown, Verdict::Unknown),
         ] {
-            assert_eq!(judge(author, standing), verdict, "{author:?} {standing:?}");
+            assert_eq!(judge(author, reach), verdict, "{author:?} {reach:?}");
         }
     }
 

@@ -15,9 +15,9 @@ use super::environments::{full, play, shown};
 use super::input::{World, flag, given, list, object as read_object, required, text, told};
 
 /// Pages by search term; other searches fail.
-struct Given(BTreeMap<Text, Text>);
+struct FixedPages(BTreeMap<Text, Text>);
 
-impl Pages for Given {
+impl Pages for FixedPages {
     fn page(&self, entity: Text) -> Found {
         let page = self.0.get(&entity).map(|html| Page::from_html(html));
         Box::pin(std::future::ready(page.ok_or_else(|| OutsideError {
@@ -41,7 +41,7 @@ pub(super) fn episode(input: &Json) -> Result<Json, String> {
     // The original passes its mode as the question, so that it has no effect.
     config.evaluation_mode = EvalMode::Contains;
     let setting = world.setting();
-    let mut environment = HotPotQa::new(config, Rc::new(Given(pages)), &setting);
+    let mut environment = HotPotQa::new(config, Rc::new(FixedPages(pages)), &setting);
     let reset = world.run(environment.reset())?;
     let id = environment.id();
     let id = id.map_or_else(|error| json!({"error": (error.to_string())}), Json::from);

@@ -236,7 +236,7 @@ pub(super) fn user(input: &Json) -> Result<Json, String> {
         unknown => return Err(format!("no strategy {unknown}")),
     };
     let completions = list(input, "completions")?.iter();
-    let mut talk = Talk {
+    let mut conversation = Conversation {
         customer,
         completions: completions
             .map(|one| one.as_text().cloned().unwrap_or_default())
@@ -246,7 +246,7 @@ pub(super) fn user(input: &Json) -> Result<Json, String> {
     let instruction = given(input, "instruction").map(|one| fields::text("instruction", one));
     let instruction = instruction.transpose().map_err(told)?;
     let mut replies = Vec::new();
-    let mut said = talk.turn(|customer| customer.reset(instruction.as_deref()));
+    let mut said = conversation.turn(|customer| customer.reset(instruction.as_deref()));
     let mut messages = list(input, "agent_messages")?.iter();
     let error = loop {
         match said {
@@ -257,22 +257,22 @@ pub(super) fn user(input: &Json) -> Result<Json, String> {
             break None;
         };
         let message = fields::text("agent_messages", message).map_err(told)?;
-        said = talk.turn(|customer| customer.step(&message));
+        said = conversation.turn(|customer| customer.step(&message));
     };
-    let mut result = object!({"requests": (talk.requests), "replies": replies});
+    let mut result = object!({"requests": (conversation.requests), "replies": replies});
     if let Some(error) = error {
         result.insert("error", error);
     }
     Ok(result.into())
 }
 
-struct Talk {
+struct Conversation {
     customer: Customer,
     completions: std::collections::VecDeque<volary_core::Text>,
     requests: Vec<Json>,
 }
 
-impl Talk {
+impl Conversation {
     fn turn<E: std::fmt::Display>(
         &mut self,
         begin: impl FnOnce(&mut Customer) -> Result<Progress, E>,

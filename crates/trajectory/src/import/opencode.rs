@@ -189,7 +189,7 @@ fn session(mut rest: Object, messages: Vec<Json>, sink: &mut Sink<'_>) {
     let cost = info.take("cost");
     let total = info.take("tokens");
     episode.total_usage = total.and_then(|tokens| usage(&tokens, cost.as_ref()));
-    let mut talk = Talk {
+    let mut conversation = Conversation {
         transcript: Transcript::default(),
         links: Vec::new(),
         system: None,
@@ -215,18 +215,18 @@ fn session(mut rest: Object, messages: Vec<Json>, sink: &mut Sink<'_>) {
             Some("assistant") => {
                 let model = about.get("modelID").and_then(Json::as_text);
                 episode.model = model.cloned().or(episode.model);
-                talk.turns(about, parts);
+                conversation.turns(about, parts);
             }
-            _ => talk.asked(about, parts),
+            _ => conversation.asked(about, parts),
         }
     }
-    episode.links.append(&mut talk.links);
-    talk.transcript.finish(&mut episode);
+    episode.links.append(&mut conversation.links);
+    conversation.transcript.finish(&mut episode);
     episode.metadata = info;
-    if talk.left_out > 0 {
+    if conversation.left_out > 0 {
         sink.understood(format!(
             "Snapshots and marks without text are omitted: {}.",
-            counted(talk.left_out, "part")
+            counted(conversation.left_out, "part")
         ));
     }
     keep_rest(&mut episode, rest, sink);
@@ -236,7 +236,7 @@ fn session(mut rest: Object, messages: Vec<Json>, sink: &mut Sink<'_>) {
 }
 
 /// The state while a session is read.
-struct Talk {
+struct Conversation {
     transcript: Transcript,
     links: Vec<Link>,
     /// The system prompt of the user's last message.
@@ -244,7 +244,7 @@ struct Talk {
     left_out: usize,
 }
 
-impl Talk {
+impl Conversation {
     /// A message of the user.
     fn asked(&mut self, mut about: Object, parts: Vec<Json>) {
         let time = about.take("time").unwrap_or_default();

@@ -1,15 +1,15 @@
 //! Sessions of Codex: one line per record, `{timestamp, type, payload}`. In older files the lines after the session's
 //! metadata are the items themselves; the oldest files are one object, `{session, items}`.
 //!
-//! `talk`: items and token counts in order, to steps. `items`: the kinds of items. `session`: metadata of the
+//! `conversation`: items and token counts in order, to steps. `items`: the kinds of items. `session`: metadata of the
 //! session.
 //!
 //! Many things are recorded twice, as an item of the model's conversation and as an event for observers. The items are
 //! used; if a file has no messages among them, the events are.
 
+mod conversation;
 mod items;
 mod session;
-mod talk;
 
 use volary_core::json::{Json, Object, Text};
 
@@ -18,8 +18,8 @@ use super::members::{Members, text_at};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use crate::episode::{Episode, Rewards};
 use crate::time;
+use conversation::Conversation;
 use session::Session;
-use talk::Talk;
 
 /// The values of `type`.
 const KINDS: [&str; 7] = [
@@ -94,16 +94,16 @@ impl Reader for Codex {
             ..Episode::default()
         };
         let mut session = Session::default();
-        let mut talk = Talk::new(is_counted, !has_messages);
+        let mut conversation = Conversation::new(is_counted, !has_messages);
         let mut last_time = None;
         for line in lines {
             episode.started = episode.started.or(line.time);
             last_time = line.time.or(last_time);
             match line.kind {
-                Kind::Session => session.meta(line, &mut episode, &mut talk),
+                Kind::Session => session.meta(line, &mut episode, &mut conversation),
                 _ => {
                     session.note(&line, &mut episode);
-                    talk.line(line);
+                    conversation.line(line);
                 }
             }
         }
@@ -112,7 +112,7 @@ impl Reader for Codex {
         }
         let version = episode.metadata.get("cli_version");
         sink.set_version(version.and_then(Json::as_text).cloned());
-        let (encrypted, others) = talk.finish(&mut episode);
+        let (encrypted, others) = conversation.finish(&mut episode);
         if !others.is_empty() {
             sink.kept(format!(
                 "Neither messages nor calls: {}.",

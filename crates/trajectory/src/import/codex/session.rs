@@ -2,7 +2,7 @@
 
 use volary_core::json::Json;
 
-use super::talk::Talk;
+use super::conversation::Conversation;
 use super::{Entry, Kind};
 use crate::episode::{Ending, Episode, Link, Relation};
 use crate::import::chat;
@@ -22,10 +22,10 @@ pub(super) struct Session {
 
 impl Session {
     /// Reads the metadata line. A session that continues another one contains a copy of that one's lines below its own.
-    pub fn meta(&mut self, line: Entry, episode: &mut Episode, talk: &mut Talk) {
+    pub fn meta(&mut self, line: Entry, episode: &mut Episode, conversation: &mut Conversation) {
         let is_said = line.payload.as_object().is_some();
         if self.is_known || !is_said {
-            return talk.keep(line);
+            return conversation.keep(line);
         }
         self.is_known = true;
         let Json::Object(mut meta) = line.payload else {
@@ -57,7 +57,7 @@ impl Session {
         }
         if let Some(told) = meta.take_object("base_instructions") {
             match told.get("text") {
-                Some(text @ Json::Text(_)) => talk.told(text.clone()),
+                Some(text @ Json::Text(_)) => conversation.told(text.clone()),
                 _ => drop(meta.insert("base_instructions", told)),
             }
         }

@@ -112,7 +112,7 @@ fn trajectory(mut rest: Object, messages: Vec<Json>, sink: &mut Sink<'_>) -> Epi
         rewards: Rewards::Unknown,
         ..Episode::default()
     };
-    let mut talk = Talk {
+    let mut conversation = Conversation {
         fence: Fence::of(&whole, &messages),
         transcript: Transcript::default(),
         acted: false,
@@ -121,13 +121,13 @@ fn trajectory(mut rest: Object, messages: Vec<Json>, sink: &mut Sink<'_>) -> Epi
     for message in messages {
         match message.get("role").and_then(Json::as_text) {
             Some(role) if &**role == "exit" => exit = Some(message),
-            _ => talk.message(message),
+            _ => conversation.message(message),
         }
     }
     let status = status.or_else(|| text_at(exit.as_ref()?, &["extra", "exit_status"]));
     episode.ending = ending(status.as_deref());
     episode.outcome = status;
-    talk.transcript.finish(&mut episode);
+    conversation.transcript.finish(&mut episode);
     let spent = episode.usage();
     let total = Usage {
         cost: stat("instance_cost").or(spent.cost),
@@ -164,14 +164,14 @@ fn ending(status: Option<&str>) -> Ending {
 }
 
 /// The state while a conversation is read.
-struct Talk {
+struct Conversation {
     fence: Fence,
     transcript: Transcript,
     /// Whether the last message was an action that is only in its text.
     acted: bool,
 }
 
-impl Talk {
+impl Conversation {
     fn message(&mut self, message: Json) {
         let acted = std::mem::take(&mut self.acted);
         let is_models = is_said_by_model(&message);

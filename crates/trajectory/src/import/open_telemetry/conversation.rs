@@ -34,14 +34,14 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
         started: root.start.or_else(|| spans.first()?.start),
         ..Episode::default()
     };
-    let mut talk = Talk::default();
+    let mut state = ConversationState::default();
     for span in &spans {
         match kind(span) {
-            Kind::Tool => talk.tools.push(span.clone()),
-            _ => talk.turn(span, &mut episode),
+            Kind::Tool => state.tools.push(span.clone()),
+            _ => state.turn(span, &mut episode),
         }
     }
-    talk.answers();
+    state.answers();
     let end = spans
         .iter()
         .filter_map(|span| span.end)
@@ -61,7 +61,7 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
         }
         None => Ending::Done,
     };
-    talk.transcript.finish(&mut episode);
+    state.transcript.finish(&mut episode);
     for span in std::iter::once(root).chain(&spans) {
         scores(span, &mut episode);
     }
@@ -75,7 +75,7 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
 
 /// The state while the spans of a conversation are read.
 #[derive(Default)]
-struct Talk {
+struct ConversationState {
     transcript: Transcript,
     /// The messages so far: the inputs and replies of the model.
     known: Vec<Json>,
@@ -85,7 +85,7 @@ struct Talk {
     tools: Vec<Span>,
 }
 
-impl Talk {
+impl ConversationState {
     fn turn(&mut self, span: &Span, episode: &mut Episode) {
         let (given, output) = messages(span);
         let is_told = (!given.is_empty(), !output.is_empty());

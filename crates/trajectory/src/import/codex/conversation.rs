@@ -35,7 +35,7 @@ const UNDERSTOOD: [&str; 8] = [
 ];
 
 /// The state while a conversation is read.
-pub(super) struct Talk {
+pub(super) struct Conversation {
     transcript: Transcript,
     /// Whether the session counts the tokens of replies.
     is_counted: bool,
@@ -63,9 +63,9 @@ pub(super) struct Talk {
     others: Vec<Json>,
 }
 
-impl Talk {
-    pub fn new(is_counted: bool, by_events: bool) -> Talk {
-        Talk {
+impl Conversation {
+    pub fn new(is_counted: bool, by_events: bool) -> Conversation {
+        Conversation {
             transcript: Transcript::default(),
             is_counted,
             by_events,
