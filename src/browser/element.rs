@@ -204,6 +204,12 @@ pub fn focus_id(id: &str) -> bool {
     by_id(id).map(|element| focus_in_sight(&element)).is_some()
 }
 
+/// Whether an element has a descendant that matches a selector.
+pub fn has(within: &Element, selector: &str) -> bool {
+    // Selectors are well-formed, so the query cannot fail.
+    within.query_selector(selector).ok().flatten().is_some()
+}
+
 /// Like [`focus_id`], for the first descendant that matches a selector.
 pub fn focus_in(within: &Element, selector: &str) -> bool {
     // Selectors are well-formed, so the query cannot fail.
@@ -263,6 +269,17 @@ pub fn scroll_to_id(id: &str) {
             &element,
             ScrollLogicalPosition::Start,
             ScrollBehavior::Smooth,
+        );
+    }
+}
+
+/// Scrolls as little as needed to see the element with an id.
+pub fn show_id(id: &str) {
+    if let Some(element) = by_id(id) {
+        bring_into_sight(
+            &element,
+            ScrollLogicalPosition::Nearest,
+            ScrollBehavior::Auto,
         );
     }
 }

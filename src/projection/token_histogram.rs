@@ -11,7 +11,7 @@ use super::token_shades::{Scale, Shade, short};
 /// The number of bins, unless all values are equal.
 const BINS: usize = 24;
 
-/// A histogram.
+/// The number of trained tokens in each part of a scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     pub bins: Vec<Bin>,
@@ -88,6 +88,17 @@ impl Histogram {
             .map(|(token, _)| token)
     }
 
+    /// Whether a token is in a bin.
+    pub fn holds(
+        &self,
+        record: &TokenRecord,
+        stream: &TokenStream,
+        bin: usize,
+        token: usize,
+    ) -> bool {
+        self.bin_at(record, token, stream.get(token)) == Some(bin)
+    }
+
     fn bin_at(&self, record: &TokenRecord, token: usize, value: Option<f64>) -> Option<usize> {
         let value = value.filter(|value| value.is_finite())?;
         (!record.is_mask_known || record.is_trained(token)).then(|| self.bin_of(value))
@@ -147,6 +158,9 @@ mod tests {
         let record = record(&[5.0, 0.0, 24.0, 1.5, 1.2, f64::NAN]);
         let histogram = of(&record);
         let stream = record.stream("x").unwrap();
+        assert!(
+            histogram.holds(&record, &stream, 1, 3) && !histogram.holds(&record, &stream, 1, 0)
+        );
         let next = |after| histogram.next(&record, &stream, 1, after);
         assert_eq!(next(None), Some(3));
         assert_eq!(next(Some(3)), Some(4));

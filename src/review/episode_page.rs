@@ -49,7 +49,10 @@ pub(super) fn EpisodePage(
     let selected = viewer.shown.selected;
     let can_fork = Signal::derive(move || episode.with(|episode| can_go_on(playground, episode)));
     keep_marks(viewer, notes);
-    let tokens = Tokens::new(episode, viewer.reading);
+    let tokens = Tokens::new(episode, viewer.reading, viewer.panel);
+    viewer
+        .token_jump
+        .set_value(Some(Callback::new(move |forward| tokens.jump(forward))));
     view! {
         <div class="review-episode">
             <Bar client viewer sequence>
@@ -79,7 +82,7 @@ pub(super) fn EpisodePage(
                         reading=viewer.reading
                     />
                 </section>
-                <Panels viewer notes playground/>
+                <Panels viewer notes playground tokens/>
             </div>
         </div>
     }

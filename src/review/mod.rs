@@ -73,6 +73,8 @@ pub const KEYS: crate::navigation::Keys = &[
     ("l", "Expand the step"),
     ("J", "Go to the next message"),
     ("K", "Go to the previous message"),
+    ("t", "Go to the next token that the tokens panel ranks"),
+    ("T", "Go to the previous one"),
     ("a", "Add a note on the selected text or the step"),
     ("1 to 9", "Put a label on the step, or take it away"),
     ("p", "Play or pause"),

@@ -9,6 +9,8 @@ use super::notes::Notes;
 use super::notes_panel::NotesPanel;
 use super::result_panel::ResultPanel;
 use super::state_panel::StatePanel;
+use super::tokens::Tokens;
+use super::tokens::panel::TokenPanel;
 use super::viewer::Viewer;
 use crate::components::json_text::json_text;
 use crate::components::text::{Fold, inert};
@@ -21,6 +23,8 @@ use crate::projection::text::{large_count_text, plural};
 use crate::projection::transcript::step_record;
 
 const NAMES: &[&str] = &["Result", "State", "Notes", "Details", "Raw"];
+/// The tabs of an episode with tokens.
+const WITH_TOKENS: &[&str] = &["Result", "State", "Notes", "Details", "Raw", "Tokens"];
 /// Index of the tab of the result panel.
 pub const RESULT: usize = 0;
 /// Index of the tab of the state panel.
@@ -31,17 +35,36 @@ pub const NOTES: usize = 2;
 pub const DETAILS: usize = 3;
 /// Index of the tab of the raw step.
 const RAW: usize = 4;
+/// Index of the tab of the tokens.
+pub const TOKENS: usize = 5;
 
 #[component]
-pub(super) fn Panels(viewer: Viewer, notes: Notes, playground: Playground) -> impl IntoView {
-    view! {
-        <section class="pane beside-pane" id="frame-pane" aria-label="State and details">
+pub(super) fn Panels(
+    viewer: Viewer,
+    notes: Notes,
+    playground: Playground,
+    tokens: Tokens,
+) -> impl IntoView {
+    let has_tokens = tokens.has_tokens;
+    Effect::new(move |_| {
+        if !has_tokens.get() && viewer.panel.get_untracked() == TOKENS {
+            viewer.panel.set(RESULT);
+        }
+    });
+    let tabs = move || {
+        let names = if has_tokens.get() { WITH_TOKENS } else { NAMES };
+        view! {
             <Tabs
                 label="Beside the transcript"
-                names=NAMES
+                names
                 active=viewer.panel
                 id_prefix="beside"
             />
+        }
+    };
+    view! {
+        <section class="pane beside-pane" id="frame-pane" aria-label="State and details">
+            {tabs}
             <Panel viewer place=RESULT>
                 <ResultPanel viewer/>
             </Panel>
@@ -59,6 +82,11 @@ pub(super) fn Panels(viewer: Viewer, notes: Notes, playground: Playground) -> im
             <Panel viewer place=RAW>
                 <Raw viewer/>
             </Panel>
+            <Show when=move || has_tokens.get()>
+                <Panel viewer place=TOKENS>
+                    <TokenPanel tokens/>
+                </Panel>
+            </Show>
         </section>
     }
 }

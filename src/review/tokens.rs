@@ -1,16 +1,27 @@
-//! Tokens in Review: a strip below each message of an episode whose tokens were recorded.
+//! Tokens in Review: a strip below each message of an episode whose tokens were recorded, and a panel about all of them.
 //!
-//! [`strip`] draws the strip of a message. The text of a token needs a tokenizer; without one, ids are shown.
+//! - [`strip`]: the strip of a message. [`vocabulary`]: the texts of tokens, which need a tokenizer; without one, ids
+//!   are shown.
+//! - [`panel`]: the selected token, jumps, checks, charts and the trained text. [`pins`]: scales that are kept.
 
+mod charts;
+mod checks;
+pub(super) mod panel;
+mod pins;
 mod strip;
+mod trained;
+mod vocabulary;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trajectory::Episode;
-use volary_trajectory::token_record::{TokenRecord, TokenRecordError};
+use volary_trajectory::token_record::{Extreme, TokenRecord, TokenRecordError};
 
+use super::panels::TOKENS;
+use crate::browser;
 use crate::browser::files::pick;
 use crate::browser::spawn;
 use crate::components::text::inert;
@@ -18,43 +29,121 @@ use crate::components::transcript::reading::Reading;
 use crate::projection::text::count_text;
 use crate::projection::token_shades::{Scale, Shade};
 use crate::tokenizer;
-use strip::strip_of;
+
+use pins::{pin, pins};
+use strip::{strip_of, whole_strip};
+
+/// The clipping range of PPO that most trainers use.
+const EPSILON: f64 = 0.2;
+/// The difference of log-probabilities from which a token is a mismatch.
+const TOLERANCE: f64 = 0.5;
+
+thread_local! {
+    /// The stream that was chosen last: the next episode is coloured by it, too.
+    static CHOSEN: RefCell<String> = const { RefCell::new(String::new()) };
+}
 
 /// The token record of an episode; `None` if it has no tokens.
 type Known = Option<Result<Arc<TokenRecord>, TokenRecordError>>;
 
+/// How to go to a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    /// Scroll to it and focus it.
+    Focus,
+    /// Scroll to it only.
+    Sight,
+}
+
 /// Signals of the tokens of the shown episode.
 #[derive(Clone, Copy)]
 pub struct Tokens {
+    episode: Signal<Arc<Episode>>,
+    reading: Reading,
+    /// The open side panel.
+    panel: RwSignal<usize>,
     record: Memo<Known>,
+    /// Whether the episode has tokens.
+    pub has_tokens: Memo<bool>,
     /// The name of the stream that colours the tokens; empty for the loss mask.
     stream: RwSignal<String>,
-    /// Its scale, if the episode has the stream.
+    /// Its scale, if the episode has the stream; the range may be pinned.
     scale: Memo<Option<Arc<Scale>>>,
+    /// The described token, counted from the start of the episode: the play-head of all views.
+    head: RwSignal<Option<usize>>,
+    /// A token to scroll to.
+    wanted: RwSignal<Option<(usize, Wish)>>,
+    /// What the jumps go to.
+    extreme: RwSignal<Extreme>,
+    ranking: Memo<Arc<Vec<usize>>>,
+    /// The index in the ranking of the last jump.
+    at: RwSignal<Option<usize>>,
+    /// The clipping range ε.
+    epsilon: RwSignal<f64>,
+    /// The largest difference of log-probabilities that is no mismatch.
+    tolerance: RwSignal<f64>,
     /// Why a tokenizer file was rejected.
     error: RwSignal<Option<String>>,
 }
 
 impl Tokens {
     /// Adds the token strips of an episode to its transcript.
-    pub fn new(episode: Signal<Arc<Episode>>, reading: Reading) -> Tokens {
+    pub fn new(episode: Signal<Arc<Episode>>, reading: Reading, panel: RwSignal<usize>) -> Tokens {
         let record = Memo::new(move |_| episode.with(|episode| TokenRecord::of(episode)));
-        let stream = RwSignal::new(String::new());
-        let scale = Memo::new(move |_| {
+        let stream = RwSignal::new(CHOSEN.with_borrow(String::clone));
+        Effect::new(move |_| {
+            let chosen = stream.get();
+            CHOSEN.with_borrow_mut(|known| *known = chosen);
+        });
+        let own_scale = Memo::new(move |_| {
             let name = stream.get();
             record.with(|record| {
                 let record = record.as_ref()?.as_ref().ok()?;
                 let stream = record.stream(&name)?;
-                Scale::of(record, &name, &stream).map(Arc::new)
+                Scale::of(record, &name, &stream)
             })
         });
+        let scale = Memo::new(move |_| {
+            let scale = own_scale.get()?;
+            Some(Arc::new(match pins().range(&scale.name) {
+                Some((low, high)) => scale.with_range(low, high),
+                None => scale,
+            }))
+        });
+        let extreme = RwSignal::new(Extreme::LargestAdvantage);
+        let ranking = Memo::new(move |_| {
+            record.with(|record| {
+                let tokens = record.as_ref().and_then(|record| record.as_ref().ok());
+                let tokens = tokens.map(|record| {
+                    episode.with_untracked(|episode| extreme.get().tokens(episode, record))
+                });
+                Arc::new(tokens.unwrap_or_default())
+            })
+        });
+        let has_tokens = Memo::new(move |_| record.with(|record| matches!(record, Some(Ok(_)))));
         let tokens = Tokens {
+            episode,
+            reading,
+            panel,
             record,
+            has_tokens,
             stream,
             scale,
+            head: RwSignal::new(None),
+            wanted: RwSignal::new(None),
+            extreme,
+            ranking,
+            at: RwSignal::new(None),
+            epsilon: RwSignal::new(EPSILON),
+            tolerance: RwSignal::new(TOLERANCE),
             error: RwSignal::new(None),
         };
-        let has_tokens = Memo::new(move |_| record.with(|record| matches!(record, Some(Ok(_)))));
+        Effect::new(move |_| {
+            record.track();
+            tokens.head.set(None);
+            tokens.wanted.set(None);
+            tokens.at.set(None);
+        });
         Effect::new(move |_| {
             let has_tokens = has_tokens.get();
             reading.strips.set(has_tokens.then_some(tokens.strips()));
@@ -70,8 +159,57 @@ impl Tokens {
         Arc::new(move |step, message| {
             let record = self.record.get()?.ok()?;
             let part = record.part(step, message)?.clone();
-            Some(strip_of(record, part, self.scale))
+            Some(strip_of(record, part, self))
         })
+    }
+
+    /// The tokens, if they can be shown.
+    fn known(self) -> Option<Arc<TokenRecord>> {
+        self.record.get()?.ok()
+    }
+
+    /// Scrolls to a token and focuses it.
+    fn go(self, token: usize) {
+        self.reveal(token, Wish::Focus);
+    }
+
+    /// Scrolls to a token and leaves the focus where it is.
+    fn show(self, token: usize) {
+        self.reveal(token, Wish::Sight);
+    }
+
+    fn reveal(self, token: usize, wish: Wish) {
+        let Some(record) = untrack(|| self.known()) else {
+            return;
+        };
+        if self.reading.strips.with_untracked(Option::is_none) {
+            self.reading.strips.set(Some(self.strips()));
+        }
+        self.head.set(Some(token));
+        self.wanted.set(Some((token, wish)));
+        let part = record.part_of(token);
+        if let (Some(part), Some(reader)) = (part, self.reading.reader.get_untracked()) {
+            reader.choose(part.step);
+            reader.mount(part.step, part.message);
+        }
+    }
+
+    /// Goes to the next or previous token of the chosen ranking. Returns `false` if there is none.
+    pub fn jump(self, forward: bool) -> bool {
+        let ranking = self.ranking.get_untracked();
+        let count = ranking.len();
+        let at = match (self.at.get_untracked(), forward) {
+            _ if count == 0 => return false,
+            (None, true) => 0,
+            (None, false) => count - 1,
+            (Some(at), true) => (at + 1) % count,
+            (Some(at), false) => (at + count - 1) % count,
+        };
+        self.at.set(Some(at));
+        if let Some(token) = ranking.get(at) {
+            self.go(*token);
+        }
+        true
     }
 
     fn take_file(self) {
@@ -130,6 +268,22 @@ fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoV
     let names = record.stream_names();
     let colours = (!names.is_empty()).then(|| view! { <Colours tokens names/> });
     let is_shown = move || reading.strips.with(Option::is_some);
+    // No message has these tokens, as with batches of a trainer.
+    let is_apart = record.parts.iter().all(|part| part.range.is_empty());
+    let whole = {
+        let record = Arc::clone(&record);
+        let is_shown = is_apart && !record.strip.is_empty();
+        move || {
+            let is_shown = is_shown && reading.strips.with(Option::is_some);
+            is_shown.then(|| {
+                view! { <div class="whole-strip">{whole_strip(Arc::clone(&record), tokens)}</div> }
+            })
+        }
+    };
+    let open_panel = move |_| {
+        tokens.panel.set(TOKENS);
+        browser::element::scroll_to_id("frame-pane");
+    };
     let toggle = move |_| {
         let strips = (!reading.strips.with_untracked(Option::is_some)).then(|| tokens.strips());
         reading.strips.set(strips);
@@ -139,7 +293,7 @@ fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoV
         None => "No tokenizer: ids only.".to_owned(),
     };
     let has_tokenizer = move || tokenizer::given().is_some();
-    let undivided = (!record.is_divided).then(|| {
+    let undivided = (!record.is_divided && !is_apart).then(|| {
         view! {
             <p class="help">
                 {"The loss mask has not one run for each turn, so the tokens are not divided \
@@ -175,6 +329,9 @@ fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoV
             </button>
             <span class="token-counts">{counts}</span>
             {colours}
+            <button type="button" class="quiet small" on:click=open_panel>
+                {"Checks and charts"}
+            </button>
             <span class="faint" role="status">
                 {move || inert(&name())}
             </span>
@@ -196,6 +353,7 @@ fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoV
             {reconstructed}
             {error}
         </div>
+        {whole}
     }
 }
 
@@ -228,6 +386,36 @@ fn Colours(tokens: Tokens, names: Vec<Text>) -> impl IntoView {
             </select>
         </label>
         {move || tokens.scale.get().map(|scale| legend(&scale))}
+        <Show when=move || tokens.scale.with(Option::is_some)>
+            <PinButton tokens/>
+        </Show>
+    }
+}
+
+/// Keeps the range of the scale for other episodes.
+#[component]
+fn PinButton(tokens: Tokens) -> impl IntoView {
+    let is_pinned = move || {
+        let name = tokens.stream.get();
+        pins().range(&name).is_some()
+    };
+    let toggle = move |_| {
+        let scale = tokens.scale.get_untracked();
+        if let Some(scale) = scale {
+            let range = (!untrack(is_pinned)).then_some((scale.low, scale.high));
+            pin(&scale.name, range);
+        }
+    };
+    view! {
+        <button
+            type="button"
+            class="quiet small switch"
+            aria-pressed=move || is_pinned().to_string()
+            title="Use this scale for other episodes, too"
+            on:click=toggle
+        >
+            {"Pin scale"}
+        </button>
     }
 }
 

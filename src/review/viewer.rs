@@ -56,6 +56,8 @@ pub struct Viewer {
     pub checking: RwSignal<bool>,
     /// Whether a link was copied that works only in this browser.
     pub linked_alone: RwSignal<bool>,
+    /// Goes to the next or previous token of a ranking. Returns `false` if there is none.
+    pub token_jump: StoredValue<Option<Callback<bool, bool>>>,
     /// The episode as a slide.
     pub deck: Deck,
     /// Whether it is presented.
@@ -122,6 +124,7 @@ impl Viewer {
             copied: RwSignal::new(None),
             checking: RwSignal::new(false),
             linked_alone: RwSignal::new(false),
+            token_jump: StoredValue::new(None),
             deck: Deck::new(
                 vec![slide],
                 0,
@@ -316,6 +319,8 @@ impl Viewer {
             "l" => self.fold(false),
             "J" => self.go_to_message(true),
             "K" => self.go_to_message(false),
+            "t" => return self.go_to_token(true),
+            "T" => return self.go_to_token(false),
             "p" => self.player.playing.update(|playing| *playing = !*playing),
             _ => return false,
         }
@@ -328,6 +333,11 @@ impl Viewer {
         if let Some(reader) = self.reading.reader.get_untracked() {
             reader.fold_step(self.shown.selected.get_untracked(), fold);
         }
+    }
+
+    fn go_to_token(self, forward: bool) -> bool {
+        let jump = self.token_jump.get_value();
+        jump.is_some_and(|jump| jump.run(forward))
     }
 
     fn go_to_message(self, forward: bool) {

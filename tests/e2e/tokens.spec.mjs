@@ -1,4 +1,5 @@
-// Tokens below the messages of a rollout: strips with their mask, a stored tokenizer, counts in the table.
+// Tokens below the messages of a rollout: strips with their mask, a stored tokenizer, checks and charts, counts in the
+// table.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -84,6 +85,84 @@ test("each message has its tokens, trained ones in another form, and a tokenizer
     await turn.waitFor({ state: "detached" });
   }));
 
+/** A rollout in which the end of the first turn is not trained, a header is, and values are off. */
+function faulty() {
+  const sample = rollout(TURNS);
+  const prompt = sample.tokens.length - sample.loss_mask.length;
+  const end = sample.tokens.indexOf(END, prompt) - prompt;
+  sample.loss_mask[end] = 0;
+  sample.loss_mask[end + 1] = 0;
+  const turn = sample.loss_mask.indexOf(1, end);
+  sample.loss_mask[turn - 1] = 1;
+  const stream = (value, others) => Object.assign(sample.loss_mask.map((trained) => (trained ? value : 0)), others);
+  sample.rollout_log_probs = stream(-0.25);
+  sample.log_probs = stream(-0.25, { 2: -2 });
+  sample.entropy = stream(0.5, { 4: 3, 6: "NaN" });
+  sample.weight_versions = ["3", "4"];
+  return { sample, prompt, end: prompt + end };
+}
+
+test("checks, jumps, charts and the trained text lead to tokens", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const { sample, prompt, end } = faulty();
+    const text = (one) => JSON.stringify(one).replaceAll('"NaN"', "NaN");
+    const other = { ...sample, index: 8, entropy: sample.entropy.map((value) => (value === 3 ? 1 : value)) };
+    await open(page, "samples.jsonl", `${text(sample)}\n${text(other)}\n`);
+    await bar(page).getByRole("button", { name: "Checks and charts" }).click();
+    const panel = page.getByRole("tabpanel", { name: "Tokens" });
+    const check = (name) => panel.getByRole("listitem").filter({ hasText: name });
+    await check("End of turn is trained").filter({ hasText: "unknown" }).getByText("Open the model's tokenizer file").waitFor();
+    await check("No NaN in trained tokens").filter({ hasText: "failed" }).getByText("NaN or infinite: 1 in entropy.").waitFor();
+
+    await giveTokenizer(page);
+    await check("End of turn is trained").filter({ hasText: "failed" }).getByText("2 turns: 1 with an untrained end.").waitFor();
+    await check("Tokens spell the messages").filter({ hasText: "passed" }).waitFor();
+    await check("Only turns of the assistant are trained").getByText("1 in a header").waitFor();
+    await check("One policy version").getByText("the policy changes before turn 2").waitFor();
+    await check("Trainer and sampler agree").getByText("the largest difference is 1.750").waitFor();
+    const fact = (name) => panel.getByRole("region", { name: "Selected token" }).locator(".fact", { hasText: name });
+    const focused = (name) => page.waitForFunction((label) => document.activeElement?.getAttribute("aria-label") === label, name);
+    await panel.getByRole("button", { name: "Go to the token: End of turn is trained" }).click();
+    await focused("Tokens of step 1, message 2");
+    await fact("Text").getByText("<|im_end|> (special)").waitFor();
+    await fact("Token").getByText(`${end + 1} of ${sample.tokens.length}`).waitFor();
+    await panel.getByRole("button", { name: "Go to the token: Trainer and sampler agree" }).click();
+    await focused("Tokens of step 1, message 1");
+    await fact("Ratio").getByText("0.173774").waitFor();
+
+    await panel.getByRole("combobox", { name: "Go to" }).selectOption("highest entropy");
+    await page.keyboard.press("Escape");
+    await panel.getByRole("button", { name: "Next token" }).click();
+    await fact("Token").getByText(`${prompt + 5} of`).waitFor();
+    await focused("Tokens of step 1, message 1");
+    await page.keyboard.press("t");
+    await panel.getByText("2 of 4").waitFor();
+
+    await panel.getByRole("combobox", { name: "Stream" }).selectOption("entropy");
+    await page.getByRole("img", { name: /^Scale of entropy: 0.5 to 3/ }).waitFor();
+    const bars = panel.getByRole("group", { name: "Trained tokens by entropy" });
+    await bars.getByRole("button").first().focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await fact("entropy").getByText("3", { exact: true }).waitFor();
+    await panel.getByRole("slider", { name: "Token" }).press("End");
+    await fact("Token").getByText(`${sample.tokens.length} of ${sample.tokens.length}`).waitFor();
+
+    await panel.getByRole("button", { name: "Show trained text" }).click();
+    await panel.getByText(`[${prompt} tokens are not trained]`).waitFor();
+    await panel.getByRole("button", { name: "Copy trained text" }).click();
+    await panel.getByText("Copied").waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.ok(copied.includes(TURNS[1].says) && !copied.includes("Be brief."), copied);
+
+    await page.getByRole("button", { name: "Pin scale" }).click();
+    await page.keyboard.press("]");
+    await page.getByRole("heading", { name: "Sample 8" }).waitFor();
+    await page.getByRole("img", { name: /^Scale of entropy: 0.5 to 3/ }).waitFor();
+    await page.getByRole("button", { name: "Pin scale", pressed: true }).click();
+    await page.getByRole("img", { name: /^Scale of entropy: 0.5 to 1/ }).waitFor();
+  }));
+
 test("a rollout is exported for slime and for tau-bench", () =>
   visit({ hash: "#/review" }, async (page) => {
     const sample = rollout(TURNS);
@@ -164,6 +243,9 @@ test("strips fit a phone and are accessible in the dark", () =>
     await open(page, "sample.json", rollout(TURNS));
     await giveTokenizer(page);
     await page.getByRole("gridcell").first().waitFor();
+    await bar(page).getByRole("combobox", { name: "Colour by" }).selectOption("rollout_log_probs");
+    await bar(page).getByRole("button", { name: "Checks and charts" }).click();
+    await page.getByRole("listitem").filter({ hasText: "End of turn is trained" }).getByText("passed").waitFor();
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= 390, `the page is ${width} pixels wide`);
     await accessible(page);

@@ -175,6 +175,18 @@ impl Reader {
         });
     }
 
+    /// Mounts a message near the top of the transcript, unless it is mounted already.
+    pub fn mount(self, step: usize, message: usize) {
+        let log = self.place.log.try_get_untracked().flatten();
+        let selector = message_selector(step, message);
+        if log.is_some_and(|log| browser::element::has(&log, &selector)) {
+            return;
+        }
+        let scroll = self.place.scroll;
+        scroll.update_value(|scroll| scroll.reveal_message(step, message));
+        self.place.go();
+    }
+
     /// Focuses a message. Returns `false` if it is not mounted.
     pub(super) fn focus(self, step: usize, message: usize) -> bool {
         let log = self.place.log.try_get_untracked().flatten();

@@ -10,16 +10,17 @@ use std::sync::Arc;
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html;
 use leptos::prelude::*;
-use volary_core::TokenId;
-use volary_trajectory::token_record::{TokenPart, TokenRecord};
+use volary_trajectory::token_record::{Readout, TokenPart, TokenRecord};
 
+use super::vocabulary::{Shown, all_shown};
+use super::{Tokens, Wish};
 use crate::browser;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::projection::text::count_text;
-use crate::projection::token_lines::{go, line_of, lines, visible, width};
-use crate::projection::token_shades::{Scale, Shade};
-use crate::tokenizer::{self, NamedTokenizer};
+use crate::projection::token_lines::{go, line_of, lines};
+use crate::projection::token_shades::Shade;
+use crate::tokenizer;
 
 /// The height of a line in pixels, as in the style sheet.
 const LINE: f64 = 24.0;
@@ -28,46 +29,47 @@ const CHARACTER: f64 = 8.0;
 /// The number of characters per line before the width is known.
 const FIRST_COLUMNS: usize = 40;
 
-/// A token in display form.
-#[derive(Clone, PartialEq)]
-struct Shown {
-    text: String,
-    is_special: bool,
-    breaks: bool,
-}
-
 /// The state of a strip.
 #[derive(Clone, Copy)]
 struct Strip {
     record: StoredValue<Arc<TokenRecord>>,
     part: StoredValue<TokenPart>,
-    /// The scale of the stream that colours the tokens.
-    scale: Memo<Option<Arc<Scale>>>,
-    tokens: Memo<Arc<Vec<Shown>>>,
+    /// Whether the strip has all tokens of an episode whose messages have none.
+    is_whole: bool,
+    /// The signals that all strips share.
+    shared: Tokens,
+    tokens: Memo<Arc<Vec<Arc<Shown>>>>,
     lines: Memo<Arc<Vec<Range<usize>>>>,
     /// The index of the described token, counted from the start of the strip.
-    active: RwSignal<Option<usize>>,
+    active: Memo<Option<usize>>,
     /// The line to scroll into view after a key press.
     seen: RwSignal<Option<usize>>,
 }
 
 /// Draws the strip of a message.
-pub(super) fn strip_of(
-    record: Arc<TokenRecord>,
-    part: TokenPart,
-    scale: Memo<Option<Arc<Scale>>>,
-) -> AnyView {
-    view! { <StripView record part scale/> }.into_any()
+pub(super) fn strip_of(record: Arc<TokenRecord>, part: TokenPart, shared: Tokens) -> AnyView {
+    view! { <StripView record part shared is_whole=false/> }.into_any()
+}
+
+/// Draws one strip for all tokens of an episode, none of which belongs to a message.
+pub(super) fn whole_strip(record: Arc<TokenRecord>, shared: Tokens) -> AnyView {
+    let part = TokenPart {
+        step: 0,
+        message: 0,
+        range: 0..record.strip.len(),
+    };
+    view! { <StripView record part shared is_whole=true/> }.into_any()
 }
 
 #[component]
 fn StripView(
     record: Arc<TokenRecord>,
     part: TokenPart,
-    scale: Memo<Option<Arc<Scale>>>,
+    shared: Tokens,
+    is_whole: bool,
 ) -> impl IntoView {
     let columns = RwSignal::new(FIRST_COLUMNS);
-    let strip = Strip::new(record, part, scale, columns);
+    let strip = Strip::new(record, part, shared, is_whole, columns);
     let holder = NodeRef::<html::Div>::new();
     let sizes = StoredValue::new_local(None);
     Effect::new(move |_| {
@@ -93,7 +95,7 @@ fn StripView(
         edition: Memo::new(move |edition: Option<&u32>| {
             strip.lines.track();
             strip.tokens.track();
-            strip.scale.track();
+            strip.shared.scale.track();
             edition.map_or(0, |edition| edition.wrapping_add(1))
         })
         .into(),
@@ -114,16 +116,41 @@ fn StripView(
         });
         if let Some((to, line)) = to {
             press.prevent_default();
-            strip.active.set(Some(to));
+            strip.select(to);
             strip.seen.set(line);
         }
     };
     let pointed = move |event: PointerEvent| {
         let token = browser::element::attribute_around(&event, "data-token");
         if let Some(token) = token.and_then(|token| token.parse().ok()) {
-            strip.active.set(Some(token));
+            strip.select(token);
         }
     };
+    // Something asked for a token: it is scrolled into view and focused.
+    Effect::new(move |_| {
+        let wanted = strip.shared.wanted.get();
+        let wanted = wanted.and_then(|(token, wish)| Some((strip.local(token)?, wish)));
+        let Some((token, wish)) = wanted else {
+            return;
+        };
+        let line = strip.lines.with(|lines| line_of(lines, token));
+        strip.shared.wanted.set(None);
+        // Notifies again if the line is the same, as the reader may have scrolled away.
+        strip.seen.set(None);
+        browser::timers::next_frame(move || {
+            if strip.seen.try_set(line).is_some() {
+                return;
+            }
+            let id = strip.grid_id();
+            // By then the strip has its place, even if its message was just mounted.
+            browser::timers::next_frame(move || {
+                browser::timers::next_frame(move || match wish {
+                    Wish::Focus => drop(browser::element::focus_id(&id)),
+                    Wish::Sight => browser::element::show_id(&id),
+                });
+            });
+        });
+    });
     let active_id = move || strip.active.get().map(|token| strip.id(token));
     let count = move || strip.lines.with(|lines| lines.len()).to_string();
     view! {
@@ -133,6 +160,7 @@ fn StripView(
                 rows
                 strip
                 attr:role="grid"
+                attr:id=strip.grid_id()
                 attr:tabindex="0"
                 attr:aria-label=strip.name()
                 attr:aria-rowcount=count
@@ -155,38 +183,53 @@ impl Strip {
     fn new(
         record: Arc<TokenRecord>,
         part: TokenPart,
-        scale: Memo<Option<Arc<Scale>>>,
+        shared: Tokens,
+        is_whole: bool,
         columns: RwSignal<usize>,
     ) -> Strip {
         let range = part.range.clone();
         let record = StoredValue::new(record);
+        let within = range.clone();
         let tokens = Memo::new(move |_| {
             let tokenizer = tokenizer::given();
-            let ids = record
-                .with_value(|record| record.strip.ids().get(range.clone()).map(<[_]>::to_vec));
-            let ids = ids.unwrap_or_default().into_iter();
-            Arc::new(
-                ids.map(|id| shown(id, tokenizer.as_ref()))
-                    .collect::<Vec<_>>(),
-            )
+            record.with_value(|record| {
+                let ids = record.strip.ids().get(range.clone()).unwrap_or_default();
+                Arc::new(all_shown(ids, tokenizer.as_ref()))
+            })
         });
         let lines = Memo::new(move |_| {
             let columns = columns.get();
             tokens.with(|tokens| {
-                let tokens = tokens
-                    .iter()
-                    .map(|token| (width(&token.text), token.breaks));
+                let tokens = tokens.iter().map(|token| (token.width, token.breaks));
                 Arc::new(lines(tokens, columns))
             })
         });
         Strip {
             record,
             part: StoredValue::new(part),
-            scale,
+            is_whole,
+            shared,
             tokens,
             lines,
-            active: RwSignal::new(None),
+            active: Memo::new(move |_| {
+                let head = shared.head.get().filter(|head| within.contains(head));
+                head.map(|head| head - within.start)
+            }),
             seen: RwSignal::new(None),
+        }
+    }
+
+    /// The index in the strip of a token of the episode.
+    fn local(self, token: usize) -> Option<usize> {
+        let range = self.part.with_value(|part| part.range.clone());
+        range.contains(&token).then(|| token - range.start)
+    }
+
+    /// Makes a token of the strip the described one.
+    fn select(self, token: usize) {
+        let token = self.part.with_value(|part| part.range.start) + token;
+        if self.shared.head.get_untracked() != Some(token) {
+            self.shared.head.set(Some(token));
         }
     }
 
@@ -204,7 +247,7 @@ impl Strip {
     /// The shade of a token of the strip; `None` if the loss mask colours the tokens.
     fn shade(self, token: usize) -> Option<Shade> {
         let place = self.part.with_value(|part| part.range.start) + token;
-        self.scale.with_untracked(|scale| {
+        self.shared.scale.with_untracked(|scale| {
             let scale = scale.as_ref()?;
             let value = self
                 .record
@@ -215,8 +258,12 @@ impl Strip {
 
     fn head(self) -> String {
         let count = self.count();
-        let trained = (0..count).filter(|token| self.is_trained(*token)).count();
-        let is_prompt = self.part.with_value(|part| part.step) == 0;
+        let range = self.part.with_value(|part| part.range.clone());
+        let trained = self.record.with_value(|record| {
+            let mask = record.strip.mask().get(range).unwrap_or_default();
+            mask.iter().filter(|is_trained| **is_trained).count()
+        });
+        let is_prompt = !self.is_whole && self.part.with_value(|part| part.step) == 0;
         let what = if is_prompt { "Prompt: " } else { "" };
         if !self.record.with_value(|record| record.is_mask_known) {
             return format!("{what}{} tokens", count_text(count));
@@ -231,9 +278,15 @@ impl Strip {
     /// The accessible name of the grid.
     fn name(self) -> String {
         self.part.with_value(|part| match part.step {
+            _ if self.is_whole => "Tokens of the episode".to_owned(),
             0 => "Tokens of the prompt".to_owned(),
             step => format!("Tokens of step {step}, message {}", part.message + 1),
         })
+    }
+
+    fn grid_id(self) -> String {
+        let (step, message) = self.part.with_value(|part| (part.step, part.message));
+        format!("strip-{step}-{message}")
     }
 
     fn id(self, token: usize) -> String {
@@ -333,37 +386,20 @@ impl Strip {
                     words.push(format!("{name} {}", digits(value)));
                 }
             }
+            let epsilon = self.shared.epsilon.get();
+            if let Some(readout) = Readout::of(record, place, epsilon) {
+                words.push(format!("ratio {}", digits(readout.ratio)));
+                words.push(readout.clip.words().to_owned());
+            }
             words.join(" · ")
         })
     }
 }
 
 /// A value with at most six decimals.
-fn digits(value: f64) -> f64 {
+pub(super) fn digits(value: f64) -> f64 {
     match value.abs() {
         size if (1e-3..1e9).contains(&size) => (value * 1e6).round() / 1e6,
         _ => value,
-    }
-}
-
-fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> Shown {
-    let bytes = tokenizer.map(|given| (given.tokenizer.decode(&[id]), given));
-    match bytes {
-        Some((Ok(bytes), given)) => Shown {
-            text: visible(&bytes),
-            is_special: given.tokenizer.is_special(id),
-            breaks: bytes.ends_with(b"\n"),
-        },
-        // The id belongs to another tokenizer.
-        Some((Err(_), _)) => Shown {
-            text: format!("?{id}"),
-            is_special: false,
-            breaks: false,
-        },
-        None => Shown {
-            text: id.to_string(),
-            is_special: false,
-            breaks: false,
-        },
     }
 }

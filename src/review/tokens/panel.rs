@@ -1,0 +1,195 @@
+//! The panel about the tokens of an episode: the selected token, jumps to extreme ones, checks, charts, and the trained
+//! text. Its parts are computed while it is open.
+
+use leptos::prelude::*;
+use volary_trajectory::token_record::{Extreme, Readout, TokenRecord};
+
+use super::Tokens;
+use super::charts::{Curves, HistogramView};
+use super::checks::Checks;
+use super::strip::digits;
+use super::trained::TrainedText;
+use super::vocabulary::all_shown;
+use crate::components::text::inert;
+use crate::projection::text::count_text;
+use crate::review::panels::TOKENS;
+use crate::tokenizer;
+
+#[component]
+pub(in crate::review) fn TokenPanel(tokens: Tokens) -> impl IntoView {
+    view! {
+        <Show when=move || tokens.panel.get() == TOKENS>
+            <div class="token-panel">
+                <Selected tokens/>
+                <Jumps tokens/>
+                <Checks tokens/>
+                <HistogramView tokens/>
+                <Curves tokens/>
+                <TrainedText tokens/>
+            </div>
+        </Show>
+    }
+}
+
+/// A text field for a positive number.
+#[component]
+pub(super) fn NumberField(
+    id: &'static str,
+    label: &'static str,
+    value: RwSignal<f64>,
+) -> impl IntoView {
+    let changed = move |event| {
+        let given = event_target_value(&event).trim().parse::<f64>();
+        if let Ok(given) = given
+            && given.is_finite()
+            && given > 0.0
+        {
+            value.set(given);
+        }
+    };
+    view! {
+        <span class="token-number">
+            <label for=id>{label}</label>
+            <input
+                id=id
+                type="text"
+                inputmode="decimal"
+                prop:value=move || value.get().to_string()
+                on:change=changed
+            />
+        </span>
+    }
+}
+
+/// The figures of the selected token.
+#[component]
+fn Selected(tokens: Tokens) -> impl IntoView {
+    let facts = move || {
+        let record = tokens.known()?;
+        let token = tokens.head.get()?;
+        Some(facts(&record, token, tokens.epsilon.get()))
+    };
+    let body = move || match facts() {
+        None => {
+            view! { <p class="help">{"Point at a token, or select one with the keyboard."}</p> }
+                .into_any()
+        }
+        Some(facts) => {
+            let facts = facts.into_iter().map(|(name, value)| {
+                view! {
+                    <div class="fact">
+                        <dt>{inert(&name)}</dt>
+                        <dd>{inert(&value)}</dd>
+                    </div>
+                }
+            });
+            view! { <dl class="facts">{facts.collect_view()}</dl> }.into_any()
+        }
+    };
+    view! {
+        <section aria-labelledby="token-selected">
+            <div class="pane-head">
+                <h2 id="token-selected">{"Selected token"}</h2>
+                <NumberField id="token-epsilon" label="Clip range ε" value=tokens.epsilon/>
+            </div>
+            {body}
+        </section>
+    }
+}
+
+fn facts(record: &TokenRecord, token: usize, epsilon: f64) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
+    let Some(id) = record.strip.ids().get(token) else {
+        return facts;
+    };
+    let count = count_text(record.strip.len());
+    add("Token", format!("{} of {count}", count_text(token + 1)));
+    add("Id", id.to_string());
+    let tokenizer = tokenizer::given();
+    if tokenizer.is_some()
+        && let Some(shown) = all_shown(&[*id], tokenizer.as_ref()).first()
+    {
+        let special = if shown.is_special { " (special)" } else { "" };
+        add("Text", format!("{}{special}", shown.text));
+    }
+    let trained = match (record.is_mask_known, record.is_trained(token)) {
+        (false, _) => "unknown",
+        (true, true) => "yes",
+        (true, false) => "no",
+    };
+    add("Trained", trained.to_owned());
+    for name in record.stream_names() {
+        let value = record.value(&name, token);
+        let value = value.map_or("no value".to_owned(), |value| digits(value).to_string());
+        add(&name, value);
+    }
+    if let Some(readout) = Readout::of(record, token, epsilon) {
+        add("Ratio", digits(readout.ratio).to_string());
+        add(
+            &format!("At ε = {epsilon}"),
+            readout.clip.words().to_owned(),
+        );
+    }
+    facts
+}
+
+/// Jumps to the tokens of a ranking.
+#[component]
+fn Jumps(tokens: Tokens) -> impl IntoView {
+    let options = Extreme::ALL
+        .into_iter()
+        .enumerate()
+        .map(|(place, extreme)| {
+            view! {
+                <option value=place.to_string() selected=move || tokens.extreme.get() == extreme>
+                    {extreme.name()}
+                </option>
+            }
+        });
+    let options = options.collect_view();
+    let chosen = move |event| {
+        let place = event_target_value(&event).parse::<usize>().ok();
+        if let Some(extreme) = place.and_then(|place| Extreme::ALL.get(place)) {
+            tokens.at.set(None);
+            tokens.extreme.set(*extreme);
+        }
+    };
+    let count = move || tokens.ranking.with(|ranking| ranking.len());
+    let words = move || match (tokens.at.get(), count()) {
+        (_, 0) => "The file has no such data.".to_owned(),
+        (None, count) => format!("{} to look at", count_text(count)),
+        (Some(at), count) => format!("{} of {}", count_text(at + 1), count_text(count)),
+    };
+    let button = move |name: &'static str, title: &'static str, forward: bool| {
+        view! {
+            <button
+                type="button"
+                class="small"
+                title=title
+                disabled=move || count() == 0
+                on:click=move |_| {
+                    tokens.jump(forward);
+                }
+            >
+                {name}
+            </button>
+        }
+    };
+    view! {
+        <section aria-labelledby="token-jumps">
+            <h2 id="token-jumps">{"Go to"}</h2>
+            <div class="token-jumps">
+                <select aria-label="Go to" on:change=chosen>
+                    {options}
+                </select>
+                <div class="button-row">
+                    {button("Previous token", "Shift+T", false)} {button("Next token", "T", true)}
+                </div>
+                <span class="faint" role="status">
+                    {words}
+                </span>
+            </div>
+        </section>
+    }
+}

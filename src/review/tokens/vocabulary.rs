@@ -1,0 +1,86 @@
+//! The user's tokenizer as the texts of tokens. The text of each token is made once and shared by all strips.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use volary_core::TokenId;
+use volary_trajectory::token_record::Vocabulary;
+
+use crate::projection::token_lines::{visible, width};
+use crate::tokenizer::NamedTokenizer;
+
+/// A token in display form.
+#[derive(Debug, PartialEq)]
+pub(super) struct Shown {
+    pub text: String,
+    /// The width in characters.
+    pub width: usize,
+    pub is_special: bool,
+    /// Whether a line ends after it.
+    pub breaks: bool,
+}
+
+/// A tokenizer as a vocabulary.
+pub(super) struct Texts(pub NamedTokenizer);
+
+impl Vocabulary for Texts {
+    fn bytes(&self, ids: &[TokenId]) -> Option<Vec<u8>> {
+        self.0.tokenizer.decode(ids).ok()
+    }
+
+    fn encode(&self, text: &str) -> Option<Vec<TokenId>> {
+        self.0.tokenizer.encode(text).ok()
+    }
+}
+
+/// The texts that were made so far.
+#[derive(Default)]
+struct Made {
+    /// The address of the tokenizer, which is compared only.
+    tokenizer: usize,
+    shown: HashMap<TokenId, Arc<Shown>>,
+}
+
+thread_local! {
+    static MADE: RefCell<Made> = RefCell::default();
+}
+
+/// The display forms of tokens; without a tokenizer, their ids.
+pub(super) fn all_shown(ids: &[TokenId], tokenizer: Option<&NamedTokenizer>) -> Vec<Arc<Shown>> {
+    let address = tokenizer.map_or(0, |given| Arc::as_ptr(&given.tokenizer).cast::<u8>().addr());
+    MADE.with_borrow_mut(|made| {
+        if made.tokenizer != address {
+            *made = Made {
+                tokenizer: address,
+                shown: HashMap::new(),
+            };
+        }
+        let shown = ids.iter().map(|id| {
+            let one = made.shown.entry(*id);
+            Arc::clone(one.or_insert_with(|| Arc::new(shown(*id, tokenizer))))
+        });
+        shown.collect()
+    })
+}
+
+fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> Shown {
+    let (text, is_special, breaks) = match tokenizer {
+        None => (id.to_string(), false, false),
+        Some(given) => match given.tokenizer.decode(&[id]) {
+            Ok(bytes) => (
+                visible(&bytes),
+                given.tokenizer.is_special(id),
+                bytes.ends_with(b"\n"),
+            ),
+            // The id belongs to another tokenizer.
+            Err(_) => (format!("?{id}"), false, false),
+        },
+    };
+    Shown {
+        width: width(&text),
+        text,
+        is_special,
+        breaks,
+    }
+}
