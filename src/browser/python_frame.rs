@@ -20,6 +20,11 @@ use super::python_port::{Answer, answer, get, number, set};
 /// Where the build puts the files, relative to the page.
 const FOLDER: &str = "python";
 
+/// Why there is no Python on a page without its files, and what to do.
+const NO_RUNTIME: &str = "this page comes without it, as the page inside of the command volary does, to keep that small. \
+                          Start the command with --page and the folder of a whole page, which `cargo xtask build` writes \
+                          to dist/, or use a page that is hosted as a whole.";
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameEvent {
     /// A chunk of the files was fetched.
@@ -142,7 +147,11 @@ impl Drop for PythonFrame {
 }
 
 async fn start(state: &Rc<RefCell<State>>, memory: u32, handle: &Handler) -> Result<(), JsValue> {
-    let kit = text(fetch(&format!("{FOLDER}/kit.json"), RequestCache::NoCache).await?).await?;
+    let kit = requested(&format!("{FOLDER}/kit.json"), RequestCache::NoCache).await?;
+    if kit.status() == 404 {
+        return Err(NO_RUNTIME.into());
+    }
+    let kit = text(kit).await?;
     let kit: Kit = serde_json::from_str(&kit).map_err(|error| error.to_string())?;
     let message = Object::new();
     set(&message, "memory", &memory.into());
@@ -267,12 +276,17 @@ async fn file(kit: &Kit, name: &str) -> Result<Response, JsValue> {
     fetch(&path, RequestCache::ForceCache).await
 }
 
-async fn fetch(path: &str, cache: RequestCache) -> Result<Response, JsValue> {
+/// The response, whatever its status.
+async fn requested(path: &str, cache: RequestCache) -> Result<Response, JsValue> {
     let window = web_sys::window().ok_or("no window")?;
     let options = RequestInit::new();
     options.set_cache(cache);
     let response = JsFuture::from(window.fetch_with_str_and_init(path, &options)).await?;
-    let response: Response = response.dyn_into()?;
+    response.dyn_into()
+}
+
+async fn fetch(path: &str, cache: RequestCache) -> Result<Response, JsValue> {
+    let response = requested(path, cache).await?;
     match response.ok() {
         true => Ok(response),
         false => Err(format!("{path} answered {}.", response.status()).into()),

@@ -42,6 +42,15 @@ test("the example of aviary's README is written, played and rewarded", () =>
     await page.getByText("reward 1", { exact: false }).first().waitFor();
   }));
 
+test("a page without the runtime says so, and what to do", () => {
+  const init = (context) => context.route("**/python/kit.json", (route) => route.fulfill({ status: 404 }));
+  return visit({ hash: "#/environments", allowedErrors: [/status of 404/], init }, async (page) => {
+    await fromTemplate(page, "Counter");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await page.getByText("Start the command with --page and the folder of a whole page").first().waitFor();
+  });
+});
+
 test("each template runs", () =>
   visit({ hash: "#/environments" }, async (page) => {
     for (const name of ["Story", "Counter", "Thermostat", "Capitals", "Help desk"]) {
