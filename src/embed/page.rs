@@ -1,13 +1,17 @@
 //! The embedded view, and its conversation with the surrounding page.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use volary_app::embed::message::{Load, Theme};
+use volary_app::embed::notes::{Note, Notes};
 use volary_app::embed::{Arrived, Conversation, Effect as Then, Position};
 use volary_app::playground::address::last_step;
 use volary_core::json::{Json, to_json};
 
+use super::notes::NotesFold;
 use crate::browser::parent_window::{self, Message};
-use crate::browser::{self, appearance, element, keys, location};
+use crate::browser::{self, appearance, element, keys, location, timers};
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Transcript};
 use crate::learn::opening::{self, Opened, linked_step};
@@ -15,6 +19,9 @@ use crate::learn::player::{Player, Workbench};
 use crate::learn::player_view::{Controls, StateFold, Steps, Tools};
 use crate::playground::built_in;
 use crate::playground::state::{Playground, use_playground};
+
+/// The time that a transcript takes to measure its steps.
+const SETTLING: Duration = Duration::from_millis(200);
 
 /// The maximum length of a reported selection, in characters.
 const MOST_SELECTED: usize = 4_000;
@@ -33,6 +40,8 @@ struct Frame {
     is_opening: RwSignal<bool>,
     /// The link to what is shown in Volary itself, if it came from one.
     link: RwSignal<Option<String>>,
+    /// The notes on the episode; `None` if the surrounding page keeps none.
+    notes: RwSignal<Option<Notes>>,
     /// What was asked for last, to start over.
     load: StoredValue<Load>,
     /// The number of loads; a newer one supersedes an older one.
@@ -51,6 +60,7 @@ pub fn page() -> AnyView {
         is_playing: RwSignal::new(false),
         is_opening: RwSignal::new(false),
         link: RwSignal::new(None),
+        notes: RwSignal::new(None),
         load: StoredValue::new(Load::default()),
         loads: StoredValue::new(0),
     };
@@ -127,6 +137,7 @@ impl Frame {
                 Theme::Dark => Some("dark"),
                 Theme::System => None,
             }),
+            Then::Annotate(notes) => self.notes.set(Some(notes)),
         }
     }
 
@@ -137,6 +148,10 @@ impl Frame {
         self.is_opening.set(true);
         self.is_playing.set(false);
         self.opened.set(Opened::Nothing);
+        // They were about another episode.
+        self.notes.update(|notes| {
+            *notes = notes.is_some().then(Notes::default);
+        });
         let link = load.link.as_deref().and_then(|link| link.split_once('#'));
         self.link.set(link.map(|(_, hash)| address_of(hash)));
         self.load.set_value(load.clone());
@@ -162,6 +177,11 @@ impl Frame {
                 }
             }
             self.is_opening.set(false);
+            // Repeat it after the transcript has measured the heights of its steps.
+            timers::sleep(SETTLING).await;
+            if self.loads.get_value() == number {
+                self.select(self.player.selected.get_untracked());
+            }
         });
     }
 
@@ -195,6 +215,11 @@ impl Frame {
             _ => return false,
         }
         true
+    }
+
+    /// Reports that the reader wrote a note, or deleted it.
+    fn report_note(self, note: Note, deleted: bool) {
+        self.converse(|conversation| conversation.noted(note, deleted));
     }
 
     /// Reports the text that the reader has selected.
@@ -231,6 +256,8 @@ fn view(frame: Frame) -> AnyView {
         }
     });
     let has_frames = Memo::new(move |_| player.episode.with(|episode| !episode.frames.is_empty()));
+    let keeps_notes = Memo::new(move |_| frame.notes.with(Option::is_some));
+    let report = Callback::new(move |(note, deleted)| frame.report_note(note, deleted));
     let play = move |_| {
         let last = player.episode.with_untracked(|episode| last_step(episode));
         player.selected.set(last);
@@ -265,6 +292,9 @@ fn view(frame: Frame) -> AnyView {
                     <Steps player/>
                     <Show when=move || has_frames.get()>
                         <StateFold player/>
+                    </Show>
+                    <Show when=move || keeps_notes.get()>
+                        <NotesFold notes=frame.notes selected=player.selected report/>
                     </Show>
                     {move || {
                         begin

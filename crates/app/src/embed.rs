@@ -1,7 +1,7 @@
 //! The view for frames in other pages (`?embed=1`): its messages, and the conversation with the surrounding page.
 //! `docs/embed.md` describes the messages.
 //!
-//! - [`message`]: the messages as types. [`source`]: what a message asks to show.
+//! - [`message`]: the messages as types. [`source`]: what a message asks to show. [`notes`]: the reader's notes.
 //! - [`Conversation`]: decides which messages are handled, and what is answered.
 //!
 //! **Security invariants:** only messages of the parent window are handled, and after its first one only those of the
@@ -9,12 +9,14 @@
 //! but the version. What a message asks to show is in the message itself: nothing is fetched and nothing stored is read.
 
 pub mod message;
+pub mod notes;
 pub mod source;
 
 use volary_core::json::{Json, Text};
 use volary_trajectory::{Ending, Episode};
 
 use message::{Incoming, Load, Outgoing, Received, Theme, VERSION};
+use notes::{Note, Notes};
 
 /// The origin of documents that have none, such as sandboxed frames.
 const OPAQUE: &str = "null";
@@ -55,6 +57,8 @@ pub enum Effect {
     Select(usize),
     /// Use a theme.
     Use(Theme),
+    /// Show these notes, and let the reader change them.
+    Annotate(Notes),
 }
 
 /// The conversation with the surrounding page.
@@ -110,6 +114,9 @@ impl Conversation {
             }
             Received::Message(Incoming::Step(step)) => vec![Effect::Select(step)],
             Received::Message(Incoming::Theme(theme)) => vec![Effect::Use(theme)],
+            Received::Message(Incoming::Notes(notes)) => {
+                vec![Effect::Annotate(notes.into_iter().collect())]
+            }
         }
     }
 
@@ -163,6 +170,23 @@ impl Conversation {
     /// The reader selected text.
     pub fn selected(&mut self, step: usize, text: Text) -> Vec<Effect> {
         self.reply([Outgoing::Selection { step, text }])
+    }
+
+    /// The reader wrote a note, or deleted it.
+    pub fn noted(&mut self, note: Note, deleted: bool) -> Vec<Effect> {
+        let Note {
+            id,
+            step,
+            text,
+            label,
+        } = note;
+        self.reply([Outgoing::Note {
+            id,
+            step,
+            text,
+            label,
+            deleted,
+        }])
     }
 
     /// Sends messages to the origin of the surrounding page; nowhere if it has not said anything.

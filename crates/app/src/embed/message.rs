@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text, from_json};
 
+use super::notes::Note;
+
 /// The version of the messages.
 pub const VERSION: u32 = 1;
 
@@ -20,6 +22,8 @@ pub enum Incoming {
     /// Selects a step; 0 is the reset. Later steps than the last one select the last one.
     Step(usize),
     Theme(Theme),
+    /// Shows these notes in place of others, and lets the reader change them.
+    Notes(Vec<Note>),
 }
 
 /// What to show. Exactly one of `episode`, `link` and `task` is given.
@@ -100,6 +104,16 @@ pub enum Outgoing {
     },
     /// The reader selected text of a step.
     Selection { step: usize, text: Text },
+    /// The reader wrote a note, or deleted one.
+    Note {
+        id: Text,
+        /// The step that it is about; 0 is the start.
+        step: usize,
+        text: Text,
+        /// Empty for none.
+        label: Text,
+        deleted: bool,
+    },
 }
 
 /// A message as far as it was understood.
@@ -121,6 +135,11 @@ struct StepMessage {
 }
 
 #[derive(Deserialize)]
+struct NotesMessage {
+    notes: Vec<Note>,
+}
+
+#[derive(Deserialize)]
 struct ThemeMessage {
     theme: Theme,
 }
@@ -135,6 +154,7 @@ pub fn read(data: &Json) -> Received {
         "load" => from_json(data).map(Incoming::Load),
         "step" => from_json(data).map(|StepMessage { step }| Incoming::Step(step)),
         "theme" => from_json(data).map(|ThemeMessage { theme }| Incoming::Theme(theme)),
+        "notes" => from_json(data).map(|NotesMessage { notes }| Incoming::Notes(notes)),
         _ => return Received::Unknown,
     };
     match message {

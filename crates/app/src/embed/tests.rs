@@ -101,6 +101,7 @@ fn unknown_messages_are_ignored_and_malformed_ones_answered() {
         ("step", json!({"volary": "step", "step": (-1)})),
         ("theme", json!({"volary": "theme", "theme": "pink"})),
         ("load", json!({"volary": "load", "task": "easy-01"})),
+        ("notes", json!({"volary": "notes", "notes": [{"id": "a"}]})),
     ] {
         let answers = handle(message.clone());
         let [(_, answer)] = &answers[..] else {
@@ -160,6 +161,32 @@ fn a_load_that_cannot_be_shown_is_answered_and_the_former_is_not_reported() {
     assert_eq!(conversation.moved(&Position::default()), []);
     let failed = json!({"volary": "error", "about": "load", "message": "No."});
     assert_eq!(sent(conversation.failed("No.")), [to_parent(failed)]);
+}
+
+#[test]
+fn notes_come_from_the_surrounding_page_and_go_back_to_it() {
+    let mut conversation = Conversation::default();
+    let notes =
+        json!({"volary": "notes", "notes": [{"id": "a", "step": 1, "text": "Why?", "by": "me"}]});
+    let effects = conversation.handle(from_parent(notes));
+    let [Effect::Annotate(notes)] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    let note = notes.list()[0].clone();
+    let answer = json!({
+        "volary": "note", "id": "a", "step": 1, "text": "Why?", "label": "", "deleted": true
+    });
+    assert_eq!(sent(conversation.noted(note, true)), [to_parent(answer)]);
+}
+
+#[test]
+fn selected_text_is_reported_once_somebody_has_asked() {
+    let mut conversation = Conversation::default();
+    assert_eq!(conversation.selected(1, "336".into()), []);
+    conversation.handle(from_parent(json!({"volary": "hello"})));
+    let selection = json!({"volary": "selection", "step": 1, "text": "336"});
+    let sent = sent(conversation.selected(1, "336".into()));
+    assert_eq!(sent, [to_parent(selection)]);
 }
 
 #[test]

@@ -1,0 +1,159 @@
+//! The reader's notes on the shown episode: a list, and a form for a new one on the selected step.
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use volary_app::embed::notes::{Note, Notes};
+use volary_core::json::Text;
+
+use crate::browser;
+use crate::components::icon::{Glyph, NamedIcon};
+use crate::components::text::inert;
+
+/// The notes, collapsed.
+#[component]
+pub fn NotesFold(
+    notes: RwSignal<Option<Notes>>,
+    /// The selected step; 0 is the start.
+    selected: RwSignal<usize>,
+    /// Called with a note that was written, or deleted (`true`).
+    report: Callback<(Note, bool)>,
+) -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    let list = Memo::new(move |_| {
+        notes.with(|notes| {
+            let notes = notes.as_ref().map(Notes::list);
+            notes.unwrap_or_default().to_vec()
+        })
+    });
+    let name = move || match list.with(Vec::len) {
+        0 => "Notes".to_owned(),
+        count => format!("Notes ({count})"),
+    };
+    view! {
+        <div class="lesson-state">
+            <button
+                type="button"
+                class="quiet small"
+                aria-expanded=move || is_open.get().to_string()
+                on:click=move |_| is_open.update(|is_open| *is_open = !*is_open)
+            >
+                {name}
+            </button>
+            <Show when=move || is_open.get()>
+                <div class="embed-notes">
+                    <ul class="notes" aria-label="Notes">
+                        <For each=move || list.get() key=|note| note.id.clone() let:note>
+                            {item(note, notes, selected, report)}
+                        </For>
+                    </ul>
+                    <NewNote notes selected report/>
+                </div>
+            </Show>
+        </div>
+    }
+}
+
+/// A step, in words.
+fn step_text(step: usize) -> String {
+    match step {
+        0 => "Start".to_owned(),
+        step => format!("Step {step}"),
+    }
+}
+
+fn item(
+    note: Note,
+    notes: RwSignal<Option<Notes>>,
+    selected: RwSignal<usize>,
+    report: Callback<(Note, bool)>,
+) -> impl IntoView {
+    let Note {
+        id,
+        step,
+        text,
+        label,
+    } = note;
+    let delete = move |_| {
+        let removed = notes.try_update(|notes| notes.as_mut()?.remove(&id));
+        if let Some(note) = removed.flatten() {
+            report.run((note, true));
+        }
+    };
+    let label = (!label.is_empty()).then(|| {
+        view! {
+            <span class="tag" dir="auto">
+                {inert(&label)}
+            </span>
+        }
+    });
+    view! {
+        <li class="note">
+            <button
+                type="button"
+                class="quiet small note-target"
+                on:click=move |_| selected.set(step)
+            >
+                {step_text(step)}
+            </button>
+            {label}
+            <span class="note-text" dir="auto">
+                {inert(&text)}
+            </span>
+            <button type="button" class="quiet small icon-button" on:click=delete>
+                <NamedIcon glyph=Glyph::Close name="Delete note"/>
+            </button>
+        </li>
+    }
+}
+
+/// The form of a new note on the selected step.
+#[component]
+fn NewNote(
+    notes: RwSignal<Option<Notes>>,
+    selected: RwSignal<usize>,
+    report: Callback<(Note, bool)>,
+) -> impl IntoView {
+    let (text, label) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let write = move |event: SubmitEvent| {
+        event.prevent_default();
+        let note = Note {
+            id: Text::from(format!("{:013x}", browser::random_number())),
+            step: selected.get_untracked(),
+            text: text.get_untracked().into(),
+            label: label.get_untracked().into(),
+        };
+        let added = notes.try_update(|notes| notes.as_mut()?.add(note));
+        if let Some(note) = added.flatten() {
+            text.set(String::new());
+            label.set(String::new());
+            report.run((note, false));
+        }
+    };
+    view! {
+        <form class="field-row" aria-label="New note" novalidate on:submit=write>
+            <div class="field">
+                <label for="embed-note">
+                    {move || format!("Note on {}", step_text(selected.get()).to_lowercase())}
+                </label>
+                <input
+                    type="text"
+                    id="embed-note"
+                    prop:value=move || text.get()
+                    on:input=move |event| text.set(event_target_value(&event))
+                />
+            </div>
+            <div class="field">
+                <label for="embed-label">{"Label"}</label>
+                <input
+                    type="text"
+                    id="embed-label"
+                    prop:value=move || label.get()
+                    on:input=move |event| label.set(event_target_value(&event))
+                />
+            </div>
+            <button type="submit" class="small">
+                {"Add note"}
+            </button>
+        </form>
+    }
+}
