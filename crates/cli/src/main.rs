@@ -5,6 +5,7 @@
 
 mod check;
 mod convert;
+mod embed;
 mod inputs;
 mod lesson;
 mod output;
@@ -65,6 +66,8 @@ enum Command {
     Lesson(lesson::LessonCommand),
     Search(search::Search),
     Stats(stats::Stats),
+    #[command(hide = true)]
+    Embed(embed::Embed),
     /// Prints the completions of a shell
     #[command(hide = true)]
     Completions {
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Lesson(lesson) => lesson.run(),
         Command::Search(search) => search.run(),
         Command::Stats(stats) => stats.run(),
+        Command::Embed(embed) => embed.run().map(|()| Verdict::Good),
         Command::Completions { shell } => completions(shell),
         Command::Man => man(),
     };

@@ -29,6 +29,7 @@ use tokio::sync::Semaphore;
 use volary_server::host::{self, AllowedHosts};
 
 use self::access::Access;
+pub use self::access::{is_foreign, random};
 use self::app::{READS, Shown, app};
 use self::live::Live;
 use self::notes::NotesFile;

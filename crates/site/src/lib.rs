@@ -142,9 +142,14 @@ async fn frameable(request: Request, next: Next) -> Response {
 }
 
 /// Whether a request is for the document of the embedded view.
-fn is_embedded(uri: &Uri) -> bool {
+pub fn is_embedded(uri: &Uri) -> bool {
     let mut query = uri.query().unwrap_or_default().split('&');
-    matches!(uri.path(), "/" | "/index.html") && query.any(|part| part == "embed=1")
+    is_document(uri) && query.any(|part| part == "embed=1")
+}
+
+/// Whether a request is for the document of the page, in whatever view.
+pub fn is_document(uri: &Uri) -> bool {
+    matches!(uri.path(), "/" | "/index.html")
 }
 
 /// The document with these elements at the end of its head. It is read again at each request: the page may be rebuilt.

@@ -90,7 +90,7 @@ impl Access {
 }
 
 /// 256 random bits, in characters that need no escaping.
-fn random() -> Result<String> {
+pub fn random() -> Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).context("there is no randomness for a token")?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -137,7 +137,7 @@ pub async fn check_session(State(view): State<View>, request: Request, next: Nex
 
 /// Whether the headers show that another page sent the request. Following a link from another site is allowed: it
 /// carries no cookie.
-fn is_foreign(headers: &HeaderMap) -> bool {
+pub fn is_foreign(headers: &HeaderMap) -> bool {
     let text = |name| {
         headers
             .get(name)
