@@ -1,4 +1,4 @@
-"""Runs Volary's side of the tests: crates/trajectory/examples/interop.rs."""
+"""Runs Volary's side of the tests: crates/trajectory/examples/interop.rs, and the Python package of the command."""
 
 import json
 import subprocess
@@ -25,3 +25,13 @@ def volary():
         return json.loads(done.stdout)
 
     return ask
+
+
+@pytest.fixture
+def package(monkeypatch):
+    """The Python package, which calls the command that was built."""
+    monkeypatch.syspath_prepend(str(ROOT / "crates/cli/python"))
+    monkeypatch.setenv("VOLARY_PROGRAM", program("volary"))
+    import volary
+
+    return volary

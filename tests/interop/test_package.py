@@ -3,23 +3,12 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from programs import program
+from programs import ROOT
 
-ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "public/examples/word-problems.jsonl"
-
-
-@pytest.fixture
-def package(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "crates/cli/python"))
-    monkeypatch.setenv("VOLARY_PROGRAM", program("volary"))
-    import volary
-
-    return volary
 
 
 def chat(folder, name, *words):

@@ -8,7 +8,7 @@ use serde_json::Value;
 use volary_site::Site;
 
 use crate::project::Project;
-use crate::setup::{self, CHROMIUM, FIREFOX, ORIGINAL, PLAYWRIGHT, WEBKIT};
+use crate::setup::{self, CHROMIUM, FIREFOX, JUPYTER, ORIGINAL, PLAYWRIGHT, WEBKIT};
 use crate::test_summary::Count;
 use crate::{page, run};
 
@@ -50,7 +50,7 @@ pub fn journeys(project: &Project) -> Result<Count> {
                 .path(VOLARY)
                 .with_extension(std::env::consts::EXE_EXTENSION),
         );
-    for tool in [&CHROMIUM, &FIREFOX, &WEBKIT, &ORIGINAL] {
+    for tool in [&CHROMIUM, &FIREFOX, &WEBKIT, &ORIGINAL, &JUPYTER] {
         if let Some((variable, path)) = tool.variable.zip(tool.path(project)) {
             node.env(variable, path);
         }

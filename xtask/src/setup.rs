@@ -163,6 +163,17 @@ pub static TRANSFORMERS: Tool = Tool::new(
     ),
 )
 .named_by("VOLARY_TRANSFORMERS");
+/// Large, so nothing installs it but `cargo xtask setup jupyter`. Journeys that need it are skipped without it.
+pub static JUPYTER: Tool = Tool::new(
+    "jupyter",
+    "JupyterLab with anywidget",
+    "show episodes in real notebooks",
+    Source::Pip(
+        "tests/interop/requirements-notebook.txt",
+        "target/tools/jupyter",
+    ),
+)
+.named_by("VOLARY_JUPYTER");
 /// Golden cases need its token ids, from [`TOKENIZER_FILE`].
 pub static TOKENIZER: Tool = Tool::new(
     "tokenizer",
@@ -332,6 +343,7 @@ pub fn setup(project: &Project, names: &[String]) -> Result<()> {
             .into_iter()
             .chain(FOR_TESTS)
             .chain(FOR_RELEASES)
+            .chain([&JUPYTER])
     };
     let known = || all().map(|tool| tool.key).collect::<Vec<_>>().join(", ");
     let find = |name: &String| {

@@ -1,6 +1,6 @@
-"""Reads and converts trajectories of language agents, with the command ``volary`` that comes in this package.
+"""Reads, converts and shows trajectories of language agents, with the command ``volary`` that comes in this package.
 
-``read`` gives episodes as dictionaries, and ``convert`` writes them in another format. The command does the work, so what
+``read`` gives episodes as dictionaries, ``convert`` writes them in another format, and ``show`` shows them in a notebook. The command does the work, so what
 ``volary --help`` says of formats holds here too.
 """
 
@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Iterator, Union
 
-__all__ = ["Error", "convert", "program", "read"]
+__all__ = ["Error", "convert", "program", "read", "show"]
 
 #: A path, or several.
 Paths = Union[str, "os.PathLike[str]", "list[str | os.PathLike[str]]"]
@@ -73,6 +73,35 @@ def convert(path: Paths, *, to: str, out: str | os.PathLike[str], mask: bool = F
         if note["is_loss"]:
             warnings.warn(f"{note['file']}: {note['text']}", stacklevel=3)
     return report
+
+
+def show(
+    episodes: Any,
+    *,
+    index: int = 0,
+    step: int = 0,
+    height: int = 600,
+    page_url: str | None = None,
+    port: int = 0,
+) -> Any:
+    """Returns a widget that shows episodes in Jupyter and other notebooks. It needs ``pip install 'volary[notebook]'``.
+
+    ``episodes`` is a path or a list of paths, an episode as a dictionary in any format that the page reads, a list of
+    episodes, or a list of messages. ``index`` and ``step`` are shown first, and ``height`` is in pixels.
+
+    The widget's traits ``index`` and ``step`` follow the reader and can be set; ``selection`` and ``notes`` are what the
+    reader selected and wrote.
+
+    The page is served by this process on ``port`` of its machine, by default a free one. A browser elsewhere reaches it
+    through a forwarded port, or uses another page of Volary at ``page_url``.
+    """
+    try:
+        from . import notebook
+    except ModuleNotFoundError as error:
+        if error.name not in ("anywidget", "traitlets"):
+            raise
+        raise Error("a notebook needs anywidget to show episodes: pip install 'volary[notebook]'") from error
+    return notebook.show(episodes, index, step, height, page_url, port)
 
 
 def _paths(path: Paths) -> list[str]:

@@ -12,11 +12,12 @@ const NPM: [&str; 4] = [
     "xtask/python/package-lock.json",
     "xtask/tokenizer/package-lock.json",
 ];
-const PYTHON: [&str; 6] = [
+const PYTHON: [&str; 7] = [
     "xtask/maturin/requirements.txt",
     "xtask/python/requirements.txt",
     "tests/interop/requirements.txt",
     "tests/interop/requirements-harnesses.txt",
+    "tests/interop/requirements-notebook.txt",
     "tests/interop/requirements-providers.txt",
     "tests/interop/requirements-transformers.txt",
 ];
