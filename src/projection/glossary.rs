@@ -1,31 +1,30 @@
-//! What the words mean: the one source of the glossary in the help and of the explanations next to the words. Pure.
+//! The glossary: the source of the terms in the help and of the explanations next to labels. Pure.
 
 /// The terms, each with its meaning in one or two sentences, as CONTRIBUTING.md and the documentation use them.
 pub const TERMS: [(&str, &str); 13] = [
     (
         "environment",
-        "A state, the tools that act on it, and a rule for reward and end.",
+        "A state, the tools that act on it, and a rule that computes rewards and ends episodes.",
     ),
     (
         "message",
-        "What environment and agent tell each other. The conversation is a list of messages.",
+        "A text, tool call or result that environment and agent exchange. A conversation is a list of messages.",
     ),
     (
         "tool",
-        "A function that the agent may call, with a name and parameters. Its result is a message.",
+        "A function that the agent can call, with a name and parameters. Its result is returned as a message.",
     ),
     (
         "reward",
-        "A number that the environment gives after each step. The sum says how well an episode went.",
+        "A number that the environment returns after each step. The sum measures how well an episode went.",
     ),
     (
         "done",
-        "The environment ended the episode: the task is solved, or can no longer be solved.",
+        "The environment ended the episode, because the task is solved or can no longer be solved.",
     ),
     (
         "truncated",
-        "The episode was cut off from outside, for example by a limit of steps. The task may be \
-         unfinished.",
+        "The episode was stopped from outside, for example by a step limit. The task may be unfinished.",
     ),
     (
         "frame",
@@ -33,27 +32,27 @@ pub const TERMS: [(&str, &str); 13] = [
     ),
     (
         "policy",
-        "What chooses the actions: a person, a model, a script, random choice, or an oracle.",
+        "The part that chooses actions: a person, a model, a script, random choice, or an oracle.",
     ),
     (
         "oracle",
-        "A policy that knows the right answer. It shows what can be reached.",
+        "A policy that knows the correct answer. It shows which reward is achievable.",
     ),
     (
         "seed",
-        "A number from which everything random follows. The same seed gives the same episode.",
+        "A number that determines all randomness. The same seed gives the same episode.",
     ),
     (
         "episode",
-        "One playing of an environment: its recipe, the actions, and what resulted from them.",
+        "One run of an environment: its configuration and seed, the actions, and their results.",
     ),
     (
         "trajectory",
-        "A recorded episode, as Review shows it, whichever tool recorded it.",
+        "A recorded episode from any tool, as Review shows it.",
     ),
     (
         "pass@k, pass^k",
-        "The chance that at least one of k tries succeeds, and that all of them do.",
+        "The probability that at least one of k attempts succeeds, and that all of them do.",
     ),
 ];
 

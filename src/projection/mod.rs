@@ -9,7 +9,7 @@
 //! - [`pretty`]: JSON values as coloured, indented text.
 //! - [`tree`]: frames as rows of a tree with change marks.
 //! - [`form`]: forms from JSON Schema, their drafts and errors.
-//! - [`glossary`]: what the words mean.
+//! - [`glossary`]: definitions of terms.
 //! - [`compare`]: comparison of two episodes.
 //! - [`library`]: the table of trajectories.
 //! - [`passage_link`]: passages in addresses. [`prose`]: Markdown as a tree. [`ansi`]: terminal output.

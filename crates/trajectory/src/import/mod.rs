@@ -17,7 +17,7 @@
 //!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`, `lm_eval`, `skyrl`,
-//!   `tinker`, `trl`, `nemo_rl`, `open_instruct`, `rllm`, `prime_rl`, `pydantic_ai`, `autogen`, `docent`,
+//!   `tinker`, `trl`, `nemo_rl`, `open_instruct`, `rllm`, `prime_cli`, `prime_rl`, `pydantic_ai`, `autogen`, `docent`,
 //!   `openai_batch`: the formats of these tools. `token_lists`: ids, masks and streams in JSON.
 //! - `open_telemetry`: traces of models and tools. `traces`: traces of other services. `chat_file`: OpenAI-style and
 //!   ShareGPT messages.
@@ -56,6 +56,7 @@ mod open_telemetry;
 mod openai_batch;
 mod opencode;
 mod openhands;
+mod prime_cli;
 mod prime_rl;
 mod pydantic_ai;
 mod reader;

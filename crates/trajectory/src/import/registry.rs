@@ -8,8 +8,8 @@ use super::{ImportOutcome, NoteLevel};
 use super::{
     atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, docent, gemini_cli, inspect,
     ldp, lm_eval, mini_swe_agent, native, nemo_rl, open_instruct, open_telemetry, openai_batch,
-    opencode, openhands, prime_rl, pydantic_ai, renderer, rllm, session_trace, skyrl, slime,
-    swe_agent, tau_bench, tau2, tinker, traces, trl, verifiers, verl,
+    opencode, openhands, prime_cli, prime_rl, pydantic_ai, renderer, rllm, session_trace, skyrl,
+    slime, swe_agent, tau_bench, tau2, tinker, traces, trl, verifiers, verl,
 };
 
 /// All readers. Of two with equal confidence, the first one reads; folders are gathered in this order.
@@ -30,6 +30,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &tau_bench::TauBench,
     &verifiers::Traces,
     &verifiers::Rollouts,
+    &prime_cli::PrimeCli,
     &swe_agent::SWE_AGENT,
     &mini_swe_agent::MiniSweAgent,
     &openhands::OpenHands,

@@ -245,6 +245,7 @@ fn formats_are_told_apart() {
         ("codex-old.jsonl", "codex"),
         ("ldp.jsonl", "ldp"),
         ("inspect.json", "inspect"),
+        ("prime-cli.json", "prime-cli"),
     ] {
         assert_eq!(format(&read(name).episodes[0]), expected, "{name}");
     }

@@ -41,6 +41,7 @@ const FIXTURES: &[&str] = &[
     "openhands-output.jsonl",
     "openhands-sdk.jsonl",
     "pi.jsonl",
+    "prime-cli.json",
     "pydantic-ai.json",
     "session-trace.jsonl",
     "skyrl.jsonl",

@@ -73,6 +73,24 @@ fn inspect_without_ids_of_messages() {
 }
 
 #[test]
+fn evaluations_of_prime_are_rollouts() {
+    let outcome = import(&[fixture("prime-cli.json")]).unwrap();
+    let [first, second] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!(first.model.as_deref(), Some("maker/small"));
+    assert_eq!(first.environment.as_deref(), Some("sums"));
+    assert_eq!(first.rewards, Rewards::Whole(1.0));
+    assert_eq!(second.rewards, Rewards::Whole(0.0));
+    assert_eq!(second.task().unwrap().id.as_ref(), "1");
+    // The samples of the platform have other names for prompt, completion and reward.
+    let text = r#"{"total": 1, "samples": [{"example_id": 3, "input": "2+2?", "output": "5", "score": 0.25}]}"#;
+    let episode = only(text);
+    assert_eq!(episode.rewards, Rewards::Whole(0.25));
+    assert_eq!((episode.start.len(), episode.steps.len()), (1, 1));
+}
+
+#[test]
 fn verifiers_metrics_stand_among_the_other_members() {
     let scores = |text: &str| {
         let episode = only(text);

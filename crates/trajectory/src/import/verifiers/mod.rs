@@ -145,7 +145,8 @@ pub(super) fn tell_run(episode: &mut Episode, about: &Object) {
     episode.metadata.insert("run_info", about.clone());
 }
 
-fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
+/// A line of `results.jsonl`.
+pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
     let example = rest.take_id("example_id").or_else(|| rest.take_id("id"));
     let label: Text = example.clone().unwrap_or_else(|| number.to_string().into());
     let error = rest.take("error");
