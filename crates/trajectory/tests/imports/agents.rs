@@ -3,6 +3,7 @@
 use volary_core::json::Json;
 use volary_trajectory::Ending;
 use volary_trajectory::import::{InputFile, import};
+use volary_trajectory::lanes::Lanes;
 
 use crate::tools::{assert_linked, format, read, shapes, told, unreadable};
 use crate::{Shape, fixture};
@@ -164,6 +165,56 @@ fn openhands() {
     );
     assert_eq!(first.scores[0].value, Json::Bool(true));
     assert!(matches!(second.ending, Ending::Crashed { .. }));
+}
+
+#[test]
+fn delegates_of_openhands_are_lanes() {
+    let event = |id: u32, rest: &str| format!(r#"{{"id": {id}, "source": "agent", {rest}}}"#);
+    let act = |id, action: &str, args: &str| {
+        event(id, &format!(r#""action": "{action}", "args": {args}"#))
+    };
+    let observe = |id, observation: &str| {
+        event(
+            id,
+            &format!(
+                r#""observation": "{observation}", "content": "", "cause": {}"#,
+                id - 1
+            ),
+        )
+    };
+    let events = [
+        act(1, "run", r#"{"command": "ls"}"#),
+        observe(2, "run"),
+        act(
+            3,
+            "delegate",
+            r#"{"agent": "BrowsingAgent", "inputs": {"task": "Look."}}"#,
+        ),
+        act(4, "browse_interactive", r#"{"browser_actions": "goto()"}"#),
+        observe(5, "browse"),
+        act(6, "finish", r#"{"outputs": {"content": "Seen."}}"#),
+        event(
+            7,
+            r#""observation": "delegate", "content": "Seen.", "cause": 3, "extras": {"outputs": {}}"#,
+        ),
+        act(8, "run", r#"{"command": "rm x"}"#),
+        observe(9, "run"),
+    ];
+    let outcome = import(&[InputFile {
+        name: Some("events.json".into()),
+        bytes: format!("[{}]", events.join(", ")).into_bytes(),
+    }])
+    .unwrap();
+    let episode = &outcome.episodes[0];
+    assert_eq!(episode.steps.len(), 5);
+    let lanes = Lanes::of(episode);
+    let segment = &lanes.lanes[0][0];
+    assert_eq!(
+        (&*segment.name, segment.from, segment.to),
+        ("BrowsingAgent", 3, 4)
+    );
+    // The end of a delegate is not that of the agent.
+    assert_eq!(episode.outcome, None);
 }
 
 #[test]

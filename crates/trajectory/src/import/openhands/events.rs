@@ -41,7 +41,8 @@ fn act(action: &str, mut event: Object, state: &mut Conversation) {
         "system" => system(event, state),
         "message" => message(event, state),
         _ => {
-            if matches!(action, "finish" | "reject") {
+            let is_end = matches!(action, "finish" | "reject");
+            if is_end && !state.delegates.is_active() {
                 state.episode.ending = Ending::Done;
                 state.episode.outcome = Some(action.into());
             }
@@ -71,11 +72,18 @@ fn act(action: &str, mut event: Object, state: &mut Conversation) {
                 body: content,
                 tool_calls: vec![call],
             };
+            let delegate = match action {
+                "delegate" => text_at(extras.get("args").unwrap_or(&Json::Null), &["agent"]),
+                _ => None,
+            };
             state.transcript.push(ImportedMessage {
                 details,
                 extras,
                 ..AnyMessage::from(request).into()
             });
+            if let Some(name) = delegate {
+                state.delegates.start(name, state.transcript.len());
+            }
         }
     }
 }
@@ -255,6 +263,9 @@ fn observe(observation: &str, mut event: Object, state: &mut Conversation) {
             state.stands = verdict::ending(&agent, text_at(now, &["reason"]));
         }
         return state.aside.push(event.into());
+    }
+    if observation == "delegate" {
+        state.delegates.end(state.transcript.len());
     }
     let metadata = event.take("tool_call_metadata").unwrap_or_default();
     let cause = event.get("cause").and_then(id);

@@ -1,11 +1,13 @@
 //! OpenHands: a list of events, `{history: [event]}` (one object or JSON Lines, as its evaluations write), one file per
 //! event, or the events of the newer agent SDK, which have a `kind`.
 //!
-//! - `events`: events with `action` or `observation`. `sdk`: events with `kind`. `verdict`: scores.
+//! - `events`: events with `action` or `observation`. `delegates`: the steps of other agents among them. `sdk`: events
+//!   with `kind`. `verdict`: scores.
 //!
 //! An action with an effect is a step, of the agent or the user; bookkeeping is preserved unread. SDK events of one
 //! model reply, before any observation, are one action.
 
+mod delegates;
 mod events;
 mod sdk;
 mod verdict;
@@ -22,7 +24,9 @@ use super::members::{Members, keep_rest, text_at};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, TaskReference, Usage};
+use crate::lanes::SPANS;
 use crate::renderer_files::names::split_folder;
+use delegates::Delegates;
 
 pub(super) struct OpenHands;
 
@@ -190,6 +194,7 @@ struct Conversation {
     calls: HashMap<Text, Text>,
     /// The last reply whose tokens were counted: several actions may belong to one reply.
     counted: Option<Text>,
+    delegates: Delegates,
 }
 
 fn conversation(
@@ -226,6 +231,7 @@ fn conversation(
         aside,
         spent,
         stands,
+        delegates,
         ..
     } = state;
     let status = rest.get("execution_status").and_then(Json::as_text);
@@ -235,6 +241,7 @@ fn conversation(
     if let (Ending::Open, Some(ending)) = (&episode.ending, stands) {
         episode.ending = ending;
     }
+    let spans = delegates.into_spans(transcript.len());
     transcript.finish(&mut episode);
     let time = |text: Option<Text>| crate::time::parse(&text?);
     episode.started = time(first).or(episode.started);
@@ -250,6 +257,9 @@ fn conversation(
         rest.insert("other_events", aside);
     }
     keep_rest(&mut episode, rest, sink);
+    if !spans.is_empty() {
+        episode.raw.insert(SPANS, spans);
+    }
     episode
 }
 
