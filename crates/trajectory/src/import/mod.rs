@@ -183,6 +183,7 @@ pub fn import_mapped(
     };
     read_files(files, &budget, &mut outcome);
     slime::join(&mut outcome);
+    prime_rl::join_copies(&mut outcome);
     prime_rl::fold(&mut outcome);
     outcome.make_ids_differ();
     links::resolve(&mut outcome.episodes);

@@ -1,12 +1,14 @@
 //! Files of prime-rl next to its traces, which are those of verifiers: what the trainer adds to them later
-//! (`annotations`), the batches for each rank (`rank_file`, in MessagePack: `message_pack`), and exported tokens
+//! (`annotations`), copies of what was trained on (`copies`), the batches for each rank (`rank_file`, in MessagePack: `message_pack`), and exported tokens
 //! (`token_export`).
 
 mod annotations;
+mod copies;
 mod message_pack;
 mod rank_file;
 mod token_export;
 
 pub(super) use annotations::{Annotation, Annotations, MonitorIndex, fold};
+pub(super) use copies::join_copies;
 pub(super) use rank_file::RankFiles;
 pub(super) use token_export::TOKEN_EXPORT;
