@@ -67,6 +67,8 @@ pub struct Signals {
     pub site: RwSignal<Option<Text>>,
     /// The address of the file of notes on that library's rows, if its server keeps one.
     pub notes_file: RwSignal<Option<Text>>,
+    /// Counts how often that file was written to, by this view or another one.
+    pub notes_written: RwSignal<u32>,
     /// The ids of partial trajectories.
     pub begun: RwSignal<BTreeSet<Text>>,
     /// The files of the last reading whose members can be mapped.
@@ -126,6 +128,7 @@ impl LibraryClient {
             notice: RwSignal::new(None),
             site: RwSignal::new(None),
             notes_file: RwSignal::new(None),
+            notes_written: RwSignal::new(0),
             begun: RwSignal::default(),
             unmapped: RwSignal::default(),
             grown: RwSignal::new(None),

@@ -7,6 +7,7 @@ use volary_trajectory::sensitive::{check_document, masked_document};
 use volary_trajectory::table::{Column, choices};
 
 use super::grid_page::MOST;
+use super::notes_file;
 use super::selection::{Look, sampled};
 use crate::browser::{files, location};
 use crate::components::Dialog;
@@ -87,7 +88,9 @@ fn TagForm(look: Look) -> impl IntoView {
     let mark = move |on: bool| {
         let word = tag.get_untracked().trim().to_owned();
         if !word.is_empty() {
-            look.client.tag(look.chosen_ids(), &word, on);
+            let ids = look.chosen_ids();
+            notes_file::tag(look.client, look.notes, &ids, &word, on);
+            look.client.tag(ids, &word, on);
             tag.set(String::new());
         }
     };

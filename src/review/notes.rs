@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trajectory::annotations::agreement::{Agreement, Judgement, agreement};
 use volary_trajectory::annotations::labels::{self, Labels, target_of};
-use volary_trajectory::annotations::{Annotation, Annotations, Target, Verdict, sidecar};
+use volary_trajectory::annotations::{Annotation, Annotations, Target, Verdict, sidecar, tags};
 
 use crate::browser::files::{self, GivenFile};
 use crate::browser::storage::{self, Keep};
@@ -108,6 +108,17 @@ impl Notes {
         Some(format!("{}: label {label} {done}", target_text(&target)))
     }
 
+    /// Keeps a tag of episodes, or its removal, as notes.
+    pub fn tag(self, episodes: &[Text], tag: &str, on: bool) {
+        let author = self.author.get_untracked().trim().into();
+        let now = timers::wall_clock();
+        self.change(|all| {
+            for episode in episodes {
+                tags::set(all, episode, tag, on, &author, now);
+            }
+        });
+    }
+
     /// Saves the draft, unless it is empty.
     pub fn write(self, episode: &Text) {
         let draft = self.draft;
@@ -173,6 +184,9 @@ impl Notes {
 
     /// Adds notes of others.
     pub fn merge(self, others: Annotations) {
+        if self.all.with_untracked(|all| others.newer_than(all)) == Annotations::default() {
+            return;
+        }
         self.change(|all| {
             all.merge(others);
         });

@@ -1,6 +1,7 @@
 //! Notes in the file of a server (`volary view --notes`): notes on its rows are read from there and written there.
 //!
-//! The browser stores them as well. A version that could not be written is sent again with the next change.
+//! The browser stores them as well. A version that could not be written is sent again with the next change, and the file
+//! is read again when another view has written to it. Tags of these rows are notes too.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -38,10 +39,14 @@ pub fn keep(client: LibraryClient, notes: Notes) {
         let Some(url) = client.notes_file.get() else {
             return;
         };
+        client.notes_written.track();
         spawn(async move {
             match read(&url).await {
                 Ok(theirs) => {
-                    exchange.update_value(|exchange| exchange.theirs = Some(theirs.clone()));
+                    exchange.update_value(|exchange| {
+                        let known = exchange.theirs.get_or_insert_default();
+                        known.merge(theirs.clone());
+                    });
                     notes.merge(theirs);
                     is_read.set(true);
                 }
@@ -61,6 +66,18 @@ pub fn keep(client: LibraryClient, notes: Notes) {
             send(client, notes, exchange);
         }
     });
+}
+
+/// Keeps a tag of the server's rows among these, or its removal, if the server keeps notes.
+pub fn tag(client: LibraryClient, notes: Notes, ids: &[Text], tag: &str, on: bool) {
+    if client.notes_file.with_untracked(Option::is_none) {
+        return;
+    }
+    let chosen: BTreeSet<&Text> = ids.iter().collect();
+    let theirs: Vec<Text> = rows_of_server(client, &chosen).into_iter().collect();
+    if !theirs.is_empty() {
+        notes.tag(&theirs, tag, on);
+    }
 }
 
 /// Sends the versions that the file lacks, unless a request is in progress, which is followed by another one.
@@ -100,15 +117,20 @@ fn send(client: LibraryClient, notes: Notes, exchange: StoredValue<Exchange>) {
 /// The notes on rows of the server.
 fn of_server(client: LibraryClient, notes: Annotations) -> Annotations {
     let annotated: BTreeSet<&Text> = notes.iter_all().map(|note| &note.episode).collect();
-    let theirs: BTreeSet<Text> = client.rows.with_untracked(|rows| {
-        let rows = rows.iter();
-        let theirs = rows.filter(|row| row.origin.as_deref() == Some(PUBLISHED));
-        let annotated = theirs.filter(|row| annotated.contains(&row.id));
-        annotated.map(|row| row.id.clone()).collect()
-    });
+    let theirs = rows_of_server(client, &annotated);
     let notes = notes.iter_all();
     let kept = notes.filter(|note| theirs.contains(&note.episode));
     kept.cloned().collect()
+}
+
+/// Those of these rows that are the server's.
+fn rows_of_server(client: LibraryClient, ids: &BTreeSet<&Text>) -> BTreeSet<Text> {
+    client.rows.with_untracked(|rows| {
+        let rows = rows.iter();
+        let theirs = rows.filter(|row| row.origin.as_deref() == Some(PUBLISHED));
+        let among = theirs.filter(|row| ids.contains(&row.id));
+        among.map(|row| row.id.clone()).collect()
+    })
 }
 
 async fn read(url: &str) -> Result<Annotations, String> {

@@ -166,7 +166,7 @@ impl Review {
         let asked = RwSignal::new(None);
         let opening = RwSignal::new(Opening::Nothing);
         let (client, notes) = (LibraryClient::new(), Notes::new());
-        let look = Look::new(client, notes.all);
+        let look = Look::new(client, notes);
         look.apply(&place.with_untracked(|place| place.view.clone()));
         let episode = Memo::new(move |_| place.with(|place| place.episode.clone()));
         Review {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_trajectory::annotations::Annotations;
+use volary_trajectory::annotations::tags::{self, tag_of};
+use volary_trajectory::annotations::{Annotation, Annotations};
 use volary_trajectory::table::arrange::{Arranging, Only, Wanted};
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::GroupOrder;
@@ -16,6 +17,7 @@ use volary_trajectory::table::view::View;
 use volary_trajectory::table::{Column, Row, found_columns};
 
 use super::gradually::{Work, gradually};
+use super::notes::Notes;
 use crate::library::client::LibraryClient;
 use crate::library::findings::Match;
 use crate::projection::library::{COLUMNS, FIRST_COLUMNS, Sort};
@@ -29,6 +31,7 @@ const ARRANGED: usize = 512;
 #[derive(Clone, Copy)]
 pub struct Look {
     pub client: LibraryClient,
+    pub notes: Notes,
     /// The rows of the library, with the notes on them.
     pub rows: Memo<Arc<Vec<Arc<Row>>>>,
     /// The minimum and the maximum reward, extended to include 0. The bars of rewards span this range.
@@ -67,11 +70,11 @@ pub type Found = std::collections::HashMap<Text, Match>;
 
 impl Look {
     /// The initial state.
-    pub fn new(client: LibraryClient, notes: RwSignal<Annotations>) -> Look {
+    pub fn new(client: LibraryClient, notes: Notes) -> Look {
         let rows = Memo::new(move |_| {
             client
                 .rows
-                .with(|rows| notes.with(|notes| noted(rows, notes)))
+                .with(|rows| notes.all.with(|notes| noted(rows, notes)))
         });
         let chosen_columns = RwSignal::new(None::<Arc<Vec<Column>>>);
         let uniform = gradually(Vec::new(), move || -> Work<Vec<Uniform>> {
@@ -135,6 +138,7 @@ impl Look {
         });
         Look {
             client,
+            notes,
             rows,
             rewards: Memo::new(move |_| {
                 rows.with(|rows| {
@@ -278,7 +282,13 @@ fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
     /// Texts, labels and verdict of the notes on an episode.
     type Noted = (Vec<Text>, Vec<Text>, Option<Text>);
     let mut known: BTreeMap<&str, Noted> = BTreeMap::new();
-    let mut notes: Vec<_> = notes.iter().collect();
+    let mut tagged: BTreeMap<&str, Vec<&Annotation>> = BTreeMap::new();
+    for note in notes.iter_all().filter(|note| tag_of(note).is_some()) {
+        tagged.entry(&note.episode).or_default().push(note);
+        known.entry(&note.episode).or_default();
+    }
+    let notes = notes.iter().filter(|note| tag_of(note).is_none());
+    let mut notes: Vec<_> = notes.collect();
     notes.sort_by(|one, other| one.changed.total_cmp(&other.changed));
     for note in notes {
         let (texts, labels, verdict) = known.entry(&note.episode).or_default();
@@ -300,12 +310,19 @@ fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
     }
     let with_notes = rows.iter().map(|row| match known.remove(&*row.id) {
         None => Arc::clone(row),
-        Some((notes, labels, verdict)) => Arc::new(Row {
-            notes,
-            labels,
-            verdict,
-            ..Row::clone(row)
-        }),
+        Some((notes, labels, verdict)) => {
+            let mut tags = row.tags.clone();
+            for note in tagged.remove(&*row.id).unwrap_or_default() {
+                tags::apply(note, &mut tags);
+            }
+            Arc::new(Row {
+                notes,
+                labels,
+                verdict,
+                tags,
+                ..Row::clone(row)
+            })
+        }
     });
     Arc::new(with_notes.collect())
 }

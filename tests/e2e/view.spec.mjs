@@ -107,7 +107,7 @@ test("notes are kept next to the files, and read there by another view", async (
   const file = join(runs, ".volary/notes.jsonl");
   try {
     await visit({ axe: false, allowedErrors, origins }, async (page) => {
-      const open = async (shown) => {
+      const open = async (shown, page) => {
         await page.goto(shown.url);
         const library = await new Library(page).ready();
         await library.rows(1);
@@ -115,18 +115,30 @@ test("notes are kept next to the files, and read there by another view", async (
         await library.transcript.getByText("The marble is red.").waitFor();
         await page.getByRole("tab", { name: "Notes" }).click();
       };
-      await open(views[0]);
+      await open(views[0], page);
       const form = page.getByRole("form", { name: "Note" });
       await form.getByLabel("Note", { exact: true }).fill("The marble is blue.");
       await form.getByRole("button", { name: "Add note" }).click();
       await page.getByRole("list", { name: "Notes" }).getByText("The marble is blue.").waitFor();
       await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toContain("The marble is blue.");
-      // Another address is another origin, whose storage is empty.
-      await open(views[1]);
-      await page.getByRole("list", { name: "Notes" }).getByText("The marble is blue.").waitFor();
-      await page.getByRole("button", { name: "Delete" }).click();
-      await page.getByText("No notes on this episode yet.").waitFor();
+      // Another address is another origin, whose storage is empty. Both views stay open.
+      const other = await page.context().newPage();
+      await open(views[1], other);
+      await other.getByRole("list", { name: "Notes" }).getByText("The marble is blue.").waitFor();
+      await other.getByRole("button", { name: "Delete" }).click();
+      await other.getByText("No notes on this episode yet.").waitFor();
       await expect.poll(() => readFileSync(file, "utf8")).toContain('"deleted"');
+      await page.getByText("No notes on this episode yet.").waitFor();
+      // A tag is kept there too.
+      await other.goto(`${origins[1]}/#/review`);
+      await other.getByRole("checkbox", { name: /Select .*one/ }).check();
+      await other.getByLabel("Tag", { exact: true }).fill("to discuss");
+      await other.getByRole("button", { name: "Add tag" }).click();
+      await expect.poll(() => readFileSync(file, "utf8")).toContain('"to discuss"');
+      await page.goto(`${origins[0]}/#/review`);
+      await page.getByText("Columns", { exact: true }).click();
+      await page.getByRole("checkbox", { name: "Tags" }).check();
+      await page.getByText("to discuss").first().waitFor();
     });
   } finally {
     views.forEach((shown) => shown.stop());

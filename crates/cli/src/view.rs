@@ -131,17 +131,18 @@ impl View {
             (None, _) => roots.title(),
         };
         let page = PageSource::find(self.page.as_deref())?.routes(app::HEAD, app::not_found())?;
+        let notes = match self.notes {
+            true => Some(NotesFile::of(&roots)?),
+            false => None,
+        };
         let shown = Arc::new(Shown {
-            live: Live::watch(&roots),
+            live: Live::watch(&roots, notes.as_ref()),
             access: Access::new(key, self.hosts())?,
             urls: urls.into_iter().cloned().collect(),
             title: title.clone(),
             reads: Arc::new(Semaphore::new(READS)),
             searches: Arc::new(Semaphore::new(SEARCHES)),
-            notes: match self.notes {
-                true => Some(NotesFile::of(&roots)?),
-                false => None,
-            },
+            notes,
             roots,
         });
         let wanted = SocketAddr::new(self.host, self.port);

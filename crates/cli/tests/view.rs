@@ -1006,6 +1006,67 @@ fn a_full_disk_keeps_what_the_file_had() {
 }
 
 #[test]
+fn whatever_a_client_asks_events_begin_and_end_with_it() {
+    let folder = Folder::new("events-end");
+    folder.write("runs/a.json", "{}");
+    let view = folder.view(&["--notes"]);
+    let open = |headers: &str, query: &str| {
+        let mut stream = TcpStream::connect(&view.address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        write!(
+            stream,
+            "GET /api/events{query} HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n{headers}\r\n",
+            view.address, view.cookie
+        )
+        .unwrap();
+        let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+        let status = lines.next().unwrap();
+        assert!(status.starts_with("HTTP/1.1 200 "), "{headers}: {status}");
+        assert!(lines.any(|line| line == "event: ready"), "{headers}");
+        lines
+    };
+    for last in [
+        "",
+        "x",
+        "-1",
+        "0",
+        "1e9",
+        "18446744073709551615",
+        "184467440737095516160",
+        "\u{e4}",
+        "1, 2",
+    ] {
+        let twice = format!("Last-Event-ID: {last}\r\nLast-Event-ID: 7\r\n");
+        drop(open(&format!("Last-Event-ID: {last}\r\n"), ""));
+        drop(open(&twice, "?x=%ff&y"));
+    }
+    // Another program writes notes, and the first line that names them is found among other events.
+    let mut heard = open("", "");
+    for _ in 0..20 {
+        folder.write("runs/.volary/notes.jsonl", "{}\n");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(heard.any(|line| line.contains("\"notes\":true")));
+    drop(heard);
+    // Hundreds of clients leave without a word; their connections are closed.
+    for _ in 0..300 {
+        drop(open("", ""));
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let files = format!("/proc/{}/fd", view.child.id());
+        let start = Instant::now();
+        while fs::read_dir(&files).unwrap().count() > 60 {
+            assert!(start.elapsed() < Duration::from_secs(20), "streams go on");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    assert_eq!(view.get("/api/notes").status, 200);
+}
+
+#[test]
 fn changes_are_told_within_a_moment() {
     let folder = Folder::new("events");
     folder.write("runs/a.json", "{}");

@@ -31,10 +31,20 @@ pub(super) fn begin(
     if let Some(events) = events {
         event_source::listen(&events.clone(), &[CHANGES, RELOAD], move |name, data| {
             match Changes::read(&events, &data).filter(|_| name == CHANGES) {
-                Some(Changes { changed, gone }) => {
+                Some(Changes {
+                    changed,
+                    gone,
+                    has_notes,
+                }) => {
+                    if has_notes {
+                        client.notes_written.update(|count| *count += 1);
+                    }
                     update(client, |live, now| live.changes(changed, gone, now));
                 }
-                None => update(client, Live::reload),
+                None => {
+                    client.notes_written.update(|count| *count += 1);
+                    update(client, Live::reload);
+                }
             }
         });
     }

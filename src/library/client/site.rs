@@ -32,6 +32,8 @@ pub(super) struct Changes {
     pub changed: Vec<RemoteFile>,
     /// The addresses of those that are gone, or of folders.
     pub gone: Vec<Text>,
+    /// Whether the file of notes was written to.
+    pub has_notes: bool,
 }
 
 impl Changes {
@@ -55,6 +57,7 @@ impl Changes {
             gone: gone
                 .map(|path| location::beside(events, path).into())
                 .collect(),
+            has_notes: json.get("notes") == Some(&Json::Bool(true)),
         })
     }
 }

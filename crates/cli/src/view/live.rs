@@ -25,6 +25,7 @@ use tokio::sync::watch;
 
 use super::app::View;
 use super::listing::{self, Line};
+use super::notes::NotesFile;
 use super::roots::Roots;
 
 /// The debounce interval: changes are sent after this time without further ones…
@@ -45,6 +46,9 @@ struct Changes {
     changed: Vec<Line>,
     /// The addresses of deleted files, or of deleted folders with all their contents.
     gone: Vec<String>,
+    /// Whether the file of notes was written to, also by another program.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    notes: bool,
 }
 
 /// The log of recent events.
@@ -102,17 +106,18 @@ pub struct Live {
 }
 
 impl Live {
-    /// Watches folders until the program ends.
-    pub fn watch(roots: &Arc<Roots>) -> Live {
+    /// Watches folders, and the file of notes in them, until the program ends.
+    pub fn watch(roots: &Arc<Roots>, notes: Option<&NotesFile>) -> Live {
         let log = Arc::new(Mutex::new(Log::default()));
         let (grow, grown) = watch::channel(());
         let (send, receive) = mpsc::channel();
         let roots = Arc::clone(roots);
+        let notes = notes.map(NotesFile::paths);
         let kept = Arc::clone(&log);
         // Registering watches takes long in large folders, and a network disk may hang.
         std::thread::spawn(move || {
             let _watchers = watchers(&roots, &send);
-            collect(&roots, &receive, &mut |event| {
+            collect(&roots, notes.as_ref(), &receive, &mut |event| {
                 kept.lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .push(event);
@@ -212,7 +217,12 @@ fn is_on_network(folder: &Path) -> bool {
 }
 
 /// Collects changes into events, until all senders are dropped.
-fn collect(roots: &Roots, receive: &Receiver<Touched>, push: &mut dyn FnMut(Option<String>)) {
+fn collect(
+    roots: &Roots,
+    notes: Option<&[PathBuf; 2]>,
+    receive: &Receiver<Touched>,
+    push: &mut dyn FnMut(Option<String>),
+) {
     while let Ok(first) = receive.recv() {
         let mut is_lost = first.is_none();
         let mut paths: BTreeSet<PathBuf> = first.into_iter().collect();
@@ -232,8 +242,17 @@ fn collect(roots: &Roots, receive: &Receiver<Touched>, push: &mut dyn FnMut(Opti
         let touched: BTreeSet<(usize, String)> =
             paths.iter().flat_map(|path| roots.within(path)).collect();
         let touched: Vec<(usize, String)> = touched.into_iter().collect();
-        for touched in touched.chunks(MOST_PATHS) {
-            let changes = changes(roots, touched);
+        let mut events: Vec<Changes> = touched
+            .chunks(MOST_PATHS)
+            .map(|touched| changes(roots, touched))
+            .collect();
+        if notes.is_some_and(|notes| notes.iter().any(|path| paths.contains(path))) {
+            events.push(Changes {
+                notes: true,
+                ..Changes::default()
+            });
+        }
+        for changes in events {
             if changes != Changes::default() {
                 push(serde_json::to_string(&changes).ok());
             }
@@ -348,7 +367,9 @@ mod tests {
         send.send(Some(all.path("elsewhere"))).unwrap();
         drop(send);
         let mut events = Vec::new();
-        collect(&roots, &receive, &mut |event| events.push(event.unwrap()));
+        collect(&roots, None, &receive, &mut |event| {
+            events.push(event.unwrap());
+        });
         assert_eq!(events.len(), 1, "{events:?}");
         let event: serde_json::Value = serde_json::from_str(&events[0]).unwrap();
         let paths: Vec<&str> = event["changed"]
@@ -368,7 +389,7 @@ mod tests {
     fn ten_thousand_files_are_reported_once_each() {
         let all = TestFolder::with("view-storm", &["runs/a.json"]);
         let roots = Arc::new(Roots::find(&[all.path("runs")]).unwrap());
-        let live = Live::watch(&roots);
+        let live = Live::watch(&roots, None);
         // Until the folder is watched.
         let patience = Instant::now() + Duration::from_secs(60);
         let mut next = 0;

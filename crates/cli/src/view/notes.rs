@@ -44,6 +44,12 @@ impl NotesFile {
         })
     }
 
+    /// The paths whose changes mean that notes were written: the file, and its folder while that is new.
+    pub fn paths(&self) -> [PathBuf; 2] {
+        let folder = self.folder.join(FOLDER);
+        [folder.join(FILE), folder]
+    }
+
     /// All notes; none if there is no file.
     pub fn read(&self) -> io::Result<Annotations> {
         let folder = Folder::root(&self.folder)?.folder(OsStr::new(FOLDER));

@@ -2,6 +2,7 @@
 //! They are stored next to the episodes, never in them.
 //!
 //! - [`sidecar`]: the file format. [`agreement`]: the agreement of two annotators. [`labels`]: labels on keys.
+//!   [`tags`]: tags of episodes.
 //!
 //! Invariants: merging is commutative and idempotent; of two versions of an annotation the later one wins, and
 //! a deleted annotation stays deleted.
@@ -9,6 +10,7 @@
 pub mod agreement;
 pub mod labels;
 pub mod sidecar;
+pub mod tags;
 
 use std::collections::BTreeMap;
 
