@@ -291,4 +291,22 @@ test("keys and addresses are listed before an export and a copy, and can be mask
     await note.getByRole("button", { name: "Copy masked" }).click();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     assert.ok(copied.includes("[API key]") && !copied.includes(key), copied);
+    // Several rows are checked together.
+    await page.goBack();
+    await review.rows(1);
+    const two = tried("task-2", "heron", 0);
+    two.start[0].content = "Mail grace@example.org.";
+    await review.import(["two.jsonl", JSON.stringify(two)]);
+    await review.rows(2);
+    await review.table.getByRole("checkbox", { name: "Select all" }).check();
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const question = page.getByRole("dialog", { name: "Save this file?" });
+    await question.getByText(/1 API key, 2 e-mail addresses/).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      question.getByRole("button", { name: "Save masked" }).click(),
+    ]);
+    const both = await readFile(await download.path(), "utf8");
+    assert.equal(both.trim().split("\n").length, 2);
+    assert.ok(!both.includes(key) && !both.includes("@example.org"), both);
   }));
