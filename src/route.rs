@@ -233,6 +233,8 @@ pub enum ClassPlace {
     Work(String),
     /// A teacher sees who has reached what, in an assignment or in any.
     Board(Option<String>),
+    /// Two trajectories are judged without knowing who acted: their ids, as in a comparison.
+    Pair { left: String, right: String },
 }
 
 impl ClassPlace {
@@ -241,6 +243,13 @@ impl ClassPlace {
         let (name, query) = path.split_once('?').unwrap_or((path, ""));
         let assignment = parameters(query).find(|(key, _)| *key == "a");
         let assignment = assignment.map(|(_, text)| decode(text));
+        let id = |wanted: &str| {
+            let found = parameters(query).find(|(key, _)| *key == wanted);
+            found.map(|(_, id)| decode(id))
+        };
+        if let Some((left, right)) = id("left").zip(id("right")) {
+            return ClassPlace::Pair { left, right };
+        }
         match (name.trim_matches('/'), assignment) {
             ("board", assignment) => ClassPlace::Board(assignment),
             (_, Some(assignment)) => ClassPlace::Work(assignment),
@@ -254,6 +263,9 @@ impl ClassPlace {
             ClassPlace::Assign => "#/class".to_owned(),
             ClassPlace::Work(text) => format!("#/class?a={text}"),
             ClassPlace::Board(None) => "#/class/board".to_owned(),
+            ClassPlace::Pair { left, right } => {
+                format!("#/class?left={}&right={}", encode(left), encode(right))
+            }
             ClassPlace::Board(Some(text)) => format!("#/class/board?a={text}"),
         }
     }
@@ -593,6 +605,10 @@ mod tests {
             ClassPlace::Work("1ab_-".into()),
             ClassPlace::Board(None),
             ClassPlace::Board(Some("1ab_-".into())),
+            ClassPlace::Pair {
+                left: "class-a b-1".into(),
+                right: IN_PLAYGROUND.into(),
+            },
         ] {
             let route = Route::parse(&place.to_hash());
             let Route::Class { path } = &route else {

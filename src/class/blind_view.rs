@@ -34,6 +34,14 @@ pub struct Blind {
 }
 
 impl Blind {
+    /// A comparison of at least two trajectories.
+    pub fn of(title: String, entrants: Vec<Entrant>) -> Blind {
+        Blind {
+            title,
+            entrants: Arc::new(entrants),
+        }
+    }
+
     /// The hand-ins of a task, and the episodes of models in the same task that the library has.
     pub async fn load(
         board: Board,
@@ -60,10 +68,7 @@ impl Blind {
                 "Only one trajectory of this task is known.",
                 "Wait for another hand-in, or let a model play the task in the playground.",
             )),
-            _ => Ok(Blind {
-                title,
-                entrants: Arc::new(entrants),
-            }),
+            _ => Ok(Blind::of(title, entrants)),
         }
     }
 }
@@ -102,7 +107,12 @@ async fn models(like: &Episode) -> Vec<Entrant> {
 
 /// The pairs one after the other, then the result.
 #[component]
-pub(super) fn BlindView(blind: Blind, on_end: Callback<()>) -> impl IntoView {
+pub(super) fn BlindView(
+    blind: Blind,
+    on_end: Callback<()>,
+    /// The label of the button that ends it.
+    back: &'static str,
+) -> impl IntoView {
     let entrants = StoredValue::new(blind.entrants);
     let count = entrants.with_value(|entrants| entrants.len());
     let contest = RwSignal::new(Contest::new(count, browser::random_number()));
@@ -175,7 +185,7 @@ pub(super) fn BlindView(blind: Blind, on_end: Callback<()>) -> impl IntoView {
             <header class="class-board-head">
                 <h2 dir="auto">{"Blind comparison: "} {inert(&blind.title)}</h2>
                 <button type="button" class="quiet" on:click=move |_| on_end.run(())>
-                    {"Back to the board"}
+                    {back}
                 </button>
             </header>
             {body}

@@ -22,6 +22,8 @@ use crate::components::alert_box::AlertWords;
 use crate::components::field::Field;
 use crate::components::text::inert;
 use crate::components::{AlertBox, Glyph, Icon};
+use crate::playground::rival;
+use crate::playground::state::{Playground, use_playground};
 use crate::projection::notice::Notice;
 use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
@@ -110,7 +112,7 @@ pub fn BoardView(
     };
     let on_end = Callback::new(move |()| shown.blind.set(None));
     let table = move || match shown.blind.get() {
-        Some(blind) => view! { <BlindView blind on_end/> }.into_any(),
+        Some(blind) => view! { <BlindView blind on_end back="Back to the board"/> }.into_any(),
         None => view! { <Table shown/> }.into_any(),
     };
     let title = move || {
@@ -333,6 +335,24 @@ fn to_review(board: Board, ids: Vec<String>, hash: String) {
     });
 }
 
+/// Stores a hand-in in the library, and lets a model play one of its tasks.
+fn play_against(board: Board, playground: Playground, id: String, place: usize) {
+    browser::spawn(async move {
+        let stored = match board.store(std::slice::from_ref(&id)).await {
+            Ok(()) => board.whole(&id).await,
+            Err(notice) => Err(notice),
+        };
+        match stored.map(|hand_in| hand_in.into_episodes(&id).into_iter().nth(place)) {
+            Ok(Some(Some(episode))) => rival::play_from_elsewhere(playground, &episode),
+            Ok(_) => {}
+            Err(Notice { why, advice, .. }) => {
+                let notice = Notice::new("The hand-in could not be opened.", why, advice);
+                board.trouble.set(Some(notice));
+            }
+        }
+    });
+}
+
 /// A row for each pupil, a column for each task.
 #[component]
 fn Table(shown: Shown) -> impl IntoView {
@@ -477,11 +497,24 @@ fn cell(board: Board, row: &BoardRow, name: &str, place: usize) -> AnyView {
         true => "class-cell solved",
         false => "class-cell",
     };
+    let rival_label = format!("{name}, task {}: play against a model", place + 1);
+    let id = row.id.clone();
+    let playground = use_playground();
+    let challenge = move |_| play_against(board, playground, id.clone(), place);
     view! {
         <td>
             <button type="button" class=class aria-label=label on:click=open>
                 <span class="class-reached">{glyph} {words}</span>
                 <span class="help">{steps}</span>
+            </button>
+            <button
+                type="button"
+                class="quiet small"
+                title="A model plays the same task with the same seed"
+                aria-label=rival_label
+                on:click=challenge
+            >
+                {"Against a model"}
             </button>
         </td>
     }

@@ -4,7 +4,8 @@
 //!   and file; [`given`]: the assignments that were made in this browser.
 //! - [`work_view`]: a pupil's work; [`desk`]: the same as signals, kept in the browser.
 //! - [`board_view`]: who has reached what; [`board`]: the same as signals, from a server and from files.
-//!   [`blind_view`]: judging pairs of trajectories without knowing who acted.
+//!   [`blind_view`]: judging pairs of trajectories without knowing who acted; [`pair_view`]: the same for two that an
+//!   address names.
 //! - [`service`]: requests to a class server; [`server_fields`]: its address and key in a form. [`qr`]: a link as a
 //!   picture.
 //!
@@ -19,6 +20,7 @@ mod desk;
 mod given;
 mod given_view;
 pub mod page;
+mod pair_view;
 mod qr;
 mod server_fields;
 mod service;

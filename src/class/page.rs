@@ -8,6 +8,7 @@ use volary_classroom::{Assignment, AssignmentError};
 use super::assign_view::AssignView;
 use super::board::Board;
 use super::board_view::BoardView;
+use super::pair_view::PairView;
 use super::work_view::WorkView;
 use crate::browser::files::GivenFile;
 use crate::browser::{self, location};
@@ -47,6 +48,7 @@ pub fn page() -> AnyView {
                 .into_any()
         }
         ClassPlace::Assign => view! { <AssignView take/> }.into_any(),
+        ClassPlace::Pair { left, right } => view! { <PairView left right/> }.into_any(),
         ClassPlace::Work(text) => match Assignment::read_link(&text) {
             Ok(assignment) => {
                 let assignment = Arc::new(assignment);

@@ -45,6 +45,7 @@ pub mod policy_settings;
 pub mod python;
 mod questions;
 pub mod remote_environments;
+pub mod rival;
 mod run_controls;
 pub mod run_loop;
 mod saving;

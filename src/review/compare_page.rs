@@ -12,7 +12,7 @@ use crate::projection::compare::{Line, Marked, Section, sections};
 use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
-use crate::route::{Place, ReviewPlace, Route};
+use crate::route::{ClassPlace, IN_PLAYGROUND, Place, ReviewPlace, Route};
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;
@@ -44,6 +44,27 @@ fn Head(comparison: Comparison) -> impl IntoView {
                 {name(left, "left", false)}
                 <span class="faint">"vs."</span>
                 {name(right, "right", comparison.live.get())}
+            })
+        })
+    };
+    let blind = move || {
+        comparison.pair.with(|pair| {
+            let (left, right) = pair.as_ref()?;
+            let place = ClassPlace::Pair {
+                left: left.id.to_string(),
+                right: match comparison.live.get() {
+                    true => IN_PLAYGROUND.to_owned(),
+                    false => right.id.to_string(),
+                },
+            };
+            Some(view! {
+                <a
+                    class="button small quiet"
+                    title="Show both as A and B, and who acted only after a choice"
+                    href=place.to_hash()
+                >
+                    {"Judge blind"}
+                </a>
             })
         })
     };
@@ -86,6 +107,7 @@ fn Head(comparison: Comparison) -> impl IntoView {
             <BackLink/>
             <h1 class="visually-hidden">{"Comparison"}</h1>
             {names}
+            {blind}
             <p class="faint" role="status">
                 {verdict}
             </p>
@@ -112,6 +134,10 @@ fn name(episode: &Episode, side: &'static str, in_playground: bool) -> impl Into
             ..ReviewPlace::default()
         }),
     };
+    let who = episode.model.as_ref().or(episode.policy.as_ref());
+    let who = who.map(|who| {
+        view! { <span class="faint" dir="auto">{inert(&format!("{who}, "))}</span> }
+    });
     let reward = episode.reward().map(reward_text);
     let reward =
         reward.map(|reward| view! { <span class="faint">{format!(", reward {reward} ")}</span> });
@@ -120,7 +146,7 @@ fn name(episode: &Episode, side: &'static str, in_playground: bool) -> impl Into
             <a href=address.to_hash()>
                 <strong dir="auto">{inert(name)}</strong>
             </a>
-            <span class="faint">{format!(" {}", plural(episode.steps.len(), "step"))}</span>
+            <span class="faint">{" "} {who} {plural(episode.steps.len(), "step")}</span>
             {reward}
             {in_playground.then(|| view! { <span class="badge">"in the playground"</span> })}
         </span>

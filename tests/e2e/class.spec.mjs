@@ -130,6 +130,21 @@ test("an assignment is played, handed in and shown on the board, and no hand-in 
       assert.ok(!JSON.stringify(lines).includes(KEY));
       await board.getByRole("button", { name: /^Cy, task 1: Solved/ }).click();
       await teacher.getByRole("heading", { name: /^Cy · / }).waitFor();
+
+      // A person against a model; without a connection the scripted student plays.
+      await teacher.goBack();
+      await board.getByRole("button", { name: "Ada, task 1: play against a model" }).click();
+      await teacher.getByText("in the playground", { exact: true }).waitFor();
+      await teacher.getByText(/^Ada · .* 1 step, reward 1\.0/).first().waitFor();
+      await teacher.getByText("student, ").waitFor();
+      await accessible(teacher);
+      await teacher.getByRole("link", { name: "Judge blind" }).click();
+      await side.waitFor();
+      assert.equal(await teacher.getByRole("region", { name: "Blind comparison" }).getByText("Ada").count(), 0);
+      await button("A is better").click();
+      await side.getByRole("heading", { name: /^A: (Ada|student)$/ }).waitFor();
+      await button("Back to the comparison").click();
+      await teacher.getByText("in the playground", { exact: true }).waitFor();
     });
   } finally {
     await server.stop();

@@ -65,6 +65,17 @@ test("a downloaded model plays, stops, and evaluates one session at a time", () 
     assert.equal(await playground.inspector.getByRole("button", { name: "Copy as curl" }).count(), 0);
     await page.keyboard.press("Escape");
 
+    // A person against the model: one click, and both are next to each other.
+    await playground.policy.selectOption("Manual");
+    await playground.button("Reset").click();
+    await playground.act("decr");
+    await playground.button("Play against a model").click();
+    await page.getByText("in the playground", { exact: true }).waitFor();
+    await page.getByText("10 steps, reward 1.0").waitFor();
+    await page.goBack();
+    await playground.says("1 step");
+    await playground.policy.selectOption("Model");
+
     // Stop aborts the prompt and destroys its session.
     await playground.button("Reset").click();
     await control({ hang: true, aborted: 0 });

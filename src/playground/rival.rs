@@ -1,0 +1,112 @@
+//! A person against a model: the model plays the task that the person played, with the same seed, and both
+//! trajectories are compared while it plays. Without a connected model, the scripted student plays.
+//!
+//! Invariant: the person's trajectory is in the library before the model's takes its place in the playground.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::run::Run;
+use volary_trajectory::{Episode, Recipe};
+
+use super::intents::Intent;
+use super::policy_settings;
+use super::remote_environments::is_remote;
+use super::run_loop;
+use super::saving;
+use super::session_driver;
+use super::setup;
+use super::state::{Playground, use_playground};
+use super::url_sync;
+use crate::browser::{self, location, timers};
+use crate::later::Act;
+use crate::models::connections;
+use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
+
+/// How often the run is looked at until its first step.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Offers the match while an episode is shown that a person played here.
+#[component]
+pub(super) fn PlayAgainst() -> impl IntoView {
+    let playground = use_playground();
+    let can_play = Memo::new(move |_| {
+        let is_person = playground.policy.kind.get() == PolicyKind::Manual;
+        playground.episode.with(|episode| {
+            is_person
+                && !episode.steps.is_empty()
+                && !is_remote(episode)
+                && session_driver::may_go_back(playground)
+        })
+    });
+    view! {
+        <Show when=move || can_play.get()>
+            <button
+                type="button"
+                class="quiet"
+                title="It plays the same task with the same seed, next to yours"
+                on:click=move |_| challenge(playground)
+            >
+                {"Play against a model"}
+            </button>
+        </Show>
+    }
+}
+
+/// Lets a model play the shown episode's task.
+fn challenge(playground: Playground) {
+    saving::keep_played(playground);
+    let episode = playground.episode.get_untracked();
+    let stored = saving::stored_id(playground, &episode);
+    let id = stored.unwrap_or_else(|| episode.id.to_string());
+    if let Some(recipe) = episode.recipe.clone() {
+        drop(episode);
+        play(playground, id, recipe);
+    }
+}
+
+/// Lets a model play the task of a stored episode, from any page.
+pub fn play_from_elsewhere(playground: Playground, episode: &Episode) {
+    let Some(recipe) = episode.recipe.clone() else {
+        return;
+    };
+    let id = episode.id.to_string();
+    let act: Act = std::sync::Arc::new(move || play(playground, id.clone(), recipe.clone()));
+    playground.intend(Intent::Do(act));
+}
+
+fn play(playground: Playground, person: String, recipe: Recipe) {
+    let is_connected = untrack(|| connections::read(|known| !known.list().is_empty()));
+    let kind = match is_connected {
+        true => PolicyKind::Model,
+        false => PolicyKind::Student,
+    };
+    policy_settings::choose_policy(playground, kind);
+    setup::show_recipe(playground, &recipe);
+    session_driver::open(playground, recipe, Vec::new());
+    browser::spawn(async move {
+        session_driver::settled(playground).await;
+        let place = ReviewPlace {
+            episode: Some(person),
+            beside: vec![IN_PLAYGROUND.to_owned()],
+            ..ReviewPlace::default()
+        };
+        // Before the address is that of the model's episode: Back leads to the person's.
+        location::go(&Route::Review(place).to_hash());
+        run_loop::run(playground);
+        let has_acted = || {
+            playground
+                .episode
+                .with_untracked(|episode| !episode.steps.is_empty())
+        };
+        while playground.policy.run.get_untracked() != Run::Idle && !has_acted() {
+            timers::sleep(PERIOD).await;
+        }
+        if !has_acted() {
+            // The playground says why the model did not act.
+            let episode = playground.episode.get_untracked();
+            url_sync::visit(playground, Episode::clone(&episode));
+        }
+    });
+}
