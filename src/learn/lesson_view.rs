@@ -10,6 +10,7 @@ use super::check_view::{CheckView, QuestionView};
 use super::player::{Player, Workbench};
 use super::player_view::PlayView;
 use super::reader::Reader;
+use crate::browser::location;
 use crate::components::prose::PROSE;
 use crate::components::text::inert;
 
@@ -88,6 +89,7 @@ pub(super) fn LessonView(
             <p class="help">
                 {format!("About {} minutes · ", lesson.minutes)} <span>{standing}</span>
             </p>
+            <p class="print-only">{location::address_with(&location::hash())}</p>
             {pieces}
             <div class="button-row lesson-end">
                 {next} <a class="button" href="#/learn">
@@ -131,7 +133,6 @@ pub(super) fn prose(text: &str) -> AnyView {
 
 fn hint(text: String) -> AnyView {
     let is_open = RwSignal::new(false);
-    let text = StoredValue::new(text);
     view! {
         <div class="lesson-hint">
             <button
@@ -142,7 +143,10 @@ fn hint(text: String) -> AnyView {
             >
                 {"Hint"}
             </button>
-            <Show when=move || is_open.get()>{text.with_value(|text| prose(text))}</Show>
+            // On paper every hint is shown.
+            <div class="lesson-hint-text" class:closed=move || !is_open.get()>
+                {prose(&text)}
+            </div>
         </div>
     }
     .into_any()

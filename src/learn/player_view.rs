@@ -91,6 +91,11 @@ pub fn PlayView(
                 <Steps player/>
                 <StateFold player/>
             </Show>
+            <Show when=move || is_fresh && !has_begun.get()>
+                <p class="print-only">
+                    {"A task to play: open the lesson in a browser, at the address above."}
+                </p>
+            </Show>
             <Show when=is_offered>
                 <div class="button-row">
                     <button type="button" class="primary" on:click=begin>

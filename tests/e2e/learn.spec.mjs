@@ -16,6 +16,7 @@ test("a lesson from its link to its checks, and one from another origin", async 
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const origin = `http://127.0.0.1:${server.address().port}`;
+  const opened = Date.now();
   try {
     await visit({ hash: "#/learn/agent-loop", size: "narrow", origins: [origin] }, async (page, { requests }) => {
       // The recorded episode is shown without a click.
@@ -29,6 +30,7 @@ test("a lesson from its link to its checks, and one from another origin", async 
       await question.getByText("Not quite.").waitFor();
       await question.getByRole("button", { name: /its own first action/ }).click();
       await question.getByText("Done", { exact: true }).waitFor();
+      assert.ok(Date.now() - opened < 60_000, "from the link to the first check");
 
       const ferry = page.getByRole("region", { name: "The ferry" });
       await ferry.getByRole("button", { name: "Start" }).click();
@@ -56,8 +58,28 @@ test("a lesson from its link to its checks, and one from another origin", async 
   }
 });
 
+test("a lesson on paper has all its texts, and nothing to press", () =>
+  visit({ hash: "#/learn/agent-loop", axe: false }, async (page) => {
+    const bakery = page.getByRole("region", { name: "A short episode" });
+    await bakery.getByText("Start, before step 1 of 2").waitFor();
+    const hint = page.locator(".lesson-hint-text").first();
+    assert.equal(await hint.isVisible(), false);
+    await page.emulateMedia({ media: "print" });
+    await page.getByRole("navigation", { name: "Main" }).waitFor({ state: "hidden" });
+    await hint.waitFor();
+    await page.getByText("A task to play: open the lesson in a browser").first().waitFor();
+    await page.getByText(page.url(), { exact: true }).waitFor();
+    for (const name of ["Next step", "Continue from here", "Hint", "Present"]) {
+      assert.equal(await page.getByRole("button", { name, exact: true }).filter({ visible: true }).count(), 0, name);
+    }
+    // The whole episode, and a lesson of several pages.
+    const pdf = await page.pdf();
+    assert.ok(pdf.toString("latin1").match(/\/Type\s*\/Page\b/g).length >= 3);
+  }));
+
 test("the scripted student loops after two clicks on a new page", () =>
   visit({}, async (page) => {
+    // Two inputs, no key and no connection.
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Student", exact: true }).click();
     await page.getByRole("status", { name: "Notifications" }).getByText("Fault: loop.").waitFor();
