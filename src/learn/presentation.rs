@@ -47,6 +47,8 @@ impl Presentation {
     /// Handles a key. Returns `false` if it has no function here.
     pub fn press(self, press: &KeyPress) -> bool {
         let deck = self.deck.get_value().filter(|_| self.is_on.get_untracked());
+        // While another lesson is loading, the slides are those of the former one, which are gone.
+        let deck = deck.filter(|deck| !deck.at.is_disposed());
         deck.is_some_and(|deck| deck.press(press))
     }
 

@@ -34,6 +34,13 @@ test("a lesson and a sequence are presented by keyboard only", () =>
     await press("Escape");
     await page.getByRole("button", { name: "Present" }).waitFor();
     assert.match(page.url(), /#\/learn\/agent-loop$/);
+    // A key before the slides of another lesson are there has no effect.
+    await page.goto(`${HOME}#/learn/tools?slide=2`);
+    await press("PageDown");
+    await page.getByText(/^[23] of /).waitFor();
+    // Left by an address, it leaves nothing behind.
+    await page.goto(`${HOME}#/settings`);
+    await page.getByRole("navigation", { name: "Main" }).waitFor();
 
     // A sequence: a form makes the link of a talk.
     await page.goto(`${HOME}#/learn/present`);
