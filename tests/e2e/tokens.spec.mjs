@@ -20,10 +20,10 @@ const grid = (page, name) => page.getByRole("grid", { name });
 const described = (page, name) => page.locator(".strip", { has: grid(page, name) }).locator(".strip-token");
 
 /** Opens an episode from a file. */
-async function open(page, name, content) {
+async function open(page, name, content, link = /Sample/) {
   const library = await new Library(page).ready();
   await library.import([name, content]);
-  await library.link(/Sample/).first().click();
+  await library.link(link).first().click();
   await library.transcript.getByRole("listitem").first().waitFor();
   return library;
 }
@@ -233,7 +233,7 @@ test("tokens that fit no tokenizer, no mask and no length are reported, and the 
     await last.getByRole("gridcell").filter({ hasText: "?99999" }).waitFor();
 
     await page.goto(new URL("#/review", page.url()).href);
-    await open(page, "short.json", { ...rollout(TURNS), index: 8, tokens: [1, 2] });
+    await open(page, "short.json", { ...rollout(TURNS), index: 8, tokens: [1, 2] }, /Sample 8/);
     await page.getByRole("note").filter({ hasText: "The recorded tokens can't be shown" }).waitFor();
     await page.getByText("It is on its way.").first().waitFor();
   }));

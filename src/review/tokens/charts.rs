@@ -225,7 +225,7 @@ pub(super) fn Curves(tokens: Tokens) -> impl IntoView {
             let value = move || {
                 let record = tokens.known()?;
                 let value = record.value(&name, tokens.head.get()?)?;
-                Some(digits(value).to_string())
+                Some(digits(value))
             };
             let label = format!("{}: {}", drawn.name, drawn.words);
             view! {

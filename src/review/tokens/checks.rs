@@ -89,7 +89,7 @@ fn row(tokens: Tokens, check: &TokenCheck) -> AnyView {
     });
     view! {
         <li class=format!("token-check {class}")>
-            <span class="verdict">
+            <span class="token-verdict">
                 <span aria-hidden="true">{sign}</span>
                 {format!(" {verdict}")}
             </span>

@@ -121,11 +121,11 @@ fn facts(record: &TokenRecord, token: usize, epsilon: f64) -> Vec<(String, Strin
     add("Trained", trained.to_owned());
     for name in record.stream_names() {
         let value = record.value(&name, token);
-        let value = value.map_or("no value".to_owned(), |value| digits(value).to_string());
+        let value = value.map_or("no value".to_owned(), digits);
         add(&name, value);
     }
     if let Some(readout) = Readout::of(record, token, epsilon) {
-        add("Ratio", digits(readout.ratio).to_string());
+        add("Ratio", digits(readout.ratio));
         add(
             &format!("At ε = {epsilon}"),
             readout.clip.words().to_owned(),

@@ -396,10 +396,11 @@ impl Strip {
     }
 }
 
-/// A value with at most six decimals.
-pub(super) fn digits(value: f64) -> f64 {
+/// A value with at most six decimals, or with an exponent.
+pub(super) fn digits(value: f64) -> String {
     match value.abs() {
-        size if (1e-3..1e9).contains(&size) => (value * 1e6).round() / 1e6,
-        _ => value,
+        size if (1e-3..1e9).contains(&size) => ((value * 1e6).round() / 1e6).to_string(),
+        size if size > 0.0 && size.is_finite() => format!("{value:.3e}"),
+        _ => value.to_string(),
     }
 }
