@@ -1,6 +1,7 @@
 //! What is measured: one file each.
 
 pub mod codecs;
+pub mod command;
 pub mod environments;
 pub mod evaluate;
 pub mod first_load;
