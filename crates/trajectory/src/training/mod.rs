@@ -3,7 +3,8 @@
 //!
 //! - [`catalog`]: the runs among rows; [`run_name`] says to which run a row belongs. [`sample`]: what a row says of a
 //!   sample. [`measure`]: the figures that are compared. [`run`]: a run with its steps and groups. [`spread`]: the
-//!   distribution of a figure. [`series`]: curves over steps. [`advantage`]: whether advantages follow from rewards. [`tasks`]: tasks over steps.
+//!   distribution of a figure. [`series`]: curves over steps. [`advantage`]: whether advantages
+//!   follow from rewards. [`tasks`]: tasks over steps. [`times`]: when the samples of a step ran.
 //!
 //! Invariants: a missing reward is not 0; NaN and infinite values are counted and are in no mean; samples are in the
 //! order of step, group and sample, whatever the order of the rows.
@@ -17,6 +18,7 @@ pub mod sample;
 pub mod series;
 pub mod spread;
 pub mod tasks;
+pub mod times;
 
 pub use catalog::{Catalog, RunRows};
 pub use measure::Measure;

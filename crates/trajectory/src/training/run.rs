@@ -159,7 +159,7 @@ impl TrainingRun {
             .filter_map(|row| Sample::of(row, &choice))
             .collect();
         samples.sort_by(in_order);
-        let measures = measures(&samples, &parts, &choice);
+        let measures = measures(&samples, &parts);
         let mut steps: Vec<StepSummary> = Vec::new();
         let mut start = 0;
         for end in 1..=samples.len() {
@@ -242,10 +242,17 @@ fn parts(rows: &[Arc<Row>]) -> Vec<(Text, usize)> {
     parts
 }
 
-/// The measures that some sample has, the reward and its other parts first.
-fn measures(samples: &[Sample], parts: &[(Text, usize)], choice: &RewardChoice) -> Vec<Measure> {
-    let is_other = |name: &Text| *choice != RewardChoice::Part(name.clone());
-    let parts = parts.iter().filter(|(name, _)| is_other(name));
+/// The measures that some sample has, the reward and its other parts first. A part that always equals the reward is left
+/// out.
+fn measures(samples: &[Sample], parts: &[(Text, usize)]) -> Vec<Measure> {
+    let is_reward = |name: &Text| {
+        let part = Measure::Part(name.clone());
+        let value = |sample: &Sample| sample.value(&part).map(f64::to_bits);
+        samples
+            .iter()
+            .all(|sample| value(sample) == sample.reward.map(f64::to_bits))
+    };
+    let parts = parts.iter().filter(|(name, _)| !is_reward(name));
     let parts = parts.map(|(name, _)| Measure::Part(name.clone()));
     let [first, rest @ ..] = Measure::FIXED;
     let has_value =
