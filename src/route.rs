@@ -93,6 +93,8 @@ pub struct ReviewPlace {
     pub url: Option<String>,
     /// The number of the trajectory in that file to open, counted from 1.
     pub open: Option<usize>,
+    /// From the parameter `run` on, all parameters verbatim: a place in a training run, for [`TrainingPlace::read`].
+    pub training: String,
     /// The other parameters, verbatim: the table's view, for `volary_trajectory::table::view`. Review's own code parses
     /// it, not the first load.
     pub view: String,
@@ -383,6 +385,9 @@ impl ReviewPlace {
         };
         for (key, value) in parameters(query) {
             match key {
+                _ if key == "run" || !place.training.is_empty() => {
+                    push_parameter(&mut place.training, key, value);
+                }
                 "step" => place.step = value.parse().ok(),
                 "at" => place.at = Some(decode(value)),
                 "words" => place.words = Some(decode(value)),
@@ -390,10 +395,7 @@ impl ReviewPlace {
                 "beside" => place.beside.push(decode(value)),
                 "url" => place.url = Some(decode(value)),
                 "open" => place.open = value.parse().ok(),
-                _ => {
-                    let separator = if place.view.is_empty() { "" } else { "&" };
-                    place.view += &format!("{separator}{key}={value}");
-                }
+                _ => push_parameter(&mut place.view, key, value),
             }
         }
         place
@@ -413,10 +415,92 @@ impl ReviewPlace {
         let evaluation = text("evaluation", &self.evaluation);
         let url = text("url", &self.url);
         let named = [step, at, words, evaluation, url, open].into_iter();
-        let view = self.view.split_once('=');
-        let view = view.map(|(key, rest)| (key, rest.to_owned()));
-        with_query(path, named.chain(beside).chain([view]))
+        let verbatim = |text: &'_ str| {
+            let (key, rest) = text.split_once('=')?;
+            Some((key.to_owned(), rest.to_owned()))
+        };
+        let rest = [verbatim(&self.view), verbatim(&self.training)];
+        let rest = rest
+            .iter()
+            .map(|pair| pair.as_ref().map(|(key, rest)| (&**key, rest.clone())));
+        with_query(path, named.chain(beside).chain(rest))
     }
+}
+
+/// A place in a training run: the run, one of its steps, or a group of a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrainingPlace {
+    /// The id of the run; empty for the first one.
+    pub run: String,
+    pub step: Option<i64>,
+    /// The key of a group of that step.
+    pub group: Option<String>,
+    /// The name of the reward that counts; empty is the one that the file marks, `None` the default.
+    pub reward: Option<String>,
+    /// The id of a run to compare with.
+    pub with: Option<String>,
+}
+
+impl TrainingPlace {
+    /// Parses [`ReviewPlace::training`]; `None` if it names no run.
+    pub fn read(query: &str) -> Option<TrainingPlace> {
+        let mut place = TrainingPlace::default();
+        for (key, value) in parameters(query) {
+            match key {
+                "run" => place.run = decode(value),
+                "step" => place.step = value.parse().ok(),
+                "group" => place.group = Some(decode(value)),
+                "reward" => place.reward = Some(decode(value)),
+                "with" => place.with = Some(decode(value)),
+                _ => {}
+            }
+        }
+        (!query.is_empty()).then_some(place)
+    }
+
+    /// The text for [`ReviewPlace::training`].
+    pub fn to_query(&self) -> String {
+        let mut query = format!("run={}", encode(&self.run));
+        let step = self.step.map(|step| step.to_string());
+        let text = |text: &Option<String>| text.as_deref().map(encode);
+        let pairs = [
+            ("step", step),
+            ("group", text(&self.group)),
+            ("reward", text(&self.reward)),
+            ("with", text(&self.with)),
+        ];
+        for (key, value) in pairs {
+            if let Some(value) = value {
+                push_parameter(&mut query, key, &value);
+            }
+        }
+        query
+    }
+
+    /// The hash of this place, including its `#`.
+    pub fn to_hash(&self) -> String {
+        let place = ReviewPlace {
+            training: self.to_query(),
+            ..ReviewPlace::default()
+        };
+        place.to_hash()
+    }
+
+    /// The hash of an episode that is opened from here, beside others.
+    pub fn episode_hash(&self, episode: &str, beside: &[&str]) -> String {
+        let place = ReviewPlace {
+            episode: Some(episode.to_owned()),
+            beside: beside.iter().map(|id| (*id).to_owned()).collect(),
+            training: self.to_query(),
+            ..ReviewPlace::default()
+        };
+        place.to_hash()
+    }
+}
+
+fn push_parameter(query: &mut String, key: &str, value: &str) {
+    let separator = if query.is_empty() { "" } else { "&" };
+    *query += &format!("{separator}{key}={value}");
 }
 
 fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -671,6 +755,42 @@ mod tests {
     }
 
     #[test]
+    fn training_runs() {
+        let place = TrainingPlace {
+            run: "eval:a/b c".into(),
+            step: Some(-3),
+            group: Some("air & 4".into()),
+            reward: Some(String::new()),
+            with: Some("other".into()),
+        };
+        let Route::Review(read) = Route::parse(&place.to_hash()) else {
+            panic!("{}", place.to_hash());
+        };
+        assert_eq!((read.step, &*read.view), (None, ""));
+        assert_eq!(TrainingPlace::read(&read.training), Some(place.clone()));
+        // The step before `run` is the one of the episode.
+        let Route::Review(read) = Route::parse("#/review/e?step=2&q=x&run=a&step=5&group=1") else {
+            panic!("an episode of a run");
+        };
+        assert_eq!((read.step, &*read.view), (Some(2), "q=x"));
+        let training = TrainingPlace::read(&read.training).unwrap();
+        assert_eq!(
+            (training.step, training.group.as_deref()),
+            (Some(5), Some("1"))
+        );
+        assert_eq!(TrainingPlace::read(""), None);
+        let hash = place.episode_hash("e 1", &["e 2"]);
+        let Route::Review(read) = Route::parse(&hash) else {
+            panic!("{hash}");
+        };
+        assert_eq!(
+            (read.episode.as_deref(), read.beside.len()),
+            (Some("e 1"), 1)
+        );
+        assert_eq!(TrainingPlace::read(&read.training), Some(place));
+    }
+
+    #[test]
     fn environments() {
         for (hash, file) in [
             ("#/environments", None),
@@ -728,9 +848,11 @@ mod tests {
             open in proptest::option::of(0usize..100_000),
             evaluation in proptest::option::of("\\PC{0,12}"),
             view in "(q=[a-z%]{1,9}(&filter=[a-z~.]{0,9}){0,2})?",
+            training in "(run=[a-z%]{0,9}(&step=[0-9]{1,3})?(&group=[a-z.]{0,9})?)?",
         ) {
-            let place =
-                ReviewPlace { episode, step, at, words, beside, evaluation, url, open, view };
+            let place = ReviewPlace {
+                episode, step, at, words, beside, evaluation, url, open, view, training,
+            };
             let route = Route::Review(place);
             prop_assert_eq!(Route::parse(&route.to_hash()), route);
         }

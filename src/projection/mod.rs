@@ -53,6 +53,7 @@ pub mod token_curves;
 pub mod token_histogram;
 pub mod token_lines;
 pub mod token_shades;
+pub mod training;
 pub mod transcript;
 pub mod tree;
 pub mod turn;

@@ -68,27 +68,7 @@ fn Head(comparison: Comparison) -> impl IntoView {
             })
         })
     };
-    let verdict = move || {
-        comparison.alignment.with(|alignment| {
-            let Some(alignment) = alignment else {
-                return String::new();
-            };
-            let differing = alignment.rows.iter().filter(|row| !is_same(row)).count();
-            match alignment.first_divergence {
-                None => format!(
-                    "Both are identical: {}.",
-                    plural(alignment.rows.len(), "step")
-                ),
-                Some(0) => "First difference: start.".to_owned(),
-                Some(row) => format!(
-                    "First difference: step {}; {} of {} steps differ.",
-                    count_text(row),
-                    count_text(differing),
-                    count_text(alignment.rows.len())
-                ),
-            }
-        })
-    };
+    let verdict = move || verdict(comparison);
     let go = move |label: &'static str, forward: bool| {
         view! {
             <button
@@ -249,6 +229,38 @@ fn side(episode: &Episode, number: usize, step: Option<usize>) -> AnyView {
                 {inert(&line.title)}
             </span>
         </span>
+    }
+    .into_any()
+}
+
+/// Where both episodes differ first, and how many of their steps differ.
+fn verdict(comparison: Comparison) -> String {
+    comparison.alignment.with(|alignment| {
+        let Some(alignment) = alignment else {
+            return String::new();
+        };
+        let differing = alignment.rows.iter().filter(|row| !is_same(row)).count();
+        match alignment.first_divergence {
+            None => format!(
+                "Both are identical: {}.",
+                plural(alignment.rows.len(), "step")
+            ),
+            Some(0) => "First difference: start.".to_owned(),
+            Some(row) => format!(
+                "First difference: step {}; {} of {} steps differ.",
+                count_text(row),
+                count_text(differing),
+                count_text(alignment.rows.len())
+            ),
+        }
+    })
+}
+
+/// The first difference and its details, for a page that shows no more of the comparison.
+pub(super) fn first_difference(comparison: Comparison) -> AnyView {
+    view! {
+        <p role="status">{move || verdict(comparison)}</p>
+        {move || detail(comparison)}
     }
     .into_any()
 }

@@ -11,6 +11,7 @@ use super::progress::Progress;
 use super::room_dialog::RoomLine;
 use super::selection::Look;
 use super::table::Table;
+use super::training::Training;
 use crate::browser::files;
 use crate::components::text::inert;
 use crate::library::client::LibraryClient;
@@ -20,7 +21,7 @@ use crate::projection::text::{count_text, plural};
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
 
 #[component]
-pub(super) fn LibraryPage(look: Look) -> impl IntoView {
+pub(super) fn LibraryPage(look: Look, training: Training) -> impl IntoView {
     let client = look.client;
     let mapping = Mapping::new(client);
     let is_empty = move || {
@@ -30,7 +31,7 @@ pub(super) fn LibraryPage(look: Look) -> impl IntoView {
     };
     view! {
         <section class="library" aria-label="Library">
-            <Head look/>
+            <Head look training/>
             <Progress client/>
             <Searching client/>
             <Report client/>
@@ -52,7 +53,7 @@ pub(super) fn LibraryPage(look: Look) -> impl IntoView {
 }
 
 #[component]
-fn Head(look: Look) -> impl IntoView {
+fn Head(look: Look, training: Training) -> impl IntoView {
     let client = look.client;
     let count = move || {
         let all = client.rows.with(|rows| rows.len());
@@ -65,6 +66,15 @@ fn Head(look: Look) -> impl IntoView {
                 format!("{} of {}", count_text(shown), count_text(all))
             }
         }
+    };
+    let first_run = Memo::new(move |_| training.first());
+    let run = move || {
+        let href = first_run.get()?;
+        Some(view! {
+            <a class="button" href=href>
+                {"Training run"}
+            </a>
+        })
     };
     let pick = move |_| files::pick("", move |files| client.read(files));
     let pick_folder = move |_| files::pick_folder(move |files| client.read(files));
@@ -90,6 +100,7 @@ fn Head(look: Look) -> impl IntoView {
                 />
             </div>
             <div class="button-row">
+                {run}
                 <button type="button" on:click=pick_folder>
                     {"Import folder"}
                 </button>

@@ -6,7 +6,7 @@
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
-//!   other continuations of an episode.
+//!   other continuations of an episode. [`training`]: training runs, with their steps and groups.
 //! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats, preceded by
 //!   the [`sharing_check`].
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
@@ -53,6 +53,7 @@ pub mod sharing_check;
 pub mod state_panel;
 pub mod table;
 pub mod tokens;
+pub mod training;
 pub mod viewer;
 
 /// The keyboard shortcuts, as the help overlay lists them.
@@ -63,7 +64,10 @@ pub const KEYS: crate::navigation::Keys = &[
     ("k", "Select the previous step"),
     ("n", "Select the next step with a reward or error"),
     ("N", "Select the previous one"),
-    ("]", "Open the next trajectory of the table"),
+    (
+        "]",
+        "Open the next trajectory of the table, or the next step or group of a training run",
+    ),
     ("[", "Open the previous one"),
     ("e", "Open the next failure at the failing line"),
     ("E", "Open the previous failure"),

@@ -23,6 +23,8 @@ use super::progress::Progress;
 use super::quote::selected_passage;
 use super::selection::Look;
 use super::sequence::{Sequence, SequenceBar};
+use super::training::trail::Trail;
+use super::training::{Training, TrainingPage};
 use super::viewer::Viewer;
 use crate::browser::keys::KeyPress;
 use crate::browser::{element, location, network, timers};
@@ -65,7 +67,10 @@ fn ReviewPage() -> impl IntoView {
         </div>
         {move || review.question.get().map(|file| view! { <Question review file/> })}
         <Kept is_wanted=Signal::derive(move || review.part.get() == Part::Library)>
-            <LibraryPage look=review.look/>
+            <LibraryPage look=review.look training=review.training/>
+        </Kept>
+        <Kept is_wanted=Signal::derive(move || review.part.get() == Part::Training)>
+            <TrainingPage training=review.training/>
         </Kept>
         <Show when=move || review.is_arriving()>
             <div class="page">
@@ -74,6 +79,7 @@ fn ReviewPage() -> impl IntoView {
             </div>
         </Show>
         <EvaluationBar place=review.place/>
+        <Trail training=review.training place=review.place/>
         <Show when=move || review.is_presenting()>
             <Presenter deck=review.viewer.deck title="Episode"/>
         </Show>
@@ -104,6 +110,8 @@ fn ReviewPage() -> impl IntoView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Library,
+    /// A training run.
+    Training,
     Episode,
     Comparison,
     Grid,
@@ -117,6 +125,7 @@ impl Part {
             (true, _) => Part::Grid,
             // An episode of a file is loading; its page is built meanwhile.
             (false, _) if names_file_of_one(place) => Part::Episode,
+            (false, _) if !place.training.is_empty() => Part::Training,
             (false, _) => Part::Library,
         }
     }
@@ -145,6 +154,8 @@ struct Review {
     look: Look,
     /// The position of the open episode in the table.
     sequence: Sequence,
+    /// The training runs among the rows of the table.
+    training: Training,
     /// The file in the address that needs the user's consent before it is fetched.
     asked: RwSignal<Option<Elsewhere>>,
     /// `asked`, unless the trajectory in the address is already in the library.
@@ -173,6 +184,10 @@ impl Review {
             client,
             look,
             sequence: Sequence::new(look, episode),
+            training: Training::new(
+                look,
+                Memo::new(move |_| place.with(|place| place.training.clone())),
+            ),
             pages,
             playground: use_playground(),
             place,
@@ -330,8 +345,10 @@ impl Review {
                 .episode
                 .with(|episode| episode.name.trim().to_owned());
             let is_episode = self.shows_episode().get();
+            let training = self.training.title();
             let words = match self.part.get() {
                 Part::Library => "Trajectories",
+                Part::Training => &*training,
                 Part::Comparison => "Comparison",
                 Part::Grid => "Grid",
                 Part::Episode if is_episode && !name.is_empty() => &*name,
@@ -449,6 +466,7 @@ impl Review {
             ("/", _) => element::focus_id("search-trajectories"),
             // From the table, the next trajectory is the first one.
             (key, Part::Library) => self.sequence.press(key),
+            (key, Part::Training) => self.training.press(key),
             (key, Part::Comparison) => self.comparison.press(key),
             ("a", Part::Episode) => {
                 self.begin_note();
@@ -577,6 +595,16 @@ mod tests {
             ..place(None, &[])
         };
         assert_eq!(Part::of(&file), Part::Library);
+        let run = ReviewPlace {
+            training: "run=a".to_owned(),
+            ..place(None, &[])
+        };
+        assert_eq!(Part::of(&run), Part::Training);
+        let sample = ReviewPlace {
+            training: "run=a".to_owned(),
+            ..place(Some("a"), &[])
+        };
+        assert_eq!(Part::of(&sample), Part::Episode);
         let one_of_file = ReviewPlace {
             open: Some(1),
             ..file

@@ -1,0 +1,240 @@
+//! A curve of a run over its steps. All curves share one play-head: pointing at a step, or the arrow keys, moves it in
+//! all of them; a click or Enter opens the step.
+
+use std::sync::Arc;
+
+use leptos::ev::{KeyboardEvent, MouseEvent};
+use leptos::prelude::*;
+use volary_trajectory::training::{Series, SeriesPoint};
+
+use super::{Shown, Training};
+use crate::browser::{element, location};
+use crate::components::text::inert;
+use crate::projection::training::{Frame, SIDE, figure_text, spread_text};
+use crate::route::TrainingPlace;
+
+/// The card of a curve; `None` if nothing is known at any step.
+pub(super) fn card(
+    training: Training,
+    shown: &Arc<Shown>,
+    beside: Option<&Arc<Shown>>,
+    series: Series,
+) -> Option<AnyView> {
+    let points = series.points(&shown.run);
+    let others = beside
+        .map(|beside| series.points(&beside.run))
+        .unwrap_or_default();
+    let is_share = series.is_share();
+    let frame = Frame::of(&[&points, &others], is_share).filter(|_| !points.is_empty())?;
+    let steps: Vec<i64> = shown.run.steps.iter().map(|step| step.step).collect();
+    let frame = Frame {
+        steps: all_steps(shown, beside),
+        ..frame
+    };
+    let title = match &series {
+        Series::Measure(measure) if *measure == volary_trajectory::training::Measure::Reward => {
+            match shown.reward_name() {
+                "Reward" => "Reward".to_owned(),
+                name => format!("Reward ({name})"),
+            }
+        }
+        other => other.name().to_owned(),
+    };
+    let name = format!("{title} over steps: arrow keys lead through the steps, Enter opens one");
+    let change = change(&points, is_share);
+    let plot = Plot {
+        training,
+        shown: Arc::clone(shown),
+        frame,
+        steps: Arc::new(steps),
+        series,
+    };
+    let (told, about) = (plot.told(), plot.series.about());
+    let value = move || told.get();
+    Some(
+        view! {
+            <section class="run-card" title=about>
+                <header>
+                    <h2 dir="auto">{inert(&title)}</h2>
+                    <strong class="run-now">{value}</strong>
+                    <span class="faint run-change">{change}</span>
+                </header>
+                {plot.draw(&points, &others, name)}
+            </section>
+        }
+        .into_any(),
+    )
+}
+
+/// The first and the last step of both runs.
+fn all_steps(shown: &Shown, beside: Option<&Arc<Shown>>) -> (i64, i64) {
+    let runs = std::iter::once(shown).chain(beside.map(AsRef::as_ref));
+    let steps = runs.flat_map(|shown| shown.run.steps.iter().map(|step| step.step));
+    let range = steps.fold(None, |range: Option<(i64, i64)>, step| {
+        let (first, last) = range.unwrap_or((step, step));
+        Some((first.min(step), last.max(step)))
+    });
+    range.unwrap_or_default()
+}
+
+/// The values at both ends.
+fn change(points: &[SeriesPoint], is_share: bool) -> Option<String> {
+    let ([first, .., last], true) = (points, points.len() > 1) else {
+        return None;
+    };
+    let text = |point: &SeriesPoint| figure_text(point.mean, is_share);
+    Some(format!("{} → {}", text(first), text(last)))
+}
+
+#[derive(Clone)]
+struct Plot {
+    training: Training,
+    shown: Arc<Shown>,
+    frame: Frame,
+    steps: Arc<Vec<i64>>,
+    series: Series,
+}
+
+impl Plot {
+    /// The value at the play-head, or at the last step.
+    fn told(&self) -> Memo<String> {
+        let plot = self.clone();
+        Memo::new(move |_| {
+            let last = plot.steps.len().saturating_sub(1);
+            let at = plot.training.head.get().unwrap_or(last).min(last);
+            plot.value(at)
+        })
+    }
+
+    fn value(&self, at: usize) -> String {
+        let is_share = self.series.is_share();
+        match &self.series {
+            Series::Measure(measure) => {
+                let spread = self.shown.run.spread(at, measure);
+                let spread = spread.copied().unwrap_or_default();
+                spread_text(spread.mean, spread.deviation, is_share)
+            }
+            series => {
+                let point = series.point(&self.shown.run, at);
+                spread_text(point.map(|point| point.mean), None, is_share)
+            }
+        }
+    }
+
+    fn open(&self, at: usize) {
+        if let Some(step) = self.steps.get(at) {
+            let place = TrainingPlace {
+                step: Some(*step),
+                group: None,
+                ..self.training.here()
+            };
+            location::go(&place.to_hash());
+        }
+    }
+
+    fn nearest(&self, event: &MouseEvent) -> Option<usize> {
+        self.frame
+            .nearest(&self.steps, element::click_place(event)?)
+    }
+
+    fn press(&self, event: &KeyboardEvent) {
+        let head = self.training.head;
+        let last = self.steps.len().saturating_sub(1);
+        let now = head.get_untracked();
+        let next = match &*event.key() {
+            "ArrowRight" | "ArrowUp" => now.map_or(0, |now| (now + 1).min(last)),
+            "ArrowLeft" | "ArrowDown" => now.map_or(last, |now| now.min(last).saturating_sub(1)),
+            "Home" => 0,
+            "End" => last,
+            "Enter" => {
+                event.prevent_default();
+                return self.open(now.unwrap_or(last).min(last));
+            }
+            _ => return,
+        };
+        event.prevent_default();
+        head.set(Some(next));
+    }
+
+    fn draw(self, points: &[SeriesPoint], others: &[SeriesPoint], name: String) -> AnyView {
+        let frame = self.frame;
+        let head = self.training.head;
+        let is_share = self.series.is_share();
+        let (low, high) = frame.values;
+        let last = self.steps.len().saturating_sub(1);
+        let steps = Arc::clone(&self.steps);
+        let at = move || head.get().unwrap_or(last).min(last);
+        let line_here = {
+            let steps = Arc::clone(&steps);
+            move || {
+                let step = steps.get(head.get()?.min(last)).copied()?;
+                Some(format!("M{:.1} 0V{SIDE}", frame.x(step)))
+            }
+        };
+        let told = self.told();
+        let valuetext = {
+            let steps = Arc::clone(&steps);
+            move || {
+                let step = steps.get(at()).copied().unwrap_or_default();
+                format!("Step {step}: {}", told.get())
+            }
+        };
+        let (hovered, opened, pressed) = (self.clone(), self.clone(), self);
+        let beside = (!others.is_empty()).then(|| {
+            view! {
+                <path class="run-other" d=frame.line(others)></path>
+                <path class="run-other-dots" d=frame.dots(others)></path>
+            }
+        });
+        let (first_step, last_step) = frame.steps;
+        view! {
+            <div class="run-frame">
+                <div class="run-y" aria-hidden="true">
+                    <span>{figure_text(high, is_share)}</span>
+                    <span>{figure_text(low, is_share)}</span>
+                </div>
+                <div
+                    class="run-plot"
+                    role="slider"
+                    tabindex="0"
+                    aria-label=name
+                    aria-valuemin="1"
+                    aria-valuemax=(last + 1).to_string()
+                    aria-valuenow=move || (at() + 1).to_string()
+                    aria-valuetext=valuetext
+                    on:keydown=move |event| pressed.press(&event)
+                    on:click=move |event| {
+                        if let Some(at) = opened.nearest(&event) {
+                            opened.training.head.set(Some(at));
+                            opened.open(at);
+                        }
+                    }
+                    on:mousemove=move |event| {
+                        if let Some(at) = hovered.nearest(&event) {
+                            head.set(Some(at));
+                        }
+                    }
+                    on:mouseleave=move |_| head.set(None)
+                >
+                    <svg
+                        viewBox=format!("0 0 {SIDE} {SIDE}")
+                        preserveAspectRatio="none"
+                        aria-hidden="true"
+                    >
+                        <path class="run-band" d=frame.band(points)></path>
+                        {beside}
+                        <path class="run-line" d=frame.line(points)></path>
+                        <path class="run-dots" d=frame.dots(points)></path>
+                        <path class="run-head" d=line_here></path>
+                    </svg>
+                </div>
+                <span></span>
+                <div class="run-x" aria-hidden="true">
+                    <span>{format!("step {first_step}")}</span>
+                    <span>{last_step.to_string()}</span>
+                </div>
+            </div>
+        }
+        .into_any()
+    }
+}

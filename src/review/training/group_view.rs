@@ -1,0 +1,244 @@
+//! A group: its samples with rewards, advantages and lengths, and the first difference between the best and the worst.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_trajectory::EndingKind;
+use volary_trajectory::training::advantage::AdvantageRule;
+use volary_trajectory::training::{Measure, Sample, SampleGroup, StepSummary};
+
+use super::{Shown, Training};
+use crate::components::text::inert;
+use crate::projection::text::{count_text, plural};
+use crate::projection::training::{figure_text, spread_text};
+use crate::review::compare_page;
+use crate::review::groups::bar;
+
+pub(super) fn view(
+    training: Training,
+    shown: &Arc<Shown>,
+    step: &StepSummary,
+    group: &SampleGroup,
+) -> AnyView {
+    let samples = shown.run.samples_of(&group.samples);
+    let columns: Vec<&Measure> = shown.run.measures.iter().skip(1).collect();
+    let columns = columns
+        .into_iter()
+        .filter(|measure| samples.iter().any(|sample| sample.value(measure).is_some()));
+    let columns: Vec<&Measure> = columns.collect();
+    let heads = columns.iter().map(|measure| {
+        view! {
+            <th scope="col" dir="auto" title=measure.about()>
+                {inert(measure.name())}
+            </th>
+        }
+    });
+    let mut order: Vec<usize> = group.samples.clone().collect();
+    order.sort_by(|one, other| {
+        let reward = |place: usize| {
+            shown.run.samples[place]
+                .reward
+                .filter(|reward| !reward.is_nan())
+        };
+        match (reward(*one), reward(*other)) {
+            (Some(one), Some(other)) => other.total_cmp(&one),
+            (None, None) => Ordering::Equal,
+            (one, _) => {
+                if one.is_some() {
+                    Ordering::Less
+                } else {
+                    Ordering::Greater
+                }
+            }
+        }
+    });
+    let is_varied = !group.is_uniform() && group.reward.count > 1;
+    let range = shown.run.range(&Measure::Reward).unwrap_or_default();
+    let range = (range.0.min(0.0), range.1.max(0.0));
+    let rows = order.into_iter().map(|place| {
+        let mark = match (Some(place) == group.best, Some(place) == group.worst) {
+            (true, _) if is_varied => Some("best"),
+            (_, true) if is_varied => Some("worst"),
+            _ => None,
+        };
+        row(training, &shown.run.samples[place], &columns, mark, range)
+    });
+    let rows = rows.collect_view();
+    let rule = AdvantageRule::of(&shown.run, group);
+    let is_said = rule != AdvantageRule::Absent && rule != AdvantageRule::NoSignal;
+    let advantages = is_said.then(|| {
+        view! { <p class="run-facts">{rule.sentence()}</p> }
+    });
+    let uniform = group.is_uniform().then(|| {
+        view! {
+            <p class="run-notice">
+                {match rule {
+                    AdvantageRule::NoSignal => rule.sentence(),
+                    _ => "All rewards of this group are equal, so comparing them teaches nothing.".to_owned(),
+                }}
+            </p>
+        }
+    });
+    view! {
+        <p class="run-facts">{facts(step, group)}</p>
+        {uniform}
+        {advantages}
+        <div class="group-table">
+            <table aria-label="Samples" class="sample-table">
+                <thead>
+                    <tr>
+                        <th scope="col">{"Sample"}</th>
+                        <th scope="col">{"Reward"}</th>
+                        <th scope="col">{"Advantage"}</th>
+                        <th scope="col" class="text-column">{"Ending"}</th>
+                        {heads.collect_view()}
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+        {is_varied.then(|| difference(training, shown, group))}
+    }
+    .into_any()
+}
+
+fn facts(step: &StepSummary, group: &SampleGroup) -> String {
+    let reward = &group.reward;
+    let mut parts = vec![
+        format!("Step {}", step.step),
+        plural(group.samples.len(), "sample"),
+        format!(
+            "mean reward {}",
+            spread_text(reward.mean, reward.deviation, false)
+        ),
+    ];
+    if let Some((low, high)) = reward.range() {
+        parts.push(format!(
+            "from {} to {}",
+            figure_text(low, false),
+            figure_text(high, false)
+        ));
+    }
+    if reward.missing > 0 {
+        parts.push(format!("{} without a reward", count_text(reward.missing)));
+    }
+    parts.join(" · ")
+}
+
+fn row(
+    training: Training,
+    sample: &Sample,
+    columns: &[&Measure],
+    mark: Option<&'static str>,
+    range: (f64, f64),
+) -> AnyView {
+    let cells = columns.iter().map(|measure| {
+        let text = spread_text(sample.value(measure), None, measure.is_share());
+        view! { <td class="column-number">{text}</td> }
+    });
+    let advantage = match sample.advantage() {
+        None => "–".to_owned(),
+        Some((low, high)) if (low - high).abs() < 1e-9 => figure_text(low, false),
+        Some((low, high)) => format!(
+            "{} to {}",
+            figure_text(low, false),
+            figure_text(high, false)
+        ),
+    };
+    let reward = match sample.reward {
+        None => "none".to_owned(),
+        Some(reward) => figure_text(reward, false),
+    };
+    let finite = sample.reward.filter(|reward| reward.is_finite());
+    let ending = match (sample.ending(), sample.row.outcome.trim()) {
+        (ending @ (EndingKind::Truncated | EndingKind::Crashed), _) => {
+            view! { <span class="badge warning">{ending_word(ending)}</span> }.into_any()
+        }
+        (ending, "") => ending_word(ending).into_any(),
+        (_, outcome) => inert(outcome),
+    };
+    let name = format!("Sample {}", sample.label());
+    view! {
+        <tr>
+            <th scope="row">
+                <a href=training.here().episode_hash(&sample.row.id, &[]) dir="auto">
+                    {inert(&name)}
+                </a>
+                {mark.map(|mark| view! { <span class=format!("badge sample-{mark}")>{mark}</span> })}
+            </th>
+            <td class="column-number">
+                {reward}
+                {finite.map(|reward| bar(reward, range))}
+            </td>
+            <td class="column-number">{advantage}</td>
+            <td>{ending}</td>
+            {cells.collect_view()}
+        </tr>
+    }
+    .into_any()
+}
+
+fn ending_word(ending: EndingKind) -> &'static str {
+    match ending {
+        EndingKind::Crashed => "aborted or failed",
+        other => other.word(),
+    }
+}
+
+/// The first difference between the best and the worst sample. Both are opened once the group is shown.
+fn difference(training: Training, shown: &Arc<Shown>, group: &SampleGroup) -> AnyView {
+    let (Some(best), Some(worst)) = (group.best, group.worst) else {
+        return ().into_any();
+    };
+    let [best, worst] = [best, worst].map(|place| &shown.run.samples[place]);
+    let pair = training.pair;
+    let ids = [best, worst].map(|sample| sample.row.id.clone());
+    let failed = RwSignal::new(None::<String>);
+    let is_known = pair.pair.with_untracked(|known| {
+        let known = known.as_ref();
+        known.is_some_and(|(left, right)| left.id == ids[0] && right.id == ids[1])
+    });
+    if !is_known {
+        pair.pair.set(None);
+        let client = training.look.client;
+        let wanted = ids.clone();
+        client.open(&ids[0], move |left| match left {
+            Err(reason) => drop(failed.try_set(Some(reason))),
+            Ok(left) => client.open(&wanted[1], move |right| match right {
+                Err(reason) => drop(failed.try_set(Some(reason))),
+                // Another group may be shown by now.
+                Ok(right) if failed.is_disposed() => drop(right),
+                Ok(right) => pair.show(Arc::new(left), Arc::new(right), false),
+            }),
+        });
+    }
+    let compare = training.here().episode_hash(&ids[0], &[&ids[1]]);
+    let labels = [best, worst].map(Sample::label);
+    let about = format!(
+        "Sample {} (best) beside sample {} (worst).",
+        labels[0], labels[1]
+    );
+    let content = move || match (failed.get(), pair.pair.with(Option::is_some)) {
+        (Some(reason), _) => view! { <p role="alert" dir="auto">{reason}</p> }.into_any(),
+        (None, false) => {
+            view! { <p class="faint" role="status">{"Opening both samples…"}</p> }.into_any()
+        }
+        (None, true) => compare_page::first_difference(pair),
+    };
+    view! {
+        <div class="run-line-of-facts">
+            <h2 class="run-section">{"Best and worst"}</h2>
+            <p class="faint" dir="auto">
+                {inert(&about)}
+            </p>
+            <a class="button small" href=compare>
+                {"Compare all steps"}
+            </a>
+        </div>
+        <section class="run-difference compare-detail" aria-label="First difference">
+            {content}
+        </section>
+    }
+    .into_any()
+}
