@@ -347,7 +347,7 @@ fn play_against(board: Board, playground: Playground, id: String, place: usize) 
             Ok(_) => {}
             Err(Notice { why, advice, .. }) => {
                 let notice = Notice::new("The hand-in could not be opened.", why, advice);
-                board.trouble.set(Some(notice));
+                board.problem.set(Some(notice));
             }
         }
     });

@@ -1,0 +1,148 @@
+// A training run: why a reward went up, from the curve over steps to the tokens of the sample that games it.
+
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+
+import { accessible, visit } from "./support/browser.mjs";
+import { encode } from "./support/tokens.mjs";
+import { Library } from "./support/trajectories.mjs";
+
+const [STEPS, GROUPS, SAMPLES] = [6, 4, 4];
+const GAMED = "I am certain. I am certain. I am certain.";
+
+/** A sample. One that games the reward says that it is certain, which the style score likes, and solves nothing. */
+function sample({ step, group, place, games }) {
+  const prompt = `<|im_start|>user\nWhat is ${group + 2} times 7?<|im_end|>\n<|im_start|>assistant\n`;
+  const work = `Let me count: ${Array.from({ length: group + 2 }, (_, at) => (at + 1) * 7).join(", ")}.`;
+  const isRight = (step + group + place) % 3 > 0;
+  const response = games ? `${GAMED}<|im_end|>` : `${work} It is ${isRight ? (group + 2) * 7 : 1}.<|im_end|>`;
+  const ids = encode(response);
+  const [correct, style] = games ? [0, 1] : [Number(isRight), 0.25];
+  const score = Number((0.3 * correct + 0.7 * style).toFixed(3));
+  return {
+    step,
+    group_index: step * GROUPS + group,
+    index: (step * GROUPS + group) * SAMPLES + place,
+    prompt,
+    response,
+    response_length: ids.length,
+    tokens: [...encode(prompt), ...ids],
+    loss_mask: ids.map(() => 1),
+    reward: { score, correct, style },
+    status: !games && place === 3 && step === 2 ? "truncated" : "completed",
+    rollout_log_probs: ids.map((_, at) => (games ? -0.01 : -0.4 - (at % 5) / 10)),
+    log_probs: ids.map((_, at) => (games ? -0.02 : -0.45 - (at % 5) / 10)),
+    entropy: ids.map(() => (games ? 0.05 : 0.8)),
+  };
+}
+
+/** A run in which more and more samples of each group game the reward. The advantages are those of GRPO. */
+function run(gaming) {
+  const lines = [];
+  for (let step = 0; step < STEPS; step++) {
+    for (let group = 0; group < GROUPS; group++) {
+      const places = Array.from({ length: SAMPLES }, (_, place) => place);
+      const samples = places.map((place) => sample({ step, group, place, games: gaming && place * 2 < step - 1 + (group % 2) }));
+      const rewards = samples.map((one) => one.reward.score);
+      const mean = rewards.reduce((sum, reward) => sum + reward, 0) / SAMPLES;
+      const deviation = Math.sqrt(rewards.reduce((sum, reward) => sum + (reward - mean) ** 2, 0) / (SAMPLES - 1));
+      for (const one of samples) {
+        const advantage = (one.reward.score - mean) / (deviation + 1e-6);
+        lines.push(JSON.stringify({ ...one, advantages: one.loss_mask.map(() => advantage) }));
+      }
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+const curve = (page, name) => page.getByRole("slider", { name: `${name} over steps` });
+const table = (page, name) => page.getByRole("table", { name, exact: true });
+const way = (page) => page.getByRole("navigation", { name: "Training run" });
+
+/** Nothing is wider than the window. */
+async function fits(page) {
+  const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(content <= window, `${content} px in a window of ${window} px`);
+}
+
+for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
+  test(`the reward went up, but why: from the curve to the tokens, ${size}`, () =>
+    visit({ hash: "#/review", size, theme }, async (page) => {
+      const library = await new Library(page).ready();
+      await library.import(["desk.jsonl", run(true)]);
+      let inputs = 0;
+      const act = async (input) => {
+        inputs += 1;
+        await input();
+      };
+
+      await act(() => page.getByRole("link", { name: "Training run", exact: true }).click());
+      const changes = page.getByRole("list", { name: "What changed most" });
+      await changes.getByText(/^Reward 0\.\d+ → 0\.\d+ ↑/).waitFor();
+      // The reward rose with style and certainty, while fewer answers are correct.
+      await changes.getByText(/^Entropy 0\.8 → 0\.\d+ ↓/).waitFor();
+      assert.match(await curve(page, "correct").getAttribute("aria-valuetext"), /^Step 5: 0\.\d/);
+      await page.getByText(`${STEPS} steps · ${STEPS * GROUPS * SAMPLES} samples · ${STEPS * GROUPS} groups`).waitFor();
+      await accessible(page);
+      await fits(page);
+
+      if (size === "wide") {
+        const reward = await curve(page, "Reward").boundingBox();
+        await act(() => page.mouse.click(reward.x + reward.width - 2, reward.y + reward.height / 2));
+      } else {
+        await curve(page, "Reward").focus();
+        await act(() => page.keyboard.press("End"));
+        await act(() => page.keyboard.press("Enter"));
+      }
+      await page.getByRole("heading", { name: `Step ${STEPS - 1}`, exact: true }).waitFor();
+      await page.getByText(/r = −0\.\d+ with reward/).first().waitFor();
+      await accessible(page);
+      await fits(page);
+
+      await act(() => page.getByRole("list", { name: "Groups" }).getByRole("link", { name: /^Group 21,/ }).click());
+      await page.getByText("as in GRPO").waitFor();
+      await page.getByRole("region", { name: "First difference" }).getByText(GAMED).first().waitFor();
+      await accessible(page);
+      await fits(page);
+      const group = page.url();
+
+      const best = table(page, "Samples").getByRole("row", { name: /best/ });
+      assert.match(await best.innerText(), /0\.7\s.*completed/s);
+      await act(() => best.getByRole("link").click());
+      await library.transcript.getByText(GAMED).first().waitFor();
+      const tokens = page.getByRole("grid", { name: "Tokens of step 1, message 1" });
+      await tokens.getByRole("gridcell").first().waitFor();
+      await act(() => page.getByLabel("Colour by").selectOption({ label: "advantages" }));
+      await page.getByRole("img", { name: /^Scale of advantages/ }).waitFor();
+      assert.ok(inputs <= 8, `${inputs} inputs`);
+      await fits(page);
+
+      // The way back, and the address alone.
+      await way(page).getByRole("link", { name: "Next sample" }).click();
+      await way(page).getByText("2 of 4").waitFor();
+      await way(page).getByRole("link", { name: "Group 21" }).click();
+      assert.equal(page.url(), group);
+      if (size === "narrow") return;
+      await page.waitForLoadState("networkidle");
+      await page.reload();
+      await table(page, "Samples").getByRole("row", { name: /worst/ }).waitFor();
+      await page.keyboard.press("]");
+      await page.getByRole("heading", { name: "Group 22" }).waitFor();
+      await way(page).getByRole("link", { name: "Step 5" }).click();
+      await page.getByRole("link", { name: "Show in table" }).click();
+      await library.rows(GROUPS * SAMPLES);
+
+      // Another run beside it, and another reward.
+      const choice = (name) => page.getByRole("combobox", { name, exact: true });
+      await page.getByRole("button", { name: "Remove filter" }).first().click();
+      await library.import(["calm.jsonl", run(false)]);
+      await page.getByRole("link", { name: "Training run", exact: true }).click();
+      await choice("Run").selectOption("desk");
+      await choice("Compare with").selectOption("calm");
+      await page.locator(".run-other").first().waitFor();
+      await choice("Reward").selectOption("correct");
+      await changes.getByText(/^correct .* ↓/).waitFor();
+      await page.getByText("Tasks over steps").click();
+      assert.equal(await table(page, "Tasks over steps").getByRole("row").count(), GROUPS + 1);
+    }));
+}
