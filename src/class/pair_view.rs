@@ -18,7 +18,7 @@ use crate::storage::episodes;
 pub(super) fn PairView(left: String, right: String) -> impl IntoView {
     let playground = use_playground();
     let blind = RwSignal::new(None);
-    let trouble = RwSignal::new(None);
+    let problem = RwSignal::new(None);
     let comparison = Route::Review(ReviewPlace {
         episode: Some(left.clone()),
         beside: vec![right.clone()],
@@ -30,11 +30,11 @@ pub(super) fn PairView(left: String, right: String) -> impl IntoView {
         // The page may be left meanwhile.
         match load(playground, &left, &right).await {
             Ok(loaded) => drop(blind.try_set(Some(loaded))),
-            Err(notice) => drop(trouble.try_set(Some(notice))),
+            Err(notice) => drop(problem.try_set(Some(notice))),
         }
     });
     view! {
-        <AlertBox notice=trouble/>
+        <AlertBox notice=problem/>
         {move || {
             let blind = blind.get()?;
             Some(view! { <BlindView blind on_end back="Back to the comparison"/> })
