@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_classroom::blind::{Contest, Verdict};
+use volary_classroom::blind::{Contest, Verdict, anonymize};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
@@ -35,7 +35,10 @@ pub struct Blind {
 
 impl Blind {
     /// A comparison of at least two trajectories.
-    pub fn of(title: String, entrants: Vec<Entrant>) -> Blind {
+    pub fn of(title: String, mut entrants: Vec<Entrant>) -> Blind {
+        for entrant in &mut entrants {
+            anonymize(Arc::make_mut(&mut entrant.episode));
+        }
         Blind {
             title,
             entrants: Arc::new(entrants),

@@ -34,11 +34,13 @@ pub(super) fn PairView(left: String, right: String) -> impl IntoView {
         }
     });
     view! {
-        <AlertBox notice=problem/>
-        {move || {
-            let blind = blind.get()?;
-            Some(view! { <BlindView blind on_end back="Back to the comparison"/> })
-        }}
+        <section class="class-board" aria-label="Two trajectories">
+            <AlertBox notice=problem/>
+            {move || {
+                let blind = blind.get()?;
+                Some(view! { <BlindView blind on_end back="Back to the comparison"/> })
+            }}
+        </section>
     }
 }
 
@@ -53,9 +55,9 @@ async fn load(playground: Playground, left: &str, right: &str) -> Result<Blind, 
                 "Open the comparison again.",
             ));
         };
-        let task = episode.recipe.as_ref().and_then(|it| it.task.as_ref());
-        if let Some(task) = task {
-            title = task.id.to_string();
+        if let Some(recipe) = &episode.recipe {
+            let task = recipe.task.as_ref().map(|task| &task.id);
+            title = task.unwrap_or(&recipe.environment).to_string();
         }
         entrants.push(Entrant {
             name: name_of(&episode),

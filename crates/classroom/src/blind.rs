@@ -3,10 +3,26 @@
 //! Invariants: each pair of entrants occurs once. The order of the pairs and the sides are random, and follow from the
 //! seed.
 
+use volary_core::json::Object;
 use volary_core::random::Random;
+use volary_trajectory::Episode;
 
 /// The maximum number of pairs. More entrants are not all compared with each other.
 pub const MOST_PAIRS: usize = 200;
+
+/// Removes what tells who acted from an episode: models, token counts, requests, and the notes of the scripted student.
+/// Messages, rewards and errors of calls stay.
+pub fn anonymize(episode: &mut Episode) {
+    episode.model = None;
+    episode.policy = None;
+    episode.total_usage = None;
+    for step in &mut episode.steps {
+        step.details.model = None;
+        step.details.usage = None;
+        step.details.errors.retain(|error| error.call.is_some());
+        step.extras = Object::new();
+    }
+}
 
 /// Two entrants, by their indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +124,9 @@ impl Contest {
 mod tests {
     use std::collections::BTreeSet;
 
+    use volary_core::message::Message;
+    use volary_trajectory::{Outcome, StepError, StepRecord};
+
     use super::*;
 
     #[test]
@@ -125,6 +144,36 @@ mod tests {
         assert_eq!(Contest::new(1, 7).count(), 0);
         assert_eq!(Contest::new(40, 7).count(), MOST_PAIRS);
         assert_eq!(contest, Contest::new(8, 7));
+    }
+
+    #[test]
+    fn an_anonymous_episode_names_nobody() {
+        let outcome = Outcome::Failed {
+            message: "It failed.".into(),
+        };
+        let mut step = StepRecord::new(Message::user("act").into(), outcome);
+        step.details.model = Some("gpt".into());
+        let error = |call: Option<&str>, message: &str| StepError {
+            call: call.map(Into::into),
+            message: message.into(),
+        };
+        step.details.errors = vec![
+            error(None, "Fault: loop."),
+            error(Some("1"), "No such tool."),
+        ];
+        step.extras.insert("exchanges", "gpt");
+        let mut episode = Episode {
+            policy: Some("student".into()),
+            model: Some("gpt".into()),
+            steps: vec![step],
+            ..Episode::default()
+        };
+        anonymize(&mut episode);
+        let told = format!("{episode:?}");
+        for word in ["gpt", "student", "Fault"] {
+            assert!(!told.contains(word), "{word}");
+        }
+        assert!(told.contains("No such tool."));
     }
 
     #[test]
