@@ -1,5 +1,7 @@
-// A smoke journey in Firefox and WebKit: play, Review and storage work. All other journeys run in Chromium.
+// A smoke journey in Firefox and WebKit: play, Review, storage, and a pupil's hand-in as a file work. All other journeys
+// run in Chromium.
 
+import { deflateSync } from "node:zlib";
 import { test } from "@playwright/test";
 
 import { HOME } from "./support/browser.mjs";
@@ -10,6 +12,17 @@ const { VOLARY_FIREFOX, VOLARY_WEBKIT_DRIVER, VOLARY_WEBKIT } = process.env;
 // Step is disabled while the playground's code is loading.
 const enabled = (name) => `//button[normalize-space()='${name}' and @aria-disabled='false']`;
 const field = (name) => `//form[@aria-label='calculator']//*[(self::input or self::textarea) and @id=//label[normalize-space()='${name}']/@for]`;
+
+/** The link of an assignment without a class server. */
+const ASSIGNMENT = JSON.stringify({
+  format: "volary-assignment",
+  version: 1,
+  id: "9f2c",
+  title: "Counting",
+  deadline: "",
+  tasks: [{ title: "Count", environment: "counter" }],
+});
+const GIVEN = `1${deflateSync(ASSIGNMENT).toString("base64url")}`;
 
 async function journey(browser) {
   try {
@@ -27,6 +40,15 @@ async function journey(browser) {
     await browser.open(`${HOME}?again#/review`);
     await browser.click(row);
     await browser.find("//*[@role='log']//*[normalize-space()='42']");
+    // A pupil plays a task and hands in a file.
+    await browser.open(`${HOME}?class#/class?a=${GIVEN}`);
+    await browser.click("//button[normalize-space()='Start']");
+    await browser.click("//button[normalize-space()='incr']");
+    await browser.click("//button[normalize-space()='Send']");
+    await browser.find("//*[@role='status' and contains(., 'You started 1 of 1 task.')]");
+    await browser.type("//input[@id=//label[normalize-space()='Your name']/@for]", "Ada\t");
+    await browser.click("//button[normalize-space()='Save the file to hand in']");
+    await browser.find("//*[@role='status' and contains(., 'Saved on')]");
   } catch (error) {
     const text = await browser.text().catch(String);
     throw new Error(`${error.message}\nThe page says:\n${text}`, { cause: error });
