@@ -41,6 +41,11 @@ pub async fn end_of(source: &dyn Source) -> Result<Text, String> {
     Ok(digest(end))
 }
 
+/// A digest of a range.
+pub async fn digest_of(source: &dyn Source, range: Range<u64>) -> Result<Text, String> {
+    source.read(range).await.map(digest)
+}
+
 /// FNV-1a, which has the same result on every machine.
 fn digest(bytes: impl IntoIterator<Item = u8>) -> Text {
     let hash = bytes

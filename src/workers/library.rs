@@ -3,7 +3,8 @@
 //!
 //! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
 //!   where it is stored. `finding`: full-text search.
-//! - `listed_files`: the files of a list, which `volary view` writes while it reads folders.
+//! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
+//!   files that have grown.
 //! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
 //!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
 //!   `naming` chooses ids, and `cancelled` holds the cancelled readings.
@@ -12,6 +13,7 @@
 //! episode is opened between two slices of a large file.
 
 mod cancelled;
+mod continuation;
 pub mod fetching;
 mod finding;
 pub mod listed_files;
@@ -40,6 +42,7 @@ use volary_trajectory::table::Row;
 use volary_trajectory::{import, native, sensitive};
 
 use self::cancelled::Cancelled;
+use self::continuation::Continuation;
 use self::finding::Search;
 use self::partial_preview::Previews;
 use crate::library::repository::{EpisodeStore, InFile, MemoryStore};
@@ -84,6 +87,8 @@ pub struct LibraryService {
     windows: RefCell<BTreeMap<Text, Rc<Window>>>,
     /// How records of unknown shapes are read.
     mappings: RefCell<Mappings>,
+    /// How listed files are read on once they have grown, by path.
+    continuations: RefCell<HashMap<Text, Continuation>>,
     search: Search,
     /// The cancelled readings.
     cancelled: Cancelled,
@@ -137,6 +142,7 @@ impl LibraryService {
             url_of: RefCell::default(),
             windows: RefCell::default(),
             mappings: RefCell::default(),
+            continuations: RefCell::default(),
             search: Search::default(),
             cancelled: Cancelled::default(),
             in_flight: InFlight::default(),

@@ -21,6 +21,7 @@ use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile};
 use volary_trajectory::table::Row;
 
+use super::continuation::Continuation;
 use super::{LibraryService, Output, Send, reading as readings};
 use crate::browser::files::ranged_file::RangedFile;
 use crate::browser::http::{self, HttpError, Patience};
@@ -180,7 +181,54 @@ impl<'a> Fetching<'a> {
         }
     }
 
-    /// Forgets the episodes of files that are read again. Their rows stay in the table meanwhile.
+    /// Reads on in the files that have only grown. Returns the others.
+    async fn read_on(&self, group: Vec<Listed>) -> Vec<Listed> {
+        let mut others = Vec::new();
+        for listed in group {
+            let RemoteFile { name, url } = &listed.file;
+            let continuation = self.service.continuations.borrow_mut().remove(name);
+            let Some(continuation) = continuation else {
+                others.push(listed);
+                continue;
+            };
+            let opened = RangedFile::open(name, url).await;
+            let source = opened.map(|file| Rc::new(file) as Rc<dyn Source>);
+            match source {
+                Ok(source) if continuation.fits(&*source).await => {
+                    self.go_on(source, continuation).await;
+                }
+                _ => others.push(listed),
+            }
+        }
+        others
+    }
+
+    async fn go_on(&self, file: Rc<dyn Source>, continuation: Continuation) {
+        let service = self.service;
+        let ids = continuation.unfinished(service);
+        self.put_aside(&ids).await;
+        let send = |output| self.pass_on(output);
+        readings::read_on(service, self.id, file, continuation, self.origin, &send).await;
+        self.renew().await;
+    }
+
+    /// Forgets episodes that are read again. Their rows stay in the table meanwhile. Returns the files that they were
+    /// opened from.
+    async fn put_aside(&self, ids: &[Text]) -> BTreeSet<Text> {
+        let service = self.service;
+        let rows = service.guests.rows_of(ids).await;
+        let rows = rows.into_iter().map(|(row, _)| (row.id.clone(), row));
+        self.before.replace(rows.collect());
+        let mut files = BTreeSet::new();
+        for id in ids {
+            let place = service.lose(id).and_then(|volume| volume.place);
+            files.extend(place.map(|place| place.file.clone()));
+        }
+        service.guests.forget(ids).await;
+        files
+    }
+
+    /// Forgets the episodes of files that are read again.
     async fn forget(&self, group: &[Listed]) {
         let service = self.service;
         let names: BTreeSet<&Text> = group.iter().map(|listed| &listed.file.name).collect();
@@ -189,15 +237,7 @@ impl<'a> Fetching<'a> {
             let known = file_of.iter().filter(|(_, file)| names.contains(file));
             known.map(|(id, _)| id.clone()).collect()
         };
-        let rows = service.guests.rows_of(&ids).await;
-        let rows = rows.into_iter().map(|(row, _)| (row.id.clone(), row));
-        self.before.replace(rows.collect());
-        let mut files = BTreeSet::new();
-        for id in &ids {
-            let place = service.lose(id).and_then(|volume| volume.place);
-            files.extend(place.map(|place| place.file.clone()));
-        }
-        service.guests.forget(&ids).await;
+        let files = self.put_aside(&ids).await;
         for file in files.iter().filter(|file| !service.is_wanted(file)) {
             service.windows.borrow_mut().remove(file);
             service.guests.forget_file(file).await;
@@ -298,6 +338,10 @@ impl<'a> Fetching<'a> {
             return;
         }
         self.files.set(self.files.get() + group.len());
+        let group = self.read_on(group).await;
+        if group.is_empty() {
+            return;
+        }
         self.forget(&group).await;
         let opened = stream::iter(group).map(|Listed { file, .. }| async move {
             let opened = RangedFile::open(&file.name, &file.url).await;

@@ -13,6 +13,7 @@ use volary_trajectory::import::fields::Unmapped;
 use volary_trajectory::import::{Note, NoteLevel};
 use volary_trajectory::table::Row;
 
+use super::continuation::Continuation;
 use super::{
     LibraryService, Output, Send, naming, streaming_import, tell_unkept, whole_file_import,
 };
@@ -123,21 +124,8 @@ pub(in crate::workers) async fn read<'a>(
     send: Send<'a>,
 ) {
     let _going = library.expect();
-    let reading = Reading {
-        in_flight: &library.in_flight,
-        number,
-        origin,
-        send,
-        added: (library.today)(),
-        total: files.iter().map(|file| file.size()).sum(),
-        done: Cell::new(0),
-        found: Cell::new(0),
-        notes: RefCell::default(),
-        unmapped: RefCell::default(),
-        is_unkept: Cell::new(false),
-        keeping: RefCell::default(),
-        first: RefCell::default(),
-    };
+    let total = files.iter().map(|file| file.size()).sum();
+    let reading = begin(library, number, total, origin, send);
     let is_nothing = files.is_empty();
     let mut together = Vec::new();
     for file in files {
@@ -161,6 +149,50 @@ pub(in crate::workers) async fn read<'a>(
     }
     kept(&reading).await;
     end(library, &reading, is_nothing);
+}
+
+/// Reads on in a file that has grown. It must fit the continuation.
+pub(super) async fn read_on<'a>(
+    library: &'a LibraryService,
+    number: RequestId,
+    file: Rc<dyn Source>,
+    continuation: Continuation,
+    origin: Origin,
+    send: Send<'a>,
+) {
+    let _going = library.expect();
+    let reading = begin(library, number, file.size(), origin, send);
+    let read = streaming_import::read_on(library, &reading, &file, continuation).await;
+    if let Err(reason) = read {
+        let text = format!("{} could not be read: {reason}", file.name());
+        reading.note(NoteLevel::Unreadable, &file.name(), text);
+    }
+    kept(&reading).await;
+    end(library, &reading, true);
+}
+
+fn begin<'a>(
+    library: &'a LibraryService,
+    number: RequestId,
+    total: u64,
+    origin: Origin,
+    send: Send<'a>,
+) -> Reading<'a> {
+    Reading {
+        in_flight: &library.in_flight,
+        number,
+        origin,
+        send,
+        added: (library.today)(),
+        total,
+        done: Cell::new(0),
+        found: Cell::new(0),
+        notes: RefCell::default(),
+        unmapped: RefCell::default(),
+        is_unkept: Cell::new(false),
+        keeping: RefCell::default(),
+        first: RefCell::default(),
+    }
 }
 
 fn end(library: &LibraryService, reading: &Reading<'_>, is_nothing: bool) {

@@ -1,7 +1,7 @@
 //! Imports large files in slices. Their episodes are opened in place.
 
 use std::rc::Rc;
-use volary_protocol::library::Event;
+use volary_protocol::library::{Event, Origin};
 
 use futures_util::FutureExt;
 use futures_util::future::{join, maybe_done};
@@ -13,6 +13,7 @@ use volary_trajectory::import::fields::FieldMapping;
 use volary_trajectory::import::index::packed::PackedLog;
 use volary_trajectory::import::index::{Entry, Indexer};
 
+use super::continuation::Continuation;
 use super::finding::SETTLED;
 use super::partial_preview::Begun;
 use super::reading::{Outcome, Reading, kept};
@@ -152,13 +153,7 @@ pub(super) async fn read_in_place<'a>(
         Ok(Outcome::Whole) => {
             library.windows.borrow_mut().remove(&id);
         }
-        Ok(Outcome::Taken) => {
-            kept(reading).await;
-            known.end = Some(end_of(&**file).await?);
-            // If rows are missing, the next import must read the file again.
-            known.whole = !reading.is_unkept.get();
-            keep_file(library, reading, known).await;
-        }
+        Ok(Outcome::Taken) => keep_taken(library, reading, known).await?,
         // No episodes of the file are known.
         Ok(Outcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
             library.windows.borrow_mut().remove(&id);
@@ -171,6 +166,64 @@ pub(super) async fn read_in_place<'a>(
         }
     }
     outcome
+}
+
+/// Reads on in a file that has grown.
+pub(super) async fn read_on<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    file: &Rc<dyn Source>,
+    continuation: Continuation,
+) -> Result<Outcome, String> {
+    let Continuation {
+        file: id,
+        at,
+        mut indexer,
+        ..
+    } = continuation;
+    let fields = indexer.fields().cloned();
+    let window = Window::on(Rc::clone(file)).read_by(fields.clone());
+    library
+        .windows
+        .borrow_mut()
+        .insert(id.clone(), Rc::new(window));
+    indexer.keep_texts(true);
+    let first = FirstSlice {
+        at,
+        indexer,
+        entries: Vec::new(),
+        begun: None,
+    };
+    let outcome = read_slices(library, reading, &id, file, first).await?;
+    if let Outcome::Taken = outcome {
+        let known = KnownFile {
+            id,
+            name: file.name(),
+            size: file.size(),
+            whole: true,
+            end: None,
+            fields,
+            source: Some(Rc::clone(file)),
+        };
+        keep_taken(library, reading, known).await?;
+    }
+    Ok(outcome)
+}
+
+/// Keeps a file that was read to its end.
+async fn keep_taken(
+    library: &LibraryService,
+    reading: &Reading<'_>,
+    mut known: KnownFile,
+) -> Result<(), String> {
+    kept(reading).await;
+    if let Some(source) = &known.source {
+        known.end = Some(end_of(&**source).await?);
+    }
+    // If rows are missing, the next import must read the file again.
+    known.whole = !reading.is_unkept.get();
+    keep_file(library, reading, known).await;
+    Ok(())
 }
 
 /// Returns the id of a file. If all of it is in the library already, also returns the value that distinguishes it
@@ -351,6 +404,11 @@ async fn read_slices<'a>(
     if let Some(copying) = copying {
         // Everything was read; cancelling now only skips the copy.
         library.cancelled.unless(reading.number, copying).await;
+    }
+    if reading.origin == Origin::Published
+        && let Some(next) = Continuation::of(id, &**file, &indexer).await
+    {
+        library.continuations.borrow_mut().insert(name, next);
     }
     indexer.finish();
     take(library, reading, id, indexer.take_entries()).await;

@@ -18,6 +18,7 @@ use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 use crate::timeline::first_line;
 
 /// Reads records with a mapping.
+#[derive(Clone)]
 pub(super) struct Mapped {
     pub fields: FieldMapping,
 }

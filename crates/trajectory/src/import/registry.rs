@@ -97,6 +97,7 @@ pub(super) fn read_all(
 }
 
 /// A reader of a known format, or of a mapping.
+#[derive(Clone)]
 pub(super) enum Chosen {
     Known(&'static dyn Reader),
     Mapped(Mapped),

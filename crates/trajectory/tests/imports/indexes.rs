@@ -69,6 +69,49 @@ fn rows_are_those_of_the_import_however_the_bytes_come() {
     }
 }
 
+#[test]
+fn a_file_of_lines_that_grows_is_read_on_from_where_it_ended() {
+    for file in files() {
+        let name = file.name.clone().unwrap();
+        if !name.ends_with("l") {
+            continue;
+        }
+        // The first eight lines tell the format.
+        let bytes = file.bytes.repeat(9);
+        let whole = in_chunks(&name, &bytes, 1 << 20);
+        // Anywhere in the file after what tells its format.
+        let first_line = file.bytes.iter().position(|byte| *byte == b'\n').unwrap();
+        for ends in [
+            first_line + 1,
+            first_line + 50,
+            file.bytes.len() * 2 / 3,
+            file.bytes.len(),
+        ] {
+            let mut indexer = Indexer::new(name.as_str());
+            indexer.keep_texts(true);
+            indexer.feed(&bytes[..ends]);
+            let Some((mut next, at)) = indexer.continued() else {
+                // Too little to tell.
+                assert!(ends < bytes.len() / 2, "{name}");
+                continue;
+            };
+            let mut entries = indexer.take_entries();
+            assert!(entries.iter().all(|entry| entry.place.parts[0].end <= at));
+            next.feed(&bytes[at as usize..]);
+            // The next continuation is as good.
+            let (mut last, at) = next.continued().unwrap();
+            entries.extend(next.take_entries());
+            last.feed(&bytes[at as usize..]);
+            last.finish();
+            entries.extend(last.take_entries());
+            assert_eq!(entries, whole, "{name} after {ends} bytes");
+        }
+    }
+    let mut log = Indexer::new("log.json");
+    log.feed(&fixture("inspect.json").bytes);
+    assert!(log.continued().is_none());
+}
+
 /// A log whose samples are read as they come: all that may stand in a list, again and again.
 fn long_log() -> Vec<u8> {
     let file = fixture("inspect.json");

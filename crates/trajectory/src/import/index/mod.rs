@@ -149,6 +149,26 @@ impl Indexer {
         self.pieces.beginning(growing.so_far()?, elements.around())
     }
 
+    /// An indexer that continues if the file grows, and the offset from which on it must be fed. `None` if the format
+    /// allows no continuation: only lines do. Call this before [`Indexer::finish`].
+    ///
+    /// The last piece is read again: it may grow.
+    pub fn continued(&self) -> Option<(Indexer, u64)> {
+        let State::Lines = self.state else {
+            return None;
+        };
+        let (pieces, at, line) = self.pieces.following(self.held_at, self.line);
+        let indexer = Indexer {
+            pieces,
+            state: State::Lines,
+            held: Vec::new(),
+            held_at: at,
+            seen: 0,
+            line,
+        };
+        Some((indexer, at))
+    }
+
     /// Ends the input: buffered bytes are parsed as far as possible.
     pub fn finish(&mut self) {
         if matches!(self.state, State::Unknown) {

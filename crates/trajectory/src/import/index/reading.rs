@@ -199,6 +199,25 @@ impl Pieces {
         }
     }
 
+    /// The pieces that follow the finished ones, if the file is divided into lines, with the offset of the first line
+    /// that is not in a finished piece and its number. Called before [`Pieces::finish`].
+    pub fn following(&self, held_at: u64, line: usize) -> (Pieces, u64, usize) {
+        let pieces = Pieces {
+            reader: self.reader.clone(),
+            mappings: self.mappings.clone(),
+            grouping: self.grouping,
+            ids: self.ids.clone(),
+            about: self.about.clone(),
+            found: self.found,
+            keeps_texts: self.keeps_texts,
+            ..Pieces::new(self.file.clone())
+        };
+        match self.group.first() {
+            Some(first) => (pieces, self.group_place.start, first.number),
+            None => (pieces, held_at, line),
+        }
+    }
+
     /// Ends the group of lines.
     pub fn end_of_lines(&mut self) {
         if !self.group.is_empty() {
