@@ -1,5 +1,7 @@
 //! Whether the advantages of a group follow from its rewards, and how.
 
+use std::collections::BTreeSet;
+
 use super::run::{SampleGroup, TrainingRun};
 
 /// How the advantages of a group follow from its rewards.
@@ -41,11 +43,14 @@ const EPSILON: f64 = 1e-6;
 const TOLERANCE: f64 = 2e-3;
 
 impl AdvantageRule {
-    /// The rule of a group.
+    /// The rule of a group. Branches of a rollout count once, as they do for trainers.
     pub fn of(run: &TrainingRun, group: &SampleGroup) -> AdvantageRule {
         let samples = run.samples_of(&group.samples);
-        let pairs: Vec<Pair> = samples
+        let mut rollouts = BTreeSet::new();
+        let first = samples
             .iter()
+            .filter(|sample| rollouts.insert(sample.rollout()));
+        let pairs: Vec<Pair> = first
             .map(|sample| (sample.reward, sample.advantage()))
             .collect();
         AdvantageRule::of_pairs(&pairs)

@@ -9,6 +9,9 @@ use super::run::RewardChoice;
 use crate::episode::EndingKind;
 use crate::table::Row;
 
+/// What precedes the number of a branch in the id of its episode.
+const BRANCH: &str = "-branch-";
+
 /// A sample: an episode at a step of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
@@ -60,14 +63,31 @@ impl Sample {
         })
     }
 
-    /// The number or id in its file, otherwise the name of the episode.
+    /// The number or id in its file, otherwise the name of the episode. A name that is only the one of the task is replaced
+    /// by the start of the id, which tells samples of a group apart.
     pub fn label(&self) -> String {
-        let sample = self.row.metadata.get("sample");
-        match sample.filter(|sample| !sample.is_null()) {
-            Some(sample) => sample.to_display(),
-            None if self.row.name.trim().is_empty() => self.row.id.to_string(),
-            None => self.row.name.to_string(),
+        /// The number of characters of an id that are shown.
+        const SHOWN: usize = 8;
+        let row = &self.row;
+        let sample = row.metadata.get("sample");
+        if let Some(sample) = sample.filter(|sample| !sample.is_null()) {
+            return sample.to_display();
         }
+        let task = row.task.as_ref().map_or("", |task| &*task.id);
+        match row.name.strip_prefix(task) {
+            Some(rest) if !task.is_empty() => {
+                let id = row.id.split(BRANCH).next().unwrap_or_default();
+                let id: String = id.chars().take(SHOWN).collect();
+                format!("{id}{rest}")
+            }
+            _ if row.name.trim().is_empty() => row.id.to_string(),
+            _ => row.name.to_string(),
+        }
+    }
+
+    /// The id of its rollout. Branches of a rollout are samples of their own, with the reward of the whole.
+    pub fn rollout(&self) -> &str {
+        self.row.id.split(BRANCH).next().unwrap_or_default()
     }
 
     /// The value of a measure. NaN is a value; `None` is none.
@@ -136,5 +156,39 @@ pub(super) fn number(value: &Json) -> Option<f64> {
     match value {
         Json::Bool(flag) => Some(f64::from(u8::from(*flag))),
         value => value.as_f64(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::object;
+
+    use super::*;
+    use crate::TaskReference;
+
+    #[test]
+    fn labels_tell_samples_of_a_task_apart() {
+        let label = |id: &str, name: &str, sample: Json| {
+            let row = Row {
+                id: id.into(),
+                name: name.into(),
+                task: Some(TaskReference {
+                    dataset: "d".into(),
+                    id: "air-5".into(),
+                }),
+                metadata: object!({ "step": 0, "sample": sample }),
+                ..Row::default()
+            };
+            let sample = Sample::of(&Arc::new(row), &RewardChoice::Whole).unwrap();
+            (sample.label(), sample.rollout().to_owned())
+        };
+        let pair = |label: &str, rollout: &str| (label.to_owned(), rollout.to_owned());
+        assert_eq!(
+            label("66049489ceb8-branch-2", "air-5, branch 2", Json::Null),
+            pair("66049489, branch 2", "66049489ceb8")
+        );
+        assert_eq!(label("e", "a name", Json::Null), pair("a name", "e"));
+        assert_eq!(label("e", "", Json::Null), pair("e", "e"));
+        assert_eq!(label("e", "air-5", 7.into()), pair("7", "e"));
     }
 }

@@ -674,6 +674,20 @@ fn the_files_of_a_run_become_its_steps() {
         "{prime:?}"
     );
 
+    // prime-rl leaves the deviation out, and counts the branches of a rollout once.
+    let prime = catalog("prime-rl");
+    let prime = TrainingRun::of(&prime.run("air-desk-grpo").unwrap().rows, None);
+    for step in &prime.steps {
+        for group in &step.groups {
+            let rule = AdvantageRule::of(&prime, group);
+            let expected = match group.is_uniform() {
+                true => AdvantageRule::NoSignal,
+                false => AdvantageRule::Centered,
+            };
+            assert_eq!(rule, expected, "step {}, {}", step.step, group.name());
+        }
+    }
+
     let slime = catalog("slime");
     let slime = TrainingRun::of(&slime.first().unwrap().rows, None);
     assert_eq!(slime.steps.len(), 3);
