@@ -11,7 +11,7 @@ pub struct SampleTime {
     pub to: f64,
 }
 
-/// The times of a step.
+/// The samples of a step that have times, as lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTimes {
     /// By start, then by end.
