@@ -58,7 +58,6 @@ struct Keyed {
     owner: Owner,
 }
 
-/// The mounted list.
 struct MountedList {
     views: Vec<(u64, View)>,
     /// The node after the last view.

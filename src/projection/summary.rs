@@ -6,7 +6,6 @@ use volary_trajectory::{Ending, Episode};
 use super::tally::Tally;
 use super::text::plural;
 
-/// The summary of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpisodeSummary {
     /// The sum of the rewards.

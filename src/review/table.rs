@@ -158,7 +158,6 @@ fn Head(look: Look) -> impl IntoView {
     }
 }
 
-/// The inputs of a row.
 #[derive(Clone, PartialEq)]
 struct RowInputs {
     place: usize,

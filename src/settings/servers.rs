@@ -19,7 +19,6 @@ use crate::remote::keeping;
 use crate::remote::servers::Server;
 use crate::secrets::Origin;
 
-/// The state of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum ServerState {
     /// Not checked since the page was loaded.
