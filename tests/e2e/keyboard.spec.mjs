@@ -62,7 +62,7 @@ test("keys move along the episode, and ? lists them", () =>
     await help.waitFor();
     const part = (name) => help.getByRole("region", { name });
     await part("Keyboard shortcuts").getByText("Undo the last step").waitFor();
-    await part("Glossary").getByText("The episode was cut off from outside").waitFor();
+    await part("Glossary").getByText("The episode was stopped from outside").waitFor();
     await part("About").getByText(/^Volary \d+\.\d+\.\d+$/).waitFor();
     // Each document is there.
     for (const link of await part("Documentation").getByRole("link").all()) {
