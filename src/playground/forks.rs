@@ -3,23 +3,16 @@
 use leptos::prelude::*;
 use volary_trajectory::{Episode, Link, Relation};
 
-use super::rival::PlayAgainst;
 use super::saving;
 use super::state::use_playground;
 use crate::later::LaterView;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
-/// Slot for [`CompareFork`] and [`PlayAgainst`]. It is empty until the lazily loaded code is installed; no episode is a fork before that.
+/// Slot for [`CompareFork`]. It is empty until the lazily loaded code is installed; no episode is a fork before that.
 pub(super) static COMPARE_FORK: LaterView = LaterView::new();
 
 pub(super) fn install() {
-    COMPARE_FORK.set(|| {
-        view! {
-            <CompareFork/>
-            <PlayAgainst/>
-        }
-        .into_any()
-    });
+    COMPARE_FORK.set(|| view! { <CompareFork/> }.into_any());
 }
 
 /// Links to a comparison of the shown episode with the one that it was forked from: a trajectory in Review, or the

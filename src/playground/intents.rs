@@ -25,6 +25,7 @@ use super::policy_dialog::policy_dialog;
 use super::policy_settings;
 use super::python;
 use super::remote_environments;
+use super::rival;
 use super::run_controls::watch_for_slow_steps;
 use super::run_loop;
 use super::saving;
@@ -202,6 +203,7 @@ fn rest() -> Loaded<Rest> {
     later::install();
     outside::costs::install();
     forks::install();
+    rival::install();
     next_task::install();
     hidden_members::install();
     let registry = volary_envs::registry_with_tau_bench();

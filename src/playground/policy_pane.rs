@@ -8,6 +8,7 @@ use super::intents::Intent;
 use super::model;
 use super::page::once_whole;
 use super::policy_settings::POLICY_FORM;
+use super::rival::PLAY_AGAINST;
 use super::setup;
 use super::state::use_playground;
 use super::terms::terms;
@@ -92,6 +93,7 @@ pub(super) fn PolicyPane() -> impl IntoView {
             <button type="submit" hidden>
                 {"Run"}
             </button>
+            {once_whole(playground, &PLAY_AGAINST)}
             {once_whole(playground, &ROLE_COSTS)}
         </form>
     }

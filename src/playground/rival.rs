@@ -20,16 +20,23 @@ use super::setup;
 use super::state::{Playground, use_playground};
 use super::url_sync;
 use crate::browser::{self, location, timers};
-use crate::later::Act;
+use crate::later::{Act, LaterView};
 use crate::models::connections;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
+
+/// Slot for [`PlayAgainst`]. It is empty until the lazily loaded code is installed; nobody has played before that.
+pub(super) static PLAY_AGAINST: LaterView = LaterView::new();
+
+pub(super) fn install() {
+    PLAY_AGAINST.set(|| view! { <PlayAgainst/> }.into_any());
+}
 
 /// How often the run is looked at until its first step.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// Offers the match while an episode is shown that a person played here.
 #[component]
-pub(super) fn PlayAgainst() -> impl IntoView {
+fn PlayAgainst() -> impl IntoView {
     let playground = use_playground();
     let can_play = Memo::new(move |_| {
         let is_person = playground.policy.kind.get() == PolicyKind::Manual;
@@ -42,14 +49,16 @@ pub(super) fn PlayAgainst() -> impl IntoView {
     });
     view! {
         <Show when=move || can_play.get()>
-            <button
-                type="button"
-                class="quiet"
-                title="It plays the same task with the same seed, next to yours"
-                on:click=move |_| challenge(playground)
-            >
-                {"Play against a model"}
-            </button>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="quiet small"
+                    title="It plays the same task with the same seed, next to yours"
+                    on:click=move |_| challenge(playground)
+                >
+                    {"Play against a model"}
+                </button>
+            </div>
         </Show>
     }
 }
