@@ -19,7 +19,7 @@ use crate::projection::library::heading;
 use crate::projection::text::{count_text, plural};
 
 /// The number of rows shown at first: rendering thousands of cells takes longer than the grouping.
-const FIRST_ROWS: usize = 100;
+const FIRST_ROWS: usize = 40;
 /// The maximum number of rows shown.
 const MOST_ROWS: usize = 500;
 /// The maximum number of columns shown.
