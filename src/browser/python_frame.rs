@@ -25,6 +25,10 @@ const NO_RUNTIME: &str = "this page comes without it, as the page inside of the 
                           Start the command with --page and the folder of a whole page, which `cargo xtask build` writes \
                           to dist/, or use a page that is hosted as a whole.";
 
+/// Why there is no Python without a connection: service workers are not asked for the document of a sandboxed frame.
+const OFFLINE: &str = "this device is offline, and browsers do not store Python's sandbox for use without a connection. \
+                       Connect, and try again. Everything else works.";
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameEvent {
     /// A chunk of the files was fetched.
@@ -91,9 +95,12 @@ impl PythonFrame {
         let started = Rc::clone(&state);
         super::spawn(async move {
             if let Err(error) = start(&started, memory, &handle).await {
+                let reason = match super::network::is_online() {
+                    true => super::worker_client::text_of(&error),
+                    false => OFFLINE.to_owned(),
+                };
                 handle(FrameEvent::Failed(format!(
-                    "Python could not be loaded: {}",
-                    super::worker_client::text_of(&error)
+                    "Python could not be loaded: {reason}"
                 )));
             }
         });

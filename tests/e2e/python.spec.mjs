@@ -51,6 +51,18 @@ test("a page without the runtime says so, and what to do", () => {
   });
 });
 
+test("without a connection Python says that it needs one", () => {
+  const init = (context) => context.route("**/python/kit.json", (route) => route.abort("internetdisconnected"));
+  const allowedErrors = [/ERR_INTERNET_DISCONNECTED/];
+  return visit({ hash: "#/environments", allowedErrors, init }, async (page) => {
+    // The other parts of the page come from its store then, which has a journey of its own.
+    await page.evaluate(() => Object.defineProperty(navigator, "onLine", { get: () => false }));
+    await fromTemplate(page, "Counter");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await page.getByText("browsers do not store Python's sandbox").first().waitFor();
+  });
+});
+
 test("each template runs", () =>
   visit({ hash: "#/environments" }, async (page) => {
     for (const name of ["Story", "Counter", "Thermostat", "Capitals", "Help desk"]) {
