@@ -5,6 +5,7 @@
 use std::sync::Once;
 
 use proptest::prelude::*;
+use volary_core::json::Json;
 use volary_parquet::{ParquetError, Rows, is_parquet, read_rows};
 
 const LIMIT: usize = 1 << 20;
@@ -94,6 +95,15 @@ proptest! {
             let place = place.index(bytes.len());
             bytes[place] = byte;
         }
-        let _ = read_rows(bytes, LIMIT);
+        match read_rows(bytes, LIMIT) {
+            Ok(rows) => {
+                prop_assert_eq!(rows.lines.lines().count(), rows.count);
+                prop_assert!(rows.lines.len() < LIMIT);
+                for line in rows.lines.lines() {
+                    prop_assert!(matches!(Json::parse(line), Ok(Json::Object(_))), "{}", line);
+                }
+            }
+            Err(error) => prop_assert!(error.to_string().starts_with("This Parquet file")),
+        }
     }
 }
