@@ -1,10 +1,9 @@
 //! What frames declare about their sizes.
 
-/// The size that a frame declares for its content: never known here, so that the caller uses the size of its own
-/// header, or its own estimate.
+/// The content size that a frame declares. Always `None`, so the caller uses the size from its page header.
 ///
 /// # Errors
-/// Never; the signature is that of the crate which this one stands in for.
+/// Never. The return type is that of the original crate.
 pub fn get_frame_content_size(_frame: &[u8]) -> Result<Option<u64>, std::io::Error> {
     Ok(None)
 }

@@ -5,14 +5,14 @@ use std::ops::Range;
 use super::TokenRecord;
 use super::vocabulary::Vocabulary;
 
-/// A piece of the tokens.
+/// A run of tokens that are all trained, or all untrained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrainedPiece {
     /// Trained tokens and their text.
     Text {
-        /// The tokens.
+        /// The indices of the tokens.
         range: Range<usize>,
-        /// What they spell; bytes that are no characters are replaced.
+        /// Their decoded text; invalid UTF-8 becomes replacement characters.
         text: String,
     },
     /// Tokens that are not trained.

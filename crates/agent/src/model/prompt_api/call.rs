@@ -182,7 +182,7 @@ fn text_of(parts: &[Part]) -> String {
 fn instructions(choices: &Choices<'_>) -> String {
     let mut text = "You act by calling tools. Answer with one JSON object and nothing else.\n\
                     To call a tool: {\"tool\": its name, \"arguments\": {its arguments}}. \
-                    Call one tool at a time; you are told its result before the next."
+                    Call one tool at a time. You receive its result before you call the next one."
         .to_owned();
     if choices.may_speak {
         text.push_str("\nTo say something without a call: {\"text\": what you say}.");

@@ -32,7 +32,7 @@ pub const PLACE: &str = "browser:LanguageModel";
 /// The name of the model in records: the API does not tell which one answers.
 pub const MODEL: &str = "built-in";
 
-/// The codec.
+/// Encodes requests as calls of `LanguageModel`, and decodes the answers. It has no server.
 pub struct PromptApi;
 
 impl Provider for PromptApi {
