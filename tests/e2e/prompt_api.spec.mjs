@@ -26,7 +26,7 @@ test("a downloaded model plays, stops, and evaluates one session at a time", () 
     const control = (change = {}) => page.evaluate((change) => Object.assign(promptApi, change), change);
     // The settings: what is missing, and the download.
     const { settings, says } = await chosen(page);
-    await says("Chrome wants 22 GB free");
+    await says("Chrome needs 22 GB free");
     await control({ availability: "downloadable" });
     await settings.button("Check again").click();
     await says("The model is not on this device yet.");

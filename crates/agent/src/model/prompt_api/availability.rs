@@ -68,7 +68,7 @@ impl Availability {
                  this computer, also without a key."
             }
             Availability::Unavailable => {
-                "Usually the disk is too full: Chrome wants 22 GB free where its profile is. It also needs \
+                "Usually the disk is too full: Chrome needs 22 GB free where its profile is. It also needs \
                  a graphics card with more than 4 GB, or 16 GB of memory and 4 processor cores. \
                  chrome://on-device-internals says which is missing. Ollama and LM Studio run smaller \
                  models on this computer, also without a key."
