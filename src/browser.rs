@@ -37,6 +37,7 @@ pub mod network;
 pub mod offline;
 pub mod parent_window;
 pub mod printer;
+mod python_files;
 pub mod python_frame;
 pub mod python_port;
 pub mod storage;

@@ -5,6 +5,8 @@
 //   the version that is served. What is stored is used only without a connection, and for files whose names tell their
 //   contents.
 // - A version is stored whole or not at all. An older one is deleted once no tab uses it.
+// - The document of the Python sandbox comes from the store of src/browser/python_files.rs, always with a header that makes
+//   its origin opaque. Browsers ask for it here only without the frame's attribute `sandbox`, which has the same effect.
 // - In development BUILD is null: the worker deletes what an earlier build stored, and removes itself.
 
 // `cargo xtask build` writes {version, page, files: {path: digest}} here.
@@ -14,6 +16,10 @@ const BUILD = null;
 const PREFIX = `volary ${registration.scope} `;
 const CACHE = `${PREFIX}${BUILD?.version}`;
 const INDEX = "index.html";
+
+/** The store of the Python runtime, and the document of its sandbox. */
+const PYTHON = `volary-python ${registration.scope}`;
+const SANDBOX = /^python\/[^/]+\/python\.html$/;
 
 const addressOf = (path) => new URL(path, registration.scope).href;
 
@@ -77,6 +83,13 @@ async function known(request, path) {
   return (await stored(path)) ?? fetch(request);
 }
 
+/** The document of the Python sandbox. */
+async function sandboxed(request) {
+  const found = (await (await caches.open(PYTHON)).match(request.url)) ?? (await fetch(request.url));
+  const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": "sandbox allow-scripts" };
+  return new Response(await found.text(), { status: found.status, headers });
+}
+
 addEventListener("install", (event) => {
   event.waitUntil(BUILD ? store() : skipWaiting());
 });
@@ -88,6 +101,7 @@ addEventListener("activate", (event) => {
 addEventListener("fetch", (event) => {
   const { request } = event;
   const path = BUILD && request.method === "GET" && pathOf(request.url);
+  if (path && SANDBOX.test(path) && request.mode === "navigate") event.respondWith(sandboxed(request));
   if (!path || !Object.hasOwn(BUILD.files, path)) return;
   // The hash is in the name of the file or of its folder.
   const isHashed = /-[0-9a-f]{16}[./]/.test(path);

@@ -134,4 +134,5 @@ onmessage = (event) => {
   };
   begin(event.data).catch((error) => port.postMessage({failed: String(error)}));
 };
-parent.postMessage('ready', '*');
+// An opaque origin is called "null". In a document with the page's origin no code may run.
+if (self.origin === 'null') parent.postMessage('ready', '*');

@@ -1,33 +1,18 @@
-//! The sandboxed frame in which Python runs (`public/python/`): its files, its port, and its events.
+//! The sandboxed frame in which Python runs (`public/python/`): its port and its events.
 //!
-//! Invariants: the frame has an opaque origin and a policy that names no address, so the page fetches the files and
-//! transfers them as bytes. Messages of the frame are untrusted, like the responses of an unknown server.
+//! Invariants: the frame has an opaque origin and a policy that names no address, so the page fetches the files
+//! ([`python_files`]) and transfers them as bytes. Messages of the frame are untrusted, like the responses of an unknown
+//! server.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, Object};
-use serde::Deserialize;
+use js_sys::Object;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{
-    HtmlElement, HtmlIFrameElement, MessageChannel, MessageEvent, MessagePort, RequestCache,
-    RequestInit, Response,
-};
+use web_sys::{HtmlElement, HtmlIFrameElement, MessageChannel, MessageEvent, MessagePort};
 
+use super::python_files::{self, PythonFiles, SandboxDocument};
 use super::python_port::{Answer, answer, get, number, set};
-
-/// Where the build puts the files, relative to the page.
-const FOLDER: &str = "python";
-
-/// Why there is no Python on a page without its files, and what to do.
-const NO_RUNTIME: &str = "this page comes without it, as the page inside of the command volary does, to keep that small. \
-                          Start the command with --page and the folder of a whole page, which `cargo xtask build` writes \
-                          to dist/, or use a page that is hosted as a whole.";
-
-/// Why there is no Python without a connection: service workers are not asked for the document of a sandboxed frame.
-const OFFLINE: &str = "this device is offline, and browsers do not store Python's sandbox for use without a connection. \
-                       Connect, and try again. Everything else works.";
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameEvent {
@@ -46,26 +31,6 @@ pub enum FrameEvent {
     Answer(u32, Answer),
     /// Python could not be started, or crashed.
     Failed(String),
-}
-
-/// The manifest of `dist/python/`, as the build writes it.
-#[derive(Deserialize)]
-struct Kit {
-    folder: String,
-    bytes: f64,
-    files: Files,
-    wheels: Vec<String>,
-}
-
-/// File names by purpose.
-#[derive(Deserialize)]
-struct Files {
-    boot: String,
-    host: String,
-    core: String,
-    asm: String,
-    wasm: String,
-    stdlib: String,
 }
 
 type Handler = Rc<dyn Fn(FrameEvent)>;
@@ -95,10 +60,7 @@ impl PythonFrame {
         let started = Rc::clone(&state);
         super::spawn(async move {
             if let Err(error) = start(&started, memory, &handle).await {
-                let reason = match super::network::is_online() {
-                    true => super::worker_client::text_of(&error),
-                    false => OFFLINE.to_owned(),
-                };
+                let reason = super::worker_client::text_of(&error);
                 handle(FrameEvent::Failed(format!(
                     "Python could not be loaded: {reason}"
                 )));
@@ -154,74 +116,34 @@ impl Drop for PythonFrame {
 }
 
 async fn start(state: &Rc<RefCell<State>>, memory: u32, handle: &Handler) -> Result<(), JsValue> {
-    let kit = requested(&format!("{FOLDER}/kit.json"), RequestCache::NoCache).await?;
-    if kit.status() == 404 {
-        return Err(NO_RUNTIME.into());
-    }
-    let kit = text(kit).await?;
-    let kit: Kit = serde_json::from_str(&kit).map_err(|error| error.to_string())?;
-    let message = Object::new();
-    set(&message, "memory", &memory.into());
-    let mut fetched = 0.0;
-    let mut count = |length: f64| {
-        fetched += length;
-        handle(FrameEvent::Fetched {
-            bytes: fetched,
-            total: kit.bytes,
-        });
-    };
-    let files = &kit.files;
-    for (role, name) in [
-        ("boot", &files.boot),
-        ("host", &files.host),
-        ("core", &files.core),
-        ("asm", &files.asm),
-    ] {
-        let text = text(file(&kit, name).await?).await?;
-        count(f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX)));
-        set(&message, role, &text.into());
-    }
-    let transferred = Array::new();
-    for (role, name) in [("stdlib", &files.stdlib), ("wasm", &files.wasm)] {
-        let buffer = bytes(file(&kit, name).await?).await?;
-        count(f64::from(buffer.byte_length()));
-        set(&message, role, &buffer);
-        transferred.push(&buffer);
-    }
-    let wheels = Array::new();
-    for name in &kit.wheels {
-        let buffer = bytes(file(&kit, name).await?).await?;
-        count(f64::from(buffer.byte_length()));
-        wheels.push(&buffer);
-    }
-    set(&message, "wheels", &wheels);
+    let files =
+        python_files::load(|bytes, total| handle(FrameEvent::Fetched { bytes, total })).await?;
     if state.borrow().is_dropped {
         return Ok(());
     }
-    open(state, &kit, message, transferred, handle)
+    set(&files.message, "memory", &memory.into());
+    open(state, files, handle)
 }
 
 /// Adds the frame to the page. It receives its files once its relay reports that it is ready.
-fn open(
-    state: &Rc<RefCell<State>>,
-    kit: &Kit,
-    files: Object,
-    transferred: Array,
-    handle: &Handler,
-) -> Result<(), JsValue> {
+fn open(state: &Rc<RefCell<State>>, files: PythonFiles, handle: &Handler) -> Result<(), JsValue> {
     let window = web_sys::window().ok_or("no window")?;
     let document = window.document().ok_or("no document")?;
     let frame: HtmlIFrameElement = document.create_element("iframe")?.unchecked_into();
-    // Never `allow-same-origin`: the frame would share the page's storage and keys.
-    frame.set_attribute("sandbox", "allow-scripts")?;
+    match &files.document {
+        SandboxDocument::Network(path) => {
+            // Never `allow-same-origin`: the frame would share the page's storage and keys.
+            frame.set_attribute("sandbox", "allow-scripts")?;
+            frame.set_src(path);
+        }
+        SandboxDocument::Store(path) => frame.set_src(path),
+    }
     frame.set_attribute("title", "Python")?;
     frame.set_attribute("aria-hidden", "true")?;
     frame.set_attribute("tabindex", "-1")?;
     frame
         .unchecked_ref::<HtmlElement>()
         .set_attribute("hidden", "")?;
-    frame.set_src(&format!("{FOLDER}/{}/python.html", kit.folder));
-
     let channel = MessageChannel::new()?;
     let handle = Rc::clone(handle);
     let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
@@ -233,6 +155,11 @@ fn open(
     port.set_onmessage(Some(listener.as_ref().unchecked_ref()));
 
     let given = channel.port2();
+    let PythonFiles {
+        message,
+        transferred,
+        ..
+    } = files;
     transferred.push(&given);
     let inner = frame.clone();
     let greeting = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
@@ -241,10 +168,12 @@ fn open(
             (Some(window), Some(source)) => js_sys::Object::is(window.as_ref(), source.as_ref()),
             _ => false,
         };
+        // A document that is not sandboxed, for whatever reason, would share the page's origin: it gets nothing to run.
+        let is_opaque = event.origin() == "null";
         // The relay accepts only the first message with a port, and the port can be transferred only once.
-        if let Some(window) = window.filter(|_| is_ours && event.data() == "ready") {
+        if let Some(window) = window.filter(|_| is_ours && is_opaque && event.data() == "ready") {
             // The frame's origin is opaque, so no other target can be named.
-            let _ = window.post_message_with_transfer(&files, "*", &transferred);
+            let _ = window.post_message_with_transfer(&message, "*", &transferred);
         }
     });
     window.add_event_listener_with_callback("message", greeting.as_ref().unchecked_ref())?;
@@ -275,36 +204,4 @@ fn read(data: &JsValue) -> Option<FrameEvent> {
         return Some(FrameEvent::Failed(reason));
     }
     text("stage").map(FrameEvent::Stage)
-}
-
-async fn file(kit: &Kit, name: &str) -> Result<Response, JsValue> {
-    // The folder is named after its content, so a cached file never becomes stale.
-    let path = format!("{FOLDER}/{}/{name}", kit.folder);
-    fetch(&path, RequestCache::ForceCache).await
-}
-
-/// The response, whatever its status.
-async fn requested(path: &str, cache: RequestCache) -> Result<Response, JsValue> {
-    let window = web_sys::window().ok_or("no window")?;
-    let options = RequestInit::new();
-    options.set_cache(cache);
-    let response = JsFuture::from(window.fetch_with_str_and_init(path, &options)).await?;
-    response.dyn_into()
-}
-
-async fn fetch(path: &str, cache: RequestCache) -> Result<Response, JsValue> {
-    let response = requested(path, cache).await?;
-    match response.ok() {
-        true => Ok(response),
-        false => Err(format!("{path} answered {}.", response.status()).into()),
-    }
-}
-
-async fn text(response: Response) -> Result<String, JsValue> {
-    let text = JsFuture::from(response.text()?).await?;
-    text.as_string().ok_or_else(|| "no text".into())
-}
-
-async fn bytes(response: Response) -> Result<js_sys::ArrayBuffer, JsValue> {
-    JsFuture::from(response.array_buffer()?).await?.dyn_into()
 }

@@ -34,6 +34,26 @@ test("after one visit the page works without a connection", () =>
     await page.context().setOffline(false);
   }));
 
+test("Python that was used once starts without a connection", () =>
+  visit({ hash: "#/environments", offline: true, allowedErrors: [FAILED] }, async (page) => {
+    test.slow();
+    const check = async () => {
+      await page.getByRole("textbox", { name: "Code" }).waitFor();
+      await page.getByRole("button", { name: "Save and check" }).click();
+      // Python takes long to start on a busy machine.
+      const result = page.getByRole("status", { name: "Result" });
+      await result.getByText("is ready to be played").waitFor({ timeout: 60_000 });
+    };
+    await page.getByRole("button", { name: "New environment" }).click();
+    await page.getByRole("button", { name: "Use template Counter" }).click();
+    await check();
+    await stored(page);
+    await page.context().setOffline(true);
+    await page.reload();
+    await check();
+    await page.context().setOffline(false);
+  }));
+
 test("the version that is served counts while there is a connection", () =>
   visit({ offline: true, axe: false }, async (page) => {
     await new Playground(page).ready();

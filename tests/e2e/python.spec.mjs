@@ -51,7 +51,7 @@ test("a page without the runtime says so, and what to do", () => {
   });
 });
 
-test("without a connection Python says that it needs one", () => {
+test("without a connection, Python that was never loaded says that it needs one", () => {
   const init = (context) => context.route("**/python/kit.json", (route) => route.abort("internetdisconnected"));
   const allowedErrors = [/ERR_INTERNET_DISCONNECTED/];
   return visit({ hash: "#/environments", allowedErrors, init }, async (page) => {
@@ -59,7 +59,7 @@ test("without a connection Python says that it needs one", () => {
     await page.evaluate(() => Object.defineProperty(navigator, "onLine", { get: () => false }));
     await fromTemplate(page, "Counter");
     await page.getByRole("button", { name: "Save and check" }).click();
-    await page.getByText("browsers do not store Python's sandbox").first().waitFor();
+    await page.getByText("Python was not loaded by this browser before").first().waitFor();
   });
 });
 

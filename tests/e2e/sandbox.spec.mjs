@@ -87,11 +87,33 @@ async function chromium() {
     find: (xpath) => page.locator(`xpath=${xpath}`).first().waitFor(),
     click: (xpath) => page.locator(`xpath=${xpath}`).click(),
     text: () => page.evaluate(() => document.body.innerText),
+    stored: () => page.evaluate(async () => void (await navigator.serviceWorker.ready)),
+    disconnect: (addresses) => context.route(addresses, (route) => route.abort("internetdisconnected")),
+    sandbox: () => page.locator("iframe[title=Python]").getAttribute("sandbox"),
     close: () => context.close(),
   };
 }
 
 test("Python reaches nothing in Chromium, where every probe leaks without the sandbox", () => closedIn(chromium));
+
+test("Python reaches nothing in the sandbox that is stored for use without a connection", async () => {
+  const server = await listener();
+  const browser = await chromium();
+  try {
+    const hash = await linkToProbes(server.origin);
+    assert.equal(await reached(browser, hash), "[]");
+    await browser.stored();
+    // The page finds no connection to its own host, and the probes have one to the listener.
+    await browser.disconnect("**/python/kit.json");
+    await browser.open("about:blank");
+    assert.equal(await reached(browser, hash), "[]");
+    assert.equal(await browser.sandbox(), null, "the service worker has made the origin opaque, not the attribute");
+    assert.deepEqual([...server.heard], []);
+  } finally {
+    await browser.close();
+    server.close();
+  }
+});
 
 test("Python reaches nothing in Firefox, where every probe leaks without the sandbox", async () => {
   test.skip(!VOLARY_FIREFOX, "Firefox is not installed");
