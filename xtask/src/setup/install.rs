@@ -199,10 +199,13 @@ fn install_crate(project: &Project, name: &str, version: &str) -> Result<()> {
         }
     }
     let workshop = root.join("build").join(name);
+    // The page is compiled at the same time. It takes longer, so it gets most of the machine.
+    let jobs = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
     let mut cargo = project.cargo("install");
     cargo
         .args([name, "--version", version, "--bin", name])
-        .args(["--debug", "--no-default-features", "--force", "--root"])
+        .args(["--debug", "--no-default-features", "--force"])
+        .args(["--jobs", &jobs.to_string(), "--root"])
         .arg(&root)
         .arg("--target-dir")
         .arg(&workshop)
