@@ -110,7 +110,7 @@ struct Module {
 impl Module {
     /// The module of a file under `src/`. The crate's root has an empty path.
     fn of(file: &str) -> Module {
-        let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
+        let path = file.trim_end_matches(".rs");
         let names = path
             .split('/')
             .filter(|name| !["lib", "main"].contains(name));
@@ -203,7 +203,7 @@ fn arrows_outward_are_found_however_they_are_written() {
             ["src/components/rows, line 1: components must not use review"]
         );
     }
-    let found = breaches("components/mod.rs", "//! Rows.\nuse super::review::page;");
+    let found = breaches("components.rs", "//! Rows.\nuse super::review::page;");
     assert_eq!(
         found,
         ["src/components, line 2: components must not use review"]

@@ -1,5 +1,5 @@
-//! Rules for source files that no compiler checks: a module head, browser effects in one module, and
-//! no selectors that make every change of the page expensive.
+//! Rules for source files that no compiler checks: a module head, one module style (`foo.rs` and `foo/`), browser
+//! effects in one module, and no selectors that make every change of the page expensive.
 
 use anyhow::Result;
 
@@ -46,6 +46,12 @@ fn judge(name: &str, text: &str) -> Vec<String> {
             "{name}: does not open with what it is for (`{head}…`)"
         ));
     }
+    if let Some(module) = name
+        .strip_suffix("/mod.rs")
+        .filter(|_| !name.contains("/tests/"))
+    {
+        complaints.push(format!("{name}: modules with submodules are `{module}.rs`"));
+    }
     if is_style {
         for (number, line) in text.lines().enumerate() {
             for selector in AFTER_ANYTHING.iter().filter(|part| line.contains(*part)) {
@@ -80,6 +86,8 @@ fn is_in_browser_module(name: &str) -> bool {
 fn each_rule_is_heard() {
     assert!(judge("src/a.rs", "//! Fine.\nuse std::fmt;\n").is_empty());
     assert_eq!(judge("crates/core/src/a.rs", "use std::fmt;\n").len(), 1);
+    assert_eq!(judge("src/a/mod.rs", "//! Fine.\n").len(), 1);
+    assert!(judge("crates/core/tests/values/mod.rs", "//! Fine.\n").is_empty());
     let door = "//! Out.\nuse web_sys::Window; // web_sys\n";
     assert_eq!(
         judge("src/app.rs", door),
