@@ -1,16 +1,20 @@
 //! Training runs: curves over steps, the groups of a step, the samples of a group. The address names the place.
 //!
 //! - [`head`]: where the reader is, the choice of run and reward. [`run_view`] with its curves in [`card`];
-//!   [`step_view`]; [`group_view`]; [`trail`]: the way back from an episode.
+//!   [`step_view`] with [`group_tiles`], [`distribution`] and [`timeline`]; [`group_view`]; [`trail`]: the way back from
+//!   an episode.
 //!
 //! The rows of the library are on the page, so runs are computed here, in time slices, and follow every change of the
 //! rows.
 
 mod card;
+mod distribution;
+mod group_tiles;
 mod group_view;
 mod head;
 mod run_view;
 mod step_view;
+mod timeline;
 pub mod trail;
 
 use std::sync::Arc;
