@@ -118,7 +118,9 @@ fn settings() -> Loaded<Drawn> {
     Ok(crate::settings::page::page)
 }
 
-#[wasm_split(environments, wasm_split_path = leptos::wasm_split, fallible)]
+/// In the part of the settings: the build writes a file for each set of parts that share code, so a part for each small
+/// page would cost dozens of requests.
+#[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn environments() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/settings.css"));
     appearance::adopt(include_str!("../style/environments.css"));

@@ -4,7 +4,7 @@
 //! function returns a future that first loads the part, once:
 //!
 //! ```ignore
-//! #[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
+//! #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 //! fn load_settings() -> Loaded<Page> {
 //!     Ok(settings_view::settings_view)
 //! }

@@ -6,7 +6,7 @@
 //!   it.
 //! - [`requests`]: the recorded requests and responses of each step.
 //!
-//! This is a lazily loaded part of its own, loaded when a model is first used. It is reached only through the few
+//! It is loaded when a model is first used, in one part with the page's settings, and reached only through the few
 //! functions here.
 
 mod keeping;
@@ -44,22 +44,22 @@ pub async fn seated(playground: Playground) -> Loaded<Option<Box<dyn Player>>> {
     load_player(playground).await
 }
 
-#[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn load_settings() -> Loaded<Page> {
     Ok(settings_view::settings_view)
 }
 
-#[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn load_turn() -> Loaded<Page> {
     Ok(turn::turn_pane)
 }
 
-#[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn load_requests() -> Loaded<Page> {
     Ok(requests::requests_dialog)
 }
 
-#[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn load_player(playground: Playground) -> Loaded<Option<Box<dyn Player>>> {
     Ok(player::seated(playground))
 }
