@@ -7,6 +7,7 @@
 pub mod alert_box;
 pub mod copy_button;
 pub mod dialog;
+pub mod disclosure;
 pub mod episode_status;
 pub mod field;
 mod folds;
@@ -43,6 +44,7 @@ pub mod turn;
 pub use alert_box::AlertBox;
 pub use copy_button::CopyButton;
 pub use dialog::Dialog;
+pub use disclosure::DisclosureButton;
 pub use episode_status::EpisodeStatus;
 pub use form::SchemaForm;
 pub use frame_tree::FrameTree;

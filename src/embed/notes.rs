@@ -6,6 +6,7 @@ use volary_app::embed::notes::{Note, Notes};
 use volary_core::json::Text;
 
 use crate::browser;
+use crate::components::DisclosureButton;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
 
@@ -31,14 +32,7 @@ pub fn NotesFold(
     };
     view! {
         <div class="lesson-state">
-            <button
-                type="button"
-                class="quiet small"
-                aria-expanded=move || is_open.get().to_string()
-                on:click=move |_| is_open.update(|is_open| *is_open = !*is_open)
-            >
-                {name}
-            </button>
+            <DisclosureButton is_open name=Signal::derive(name)/>
             <Show when=move || is_open.get()>
                 <div class="embed-notes">
                     <ul class="notes" aria-label="Notes">

@@ -11,6 +11,7 @@ use super::player::{Player, Workbench};
 use super::player_view::PlayView;
 use super::reader::Reader;
 use crate::browser::location;
+use crate::components::DisclosureButton;
 use crate::components::prose::PROSE;
 use crate::components::text::inert;
 
@@ -135,14 +136,7 @@ fn hint(text: String) -> AnyView {
     let is_open = RwSignal::new(false);
     view! {
         <div class="lesson-hint">
-            <button
-                type="button"
-                class="quiet small"
-                aria-expanded=move || is_open.get().to_string()
-                on:click=move |_| is_open.update(|is_open| *is_open = !*is_open)
-            >
-                {"Hint"}
-            </button>
+            <DisclosureButton is_open name="Hint"/>
             // On paper every hint is shown.
             <div class="lesson-hint-text" class:closed=move || !is_open.get()>
                 {prose(&text)}

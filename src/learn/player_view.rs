@@ -14,7 +14,7 @@ use volary_trajectory::Recipe;
 use super::player::Player;
 use crate::browser::{self, timers};
 use crate::components::text::inert;
-use crate::components::{EpisodeStatus, SchemaForm, Transcript};
+use crate::components::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
 use crate::playground::frame_pane::{FrameAndTree, Shown};
 use crate::playground::hidden_members::marked;
 use crate::playground::setup;
@@ -217,14 +217,7 @@ pub(crate) fn StateFold(player: Player) -> impl IntoView {
     };
     view! {
         <div class="lesson-state">
-            <button
-                type="button"
-                class="quiet small"
-                aria-expanded=move || is_open.get().to_string()
-                on:click=move |_| is_open.update(|is_open| *is_open = !*is_open)
-            >
-                {"State of the environment"}
-            </button>
+            <DisclosureButton is_open name="State of the environment"/>
             <Show when=move || is_open.get()>
                 <div class="lesson-frame">
                     <FrameAndTree playground shown hidden place="lesson-frame"/>
