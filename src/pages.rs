@@ -69,6 +69,7 @@ fn review() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/result.css"));
     appearance::adopt(include_str!("../style/mapping.css"));
     appearance::adopt(include_str!("../style/lanes.css"));
+    appearance::adopt(include_str!("../style/plot.css"));
     appearance::adopt(include_str!("../style/chart.css"));
     appearance::adopt(include_str!("../style/training.css"));
     appearance::adopt(include_str!("../style/present.css"));

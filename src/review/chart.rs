@@ -148,7 +148,7 @@ impl Shown {
             ChartKind::Points { x, y, .. } => {
                 let below = ticks(x, &self.columns[0]);
                 let below = below.into_iter().map(|tick| view! { <span>{tick}</span> });
-                let below = view! { <div class="chart-x">{below.collect_view()}</div> };
+                let below = view! { <div class="plot-x">{below.collect_view()}</div> };
                 self.frame(y, 1, &[], below.into_any())
             }
             ChartKind::Strips {
@@ -158,7 +158,7 @@ impl Shown {
                 ..
             } => {
                 let below = strips.iter().map(strip_label);
-                let below = view! { <div class="chart-x chart-names">{below.collect_view()}</div> };
+                let below = view! { <div class="plot-x chart-names">{below.collect_view()}</div> };
                 self.frame(y, usize::from(!is_swapped), strips, below.into_any())
             }
         };
@@ -238,11 +238,11 @@ impl Shown {
         );
         view! {
             <div class="chart-frame">
-                <div class="chart-y" aria-hidden="true">
+                <div class="plot-y" aria-hidden="true">
                     {left.collect_view()}
                 </div>
                 <div
-                    class="chart-area"
+                    class="chart-area plot"
                     role="slider"
                     tabindex="0"
                     aria-label=name

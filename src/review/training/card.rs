@@ -189,12 +189,12 @@ impl Plot {
         let (first_step, last_step) = frame.steps;
         view! {
             <div class="run-frame">
-                <div class="run-y" aria-hidden="true">
+                <div class="plot-y" aria-hidden="true">
                     <span>{figure_text(high, is_share)}</span>
                     <span>{figure_text(low, is_share)}</span>
                 </div>
                 <div
-                    class="run-plot"
+                    class="run-plot plot"
                     role="slider"
                     tabindex="0"
                     aria-label=name
@@ -229,7 +229,7 @@ impl Plot {
                     </svg>
                 </div>
                 <span></span>
-                <div class="run-x" aria-hidden="true">
+                <div class="plot-x" aria-hidden="true">
                     <span>{format!("step {first_step}")}</span>
                     <span>{last_step.to_string()}</span>
                 </div>

@@ -80,7 +80,7 @@ pub(super) fn card(
                     </strong>
                     <span class="faint run-change">{aside.join(" · ")}</span>
                 </header>
-                <div class="run-histogram" role="img" aria-label=about>
+                <div class="run-histogram plot" role="img" aria-label=about>
                     <svg
                         viewBox=format!("0 0 {SIDE} {SIDE}")
                         preserveAspectRatio="none"
@@ -91,7 +91,7 @@ pub(super) fn card(
                         <path class="run-mean" d=mean></path>
                     </svg>
                 </div>
-                <div class="run-x" aria-hidden="true">
+                <div class="plot-x" aria-hidden="true">
                     <span>{figure_text(range.0, is_share)}</span>
                     <span>{figure_text(range.1, is_share)}</span>
                 </div>
