@@ -34,7 +34,7 @@ pub mod state;
 mod tasks_view;
 
 use leptos::prelude::*;
-use volary_app::outside::Place;
+use volary_app::outside::PlayingPage;
 
 use crate::components::sharing_check::CheckedExportDialog;
 use crate::navigation::use_pages;
@@ -120,7 +120,7 @@ fn EvaluatePage() -> impl IntoView {
             {content}
             <DeleteDialog evaluations/>
             <CheckedExportDialog export=evaluations.export/>
-            <OutsideDialog place=Place::Evaluation/>
+            <OutsideDialog page=PlayingPage::Evaluation/>
         </div>
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_agent::model::limits::Spent;
 use volary_agent::model::{Answer, ModelRequest};
-use volary_app::outside::{Asked, Asker, Effect, Event, Outside, Place, Ticket};
+use volary_app::outside::{Asked, Asker, Effect, Event, Outside, PlayingPage, Ticket};
 use volary_connectivity::linked_file::LinkedFile;
 use volary_core::json::Text;
 use volary_core::message::{Message, Role};
@@ -67,10 +67,10 @@ pub struct Questions(Asker);
 
 impl Questions {
     /// Starts without questions.
-    pub fn of(place: Place) -> Self {
+    pub fn of(page: PlayingPage) -> Self {
         let id = LAST_ASKER.get() + 1;
         LAST_ASKER.set(id);
-        Questions(Asker { place, id })
+        Questions(Asker { page, id })
     }
 
     /// Answers a question: at once if that is allowed, otherwise after the user was asked.

@@ -8,7 +8,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// `#/` and `#/run/<environment>`.
-    Playground(Place),
+    Playground(PlaygroundPlace),
     /// `#/environments` and `#/environments/<file>`.
     Environments {
         /// The name of the Python file that is edited; `None` is the catalogue.
@@ -52,7 +52,7 @@ pub enum Route {
 ///
 /// `episode`, `stored` and `task` are mutually exclusive; if a URL has several, the first of them wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct PlaygroundPlace {
     /// The name of the environment; `None` is the first one that has tasks.
     pub environment: Option<String>,
     /// An episode to replay, encoded by `volary_trajectory::share`.
@@ -107,8 +107,10 @@ impl Route {
         let (path, query) = text.split_once('?').unwrap_or((text, ""));
         let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         match segments.as_slice() {
-            [] | ["run"] => Route::Playground(Place::read(None, query)),
-            ["run", environment] => Route::Playground(Place::read(Some(environment), query)),
+            [] | ["run"] => Route::Playground(PlaygroundPlace::read(None, query)),
+            ["run", environment] => {
+                Route::Playground(PlaygroundPlace::read(Some(environment), query))
+            }
             ["environments"] => Route::Environments { file: None },
             ["environments", file] => Route::Environments {
                 file: Some(decode(file)),
@@ -311,11 +313,11 @@ impl TemplatePlace {
     }
 }
 
-impl Place {
-    fn read(environment: Option<&str>, query: &str) -> Place {
-        let mut place = Place {
+impl PlaygroundPlace {
+    fn read(environment: Option<&str>, query: &str) -> PlaygroundPlace {
+        let mut place = PlaygroundPlace {
             environment: environment.map(decode),
-            ..Place::default()
+            ..PlaygroundPlace::default()
         };
         for (key, value) in parameters(query) {
             match key {
@@ -342,8 +344,8 @@ impl Place {
     }
 
     /// Returns whether another place names the same episode, whatever its policy and selected step.
-    pub fn has_episode_of(&self, other: &Place) -> bool {
-        let episode = |place: &Place| Place {
+    pub fn has_episode_of(&self, other: &PlaygroundPlace) -> bool {
+        let episode = |place: &PlaygroundPlace| PlaygroundPlace {
             policy: None,
             step: None,
             ..place.clone()
@@ -567,11 +569,11 @@ mod tests {
     use super::*;
 
     fn check(hash: &str, environment: Option<&str>, episode: Option<&str>, step: Option<usize>) {
-        let expected = Route::Playground(Place {
+        let expected = Route::Playground(PlaygroundPlace {
             environment: environment.map(str::to_owned),
             episode: episode.map(str::to_owned),
             step,
-            ..Place::default()
+            ..PlaygroundPlace::default()
         });
         assert_eq!(Route::parse(hash), expected, "{hash}");
     }
@@ -596,24 +598,24 @@ mod tests {
     #[test]
     fn tasks_and_policies() {
         let hash = "#/run/calculator?task=easy-02&seed=7&policy=random&step=1";
-        let place = Place {
+        let place = PlaygroundPlace {
             environment: Some("calculator".to_owned()),
             task: Some("easy-02".to_owned()),
             seed: Some(7),
             policy: Some("random".to_owned()),
             step: Some(1),
-            ..Place::default()
+            ..PlaygroundPlace::default()
         };
         assert_eq!(place.to_hash(), hash);
         assert_eq!(Route::parse(hash), Route::Playground(place.clone()));
         assert!(!place.is_plain());
-        let elsewhere = Place {
+        let elsewhere = PlaygroundPlace {
             policy: None,
             step: None,
             ..place.clone()
         };
         assert!(elsewhere.has_episode_of(&place));
-        assert!(!Place::default().has_episode_of(&place));
+        assert!(!PlaygroundPlace::default().has_episode_of(&place));
         check("#/run/counter?seed=-1", Some("counter"), None, None);
     }
 
@@ -832,7 +834,7 @@ mod tests {
             policy in proptest::option::of("\\PC{0,9}"),
             step in proptest::option::of(0usize..100_000),
         ) {
-            let place = Place { environment, episode, stored, task, url, seed, policy, step };
+            let place = PlaygroundPlace { environment, episode, stored, task, url, seed, policy, step };
             let route = Route::Playground(place);
             prop_assert_eq!(Route::parse(&route.to_hash()), route);
         }

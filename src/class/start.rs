@@ -12,7 +12,7 @@ use volary_trajectory::share;
 use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer;
-use crate::route::{Place, Route};
+use crate::route::{PlaygroundPlace, Route};
 
 /// The task of the episode that the playground shows, without its steps.
 pub fn of_playground(playground: Playground) -> Result<AssignedTask, String> {
@@ -63,7 +63,7 @@ pub fn of_link(playground: Playground, link: &str) -> Result<AssignedTask, Strin
     }
 }
 
-fn named(place: &Place) -> Result<TaskStart, String> {
+fn named(place: &PlaygroundPlace) -> Result<TaskStart, String> {
     let environment = place.environment.clone().filter(|_| {
         // A stored episode and a file with code exist elsewhere.
         place.stored.is_none() && place.url.is_none()

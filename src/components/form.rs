@@ -18,7 +18,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::later::{self, Later};
-use crate::projection::form::{Draft, Field, Form, Kind, Place, Shape};
+use crate::projection::form::{Draft, Field, FieldPath, Form, Kind, Shape};
 
 static RAW: Later<fn(Editor) -> AnyView> = Later::new();
 
@@ -36,12 +36,12 @@ struct Editor {
 
 impl Editor {
     /// The id of the control at a path.
-    fn id(self, place: &Place) -> String {
+    fn id(self, place: &FieldPath) -> String {
         self.prefix.with_value(|prefix| place.id(prefix))
     }
 
     /// The shape of the draft at a path.
-    fn shape(self, place: &Place) -> Memo<Shape> {
+    fn shape(self, place: &FieldPath) -> Memo<Shape> {
         let place = place.clone();
         Memo::new(move |_| {
             let shape = self.form.with(|form| form.draft(&place).map(Draft::shape));
@@ -51,7 +51,7 @@ impl Editor {
     }
 
     /// Edits the draft at a path.
-    fn edit(self, place: &Place, change: impl FnOnce(&mut Draft)) {
+    fn edit(self, place: &FieldPath, change: impl FnOnce(&mut Draft)) {
         self.form.update(|form| {
             if let Some(draft) = form.draft_mut(place) {
                 change(draft);
@@ -60,7 +60,7 @@ impl Editor {
     }
 
     /// Replaces the draft at a path.
-    fn put(self, place: &Place, new: Draft) {
+    fn put(self, place: &FieldPath, new: Draft) {
         self.edit(place, |draft| *draft = new);
     }
 }
@@ -105,19 +105,19 @@ pub fn SchemaForm(
                 view! { <p class="faint">"Nothing to fill in."</p> }.into_any()
             }
             Kind::Group(fields) => {
-                let whole = Place::default();
+                let whole = FieldPath::default();
                 let fields = (0..).zip(fields);
                 fields
                     .map(|(step, field)| field::field_view(editor, field, whole.then(step)))
                     .collect_view()
                     .into_any()
             }
-            _ => field::field_view(editor, &root, Place::default()),
+            _ => field::field_view(editor, &root, FieldPath::default()),
         }
     };
     let whole_error = move || {
         let own = !is_raw.get() && matches!(root.get().0.kind, Kind::Group(_));
-        let error = form.with(|form| form.error_at(&Place::default()));
+        let error = form.with(|form| form.error_at(&FieldPath::default()));
         let error = error.filter(|_| own);
         error.map(|error| view! { <p class="error">{error}</p> })
     };

@@ -74,7 +74,7 @@ pub fn Transcript(
     #[prop(optional)]
     tail: Option<AnyView>,
 ) -> impl IntoView {
-    let place = Place::new();
+    let place = ScrollState::new();
     let reader = Reader::new(episode, selected, on_rewind, on_inspect, place, reading);
     if let Some(reading) = reading {
         reading.reader.set(Some(reader));
@@ -197,7 +197,7 @@ fn EndingLine(episode: Signal<Arc<Episode>>) -> impl IntoView {
 
 /// The scroll state and its elements.
 #[derive(Clone, Copy)]
-struct Place {
+struct ScrollState {
     scroll: StoredValue<Scroll>,
     edition: StoredValue<u32>,
     /// The range of mounted blocks.
@@ -219,9 +219,9 @@ struct Place {
     tail: NodeRef<html::Div>,
 }
 
-impl Place {
+impl ScrollState {
     fn new() -> Self {
-        Place {
+        ScrollState {
             scroll: StoredValue::new(Scroll::default()),
             edition: StoredValue::new(0),
             window: RwSignal::new(0..0),

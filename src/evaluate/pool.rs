@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use futures_util::StreamExt;
 use volary_agent::evaluation::{CellResult, Job};
-use volary_app::outside::Place;
+use volary_app::outside::PlayingPage;
 use volary_core::json::Text;
 use volary_protocol::environments::{self, EnvironmentId, Question, QuestionId, ServerEnvironment};
 use volary_protocol::evaluation::{Event, Request};
@@ -100,7 +100,7 @@ impl Pool {
                 environments: 0,
                 held: BTreeSet::new(),
                 loss: String::new(),
-                questions: Rc::new(Questions::of(Place::Evaluation)),
+                questions: Rc::new(Questions::of(PlayingPage::Evaluation)),
             }))
         };
         Pool {
@@ -239,7 +239,7 @@ impl WorkerSlot {
 
     /// Terminates the worker, if any, and closes its environments on servers.
     fn finish(&mut self, reason: &str) {
-        self.questions = Rc::new(Questions::of(Place::Evaluation));
+        self.questions = Rc::new(Questions::of(PlayingPage::Evaluation));
         if let Some(worker) = self.worker.take() {
             worker.end(reason);
         }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 use volary_agent::{RunnerError, Stage, Stepped};
-use volary_app::outside::Place;
+use volary_app::outside::PlayingPage;
 use volary_core::AnyMessage;
 use volary_core::{Frame, Object};
 use volary_protocol::environments::{Event, Question, QuestionId, Request};
@@ -70,7 +70,7 @@ impl WorkerStage {
         let mut stage = WorkerStage {
             is_on_server: task::is_server(&recipe.environment),
             lease: Rc::new(lease),
-            questions: Questions::of(Place::Evaluation),
+            questions: Questions::of(PlayingPage::Evaluation),
             recorded: Object::new(),
         };
         let mut replies = stage.call(&Request::Open {

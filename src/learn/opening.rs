@@ -12,7 +12,7 @@ use super::player::Player;
 use crate::browser::worker_client::WorkerClient;
 use crate::playground::state::Playground;
 use crate::playground::transfer::assemble;
-use crate::route::{Place, Route};
+use crate::route::{PlaygroundPlace, Route};
 
 /// The kind of episode that was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,11 +98,11 @@ enum Linked {
 /// What a hash leads to; `None` if that is stored in a browser, code in a file, or another page.
 fn linked(hash: &str) -> Option<Linked> {
     match Route::parse(hash) {
-        Route::Playground(Place {
+        Route::Playground(PlaygroundPlace {
             episode: Some(text),
             ..
         }) => Some(Linked::Packed(text)),
-        Route::Playground(Place {
+        Route::Playground(PlaygroundPlace {
             environment: Some(environment),
             stored: None,
             url: None,

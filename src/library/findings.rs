@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use volary_core::json::Text;
 pub use volary_protocol::library::{Finding, Match};
-use volary_trajectory::passages::Place;
+use volary_trajectory::passages::TextPosition;
 use volary_trajectory::search::{Document, Query};
 
 /// The maximum number of matches: nobody looks through more.
@@ -13,7 +13,7 @@ pub const MOST: usize = 5_000;
 /// Finds all matches of a query in an episode, in order, at most [`MOST`].
 pub fn find(document: &Document, query: &Query) -> Vec<Finding> {
     // The number of previous matches of the same words in the same text.
-    let mut counts: HashMap<(Place, String), usize> = HashMap::new();
+    let mut counts: HashMap<(TextPosition, String), usize> = HashMap::new();
     let findings = document.hits(query, MOST).into_iter().map(|hit| {
         let words: Text = document.snippet(&hit, 0).hit.into();
         let count = counts.entry((hit.place, words.to_lowercase())).or_default();

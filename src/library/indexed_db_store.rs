@@ -8,7 +8,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
-use volary_trajectory::import::index::Place;
+use volary_trajectory::import::index::EpisodeRange;
 use volary_trajectory::table::Row;
 
 use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, Listed, Unkept};
@@ -43,7 +43,7 @@ fn owned(ids: &[Text]) -> Vec<String> {
     ids.iter().map(Text::to_string).collect()
 }
 
-fn placed(at: &InFile) -> (Text, Place) {
+fn placed(at: &InFile) -> (Text, EpisodeRange) {
     (at.file.clone(), at.place.clone())
 }
 

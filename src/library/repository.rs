@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_trajectory::import::fields::FieldMapping;
-use volary_trajectory::import::index::Place;
+use volary_trajectory::import::index::EpisodeRange;
 use volary_trajectory::table::Row;
 
 use super::source::Source;
@@ -29,7 +29,7 @@ pub enum Held {
 pub struct InFile {
     /// The id of the file.
     pub file: Text,
-    pub place: Place,
+    pub place: EpisodeRange,
 }
 
 /// A file that contains episodes.

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use volary_agent::model::limits::Budget;
-use volary_app::outside::{Asked, Event, Place, Ticket};
+use volary_app::outside::{Asked, Event, PlayingPage, Ticket};
 use volary_connectivity::linked_file::LinkedFile;
 use volary_core::json::Text;
 use volary_protocol::environments::Question;
@@ -21,16 +21,16 @@ use crate::navigation::{Page, use_pages};
 #[component]
 pub fn OutsideDialog(
     /// The page whose questions are shown.
-    place: Place,
+    page: PlayingPage,
 ) -> impl IntoView {
     let pages = use_pages();
-    let page = match place {
-        Place::Playground => Page::Playground,
-        Place::Evaluation => Page::Evaluate,
+    let home = match page {
+        PlayingPage::Playground => Page::Playground,
+        PlayingPage::Evaluation => Page::Evaluate,
     };
-    let first = Memo::new(move |_| state().with(|state| state.first_waiting(place).cloned()));
+    let first = Memo::new(move |_| state().with(|state| state.first_waiting(page).cloned()));
     let open = RwSignal::new(false);
-    let wanted = Memo::new(move |_| first.with(Option::is_some) && pages.shown.get() == page);
+    let wanted = Memo::new(move |_| first.with(Option::is_some) && pages.shown.get() == home);
     Effect::new(move |_| {
         // The next question reopens the dialog if Escape closed it.
         first.track();
@@ -38,7 +38,7 @@ pub fn OutsideDialog(
     });
     let decline = move || {
         if let Some(need) = first.get_untracked().and_then(|asked| asked.need()) {
-            dispatch(Event::Declined { place, need });
+            dispatch(Event::Declined { page, need });
         }
     };
     Effect::new(move |_| {
@@ -48,7 +48,7 @@ pub fn OutsideDialog(
         }
     });
     let decline = Callback::new(move |()| decline());
-    let content = move || first.get().map(|asked| content(place, asked, decline));
+    let content = move || first.get().map(|asked| content(page, asked, decline));
     view! {
         <Dialog open title="The environment asks">
             {content}
@@ -56,11 +56,11 @@ pub fn OutsideDialog(
     }
 }
 
-fn content(place: Place, asked: Asked, decline: Callback<()>) -> AnyView {
+fn content(page: PlayingPage, asked: Asked, decline: Callback<()>) -> AnyView {
     match (asked.question, asked.host) {
         (Question::Page { url }, host) => {
             let host = host.unwrap_or_default();
-            view! { <HostQuestion place host url decline/> }.into_any()
+            view! { <HostQuestion page host url decline/> }.into_any()
         }
         (Question::Model { purpose, .. }, _) => {
             let candidates = connections::read(|known| {
@@ -83,10 +83,10 @@ fn content(place: Place, asked: Asked, decline: Callback<()>) -> AnyView {
 
 /// Asks whether pages of a host may be fetched.
 #[component]
-fn HostQuestion(place: Place, host: Text, url: Text, decline: Callback<()>) -> impl IntoView {
-    let environment = match place {
-        Place::Playground => "The environment wants",
-        Place::Evaluation => "The environments of this evaluation want",
+fn HostQuestion(page: PlayingPage, host: Text, url: Text, decline: Callback<()>) -> impl IntoView {
+    let environment = match page {
+        PlayingPage::Playground => "The environment wants",
+        PlayingPage::Evaluation => "The environments of this evaluation want",
     };
     let text = format!(
         "{environment} to read pages of {host}. Your browser requests them without cookies. What is \

@@ -6,7 +6,7 @@
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
-use volary_app::outside::Place as QuestionPlace;
+use volary_app::outside::PlayingPage;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::json::Text;
@@ -46,7 +46,7 @@ use crate::outside;
 use crate::outside::dialog::OutsideDialog;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
-use crate::route::{Place, Route};
+use crate::route::{PlaygroundPlace, Route};
 
 /// A request of the user to the playground.
 #[derive(Clone)]
@@ -57,7 +57,7 @@ use crate::route::{Place, Route};
 pub enum Intent {
     /// Does nothing itself. It only loads the code, because a user is present.
     Nothing,
-    Follow(Place),
+    Follow(PlaygroundPlace),
     GoToEnvironment(String),
     PickTask(Option<TaskPlace>),
     PickSplit(usize, String),
@@ -236,7 +236,7 @@ fn rest() -> Loaded<Rest> {
         dialogs: || {
             let questions = view! {
                 <FetchCodeDialog/>
-                <OutsideDialog place=QuestionPlace::Playground/>
+                <OutsideDialog page=PlayingPage::Playground/>
             };
             view! {
                 {export_dialog()}

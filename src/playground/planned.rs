@@ -13,7 +13,7 @@ use super::setup;
 use super::state::Playground;
 use super::url_sync;
 use crate::remote::servers;
-use crate::route::Place;
+use crate::route::PlaygroundPlace;
 use volary_app::playground::consent::{PlannedEpisode, Reach, Resumed, Then};
 
 /// Returns how much this page trusts and knows an environment.
@@ -146,9 +146,9 @@ pub(super) fn dismiss_planned(playground: Playground) {
         let environment = playground.setup.environment.get_untracked();
         url_sync::set_place(
             playground,
-            Place {
+            PlaygroundPlace {
                 environment: (!environment.is_empty()).then(|| environment.to_string()),
-                ..Place::default()
+                ..PlaygroundPlace::default()
             },
         );
     }

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use volary_app::outside::Place;
+use volary_app::outside::PlayingPage;
 use volary_protocol::environments::{Question, QuestionId, Request};
 
 use super::session_driver;
@@ -21,7 +21,8 @@ thread_local! {
 /// Answers a question.
 pub(super) fn ask(playground: Playground, question: QuestionId, asked: Question) {
     let questions = QUESTIONS.with_borrow_mut(|questions| {
-        let questions = questions.get_or_insert_with(|| Rc::new(Questions::of(Place::Playground)));
+        let questions =
+            questions.get_or_insert_with(|| Rc::new(Questions::of(PlayingPage::Playground)));
         Rc::clone(questions)
     });
     questions.ask(asked, move |answer| {

@@ -18,7 +18,7 @@ use super::session_driver::SessionDriver;
 use super::setup::Setup;
 use super::transfer::Transfer;
 use crate::projection::notice::Notice;
-use crate::route::Place;
+use crate::route::PlaygroundPlace;
 use volary_app::playground::address::last_step;
 use volary_app::playground::consent::PlannedEpisode;
 use volary_app::playground::saver::Saver;
@@ -66,7 +66,7 @@ pub struct Signals {
     /// The episode that waits for the user's consent before it runs on a server.
     pub planned: RwSignal<Option<PlannedEpisode>>,
     /// The place that the address names.
-    pub place: RwSignal<Place>,
+    pub place: RwSignal<PlaygroundPlace>,
     /// The step to select once the episode is opened.
     pub(super) wanted_step: StoredValue<Option<usize>>,
     pub(super) driver: StoredValue<SessionDriver, LocalStorage>,

@@ -19,7 +19,7 @@ use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
-use crate::route::Place;
+use crate::route::PlaygroundPlace;
 use volary_app::playground::address::{Start, file_name};
 use volary_app::playground::sharing::{self, Link, What};
 use volary_app::playground::tasks;
@@ -313,9 +313,9 @@ fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
     playground.say(words.join(" "));
     url_sync::set_place(
         playground,
-        Place {
+        PlaygroundPlace {
             environment,
-            ..Place::default()
+            ..PlaygroundPlace::default()
         },
     );
 }
@@ -333,17 +333,17 @@ pub fn share_link(
     is_masked: bool,
 ) -> Result<String, String> {
     let place = match sharing::link(part, start, is_masked)? {
-        Link::Named(start) => Place {
+        Link::Named(start) => PlaygroundPlace {
             environment: Some(start.environment),
             task: start.task,
             seed: start.seed,
-            ..Place::default()
+            ..PlaygroundPlace::default()
         },
-        Link::Packed { environment, text } => Place {
+        Link::Packed { environment, text } => PlaygroundPlace {
             environment: Some(environment),
             episode: Some(text),
             step: step.filter(|_| !part.steps.is_empty()),
-            ..Place::default()
+            ..PlaygroundPlace::default()
         },
     };
     Ok(location::address_with(&place.to_hash()))

@@ -21,7 +21,7 @@ use super::state::Playground;
 use crate::browser::{self, location, timers};
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
-use crate::route::{Place, Route};
+use crate::route::{PlaygroundPlace, Route};
 use crate::storage::episodes;
 use volary_app::playground::address::{self, Start, encoded_steps};
 use volary_app::playground::consent::{Author, PlannedEpisode, Reach, Then, Verdict, judge};
@@ -45,7 +45,7 @@ pub fn follow(playground: Playground, route: Route) {
         | Route::Template { .. }
         | Route::Environments { .. } => {}
         Route::Unknown { path } => {
-            go_to(playground, Place::default());
+            go_to(playground, PlaygroundPlace::default());
             let path: String = path.chars().take(60).collect();
             playground.alert(Notice::new(
                 format!("Page \"{path}\" not found."),
@@ -57,7 +57,7 @@ pub fn follow(playground: Playground, route: Route) {
 }
 
 /// Opens a place. That of the first environment needs no lazily loaded code.
-fn go_to(playground: Playground, place: Place) {
+fn go_to(playground: Playground, place: PlaygroundPlace) {
     let is_known = place.is_plain()
         && place.policy.is_none()
         && place
@@ -73,7 +73,7 @@ fn go_to(playground: Playground, place: Place) {
     playground.intend(Intent::Follow(place));
 }
 
-pub(super) fn follow_place(playground: Playground, place: &Place) {
+pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
     let here = playground.place.get_untracked();
     let first = playground.edition.get_untracked() == 0 && !is_opening(playground);
     let elsewhere = !here.has_episode_of(place) || first;
@@ -103,7 +103,7 @@ pub(super) fn follow_place(playground: Playground, place: &Place) {
 }
 
 /// Selects the policy that the URL names. An unknown name leaves the policy unchanged.
-fn follow_policy(playground: Playground, place: &Place) {
+fn follow_policy(playground: Playground, place: &PlaygroundPlace) {
     let wanted = place.policy.as_deref().and_then(PolicyKind::of_address);
     let wanted = wanted.filter(|kind| *kind != playground.policy.kind.get_untracked());
     if let Some(kind) = wanted {
@@ -112,7 +112,7 @@ fn follow_policy(playground: Playground, place: &Place) {
 }
 
 /// Opens the task that the URL names.
-fn begin_task(playground: Playground, place: &Place) {
+fn begin_task(playground: Playground, place: &PlaygroundPlace) {
     if let Some(seed) = place.seed {
         playground.setup.seed.set(seed.to_string());
     }
@@ -164,9 +164,9 @@ fn open_stored(playground: Playground, id: &str, environment: Option<&str>) {
 
 /// Navigates to an environment because the user chose it.
 pub fn go_to_environment(playground: Playground, name: &str) {
-    let place = Place {
+    let place = PlaygroundPlace {
         environment: Some(name.to_owned()),
-        ..Place::default()
+        ..PlaygroundPlace::default()
     };
     let hash = place.to_hash();
     if planned::reach(playground, name) == Reach::Connected {
@@ -196,9 +196,9 @@ pub(super) fn show_environment_in_address(playground: Playground) {
     {
         set_place(
             playground,
-            Place {
+            PlaygroundPlace {
                 environment: Some(environment),
-                ..Place::default()
+                ..PlaygroundPlace::default()
             },
         );
     }
@@ -237,11 +237,11 @@ pub(super) fn write_now(playground: Playground) {
 }
 
 /// The place of the shown episode, policy and step.
-fn address(playground: Playground) -> Place {
+fn address(playground: Playground) -> PlaygroundPlace {
     let kind = playground.policy.kind.get_untracked();
     let place = place_of_episode(playground);
     let leads_to_steps = place.episode.is_some() || place.stored.is_some();
-    Place {
+    PlaygroundPlace {
         policy: kind.in_address(),
         // A URL without the steps cannot select one of them.
         step: step_in_address(playground).filter(|_| leads_to_steps),
@@ -250,19 +250,19 @@ fn address(playground: Playground) -> Place {
 }
 
 /// The place of the shown episode: its task if no step was taken; otherwise the episode, encoded or by its stored id.
-fn place_of_episode(playground: Playground) -> Place {
+fn place_of_episode(playground: Playground) -> PlaygroundPlace {
     playground.episode.with_untracked(|episode| {
         let environment = episode.environment().map(|name| name.to_string());
         let chosen = playground.setup.environment.get_untracked();
-        let place = Place {
+        let place = PlaygroundPlace {
             environment: environment.or((!chosen.is_empty()).then(|| chosen.to_string())),
-            ..Place::default()
+            ..PlaygroundPlace::default()
         };
         // A record from the library keeps its place until a step is taken.
         let shown = playground.place.get_untracked();
         let is_record = playground.session.with_untracked(Session::is_record);
         if shown.stored.is_some() && is_record {
-            return Place {
+            return PlaygroundPlace {
                 stored: shown.stored,
                 ..place
             };
@@ -273,11 +273,11 @@ fn place_of_episode(playground: Playground) -> Place {
         if episode.steps.is_empty()
             && let Some(start) = start_of(playground, recipe)
         {
-            return Place {
+            return PlaygroundPlace {
                 environment: Some(start.environment),
                 task: start.task,
                 seed: start.seed,
-                ..Place::default()
+                ..PlaygroundPlace::default()
             };
         }
         let encoded = encoded_steps(recipe, episode);
@@ -285,7 +285,7 @@ fn place_of_episode(playground: Playground) -> Place {
             Some(_) => None,
             None => saving::stored_id(playground, episode),
         };
-        Place {
+        PlaygroundPlace {
             episode: encoded,
             stored,
             ..place
@@ -320,10 +320,10 @@ pub(super) fn named_task(playground: Playground, recipe: &Recipe) -> Option<Star
 /// Shows a stored episode, from any page.
 pub fn visit(playground: Playground, episode: Episode) {
     let environment = episode.environment().map(|name| name.to_string());
-    let place = Place {
+    let place = PlaygroundPlace {
         environment,
         stored: Some(episode.id.to_string()),
-        ..Place::default()
+        ..PlaygroundPlace::default()
     };
     session_driver::show(playground, episode);
     playground.wanted_step.set_value(None);
@@ -333,7 +333,7 @@ pub fn visit(playground: Playground, episode: Episode) {
     location::go(&place.to_hash());
 }
 
-pub(super) fn set_place(playground: Playground, place: Place) {
+pub(super) fn set_place(playground: Playground, place: PlaygroundPlace) {
     // The episode may continue while another page is shown.
     if matches!(Route::parse(&location::hash()), Route::Playground(_)) {
         location::replace(&Route::Playground(place.clone()).to_hash());
@@ -395,9 +395,9 @@ fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str
     let place = playground.place.get_untracked();
     set_place(
         playground,
-        Place {
+        PlaygroundPlace {
             environment: place.environment,
-            ..Place::default()
+            ..PlaygroundPlace::default()
         },
     );
     if playground.edition.get_untracked() == 0 {

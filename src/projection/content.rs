@@ -15,12 +15,12 @@ pub enum Content {
     /// A list or an object.
     Json(Json),
     /// Texts and images.
-    Parts(Vec<Part>),
+    Parts(Vec<ContentPart>),
 }
 
 /// A part of a multimodal content.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum ContentPart {
     Text(Text),
     /// An image embedded in the message.
     Image(Text),
@@ -82,17 +82,17 @@ fn is_multimodal(list: &[Json]) -> bool {
         })
 }
 
-fn part(block: Json) -> Part {
+fn part(block: Json) -> ContentPart {
     if let Some(text) = block.get("text").and_then(Json::as_text) {
-        return Part::Text(text.clone());
+        return ContentPart::Text(text.clone());
     }
     let address = block
         .get("image_url")
         .and_then(|image| image.get("url").unwrap_or(image).as_text());
     match address {
-        Some(address) if is_raster_data(address) => Part::Image(address.clone()),
-        Some(address) => Part::ImageElsewhere(address.clone()),
-        None => Part::Other(block),
+        Some(address) if is_raster_data(address) => ContentPart::Image(address.clone()),
+        Some(address) => ContentPart::ImageElsewhere(address.clone()),
+        None => ContentPart::Other(block),
     }
 }
 
@@ -142,12 +142,12 @@ mod tests {
         assert_eq!(
             content(&Body::json(&blocks)),
             Content::Parts(vec![
-                Part::Text("look".into()),
-                Part::Image("data:image/png;base64,AA==".into()),
-                Part::ImageElsewhere("https://example.org/a.png".into()),
-                Part::ImageElsewhere("javascript:alert(1)".into()),
-                Part::ImageElsewhere("data:image/svg+xml,<svg/>".into()),
-                Part::Other(json!({"type": "image_url"})),
+                ContentPart::Text("look".into()),
+                ContentPart::Image("data:image/png;base64,AA==".into()),
+                ContentPart::ImageElsewhere("https://example.org/a.png".into()),
+                ContentPart::ImageElsewhere("javascript:alert(1)".into()),
+                ContentPart::ImageElsewhere("data:image/svg+xml,<svg/>".into()),
+                ContentPart::Other(json!({"type": "image_url"})),
             ])
         );
     }

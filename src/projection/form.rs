@@ -21,7 +21,7 @@ use volary_core::Json;
 use crate::later::Later;
 
 pub use draft::{Blank, Draft, Shape};
-pub use edit::Place;
+pub use edit::FieldPath;
 pub use field::{Field, Kind, is_write_only};
 pub use read::FieldError;
 
@@ -126,7 +126,7 @@ impl Form {
                 let value = read.value.unwrap_or_default();
                 let mut errors = read.errors;
                 // Input that cannot be parsed is not checked further.
-                let told: Vec<Place> = errors.iter().map(|error| error.place.clone()).collect();
+                let told: Vec<FieldPath> = errors.iter().map(|error| error.place.clone()).collect();
                 let faults = faults::in_fields(&self.schema, &value, &self.root, draft);
                 errors.extend(
                     faults
@@ -189,7 +189,7 @@ impl Form {
             (Kind::Group(fields), Mode::Fields(_)) => fields
                 .iter()
                 .position(|field| &*field.name == key)
-                .map(Place::member),
+                .map(FieldPath::member),
             _ => None,
         };
         self.refusals.push(match place {

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 
 /// A piece of rendered text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Point {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spot {
     /// The text that contains it.
-    pub place: Place,
+    pub place: TextPosition,
     /// The range of characters.
     pub range: Range<usize>,
     /// The highlighted words.
@@ -51,36 +51,36 @@ impl Piece {
 }
 
 /// The id of the element that contains a text; `None` for texts that no transcript shows.
-pub fn holder_id(place: Place) -> Option<String> {
-    let Place {
+pub fn holder_id(place: TextPosition) -> Option<String> {
+    let TextPosition {
         step,
         message,
         part,
     } = place;
     let part = match part {
-        Part::Content => "c".to_owned(),
-        Part::Reasoning => "r".to_owned(),
-        Part::Call(number) => number.to_string(),
-        Part::Error(number) => format!("e{number}"),
-        Part::Name | Part::Score(_) => return None,
+        TextPart::Content => "c".to_owned(),
+        TextPart::Reasoning => "r".to_owned(),
+        TextPart::Call(number) => number.to_string(),
+        TextPart::Error(number) => format!("e{number}"),
+        TextPart::Name | TextPart::Score(_) => return None,
     };
     Some(format!("text-{step}-{message}-{part}"))
 }
 
 /// The text that the element with an id contains.
-pub fn held(id: &str) -> Option<Place> {
+pub fn held(id: &str) -> Option<TextPosition> {
     let mut parts = id.strip_prefix("text-")?.split('-');
     let step = parts.next()?.parse().ok()?;
     let message = parts.next()?.parse().ok()?;
     let part = match parts.next()? {
-        "c" => Part::Content,
-        "r" => Part::Reasoning,
+        "c" => TextPart::Content,
+        "r" => TextPart::Reasoning,
         part => match part.strip_prefix('e') {
-            Some(number) => Part::Error(number.parse().ok()?),
-            None => Part::Call(part.parse().ok()?),
+            Some(number) => TextPart::Error(number.parse().ok()?),
+            None => TextPart::Call(part.parse().ok()?),
         },
     };
-    parts.next().is_none().then_some(Place {
+    parts.next().is_none().then_some(TextPosition {
         step,
         message,
         part,
@@ -262,8 +262,8 @@ mod tests {
 
     #[test]
     fn ids_lead_back_to_places() {
-        for part in [Part::Content, Part::Reasoning, Part::Call(3)] {
-            let place = Place {
+        for part in [TextPart::Content, TextPart::Reasoning, TextPart::Call(3)] {
+            let place = TextPosition {
                 step: 12,
                 message: 4,
                 part,

@@ -3,7 +3,7 @@
 //! changed.
 
 use volary_trajectory::annotations::Target;
-use volary_trajectory::passages::Place;
+use volary_trajectory::passages::TextPosition;
 
 use super::highlight::{held, holder_id};
 
@@ -33,7 +33,7 @@ pub fn write(target: &Target) -> Option<(String, String)> {
 /// Parses the output of [`write`] for a step.
 pub fn read(step: usize, at: &str, words: &str) -> Option<Target> {
     let (within, start) = at.rsplit_once('-')?;
-    let place: Place = held(&format!("text-{step}-{within}"))?;
+    let place: TextPosition = held(&format!("text-{step}-{within}"))?;
     let start: usize = start.parse().ok()?;
     Some(Target::Passage {
         place,
@@ -45,20 +45,20 @@ pub fn read(step: usize, at: &str, words: &str) -> Option<Target> {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::passages::Part;
+    use volary_trajectory::passages::TextPart;
 
     use super::*;
 
     #[test]
     fn passages_come_back() {
         for part in [
-            Part::Content,
-            Part::Reasoning,
-            Part::Call(2),
-            Part::Error(0),
+            TextPart::Content,
+            TextPart::Reasoning,
+            TextPart::Call(2),
+            TextPart::Error(0),
         ] {
             let target = Target::Passage {
-                place: Place {
+                place: TextPosition {
                     step: 3,
                     message: 1,
                     part,

@@ -27,16 +27,16 @@ pub struct Opened {
     /// Whether the server shows frames.
     pub has_frames: bool,
     /// The location of the environment.
-    pub place: Place,
+    pub place: RemoteLocation,
 }
 
 /// The location of an environment: its server, and its id there.
-pub struct Place {
+pub struct RemoteLocation {
     access: ServerAccess,
     env_id: Option<Text>,
 }
 
-impl Place {
+impl RemoteLocation {
     /// The note about the location in an episode's metadata.
     pub fn note(&self) -> Object {
         object!({ ENV_ID: (self.env_id.clone()) })
@@ -152,7 +152,7 @@ pub async fn open(
     let _ = environment.fetch_frame().await;
     let frame = environment.export_frame();
     let has_frames = environment.frames() == Frames::Shown;
-    let place = Place {
+    let place = RemoteLocation {
         access: access.clone(),
         env_id: environment.env_id().cloned(),
     };

@@ -12,7 +12,7 @@ use crate::projection::compare::{Line, Marked, Section, sections};
 use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
-use crate::route::{ClassPlace, IN_PLAYGROUND, Place, ReviewPlace, Route};
+use crate::route::{ClassPlace, IN_PLAYGROUND, PlaygroundPlace, ReviewPlace, Route};
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;
@@ -105,9 +105,9 @@ fn name(episode: &Episode, side: &'static str, in_playground: bool) -> impl Into
         name => name,
     };
     let address = match in_playground {
-        true => Route::Playground(Place {
+        true => Route::Playground(PlaygroundPlace {
             environment: episode.environment().map(|name| name.to_string()),
-            ..Place::default()
+            ..PlaygroundPlace::default()
         }),
         false => Route::Review(ReviewPlace {
             episode: Some(episode.id.to_string()),

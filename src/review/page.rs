@@ -66,10 +66,10 @@ fn ReviewPage() -> impl IntoView {
             <AlertBox notice=client.notice/>
         </div>
         {move || review.question.get().map(|file| view! { <Question review file/> })}
-        <Kept is_wanted=Signal::derive(move || review.part.get() == Part::Library)>
+        <Kept is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Library)>
             <LibraryPage look=review.look training=review.training/>
         </Kept>
-        <Kept is_wanted=Signal::derive(move || review.part.get() == Part::Training)>
+        <Kept is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Training)>
             <TrainingPage training=review.training/>
         </Kept>
         <Show when=move || review.is_arriving()>
@@ -83,7 +83,7 @@ fn ReviewPage() -> impl IntoView {
         <Show when=move || review.is_presenting()>
             <Presenter deck=review.viewer.deck title="Episode"/>
         </Show>
-        <Opened review part=Part::Episode is_there=review.shows_episode()>
+        <Opened review part=ReviewScreen::Episode is_there=review.shows_episode()>
             <EpisodePage
                 client
                 viewer=review.viewer
@@ -94,10 +94,10 @@ fn ReviewPage() -> impl IntoView {
                 <Actions client viewer=review.viewer playground=review.playground/>
             </EpisodePage>
         </Opened>
-        <Opened review part=Part::Comparison is_there=review.shows_comparison()>
+        <Opened review part=ReviewScreen::Comparison is_there=review.shows_comparison()>
             <ComparePage comparison=review.comparison/>
         </Opened>
-        <Opened review part=Part::Grid is_there=review.shows_grid()>
+        <Opened review part=ReviewScreen::Grid is_there=review.shows_grid()>
             <GridPage grid=review.grid/>
         </Opened>
         <p class="news" role="status" aria-label="Notifications">
@@ -108,7 +108,7 @@ fn ReviewPage() -> impl IntoView {
 
 /// The parts of the page, one of which the address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum ReviewScreen {
     Library,
     /// A training run.
     Training,
@@ -117,16 +117,16 @@ enum Part {
     Grid,
 }
 
-impl Part {
-    fn of(place: &ReviewPlace) -> Part {
+impl ReviewScreen {
+    fn of(place: &ReviewPlace) -> ReviewScreen {
         match (place.episode.is_some(), place.beside.len()) {
-            (true, 0) => Part::Episode,
-            (true, 1) => Part::Comparison,
-            (true, _) => Part::Grid,
+            (true, 0) => ReviewScreen::Episode,
+            (true, 1) => ReviewScreen::Comparison,
+            (true, _) => ReviewScreen::Grid,
             // An episode of a file is loading; its page is built meanwhile.
-            (false, _) if names_file_of_one(place) => Part::Episode,
-            (false, _) if !place.training.is_empty() => Part::Training,
-            (false, _) => Part::Library,
+            (false, _) if names_file_of_one(place) => ReviewScreen::Episode,
+            (false, _) if !place.training.is_empty() => ReviewScreen::Training,
+            (false, _) => ReviewScreen::Library,
         }
     }
 }
@@ -144,7 +144,7 @@ struct Review {
     playground: Playground,
     /// The last address of this page. The page keeps its state while another page is shown.
     place: Memo<ReviewPlace>,
-    part: Memo<Part>,
+    part: Memo<ReviewScreen>,
     opening: RwSignal<Opening>,
     viewer: Viewer,
     comparison: Comparison,
@@ -191,7 +191,7 @@ impl Review {
             pages,
             playground: use_playground(),
             place,
-            part: Memo::new(move |_| place.with(Part::of)),
+            part: Memo::new(move |_| place.with(ReviewScreen::of)),
             opening,
             viewer: Viewer::new(),
             comparison: Comparison::new(),
@@ -214,7 +214,7 @@ impl Review {
     }
 
     fn is_presenting(self) -> bool {
-        self.viewer.presenting.get() && self.part.get() == Part::Episode
+        self.viewer.presenting.get() && self.part.get() == ReviewScreen::Episode
     }
 
     fn shows_episode(self) -> Signal<bool> {
@@ -318,7 +318,7 @@ impl Review {
                         false => (step, None, None),
                     }
                 }
-                _ if Part::of(&now) == Part::Library => (None, None, None),
+                _ if ReviewScreen::of(&now) == ReviewScreen::Library => (None, None, None),
                 // The episode in this address is still loading, or it is a comparison.
                 _ => return,
             };
@@ -347,12 +347,12 @@ impl Review {
             let is_episode = self.shows_episode().get();
             let training = self.training.title();
             let words = match self.part.get() {
-                Part::Library => "Trajectories",
-                Part::Training => &*training,
-                Part::Comparison => "Comparison",
-                Part::Grid => "Grid",
-                Part::Episode if is_episode && !name.is_empty() => &*name,
-                Part::Episode => "Episode",
+                ReviewScreen::Library => "Trajectories",
+                ReviewScreen::Training => &*training,
+                ReviewScreen::Comparison => "Comparison",
+                ReviewScreen::Grid => "Grid",
+                ReviewScreen::Episode if is_episode && !name.is_empty() => &*name,
+                ReviewScreen::Episode => "Episode",
             };
             location::set_title(&format!("{words} – Review – {TITLE}"));
         });
@@ -459,24 +459,27 @@ impl Review {
             return false;
         }
         match (press.key.as_str(), self.part.get_untracked()) {
-            ("/", Part::Episode) => {
+            ("/", ReviewScreen::Episode) => {
                 focus_find();
                 true
             }
             ("/", _) => element::focus_id("search-trajectories"),
             // From the table, the next trajectory is the first one.
-            (key, Part::Library) => self.sequence.press(key),
-            (key, Part::Training) => self.training.press(key),
-            (key, Part::Comparison) => self.comparison.press(key),
-            ("a", Part::Episode) => {
+            (key, ReviewScreen::Library) => self.sequence.press(key),
+            (key, ReviewScreen::Training) => self.training.press(key),
+            (key, ReviewScreen::Comparison) => self.comparison.press(key),
+            ("a", ReviewScreen::Episode) => {
                 self.begin_note();
                 true
             }
-            (key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"), Part::Episode) => {
+            (
+                key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"),
+                ReviewScreen::Episode,
+            ) => {
                 self.toggle_label(key);
                 true
             }
-            (key, Part::Episode) => self.sequence.press(key) || self.viewer.press(key),
+            (key, ReviewScreen::Episode) => self.sequence.press(key) || self.viewer.press(key),
             _ => false,
         }
     }
@@ -532,7 +535,7 @@ fn Question(review: Review, file: Elsewhere) -> impl IntoView {
 #[component]
 fn Opened(
     review: Review,
-    part: Part,
+    part: ReviewScreen,
     is_there: Signal<bool>,
     children: ChildrenFn,
 ) -> impl IntoView {
@@ -586,29 +589,38 @@ mod tests {
             beside: beside.iter().map(|id| (*id).to_owned()).collect(),
             ..ReviewPlace::default()
         };
-        assert_eq!(Part::of(&place(None, &[])), Part::Library);
-        assert_eq!(Part::of(&place(Some("a"), &[])), Part::Episode);
-        assert_eq!(Part::of(&place(Some("a"), &["b"])), Part::Comparison);
-        assert_eq!(Part::of(&place(Some("a"), &["b", "c"])), Part::Grid);
+        assert_eq!(ReviewScreen::of(&place(None, &[])), ReviewScreen::Library);
+        assert_eq!(
+            ReviewScreen::of(&place(Some("a"), &[])),
+            ReviewScreen::Episode
+        );
+        assert_eq!(
+            ReviewScreen::of(&place(Some("a"), &["b"])),
+            ReviewScreen::Comparison
+        );
+        assert_eq!(
+            ReviewScreen::of(&place(Some("a"), &["b", "c"])),
+            ReviewScreen::Grid
+        );
         let file = ReviewPlace {
             url: Some("a.jsonl".to_owned()),
             ..place(None, &[])
         };
-        assert_eq!(Part::of(&file), Part::Library);
+        assert_eq!(ReviewScreen::of(&file), ReviewScreen::Library);
         let run = ReviewPlace {
             training: "run=a".to_owned(),
             ..place(None, &[])
         };
-        assert_eq!(Part::of(&run), Part::Training);
+        assert_eq!(ReviewScreen::of(&run), ReviewScreen::Training);
         let sample = ReviewPlace {
             training: "run=a".to_owned(),
             ..place(Some("a"), &[])
         };
-        assert_eq!(Part::of(&sample), Part::Episode);
+        assert_eq!(ReviewScreen::of(&sample), ReviewScreen::Episode);
         let one_of_file = ReviewPlace {
             open: Some(1),
             ..file
         };
-        assert_eq!(Part::of(&one_of_file), Part::Episode);
+        assert_eq!(ReviewScreen::of(&one_of_file), ReviewScreen::Episode);
     }
 }

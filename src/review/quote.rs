@@ -3,7 +3,7 @@
 use volary_core::json::{Json, Text};
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
-use volary_trajectory::passages::{Place, passage};
+use volary_trajectory::passages::{TextPosition, passage};
 
 use crate::browser::text_selection::{Selected, selected};
 use crate::projection::highlight::{held, source_of, words_between};
@@ -17,7 +17,7 @@ pub fn selected_passage(episode: &Episode) -> Option<Target> {
 }
 
 /// For texts whose rendered pieces have known offsets.
-fn by_place(found: &Selected, place: Place, text: &str) -> Option<Target> {
+fn by_place(found: &Selected, place: TextPosition, text: &str) -> Option<Target> {
     if found.pieces.iter().any(|piece| piece.at.is_none()) {
         return None;
     }
@@ -34,7 +34,7 @@ fn by_place(found: &Selected, place: Place, text: &str) -> Option<Target> {
 }
 
 /// For reformatted texts: searches for the selected words, verbatim or JSON-escaped.
-fn by_words(found: &Selected, place: Place, text: &str) -> Option<Target> {
+fn by_words(found: &Selected, place: TextPosition, text: &str) -> Option<Target> {
     let (words, before) = words_between(&found.pieces, found.start, found.end);
     if words.is_empty() {
         return None;
@@ -48,7 +48,7 @@ fn by_words(found: &Selected, place: Place, text: &str) -> Option<Target> {
     })
 }
 
-fn passage_at(place: Place, start: usize, quote: &str) -> Option<Target> {
+fn passage_at(place: TextPosition, start: usize, quote: &str) -> Option<Target> {
     let length = quote.chars().count();
     (length > 0).then(|| Target::Passage {
         place,

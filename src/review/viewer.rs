@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
-use volary_trajectory::passages::Part;
+use volary_trajectory::passages::TextPart;
 use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::sensitive;
 use volary_trajectory::timeline::{marks, next_mark, previous_mark};
@@ -16,7 +16,7 @@ use crate::components::text::inert;
 use crate::components::transcript::reading::Reading;
 use crate::library::client::LibraryClient;
 use crate::library::findings::Finding;
-use crate::playground::frame_pane::Shown;
+use crate::playground::frame_pane::EpisodeSignals;
 use crate::present::revealed::Revealed;
 use crate::present::{Deck, Slide, Steps};
 use crate::projection::highlight::Spot;
@@ -26,7 +26,7 @@ use volary_app::playground::address::last_step;
 #[derive(Clone, Copy)]
 pub struct Viewer {
     /// The episode, its selected step, and its edition.
-    pub shown: Shown,
+    pub shown: EpisodeSignals,
     /// The last step that can be selected.
     pub last: Memo<usize>,
     pub player: Player,
@@ -86,7 +86,7 @@ pub fn spot_of_finding(finding: &Finding) -> Spot {
 impl Viewer {
     /// An empty viewer.
     pub fn new() -> Viewer {
-        let shown = Shown {
+        let shown = EpisodeSignals {
             episode: RwSignal::new(Arc::new(Episode::default())),
             edition: RwSignal::new(0),
             selected: RwSignal::new(0),
@@ -275,8 +275,8 @@ impl Viewer {
         };
         match finding.place.part {
             // Hits in episode metadata are shown in the details.
-            Part::Name | Part::Score(_) => self.panel.set(DETAILS),
-            Part::Error(_) if finding.place.step == 0 => self.panel.set(DETAILS),
+            TextPart::Name | TextPart::Score(_) => self.panel.set(DETAILS),
+            TextPart::Error(_) if finding.place.step == 0 => self.panel.set(DETAILS),
             _ => self.go_to_words(spot_of_finding(&finding)),
         }
     }
@@ -348,7 +348,7 @@ impl Viewer {
 }
 
 /// The slide of an episode.
-fn presented(shown: Shown) -> AnyView {
+fn presented(shown: EpisodeSignals) -> AnyView {
     let name = move || shown.episode.with(|episode| inert(&episode.name));
     view! {
         <section class="presenter-stage" aria-label="Episode">
@@ -369,7 +369,7 @@ pub fn spot_of(target: &Target, episode: &Episode) -> Option<Spot> {
     };
     let before = match place.part {
         // Calls are reformatted: their passages are found by words, so the occurrence has to be counted.
-        Part::Call(_) => {
+        TextPart::Call(_) => {
             let text = volary_trajectory::passages::passage(episode, *place)?;
             let start = text
                 .char_indices()

@@ -7,7 +7,7 @@ use super::servers::{Diagnosed, ServerState, Servers};
 use crate::playground::intents::Intent;
 use crate::remote::connection::Connected;
 use crate::remote::servers::Server;
-use crate::route::Place;
+use crate::route::PlaygroundPlace;
 
 /// The maximum number of environment ids shown.
 const SHOWN_IDS: usize = 20;
@@ -35,9 +35,9 @@ pub(super) fn ServerList(servers: Servers) -> impl IntoView {
 
 #[component]
 fn Card(servers: Servers, server: Server) -> impl IntoView {
-    let place = Place {
+    let place = PlaygroundPlace {
         environment: Some(server.url.to_string()),
-        ..Place::default()
+        ..PlaygroundPlace::default()
     };
     let (playground, played) = (servers.playground, server.url.clone());
     let play = move |event: MouseEvent| {

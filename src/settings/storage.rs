@@ -10,7 +10,7 @@ use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
-use crate::storage::unreadable::{self, Place};
+use crate::storage::unreadable::{self, RecordLocation};
 use crate::storage::{self, episodes, evaluations};
 use crate::tau_bench;
 
@@ -23,7 +23,7 @@ struct Kept {
     evaluations: usize,
     room: Option<Quota>,
     lasting: bool,
-    unreadable: Vec<(Place, String)>,
+    unreadable: Vec<(RecordLocation, String)>,
     is_read_only: bool,
 }
 
@@ -165,7 +165,7 @@ fn Known(
 
 /// The list of unreadable records, with actions.
 #[component]
-fn Unreadable(state: RwSignal<State>, records: Vec<(Place, String)>) -> impl IntoView {
+fn Unreadable(state: RwSignal<State>, records: Vec<(RecordLocation, String)>) -> impl IntoView {
     let title = format!("{} cannot be read", plural(records.len(), "stored record"));
     let lines = records.iter().map(|(place, why)| {
         let line = format!("{} {}: {why}", place.store().name(), place.key());

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use volary_core::json::Text;
-use volary_trajectory::import::index::Place;
+use volary_trajectory::import::index::EpisodeRange;
 use volary_trajectory::table::Row;
 
 use super::record::{FORMAT, RowRecord};
-use super::unreadable::{self, Place as Unread};
+use super::unreadable::{self, RecordLocation};
 use super::{all, get, keys_between, record, row_batches, rows, write};
 use crate::browser::database::{
     Change, Damage, DatabaseError, KeptText, RowBatch, Store, after_all, bounds,
@@ -28,7 +28,7 @@ const BATCHES: u32 = 20;
 pub struct Listed {
     pub row: Row,
     /// The location of an episode without a text of its own: the id of the file, and the place in it.
-    pub place: Option<(Text, Place)>,
+    pub place: Option<(Text, EpisodeRange)>,
 }
 
 /// The records of an episode.
@@ -104,12 +104,12 @@ fn parts_of(id: &str) -> String {
 }
 
 /// Encodes a row, and the place of its episode if that has no text of its own. Returns it with its id.
-pub fn stored_row(row: &Row, place: Option<&(Text, Place)>) -> (String, KeptText) {
+pub fn stored_row(row: &Row, place: Option<&(Text, EpisodeRange)>) -> (String, KeptText) {
     (row.id.to_string(), record::write(&record_of(row, place)))
 }
 
-fn record_of(row: &Row, place: Option<&(Text, Place)>) -> RowRecord {
-    let bounds = |place: &Place| {
+fn record_of(row: &Row, place: Option<&(Text, EpisodeRange)>) -> RowRecord {
+    let bounds = |place: &EpisodeRange| {
         let parts = place.parts.iter();
         parts.flat_map(|part| [part.start, part.end]).collect()
     };
@@ -148,7 +148,7 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
         Ok(row) => {
             listed.insert(row.row.id.clone(), row);
         }
-        Err(why) => unreadable::note(Unread::Row(id.to_owned()), &why),
+        Err(why) => unreadable::note(RecordLocation::Row(id.to_owned()), &why),
     };
     unreadable::clear(Store::Rows);
     loop {
@@ -156,7 +156,7 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
         for (number, batch) in &batches {
             match batch {
                 Some(batch) => batch.rows().iter().for_each(|(id, row)| add(id, row)),
-                None => unreadable::note(Unread::RowBatch(*number), &Damage::Shape),
+                None => unreadable::note(RecordLocation::RowBatch(*number), &Damage::Shape),
             }
         }
         match batches.last() {
@@ -196,9 +196,9 @@ fn listed_of(record: RowRecord) -> Option<Listed> {
     })
 }
 
-fn place(record: RowRecord) -> Option<(Text, Place)> {
+fn place(record: RowRecord) -> Option<(Text, EpisodeRange)> {
     let (bounds, _) = record.parts.as_deref()?.as_chunks::<2>();
-    let place = Place {
+    let place = EpisodeRange {
         parts: bounds.iter().map(|[start, end]| *start..*end).collect(),
         packed: record.packed?,
         number: record.number?,
@@ -257,7 +257,7 @@ mod tests {
             bytes: Some(4096),
             ..Row::default()
         };
-        let place = Place {
+        let place = EpisodeRange {
             parts: vec![10..20, 30..5_000_000_000],
             packed: true,
             number: 2,

@@ -3,7 +3,7 @@
 //! If a record cannot be moved (out of space, a read-only database), it is returned as changes to be made in memory.
 //! The page reads it from there, and the next visit tries again.
 
-use super::unreadable::{self, Place};
+use super::unreadable::{self, RecordLocation};
 use crate::browser::database::{
     Change, Damage, Database, DatabaseError, Store, move_journal_record, move_next_rows,
     read_journal_record, row_changes,
@@ -42,7 +42,7 @@ async fn move_journal(database: &Database, left: &mut Vec<Change>) -> Result<(),
             }
         };
         if let Some(damage) = damage {
-            unreadable::note(Place::Record(Store::LegacyJournal, key), &damage);
+            unreadable::note(RecordLocation::Record(Store::LegacyJournal, key), &damage);
         }
     }
     if total > 0 {
@@ -76,7 +76,10 @@ async fn move_rows(database: &Database, left: &mut Vec<Change>) -> Result<(), Da
     }
     // Only values that are not strings are left.
     for key in database.keys(Store::LegacyRows, "").await? {
-        unreadable::note(Place::Record(Store::LegacyRows, key), &Damage::Shape);
+        unreadable::note(
+            RecordLocation::Record(Store::LegacyRows, key),
+            &Damage::Shape,
+        );
     }
     Ok(())
 }

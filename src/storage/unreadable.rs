@@ -13,12 +13,12 @@ use crate::browser::database::{Change, Damage, DatabaseError, Store, raw_value};
 
 thread_local! {
     /// The reason for each unreadable record.
-    static NOTED: RefCell<BTreeMap<Place, Damage>> = const { RefCell::new(BTreeMap::new()) };
+    static NOTED: RefCell<BTreeMap<RecordLocation, Damage>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// The location of an unreadable record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum RecordLocation {
     /// The record under a key.
     Record(Store, String),
     /// The row with an id, within a record of many rows.
@@ -28,7 +28,7 @@ pub enum Place {
 }
 
 /// Notes an unreadable record.
-pub(super) fn note(place: Place, why: &Damage) {
+pub(super) fn note(place: RecordLocation, why: &Damage) {
     NOTED.with_borrow_mut(|noted| noted.insert(place, why.clone()));
 }
 
@@ -38,7 +38,7 @@ pub(super) fn noted<Record>(
     key: &str,
     read: Result<Record, Damage>,
 ) -> Option<Record> {
-    read.inspect_err(|why| note(Place::Record(store, key.to_owned()), why))
+    read.inspect_err(|why| note(RecordLocation::Record(store, key.to_owned()), why))
         .ok()
 }
 
@@ -53,7 +53,7 @@ pub(super) fn clear_all() {
 }
 
 /// Returns the records noted so far, each with the reason as the end of a sentence.
-pub fn all() -> Vec<(Place, String)> {
+pub fn all() -> Vec<(RecordLocation, String)> {
     NOTED.with_borrow(|noted| {
         let noted = noted.iter();
         noted
@@ -68,12 +68,14 @@ pub async fn export() -> Result<String, DatabaseError> {
     let mut lines = String::new();
     for (place, why) in all() {
         let value = match &place {
-            Place::Record(store, key) => raw_value(&database, *store, &key.as_str().into()).await?,
-            Place::RowBatch(number) => {
+            RecordLocation::Record(store, key) => {
+                raw_value(&database, *store, &key.as_str().into()).await?
+            }
+            RecordLocation::RowBatch(number) => {
                 let number = (*number as f64).into();
                 raw_value(&database, Store::Rows, &number).await?
             }
-            Place::Row(id) => {
+            RecordLocation::Row(id) => {
                 let rows = super::rows(std::slice::from_ref(id)).await?;
                 rows.get(id).map(|row| row.to_text().into())
             }
@@ -93,28 +95,28 @@ pub async fn export() -> Result<String, DatabaseError> {
 /// Deletes the noted records.
 pub async fn delete() -> Result<(), DatabaseError> {
     let changes = all().into_iter().map(|(place, _)| match place {
-        Place::Record(store, key) => Change::Delete(store, key),
-        Place::Row(id) => Change::DeleteRows(vec![id]),
-        Place::RowBatch(number) => Change::DeleteRowBatch(number),
+        RecordLocation::Record(store, key) => Change::Delete(store, key),
+        RecordLocation::Row(id) => Change::DeleteRows(vec![id]),
+        RecordLocation::RowBatch(number) => Change::DeleteRowBatch(number),
     });
     write(changes.collect()).await?;
     clear_all();
     Ok(())
 }
 
-impl Place {
+impl RecordLocation {
     pub fn store(&self) -> Store {
         match self {
-            Place::Record(store, _) => *store,
-            Place::Row(_) | Place::RowBatch(_) => Store::Rows,
+            RecordLocation::Record(store, _) => *store,
+            RecordLocation::Row(_) | RecordLocation::RowBatch(_) => Store::Rows,
         }
     }
 
     /// The key in that store, as text.
     pub fn key(&self) -> String {
         match self {
-            Place::Record(_, key) | Place::Row(key) => key.clone(),
-            Place::RowBatch(number) => number.to_string(),
+            RecordLocation::Record(_, key) | RecordLocation::Row(key) => key.clone(),
+            RecordLocation::RowBatch(number) => number.to_string(),
         }
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Live {
     /// Environments on servers may have none.
     pub has_frames: bool,
     /// Its place, unless it is in this worker.
-    place: Option<opening::Place>,
+    place: Option<opening::RemoteLocation>,
 }
 
 /// The reason why an environment could not be opened.
@@ -167,7 +167,7 @@ impl Live {
 
     async fn close_and_announce(&mut self, announce: Announce<'_>) {
         Stage::close(self).await;
-        let names = self.place.as_ref().and_then(opening::Place::names);
+        let names = self.place.as_ref().and_then(opening::RemoteLocation::names);
         if let Some((_, env_id)) = names {
             let env_id = env_id.clone();
             announce(Notice::Stopped { env_id });

@@ -20,7 +20,7 @@ pub type Ticket = u64;
 
 /// The page on which an environment is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum PlayingPage {
     /// The playground, step by step and with a user present.
     Playground,
     /// An evaluation, which plays many environments at once.
@@ -31,7 +31,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asker {
     /// Where it is played.
-    pub place: Place,
+    pub page: PlayingPage,
     /// The id of the environment on that page, chosen by the page and not reused.
     pub id: u32,
 }
@@ -105,7 +105,7 @@ pub enum Event {
     /// The user declines.
     Declined {
         /// The page on which the question was shown.
-        place: Place,
+        page: PlayingPage,
         need: Need,
     },
     /// The user answered in person.
@@ -165,15 +165,15 @@ pub struct Outside {
 
 impl Outside {
     /// The oldest question that waits for the user on a page, if any.
-    pub fn first_waiting(&self, place: Place) -> Option<&Asked> {
+    pub fn first_waiting(&self, page: PlayingPage) -> Option<&Asked> {
         let mut waiting = self.waiting.iter();
-        waiting.find(|asked| asked.asker.place == place)
+        waiting.find(|asked| asked.asker.page == page)
     }
 
     /// The number of questions that wait for the user on a page.
-    pub fn count_waiting(&self, place: Place) -> usize {
+    pub fn count_waiting(&self, page: PlayingPage) -> usize {
         let waiting = self.waiting.iter();
-        waiting.filter(|asked| asked.asker.place == place).count()
+        waiting.filter(|asked| asked.asker.page == page).count()
     }
 
     /// The models by role.
@@ -204,11 +204,11 @@ impl Outside {
                 self.roles.insert(purpose, role);
                 self.release()
             }
-            Event::Declined { place, need } => {
+            Event::Declined { page, need } => {
                 let declined = self.take_waiting(|asked| {
-                    asked.asker.place == place && asked.need().as_ref() == Some(&need)
+                    asked.asker.page == page && asked.need().as_ref() == Some(&need)
                 });
-                if place == Place::Evaluation {
+                if page == PlayingPage::Evaluation {
                     self.declined.insert(need);
                 }
                 declined.iter().map(decline).collect()
@@ -248,7 +248,7 @@ impl Outside {
 
     fn asked(&mut self, asked: Asked) -> Option<Effect> {
         let need = asked.need();
-        if asked.asker.place == Place::Evaluation {
+        if asked.asker.page == PlayingPage::Evaluation {
             if need == Some(Need::Person) {
                 let reason = "Nobody can answer in person in an evaluation. Choose another \
                               customer in the configuration.";
@@ -330,11 +330,11 @@ mod tests {
     use super::*;
 
     const PLAYGROUND: Asker = Asker {
-        place: Place::Playground,
+        page: PlayingPage::Playground,
         id: 0,
     };
     const CELL: Asker = Asker {
-        place: Place::Evaluation,
+        page: PlayingPage::Evaluation,
         id: 7,
     };
 
@@ -422,14 +422,16 @@ mod tests {
             let asked = page(ticket, CELL, Some(host));
             assert_eq!(outside.update(Event::Asked(asked)), []);
         }
-        assert_eq!(outside.first_waiting(Place::Playground), None);
-        assert_eq!(outside.count_waiting(Place::Evaluation), 3);
+        assert_eq!(outside.first_waiting(PlayingPage::Playground), None);
+        assert_eq!(outside.count_waiting(PlayingPage::Evaluation), 3);
         let effects = outside.update(Event::HostAllowed("wiki.example".into()));
         assert_eq!(effects, [fetch(2), fetch(4)]);
         let asked = page(5, PLAYGROUND, Some("wiki.example"));
         assert_eq!(outside.update(Event::Asked(asked)), [fetch(5)]);
         assert_eq!(
-            outside.first_waiting(Place::Evaluation).map(Asked::need),
+            outside
+                .first_waiting(PlayingPage::Evaluation)
+                .map(Asked::need),
             Some(Some(Need::Host("other.example".into())))
         );
     }
@@ -437,22 +439,28 @@ mod tests {
     #[test]
     fn what_is_declined_is_asked_again_by_a_step_but_not_by_each_cell() {
         let mut outside = Outside::default();
-        let decline = |place| Event::Declined {
-            place,
+        let decline = |page| Event::Declined {
+            page,
             need: Need::Role("customer".into()),
         };
         outside.update(Event::Asked(customer(1, PLAYGROUND)));
         outside.update(Event::Asked(customer(2, CELL)));
-        assert_eq!(outside.update(decline(Place::Playground)), [refused(1)]);
+        assert_eq!(
+            outside.update(decline(PlayingPage::Playground)),
+            [refused(1)]
+        );
         assert_eq!(outside.update(Event::Asked(customer(3, PLAYGROUND))), []);
-        assert_eq!(outside.update(decline(Place::Evaluation)), [refused(2)]);
+        assert_eq!(
+            outside.update(decline(PlayingPage::Evaluation)),
+            [refused(2)]
+        );
         assert_eq!(
             outside.update(Event::Asked(customer(4, CELL))),
             [refused(4)]
         );
         outside.update(Event::EvaluationStarted);
         assert_eq!(outside.update(Event::Asked(customer(5, CELL))), []);
-        assert_eq!(outside.count_waiting(Place::Playground), 1);
+        assert_eq!(outside.count_waiting(PlayingPage::Playground), 1);
     }
 
     #[test]
@@ -531,7 +539,7 @@ mod tests {
         }];
         assert_eq!(outside.update(reply(2)), answer);
         assert_eq!(outside.update(reply(2)), []);
-        assert_eq!(outside.count_waiting(Place::Playground), 1);
+        assert_eq!(outside.count_waiting(PlayingPage::Playground), 1);
     }
 
     #[test]
@@ -540,7 +548,7 @@ mod tests {
         outside.update(Event::Asked(customer(1, CELL)));
         outside.update(Event::Asked(customer(2, PLAYGROUND)));
         assert_eq!(outside.update(Event::Left(CELL)), []);
-        assert_eq!(outside.count_waiting(Place::Evaluation), 0);
-        assert_eq!(outside.count_waiting(Place::Playground), 1);
+        assert_eq!(outside.count_waiting(PlayingPage::Evaluation), 0);
+        assert_eq!(outside.count_waiting(PlayingPage::Playground), 1);
     }
 }

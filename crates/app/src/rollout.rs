@@ -9,7 +9,7 @@ use volary_agent::model::sglang::conversation::Conversation;
 use volary_agent::model::sglang::setup::sampling_params;
 use volary_core::json::{Json, Object, Text, from_json};
 use volary_protocol::rollout::{Call, Event, Request, Setup, Task};
-use volary_rollout::export::{LOG_PROBS, Place, slime_sample};
+use volary_rollout::export::{LOG_PROBS, TrialIndex, slime_sample};
 use volary_rollout::sglang::{GenerateReply, GenerateRequest, Prompt};
 use volary_rollout::{InteractionResult, Replay, RolloutSettings, Turn};
 use volary_tokens::{
@@ -210,7 +210,7 @@ fn render(setup: &Setup, conversation: &Object) -> Result<Object, String> {
 }
 
 fn recorded(result: &InteractionResult) -> Object {
-    let sample = slime_sample(result, Place::default());
+    let sample = slime_sample(result, TrialIndex::default());
     let mut members = Object::new();
     for key in MEMBERS {
         if let Some(value) = sample.get(key) {

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use collect::Collected;
 pub use collect::looks_like_trajectory;
-use destination::Place;
+use destination::Destination;
 use masking::Masking;
 
 use crate::Verdict;
@@ -85,7 +85,7 @@ impl Publish {
         let folder = existing(&self.folder)?;
         let page = PageSource::find(self.page.as_deref())?;
         let inputs: Vec<&Path> = page.folder().into_iter().chain([&*folder]).collect();
-        let place = Place::find(&self.out, &inputs)?;
+        let destination = Destination::find(&self.out, &inputs)?;
         let collected = Collected::of(&folder, self.all)?;
         eprint!("{}", collected.report(self.all));
         let masking = Masking::of(&folder, &collected.files, self.mask)?;
@@ -100,7 +100,7 @@ impl Publish {
             Some(title) => title.clone(),
             None => name_of(&folder),
         };
-        place.fill(|site| write_site(&page, site, &folder, &files, &title, &masking))?;
+        destination.fill(|site| write_site(&page, site, &folder, &files, &title, &masking))?;
         eprintln!(
             "Published {} files ({:.1} MB) in {}/. Copy that folder to any static host.",
             files.len(),

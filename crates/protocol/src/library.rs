@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
 use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
-use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 use volary_trajectory::sensitive;
 use volary_trajectory::table::Row;
 
@@ -290,7 +290,7 @@ pub struct Match {
 pub struct Finding {
     /// The text that contains it.
     #[serde(with = "PlaceFields")]
-    pub place: Place,
+    pub place: TextPosition,
     /// The index of its first character in that text.
     pub start: usize,
     /// The number of characters.
@@ -334,19 +334,19 @@ enum KindFields {
     Email,
 }
 
-/// [`Place`] for serde.
+/// [`TextPosition`] for serde.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Place")]
+#[serde(remote = "TextPosition")]
 struct PlaceFields {
     step: usize,
     message: usize,
     #[serde(with = "PartFields")]
-    part: Part,
+    part: TextPart,
 }
 
-/// [`Part`] for serde.
+/// [`TextPart`] for serde.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Part")]
+#[serde(remote = "TextPart")]
 enum PartFields {
     Name,
     Reasoning,

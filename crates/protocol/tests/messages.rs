@@ -26,7 +26,7 @@ use volary_protocol::library::{
 use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
 use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
-use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 use volary_trajectory::sensitive::{self, Kind};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, Outcome, Recipe, StepRecord};
@@ -205,7 +205,7 @@ fn library_events() -> Vec<library::Event> {
         ..Row::default()
     };
     let finding = |part| Finding {
-        place: Place {
+        place: TextPosition {
             step: 1,
             message: 2,
             part,
@@ -272,12 +272,12 @@ fn library_events() -> Vec<library::Event> {
         },
         Event::Places {
             places: vec![
-                finding(Part::Name),
-                finding(Part::Reasoning),
-                finding(Part::Content),
-                finding(Part::Call(1)),
-                finding(Part::Error(0)),
-                finding(Part::Score(2)),
+                finding(TextPart::Name),
+                finding(TextPart::Reasoning),
+                finding(TextPart::Content),
+                finding(TextPart::Call(1)),
+                finding(TextPart::Error(0)),
+                finding(TextPart::Score(2)),
             ],
         },
         Event::Checked {

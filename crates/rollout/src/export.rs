@@ -6,7 +6,7 @@ use crate::result::{InteractionResult, Status};
 
 /// The position of a record in its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct TrialIndex {
     pub task_index: i64,
     /// The number of the try at the task, from 0.
     pub trial: i64,
@@ -16,7 +16,7 @@ pub struct Place {
 pub const LOG_PROBS: &str = "rollout_log_probs";
 
 /// A `Sample` of slime.
-pub fn slime_sample(result: &InteractionResult, place: Place) -> Json {
+pub fn slime_sample(result: &InteractionResult, place: TrialIndex) -> Json {
     let strip = result.response_strip();
     let (tokens, mask) = result.tokens_and_mask();
     let length = i64::try_from(mask.len()).unwrap_or(i64::MAX);
@@ -44,7 +44,7 @@ pub fn slime_sample(result: &InteractionResult, place: Place) -> Json {
 }
 
 /// An entry of tau-bench's results array. As there, a failed episode has no reward and no messages.
-pub fn tau_result(result: &InteractionResult, place: Place) -> Json {
+pub fn tau_result(result: &InteractionResult, place: TrialIndex) -> Json {
     let (reward, info, messages) = match (result.status(), &result.stop_reason) {
         (Status::Failed, Some(reason)) => {
             let info = object!({"error": (reason.to_string()), "traceback": ""});

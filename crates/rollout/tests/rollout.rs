@@ -15,7 +15,7 @@ use volary_core::{Json, Text, json, object};
 use volary_rollout::chat::{
     ChatAgent, ChatCall, ChatEffect, ChatEvent, ChatReply, ChatRollout, ChatSettings,
 };
-use volary_rollout::export::{self, LOG_PROBS, Place};
+use volary_rollout::export::{self, LOG_PROBS, TrialIndex};
 use volary_rollout::rollout::GenerateFailure;
 use volary_rollout::sglang::Prompt;
 use volary_rollout::{
@@ -328,7 +328,7 @@ fn exports_have_the_keys_of_their_readers() {
         vec![stop("a")],
         vec![said("x", true)],
     );
-    let place = Place {
+    let place = TrialIndex {
         task_index: 3,
         trial: 1,
     };

@@ -18,7 +18,7 @@ use volary_core::json::{Object, Text};
 
 use crate::episode::Episode;
 use crate::history::StatePath;
-use crate::passages::{Place, passage};
+use crate::passages::{TextPosition, passage};
 
 /// A note of an annotator.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,7 +64,7 @@ pub enum Target {
     /// A range of characters in a text of the episode.
     Passage {
         /// The annotated text's location.
-        place: Place,
+        place: TextPosition,
         /// The index of the first character.
         start: usize,
         /// The index after the last character.

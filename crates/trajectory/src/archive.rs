@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use rawzip::{ZipArchive, ZipSliceArchive};
 
-use member::{Member, Place, Source};
+use member::{Member, MemberLocation, Source};
 pub use pack::Packer;
 
 /// Limits on the output of a zip file.
@@ -215,7 +215,7 @@ fn listed(archive: &ZipSliceArchive<&[u8]>, most: usize) -> Result<Vec<Member>, 
         }
         members.push(Member {
             name: String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned(),
-            place: Place::Listed(entry.wayfinder()),
+            place: MemberLocation::Listed(entry.wayfinder()),
             method: entry.compression_method().as_u16(),
             encrypted: entry.flags().is_encrypted(),
         });

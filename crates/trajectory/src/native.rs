@@ -31,7 +31,7 @@ pub use step::{
 };
 
 use volary_core::json::read::{ReadError, ReadProblem};
-use volary_core::json::value_writer::{Place, append, tree};
+use volary_core::json::value_writer::{ValueWriter, append, tree};
 use volary_core::json::{Json, Key, Object};
 
 use crate::episode::Episode;
@@ -104,7 +104,7 @@ pub fn to_text(episode: &Episode) -> String {
 
 /// Like [`to_text`], but appends to `out`.
 pub fn write_text(out: &mut String, episode: &Episode) {
-    append(out, |place| put_episode(place, episode));
+    append(out, |writer| put_episode(writer, episode));
 }
 
 /// Parses a text with one episode, an object with several, or one episode per line. Fails if no episode can be read.
@@ -167,11 +167,11 @@ fn each_line(text: &str) -> Vec<Result<Episode, NativeError>> {
 
 /// Serializes an episode.
 pub fn episode_to_json(episode: &Episode) -> Json {
-    tree(|place| put_episode(place, episode))
+    tree(|writer| put_episode(writer, episode))
 }
 
-fn put_episode(place: Place<'_>, episode: &Episode) {
-    place.object(|members| {
+fn put_episode(writer: ValueWriter<'_>, episode: &Episode) {
+    writer.object(|members| {
         members.at("format").word(FORMAT);
         members.at("version").integer(VERSION);
         members.at("id").text(&episode.id);
@@ -189,7 +189,7 @@ fn put_episode(place: Place<'_>, episode: &Episode) {
         members.at("steps").list(&episode.steps, step::put_step);
         members
             .at("frames")
-            .list(frames, |place, frame| frame.put(place));
+            .list(frames, |writer, frame| frame.put(writer));
         step::put_ending(members.at("ending"), &episode.ending);
         members.at("metadata").members(&episode.metadata);
         details::put_of_episode(members, episode);

@@ -14,18 +14,18 @@ use crate::episode::{Episode, Outcome, StepRecord};
 
 /// The position of a text in an episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct TextPosition {
     /// 0 is the reset (and texts of the whole episode), `i` is step `i`.
     pub step: usize,
     /// The index of the message: within the start, or within a step, where 0 is the action and 1 the first observation.
     pub message: usize,
     /// The text within the message.
-    pub part: Part,
+    pub part: TextPart,
 }
 
 /// A text of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
+pub enum TextPart {
     /// The name of the episode. Its position is step 0, message 0.
     Name,
     /// The reasoning of the model.
@@ -42,7 +42,7 @@ pub enum Part {
 }
 
 /// All non-empty texts of an episode, in order.
-pub fn passages(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
+pub fn passages(episode: &Episode) -> impl Iterator<Item = (TextPosition, Cow<'_, str>)> {
     let steps = episode.steps.iter().enumerate();
     about(episode)
         .chain(start(episode))
@@ -51,8 +51,8 @@ pub fn passages(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)
 }
 
 /// The text at a position; `None` if the episode has no such position.
-pub fn passage(episode: &Episode, place: Place) -> Option<Cow<'_, str>> {
-    let found = |(known, text): (Place, _)| (known == place).then_some(text);
+pub fn passage(episode: &Episode, place: TextPosition) -> Option<Cow<'_, str>> {
+    let found = |(known, text): (TextPosition, _)| (known == place).then_some(text);
     match place.step.checked_sub(1) {
         None => about(episode).chain(start(episode)).find_map(found),
         Some(index) => of_step(place.step, episode.steps.get(index)?).find_map(found),
@@ -93,36 +93,36 @@ pub fn call_text(call: &ToolCall) -> String {
     )
 }
 
-fn about(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
-    let whole = |part| Place {
+fn about(episode: &Episode) -> impl Iterator<Item = (TextPosition, Cow<'_, str>)> {
+    let whole = |part| TextPosition {
         part,
-        ..Place::default()
+        ..TextPosition::default()
     };
-    let name = (whole(Part::Name), Cow::Borrowed(&*episode.name));
+    let name = (whole(TextPart::Name), Cow::Borrowed(&*episode.name));
     let errors = episode.errors.iter().enumerate();
     let errors =
-        errors.map(move |(index, text)| (whole(Part::Error(index)), Cow::Borrowed(&**text)));
+        errors.map(move |(index, text)| (whole(TextPart::Error(index)), Cow::Borrowed(&**text)));
     let scores = episode.scores.iter().enumerate();
     let why = scores.filter_map(move |(index, score)| {
         let text = score.explanation.as_deref()?;
-        Some((whole(Part::Score(index)), Cow::Borrowed(text)))
+        Some((whole(TextPart::Score(index)), Cow::Borrowed(text)))
     });
     std::iter::once(name).chain(errors).chain(why)
 }
 
-fn start(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
+fn start(episode: &Episode) -> impl Iterator<Item = (TextPosition, Cow<'_, str>)> {
     let messages = episode.start.iter().enumerate();
     messages.flat_map(|(index, message)| of_message(0, index, message))
 }
 
-fn of_step(step: usize, record: &StepRecord) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
-    let at = move |part| Place {
+fn of_step(step: usize, record: &StepRecord) -> impl Iterator<Item = (TextPosition, Cow<'_, str>)> {
+    let at = move |part| TextPosition {
         step,
         message: 0,
         part,
     };
     let reasoning = record.details.reasoning.as_deref();
-    let reasoning = reasoning.map(|text| (at(Part::Reasoning), Cow::Borrowed(text)));
+    let reasoning = reasoning.map(|text| (at(TextPart::Reasoning), Cow::Borrowed(text)));
     let observations = record.messages().iter().enumerate();
     let observed =
         observations.flat_map(move |(index, message)| of_message(step, index + 1, message));
@@ -132,7 +132,7 @@ fn of_step(step: usize, record: &StepRecord) -> impl Iterator<Item = (Place, Cow
     };
     let errors = record.details.errors.iter().map(|error| &*error.message);
     let errors = failure.into_iter().chain(errors).enumerate();
-    let errors = errors.map(move |(index, text)| (at(Part::Error(index)), Cow::Borrowed(text)));
+    let errors = errors.map(move |(index, text)| (at(TextPart::Error(index)), Cow::Borrowed(text)));
     reasoning
         .into_iter()
         .chain(of_message(step, 0, &record.action))
@@ -144,8 +144,8 @@ fn of_message(
     step: usize,
     message: usize,
     said: &AnyMessage,
-) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
-    let at = move |part| Place {
+) -> impl Iterator<Item = (TextPosition, Cow<'_, str>)> {
+    let at = move |part| TextPosition {
         step,
         message,
         part,
@@ -155,6 +155,6 @@ fn of_message(
         _ => &[],
     };
     let calls = calls.iter().enumerate();
-    let calls = calls.map(move |(index, call)| (at(Part::Call(index)), call_text(call).into()));
-    std::iter::once((at(Part::Content), content(said.body()))).chain(calls)
+    let calls = calls.map(move |(index, call)| (at(TextPart::Call(index)), call_text(call).into()));
+    std::iter::once((at(TextPart::Content), content(said.body()))).chain(calls)
 }

@@ -9,7 +9,7 @@ use volary_core::json::{Json, Object, Text};
 
 use crate::annotations::Target;
 use crate::episode::{Ending, Episode, Outcome, StepRecord};
-use crate::passages::{Part, Place};
+use crate::passages::{TextPart, TextPosition};
 use crate::table::groups::SUCCESS;
 use crate::timeline;
 
@@ -39,7 +39,7 @@ pub struct LastError {
     /// The error message of the source.
     pub message: Text,
     /// The position of the message in the step.
-    pub place: Option<Place>,
+    pub place: Option<TextPosition>,
 }
 
 impl LastError {
@@ -191,7 +191,7 @@ fn last_error(episode: &Episode) -> Option<LastError> {
         Some(LastError {
             step: Some(index + 1),
             message,
-            place: part.map(|part| Place {
+            place: part.map(|part| TextPosition {
                 step: index + 1,
                 message: at,
                 part,
@@ -201,7 +201,7 @@ fn last_error(episode: &Episode) -> Option<LastError> {
 }
 
 /// The error of a step, and the position of its text: message and part.
-fn error_of(step: &StepRecord) -> Option<(Text, usize, Option<Part>)> {
+fn error_of(step: &StepRecord) -> Option<(Text, usize, Option<TextPart>)> {
     if !timeline::fails(step) {
         return None;
     }
@@ -212,13 +212,13 @@ fn error_of(step: &StepRecord) -> Option<(Text, usize, Option<Part>)> {
     let errors = step.details.errors.iter().map(|error| &error.message);
     let errors = failure.into_iter().chain(errors).enumerate();
     if let Some((index, message)) = errors.last() {
-        return Some((Text::clone(message), 0, Some(Part::Error(index))));
+        return Some((Text::clone(message), 0, Some(TextPart::Error(index))));
     }
     let mut messages = step.messages().iter().enumerate().rev();
     let failed = messages.find_map(|(index, message)| match message {
         AnyMessage::Response(response) if timeline::is_failed_call(message) => {
             let content = response.body.content.as_deref()?;
-            Some((content.into(), index + 1, Some(Part::Content)))
+            Some((content.into(), index + 1, Some(TextPart::Content)))
         }
         _ => None,
     });
@@ -364,7 +364,10 @@ mod tests {
         let Target::Passage { quote, place, .. } = &line else {
             panic!("{line:?}");
         };
-        assert_eq!((&**quote, place.part), ("ValueError: no é", Part::Error(1)));
+        assert_eq!(
+            (&**quote, place.part),
+            ("ValueError: no é", TextPart::Error(1))
+        );
         let found = line.locate(&episode).unwrap();
         assert_eq!(found.len(), quote.chars().count());
     }

@@ -12,14 +12,14 @@ use super::nested::{either, group, tuple};
 use super::text_field::text_field;
 use crate::components::text::inert;
 use crate::later::Later;
-use crate::projection::form::{Blank, Field, Kind, Place};
+use crate::projection::form::{Blank, Field, FieldPath, Kind};
 use crate::projection::pretty::one_line;
 
 /// A field and its position in the form.
 pub(super) struct Slot {
     pub(super) editor: Editor,
     pub(super) field: Arc<Field>,
-    pub(super) place: Place,
+    pub(super) place: FieldPath,
     /// The label at this position; entries of a list have no names of their own.
     pub(super) label: Signal<String>,
     /// Content next to the label.
@@ -86,7 +86,7 @@ impl Slot {
 }
 
 /// Renders a field labelled with its own name.
-pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: Place) -> AnyView {
+pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: FieldPath) -> AnyView {
     draw(Slot {
         editor,
         field: Arc::clone(field),

@@ -4,12 +4,12 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::Editor;
-use crate::projection::form::{Mode, Place};
+use crate::projection::form::{FieldPath, Mode};
 
 /// A text area with the value.
 pub(super) fn raw_view(editor: Editor) -> AnyView {
     let Editor { form, .. } = editor;
-    let id = editor.id(&Place::default());
+    let id = editor.id(&FieldPath::default());
     let error_id = format!("{id}-error");
     let text = move || {
         form.with(|form| match form.mode() {

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_core::json::{Object, Text};
 use volary_core::{Json, ToolCall};
-use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 
 use super::reader::{Reader, TextPlace, ToResult};
 use super::reading::{Reading, Spot};
@@ -34,10 +34,10 @@ pub(super) fn call_view(
             (false, false) if is_short => "call short",
             _ => "call",
         };
-        let id = holder_id(Place {
+        let id = holder_id(TextPosition {
             step,
             message: 0,
-            part: Part::Call(number),
+            part: TextPart::Call(number),
         });
         return view! {
             <div class=class data-call=number.to_string() id=id>

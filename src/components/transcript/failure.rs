@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_trajectory::StepRecord;
-use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 
 use super::message::MarkedSpeaker;
 use super::message_text::{Manner, message_text};
@@ -32,10 +32,10 @@ pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Optio
         }
     };
     let id = reader.reading.and_then(|_| {
-        holder_id(Place {
+        holder_id(TextPosition {
             step,
             message: 0,
-            part: Part::Error(0),
+            part: TextPart::Error(0),
         })
     });
     let item = view! {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use volary_core::message::ToolRequestMessage;
 use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Json};
-use volary_trajectory::passages::{Part as TextPart, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 use volary_trajectory::timeline::first_line;
 use volary_trajectory::{Episode, StepRecord, native};
 
@@ -19,7 +19,7 @@ use crate::browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::json_text;
 use crate::components::text::inert;
-use crate::projection::content::{Content, Part, content, is_failure};
+use crate::projection::content::{Content, ContentPart, content, is_failure};
 use crate::projection::highlight::holder_id;
 use crate::projection::size_text;
 use crate::projection::text::cut_at;
@@ -286,7 +286,7 @@ fn body(reader: Reader, (step, place): (usize, usize), message: &AnyMessage) -> 
         return None;
     }
     let id = reader.reading.and_then(|_| {
-        holder_id(Place {
+        holder_id(TextPosition {
             step,
             message: place,
             part: TextPart::Content,
@@ -318,19 +318,19 @@ fn content_view(
                 .into_iter()
                 .enumerate()
                 .map(|(number, part)| match part {
-                    Part::Text(text) => {
+                    ContentPart::Text(text) => {
                         let manner = manner(&text);
                         let from = at;
                         at += text.chars().count() + 1;
                         message_text(reader, (step, place, number), text, from, manner)
                     }
-                    Part::Image(address) => {
+                    ContentPart::Image(address) => {
                         let size = size_text(address.len());
                         let words = format!("Image {} ({size})", number + 1);
                         view! { <img class="message-image" src=address.to_string() alt=words/> }
                             .into_any()
                     }
-                    Part::ImageElsewhere(address) => {
+                    ContentPart::ImageElsewhere(address) => {
                         let address = address.get(..cut_at(&address, ADDRESS));
                         view! {
                             <p class="text faint" data-skip="">
@@ -342,7 +342,7 @@ fn content_view(
                         }
                         .into_any()
                     }
-                    Part::Other(value) => {
+                    ContentPart::Other(value) => {
                         view! { <div data-skip="">{json(&value, number)}</div> }.into_any()
                     }
                 });

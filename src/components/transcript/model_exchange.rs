@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trajectory::StepRecord;
-use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 
 use super::message_text::{Manner, message_text};
 use super::reader::Reader;
@@ -36,10 +36,10 @@ pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Opti
     };
     let place = (step, 0, THOUGHT);
     let id = reading.and_then(|_| {
-        holder_id(Place {
+        holder_id(TextPosition {
             step,
             message: 0,
-            part: Part::Reasoning,
+            part: TextPart::Reasoning,
         })
     });
     let text = move || {

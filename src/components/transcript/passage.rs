@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Json};
-use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 
 use super::call::part_of;
 use super::model_exchange::THOUGHT;
@@ -12,7 +12,7 @@ use super::reader::{MESSAGE, Reader, STEP, TextPlace};
 use super::reading::{Kind, Reading, Spot};
 use crate::browser;
 use crate::components::text::Fold;
-use crate::projection::content::{Content, Part as ContentPart, content};
+use crate::projection::content::{Content, ContentPart, content};
 use crate::projection::highlight::{Spot as Words, holder_id};
 use crate::projection::text::{PART_BYTES, preview_end};
 use crate::projection::transcript::{
@@ -29,7 +29,7 @@ impl Reader {
             return;
         };
         self.unfold(&words);
-        let Place { step, message, .. } = words.place;
+        let TextPosition { step, message, .. } = words.place;
         let scroll = self.place.scroll;
         scroll.update_value(|scroll| scroll.reveal_message(step, message));
         self.place.go();
@@ -123,7 +123,7 @@ impl Reader {
         let Some(reading) = self.reading else {
             return;
         };
-        let Place {
+        let TextPosition {
             step,
             message: number,
             part,
@@ -135,7 +135,7 @@ impl Reader {
             return;
         };
         match part {
-            Part::Content => {
+            TextPart::Content => {
                 reading.open(step, Spot::Message(number));
                 for (part, text, from) in texts(&found) {
                     let length = text.chars().count();
@@ -144,7 +144,7 @@ impl Reader {
                     }
                 }
             }
-            Part::Call(call) => {
+            TextPart::Call(call) => {
                 reading.open(step, Spot::Call(call));
                 if let AnyMessage::Request(request) = &found
                     && let Some(call_) = request.tool_calls.get(call)
@@ -155,9 +155,9 @@ impl Reader {
                     }
                 }
             }
-            Part::Reasoning => self.unfold_thought(reading, words),
-            Part::Error(_) => self.unfold_failure(words),
-            Part::Name | Part::Score(_) => {}
+            TextPart::Reasoning => self.unfold_thought(reading, words),
+            TextPart::Error(_) => self.unfold_failure(words),
+            TextPart::Name | TextPart::Score(_) => {}
         }
     }
 
@@ -182,7 +182,7 @@ impl Reader {
         let why = self.episode.with_untracked(|episode| {
             step_record(episode, step).and_then(|record| failure_of(record).cloned())
         });
-        if let Some(why) = why.filter(|_| words.place.part == Part::Error(0)) {
+        if let Some(why) = why.filter(|_| words.place.part == TextPart::Error(0)) {
             self.unfold_text((step, FAILURE_PLACE, 0), &why, words.range.start);
         }
     }

@@ -7,7 +7,7 @@ use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use super::Place;
+use super::ScrollState;
 use super::message::copied;
 use super::reading::Reading;
 use crate::browser;
@@ -35,7 +35,7 @@ pub struct Reader {
     pub(super) said: RwSignal<&'static str>,
     /// The timer that hides the message.
     forgets: StoredValue<Option<Alarm>, LocalStorage>,
-    pub(super) place: Place,
+    pub(super) place: ScrollState,
     /// The display options; `None` outside Review.
     pub(super) reading: Option<Reading>,
     folds: Folds<TextPlace>,
@@ -49,7 +49,7 @@ impl Reader {
         selected: RwSignal<usize>,
         on_rewind: Option<Callback<usize>>,
         on_inspect: Option<Callback<usize>>,
-        place: Place,
+        place: ScrollState,
         reading: Option<Reading>,
     ) -> Self {
         Reader {

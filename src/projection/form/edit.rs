@@ -8,19 +8,19 @@ use super::read::FieldError;
 
 /// The path of a field: members by index, entries by key, variants by index. The root is the empty path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Place(Vec<u32>);
+pub struct FieldPath(Vec<u32>);
 
-impl Place {
+impl FieldPath {
     /// The path of a member of the root.
     pub fn member(place: usize) -> Self {
-        Place::default().then(u32::try_from(place).unwrap_or(u32::MAX))
+        FieldPath::default().then(u32::try_from(place).unwrap_or(u32::MAX))
     }
 
     /// A path below this one.
     pub fn then(&self, step: u32) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
-        Place(steps)
+        FieldPath(steps)
     }
 
     /// An element id: the prefix and the path.
@@ -34,9 +34,9 @@ impl Place {
     }
 }
 
-impl From<&[u32]> for Place {
+impl From<&[u32]> for FieldPath {
     fn from(steps: &[u32]) -> Self {
-        Place(steps.to_vec())
+        FieldPath(steps.to_vec())
     }
 }
 
@@ -51,7 +51,7 @@ pub enum Direction {
 
 impl Form {
     /// The draft at a path.
-    pub fn draft(&self, place: &Place) -> Option<&Draft> {
+    pub fn draft(&self, place: &FieldPath) -> Option<&Draft> {
         let Mode::Fields(root) = &self.mode else {
             return None;
         };
@@ -62,7 +62,7 @@ impl Form {
     }
 
     /// The draft at a path, for editing.
-    pub fn draft_mut(&mut self, place: &Place) -> Option<&mut Draft> {
+    pub fn draft_mut(&mut self, place: &FieldPath) -> Option<&mut Draft> {
         self.refusals.clear();
         let Mode::Fields(root) = &mut self.mode else {
             return None;
@@ -74,7 +74,7 @@ impl Form {
     }
 
     /// The error at a path, if errors are shown.
-    pub fn error_at(&self, place: &Place) -> Option<String> {
+    pub fn error_at(&self, place: &FieldPath) -> Option<String> {
         self.errors()
             .into_iter()
             .find(|FieldError { place: at, .. }| at == place)

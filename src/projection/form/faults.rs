@@ -6,7 +6,7 @@ use volary_core::Json;
 use volary_core::schema;
 
 use super::draft::Draft;
-use super::edit::Place;
+use super::edit::FieldPath;
 use super::field::{Field, Kind};
 use super::read::FieldError;
 
@@ -60,8 +60,8 @@ fn sentence(reason: &str) -> String {
 }
 
 /// The innermost field on the path of a fault, and the rest of the path.
-fn locate<'a>(root: &Field, draft: &Draft, path: &'a str) -> (Place, &'a str) {
-    let (mut field, mut draft, mut place, mut rest) = (root, draft, Place::default(), path);
+fn locate<'a>(root: &Field, draft: &Draft, path: &'a str) -> (FieldPath, &'a str) {
+    let (mut field, mut draft, mut place, mut rest) = (root, draft, FieldPath::default(), path);
     loop {
         while let (Draft::Variant(variant, inner), Some(chosen)) = (draft, variant_of(field, draft))
         {

@@ -5,14 +5,14 @@ use volary_core::Json;
 use volary_core::json::{Integer, Object, float_from_text};
 
 use super::draft::{Blank, Draft, Entry};
-use super::edit::Place;
+use super::edit::FieldPath;
 use super::field::{Field, Kind};
 
 /// An error at a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     /// The path of the field.
-    pub place: Place,
+    pub place: FieldPath,
     /// The error, with what is expected.
     pub reason: String,
 }
@@ -21,7 +21,7 @@ impl FieldError {
     /// An error of the whole form.
     pub fn whole(reason: impl Into<String>) -> Self {
         FieldError {
-            place: Place::default(),
+            place: FieldPath::default(),
             reason: reason.into(),
         }
     }
@@ -55,7 +55,7 @@ struct Reader {
 impl Reader {
     fn error(&mut self, reason: impl Into<String>) {
         self.errors.push(FieldError {
-            place: Place::from(&*self.place),
+            place: FieldPath::from(&*self.place),
             reason: reason.into(),
         });
     }

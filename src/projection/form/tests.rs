@@ -32,9 +32,9 @@ fn tool_schema() -> Json {
     })
 }
 
-fn place(form: &Form, path: &[&str]) -> Place {
+fn place(form: &Form, path: &[&str]) -> FieldPath {
     let mut field = form.root().as_ref();
-    let mut place = Place::default();
+    let mut place = FieldPath::default();
     for name in path {
         let Kind::Group(fields) = &field.kind else {
             panic!("{name} is in no group")
@@ -201,7 +201,7 @@ fn faults_of_the_schema_are_said_at_the_field() {
     let mut form = Form::with_value(schema, &value);
     assert!(!form.is_raw());
     assert_eq!(form.submit(), None);
-    let said = |place: Place| form.error_at(&place).unwrap_or_default();
+    let said = |place: FieldPath| form.error_at(&place).unwrap_or_default();
     assert_eq!(said(place(&form, &["n"])), "Must be at most 5.");
     let entry = place(&form, &["list"]).then(1);
     assert_eq!(said(entry), "Must have at least 2 characters.");
@@ -222,7 +222,7 @@ fn refusals_mark_the_field_until_the_next_edit() {
     );
     form.refuse("elsewhere", "is odd");
     assert_eq!(
-        form.error_at(&Place::default()).as_deref(),
+        form.error_at(&FieldPath::default()).as_deref(),
         Some("elsewhere: is odd")
     );
     type_in(&mut form, &["count"], "4");

@@ -19,7 +19,7 @@ pub use echo::{ECHO_KEY, Echo, echo_of, is_unedited};
 
 /// A piece of content of a user, environment or tool.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum ContentPart {
     Text(String),
     /// An image: its `data:` or web URL.
     Image(String),
@@ -33,7 +33,7 @@ pub struct PastCall {
     /// The tool.
     pub name: Text,
     pub arguments: Object,
-    pub answer: Vec<Part>,
+    pub answer: Vec<ContentPart>,
 }
 
 /// One turn.
@@ -42,7 +42,7 @@ pub enum Turn {
     /// Instructions.
     System(String),
     /// Any message to the model that does not answer a call; no part is an empty text.
-    User(Vec<Part>),
+    User(Vec<ContentPart>),
     /// Text and calls of the model, with the answers to its calls.
     Assistant {
         /// The text; may be empty.
@@ -150,7 +150,7 @@ impl History {
                 .find(|(call, id)| call.answer.is_empty() && **id == response.tool_call_id)
         {
             call.answer = if parts.is_empty() {
-                vec![Part::Text(String::new())]
+                vec![ContentPart::Text(String::new())]
             } else {
                 parts
             };
@@ -159,8 +159,8 @@ impl History {
         self.user(parts);
     }
 
-    fn user(&mut self, mut parts: Vec<Part>) {
-        parts.retain(|part| !matches!(part, Part::Text(text) if text.trim().is_empty()));
+    fn user(&mut self, mut parts: Vec<ContentPart>) {
+        parts.retain(|part| !matches!(part, ContentPart::Text(text) if text.trim().is_empty()));
         if parts.is_empty() {
             return;
         }
@@ -174,7 +174,7 @@ impl History {
         for turn in &mut self.turns {
             if let Turn::Assistant { calls, .. } = turn {
                 for call in calls.iter_mut().filter(|call| call.answer.is_empty()) {
-                    call.answer = vec![Part::Text(NO_ANSWER.into())];
+                    call.answer = vec![ContentPart::Text(NO_ANSWER.into())];
                 }
             }
         }
@@ -189,7 +189,7 @@ impl History {
         };
         if !awaits_model {
             let words = if begun { GO_ON } else { BEGIN };
-            self.user(vec![Part::Text(words.into())]);
+            self.user(vec![ContentPart::Text(words.into())]);
         }
         self.turns
     }
@@ -217,30 +217,30 @@ pub fn text_of_message(message: &AnyMessage) -> String {
     text_of(message_parts(message.body()))
 }
 
-fn message_parts(body: &volary_core::message::Body) -> Vec<Part> {
+fn message_parts(body: &volary_core::message::Body) -> Vec<ContentPart> {
     match (body.blocks(), &body.content) {
         (Some(blocks), _) => blocks.iter().filter_map(part).collect(),
-        (None, Some(text)) => vec![Part::Text(text.to_string())],
+        (None, Some(text)) => vec![ContentPart::Text(text.to_string())],
         (None, None) => Vec::new(),
     }
 }
 
-fn part(block: &Json) -> Option<Part> {
+fn part(block: &Json) -> Option<ContentPart> {
     if let Some(text) = block.get("text").and_then(Json::as_text) {
-        return Some(Part::Text(text.to_string()));
+        return Some(ContentPart::Text(text.to_string()));
     }
     let image = block.get("image_url")?;
     let url = image.as_text().or_else(|| image.get("url")?.as_text())?;
-    Some(Part::Image(url.to_string()))
+    Some(ContentPart::Image(url.to_string()))
 }
 
 /// The texts of parts, one per line; images are omitted, since they are not allowed where this is used.
-pub fn text_of(parts: impl IntoIterator<Item = Part>) -> String {
+pub fn text_of(parts: impl IntoIterator<Item = ContentPart>) -> String {
     let texts: Vec<String> = parts
         .into_iter()
         .filter_map(|part| match part {
-            Part::Text(text) => Some(text),
-            Part::Image(_) => None,
+            ContentPart::Text(text) => Some(text),
+            ContentPart::Image(_) => None,
         })
         .collect();
     texts.join("\n")
@@ -365,7 +365,7 @@ mod tests {
         let mut message = message;
         message.body.content_is_json_str = true;
         let turns = turns(&[message.into()], |_, id| id.to_owned());
-        let image = Part::Image("data:image/png;base64,AAAA".into());
+        let image = ContentPart::Image("data:image/png;base64,AAAA".into());
         assert_eq!(turns, [Turn::User(vec![image])]);
         assert_eq!(
             image_data("data:image/png;base64,AAAA"),

@@ -14,14 +14,14 @@ const NAMED: usize = 5;
 
 /// The destination of a site. It contains nothing but published files.
 #[derive(Debug)]
-pub struct Place {
+pub struct Destination {
     /// Canonical; it may not exist.
     folder: PathBuf,
 }
 
-impl Place {
+impl Destination {
     /// Rejects a folder that contains one of `inputs` or is inside one, and a folder with files that would be lost.
-    pub fn find(out: &Path, inputs: &[&Path]) -> Result<Place> {
+    pub fn find(out: &Path, inputs: &[&Path]) -> Result<Destination> {
         let folder = resolve(out)?;
         for input in inputs {
             let input = resolve(input)?;
@@ -33,9 +33,9 @@ impl Place {
                 );
             }
         }
-        let place = Place { folder };
-        place.check()?;
-        Ok(place)
+        let destination = Destination { folder };
+        destination.check()?;
+        Ok(destination)
     }
 
     /// Has the site written into a new folder, which then replaces the previous one.
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn publish(all: &TestFolder, out: &str, text: &str) -> Result<()> {
-        Place::find(&all.path(out), &[&all.path("runs")])?.fill(|site| {
+        Destination::find(&all.path(out), &[&all.path("runs")])?.fill(|site| {
             copy_text(&site.join("trajectories/a.json"), text);
             Ok(())
         })
@@ -203,11 +203,11 @@ mod tests {
             "absent/../runs/trajectories/site",
             "runs/trajectories/absent/..",
         ] {
-            let found = Place::find(&all.path(out), &[&input]);
+            let found = Destination::find(&all.path(out), &[&input]);
             let error = found.expect_err(out).to_string();
             assert!(error.contains("contain one another"), "{out}: {error}");
         }
-        assert!(Place::find(&all.path("runs/trajectories2"), &[&input]).is_ok());
+        assert!(Destination::find(&all.path("runs/trajectories2"), &[&input]).is_ok());
         assert_eq!(
             read(&all, "runs/trajectories/a.json").as_deref(),
             Some("runs/trajectories/a.json")
@@ -231,12 +231,12 @@ mod tests {
             "broken/site",
         ] {
             assert!(
-                Place::find(&all.path(out), &[&all.path("runs")]).is_err(),
+                Destination::find(&all.path(out), &[&all.path("runs")]).is_err(),
                 "{out}"
             );
         }
-        assert!(Place::find(&all.path("runs2"), &[&all.path("link")]).is_ok());
-        assert!(Place::find(&all.path("runs/site"), &[&all.path("link")]).is_err());
+        assert!(Destination::find(&all.path("runs2"), &[&all.path("link")]).is_ok());
+        assert!(Destination::find(&all.path("runs/site"), &[&all.path("link")]).is_err());
     }
 
     #[test]
@@ -277,8 +277,8 @@ mod tests {
     fn a_failure_half_way_leaves_the_previous_site() {
         let all = TestFolder::with("failure", &["runs/a.json"]);
         publish(&all, "out", "one").unwrap();
-        let place = Place::find(&all.path("out"), &[&all.path("runs")]).unwrap();
-        let failed = place.fill(|site| {
+        let destination = Destination::find(&all.path("out"), &[&all.path("runs")]).unwrap();
+        let failed = destination.fill(|site| {
             copy_text(&site.join("trajectories/a.json"), "two");
             bail!("the disk is full")
         });

@@ -1,13 +1,13 @@
 //! Serializers that write a value either as a tree or directly as text.
 //!
-//! A format writes its values to a [`Place`] and serves both: readers get a tree, and storage gets the
+//! A format writes its values to a [`ValueWriter`] and serves both: readers get a tree, and storage gets the
 //! text `J` without an intermediate tree.
 
 use super::write::{write_float, write_integer, write_text};
 use super::{Integer, Json, Key, Object, Text};
 
 /// The destination of one value.
-pub struct Place<'a>(Target<'a>);
+pub struct ValueWriter<'a>(Target<'a>);
 
 /// The destination of the members of an object, in order; no key twice.
 pub struct Members<'a>(Inside<'a>);
@@ -23,18 +23,18 @@ enum Inside<'a> {
 }
 
 /// The tree that `put` writes.
-pub fn tree(put: impl FnOnce(Place<'_>)) -> Json {
+pub fn tree(put: impl FnOnce(ValueWriter<'_>)) -> Json {
     let mut value = Json::Null;
-    put(Place(Target::Tree(&mut value)));
+    put(ValueWriter(Target::Tree(&mut value)));
     value
 }
 
 /// Appends the text that `put` writes.
-pub fn append(out: &mut String, put: impl FnOnce(Place<'_>)) {
-    put(Place(Target::Text(out)));
+pub fn append(out: &mut String, put: impl FnOnce(ValueWriter<'_>)) {
+    put(ValueWriter(Target::Text(out)));
 }
 
-impl Place<'_> {
+impl ValueWriter<'_> {
     /// A shared text.
     pub fn text(self, text: &Text) {
         match self.0 {
@@ -91,11 +91,11 @@ impl Place<'_> {
     }
 
     /// A list; `put` writes each element.
-    pub fn list<T>(self, elements: impl IntoIterator<Item = T>, put: impl Fn(Place<'_>, T)) {
+    pub fn list<T>(self, elements: impl IntoIterator<Item = T>, put: impl Fn(ValueWriter<'_>, T)) {
         match self.0 {
             Target::Tree(value) => {
                 let elements = elements.into_iter();
-                let trees = elements.map(|element| tree(|place| put(place, element)));
+                let trees = elements.map(|element| tree(|writer| put(writer, element)));
                 *value = Json::List(trees.collect());
             }
             Target::Text(out) => {
@@ -104,7 +104,7 @@ impl Place<'_> {
                     if number > 0 {
                         out.push_str(", ");
                     }
-                    append(out, |place| put(place, element));
+                    append(out, |writer| put(writer, element));
                 }
                 out.push(']');
             }
@@ -132,8 +132,8 @@ impl Place<'_> {
 
 impl Members<'_> {
     /// The destination of the value under a key of the format.
-    pub fn at(&mut self, key: &'static str) -> Place<'_> {
-        Place(match &mut self.0 {
+    pub fn at(&mut self, key: &'static str) -> ValueWriter<'_> {
+        ValueWriter(match &mut self.0 {
             Inside::Tree(object) => Target::Tree(object.push(Key::Borrowed(key))),
             Inside::Text { out, is_first } => {
                 debug_assert!(
@@ -153,8 +153,8 @@ impl Members<'_> {
     }
 
     /// The destination of the value under any key.
-    pub fn under(&mut self, key: &Key) -> Place<'_> {
-        Place(match &mut self.0 {
+    pub fn under(&mut self, key: &Key) -> ValueWriter<'_> {
+        ValueWriter(match &mut self.0 {
             Inside::Tree(object) => Target::Tree(object.push(key.clone())),
             Inside::Text { out, is_first } => {
                 if !std::mem::take(is_first) {
@@ -178,16 +178,16 @@ impl Members<'_> {
 mod tests {
     use super::*;
 
-    fn put(place: Place<'_>) {
-        place.object(|members| {
+    fn put(writer: ValueWriter<'_>) {
+        writer.object(|members| {
             members.at("a").text(&"é\"".into());
             members
                 .at("b")
-                .list([1.5, f64::NAN], |place, float| place.float(float));
+                .list([1.5, f64::NAN], |writer, float| writer.float(float));
             members.under(&Key::Owned("\n".to_owned())).object(|_| {});
             members
                 .at("d")
-                .list([], |place, flag: bool| place.flag(flag));
+                .list([], |writer, flag: bool| writer.flag(flag));
             members.at("e").integer(7i64);
             members.at("f").json(&Json::Null);
             members.at("g").members(&crate::object!({"x": [true, "y"]}));

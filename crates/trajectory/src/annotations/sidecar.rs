@@ -18,7 +18,7 @@ use crate::diff::Segment;
 use crate::history::{Root, StatePath};
 use crate::native::Misfit;
 use crate::native::node::{Fault, Node};
-use crate::passages::{Part, Place};
+use crate::passages::{TextPart, TextPosition};
 
 /// The value of `format`.
 pub const FORMAT: &str = "volary-annotations";
@@ -279,7 +279,7 @@ fn target(node: Node<'_>) -> Result<Target, Fault> {
     let index = node
         .optional("index", |node| node.count())?
         .unwrap_or_default();
-    let place = Place {
+    let place = TextPosition {
         step,
         message: number("message")?,
         part: node.member("part", |node| part(node, index))?,
@@ -314,25 +314,25 @@ fn segment(node: Node<'_>) -> Result<Segment, Fault> {
     }
 }
 
-fn part_name(part: Part) -> (&'static str, usize) {
+fn part_name(part: TextPart) -> (&'static str, usize) {
     match part {
-        Part::Name => ("name", 0),
-        Part::Reasoning => ("reasoning", 0),
-        Part::Content => ("content", 0),
-        Part::Call(index) => ("call", index),
-        Part::Error(index) => ("error", index),
-        Part::Score(index) => ("score", index),
+        TextPart::Name => ("name", 0),
+        TextPart::Reasoning => ("reasoning", 0),
+        TextPart::Content => ("content", 0),
+        TextPart::Call(index) => ("call", index),
+        TextPart::Error(index) => ("error", index),
+        TextPart::Score(index) => ("score", index),
     }
 }
 
-fn part(node: Node<'_>, index: usize) -> Result<Part, Fault> {
+fn part(node: Node<'_>, index: usize) -> Result<TextPart, Fault> {
     Ok(match &*node.text()? {
-        "name" => Part::Name,
-        "reasoning" => Part::Reasoning,
-        "content" => Part::Content,
-        "call" => Part::Call(index),
-        "error" => Part::Error(index),
-        "score" => Part::Score(index),
+        "name" => TextPart::Name,
+        "reasoning" => TextPart::Reasoning,
+        "content" => TextPart::Content,
+        "call" => TextPart::Call(index),
+        "error" => TextPart::Error(index),
+        "score" => TextPart::Score(index),
         _ => return Err(node.refuse("is none of name, reasoning, content, call, error, score")),
     })
 }

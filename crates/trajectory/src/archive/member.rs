@@ -10,13 +10,13 @@ use super::{ArchiveError, Limits, PartlyRead};
 
 pub(super) struct Member {
     pub name: String,
-    pub place: Place,
+    pub place: MemberLocation,
     /// The number of the compression method.
     pub method: u16,
     pub encrypted: bool,
 }
 
-pub(super) enum Place {
+pub(super) enum MemberLocation {
     /// An entry of the directory.
     Listed(ZipArchiveEntryWayfinder),
     /// A range found without a directory.
@@ -34,12 +34,12 @@ impl Member {
     fn packed<'s>(&self, source: &'s Source<'_>) -> Result<&'s [u8], ArchiveError> {
         let damaged = |reason: String| self.damaged(reason);
         match (&self.place, source) {
-            (Place::Listed(wayfinder), Source::Whole(archive)) => {
+            (MemberLocation::Listed(wayfinder), Source::Whole(archive)) => {
                 let entry = archive.get_entry(*wayfinder);
                 let entry = entry.map_err(|error| damaged(error.to_string()))?;
                 Ok(entry.data())
             }
-            (Place::Found(range), Source::Cut(bytes)) => {
+            (MemberLocation::Found(range), Source::Cut(bytes)) => {
                 Ok(bytes.get(range.clone()).unwrap_or_default())
             }
             _ => Err(damaged("it is not where it should be".to_owned())),
@@ -107,7 +107,8 @@ impl Member {
 
     /// The unpacked size according to the directory, if there is one.
     fn listed_size(&self, source: &Source<'_>) -> Option<usize> {
-        let (Place::Listed(wayfinder), Source::Whole(archive)) = (&self.place, source) else {
+        let (MemberLocation::Listed(wayfinder), Source::Whole(archive)) = (&self.place, source)
+        else {
             return None;
         };
         let entry = archive.get_entry(*wayfinder).ok()?;
@@ -118,7 +119,8 @@ impl Member {
 
     /// Whether size and checksum match the directory, if there is one.
     fn is_as_listed(&self, source: &Source<'_>, bytes: &[u8]) -> bool {
-        let (Place::Listed(wayfinder), Source::Whole(archive)) = (&self.place, source) else {
+        let (MemberLocation::Listed(wayfinder), Source::Whole(archive)) = (&self.place, source)
+        else {
             return true;
         };
         let Ok(entry) = archive.get_entry(*wayfinder) else {

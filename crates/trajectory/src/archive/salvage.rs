@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::Member;
-use super::member::Place;
+use super::member::MemberLocation;
 
 const HEADER: &[u8] = b"PK\x03\x04";
 const HEADER_LENGTH: usize = 30;
@@ -49,7 +49,7 @@ fn member(bytes: &[u8], start: usize) -> Option<(Member, usize)> {
     let after = range.end;
     let member = Member {
         name: String::from_utf8_lossy(name).into_owned(),
-        place: Place::Found(range),
+        place: MemberLocation::Found(range),
         method,
         encrypted: flags & 1 != 0,
     };

@@ -6,7 +6,7 @@ use volary_core::message::Body;
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, Role, json, object};
 
-use super::parts::{Part, count, observed, parts, put, strict};
+use super::parts::{ContentPart, count, observed, parts, put, strict};
 use crate::episode::{Episode, Outcome, Relation, Rewards, StepRecord, Usage};
 use crate::time;
 
@@ -266,16 +266,16 @@ fn content(body: &Body) -> Json {
     let parts = parts(body);
     match parts.as_slice() {
         [] => return "".into(),
-        [Part::Text(text)] => return text.clone().into(),
+        [ContentPart::Text(text)] => return text.clone().into(),
         _ => {}
     }
     let parts = parts.into_iter().map(|part| match part {
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Image(url) => match media_type(&url) {
+        ContentPart::Text(text) => json!({"type": "text", "text": text}),
+        ContentPart::Image(url) => match media_type(&url) {
             Some(kind) => json!({"type": "image", "source": {"media_type": kind, "path": url}}),
             None => json!({"type": "text", "text": url}),
         },
-        Part::Other(block) => json!({"type": "text", "text": (block.to_python_text())}),
+        ContentPart::Other(block) => json!({"type": "text", "text": (block.to_python_text())}),
     });
     Json::List(parts.collect())
 }

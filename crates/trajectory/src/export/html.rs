@@ -9,7 +9,7 @@ use std::fmt::Write;
 use volary_core::json::Json;
 use volary_core::{AnyMessage, Role};
 
-use super::parts::{Part, observed, parts};
+use super::parts::{ContentPart, observed, parts};
 use crate::episode::{Ending, Episode, Outcome, Rewards, StepRecord};
 use crate::time;
 
@@ -231,9 +231,9 @@ impl Page {
         self.raw("</h3>\n");
         for part in parts(message.body()) {
             match part {
-                Part::Text(text) => self.long("Text", &text),
-                Part::Image(url) => self.image(&url),
-                Part::Other(block) => self.long("Content", &block.to_python_text()),
+                ContentPart::Text(text) => self.long("Text", &text),
+                ContentPart::Image(url) => self.image(&url),
+                ContentPart::Other(block) => self.long("Content", &block.to_python_text()),
             }
         }
         if let AnyMessage::Request(request) = message {

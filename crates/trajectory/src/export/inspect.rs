@@ -10,7 +10,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
 use volary_core::{AnyMessage, Role, json, object};
 
-use super::parts::{Part, count, observed, parts, put, strict};
+use super::parts::{ContentPart, count, observed, parts, put, strict};
 use crate::episode::{Ending, Episode, Rewards, StepRecord, Usage};
 use crate::time;
 use events::{model_event, tool_event};
@@ -267,14 +267,14 @@ fn content(body: &Body, reasoning: Option<Text>) -> Json {
     let parts = parts(body);
     match (parts.as_slice(), &reasoning) {
         ([], None) => return "".into(),
-        ([Part::Text(text)], None) => return text.clone().into(),
+        ([ContentPart::Text(text)], None) => return text.clone().into(),
         _ => {}
     }
     let reasoning = reasoning.map(|text| json!({"type": "reasoning", "reasoning": text}));
     let parts = parts.into_iter().map(|part| match part {
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Image(url) => json!({"type": "image", "image": url}),
-        Part::Other(block) => json!({"type": "text", "text": (block.to_python_text())}),
+        ContentPart::Text(text) => json!({"type": "text", "text": text}),
+        ContentPart::Image(url) => json!({"type": "image", "image": url}),
+        ContentPart::Other(block) => json!({"type": "text", "text": (block.to_python_text())}),
     });
     Json::List(reasoning.into_iter().chain(parts).collect())
 }

@@ -41,7 +41,7 @@ pub(crate) fn dumped(message: &AnyMessage, exclude: &[&str]) -> Option<Object> {
 }
 
 /// A part of a message's content.
-pub(super) enum Part {
+pub(super) enum ContentPart {
     Text(Text),
     /// An image: its URL, usually a data URL.
     Image(Text),
@@ -50,12 +50,12 @@ pub(super) enum Part {
 }
 
 /// The parts of a content: one text, or the blocks that its JSON text lists.
-pub(super) fn parts(body: &Body) -> Vec<Part> {
+pub(super) fn parts(body: &Body) -> Vec<ContentPart> {
     let text = body.content.clone().unwrap_or_default();
     let list = match body.content_is_json_str.then(|| Json::parse(&text)) {
         Some(Ok(Json::List(list))) if list.iter().all(has_type) && !list.is_empty() => list,
         _ if text.is_empty() => return Vec::new(),
-        _ => return vec![Part::Text(text)],
+        _ => return vec![ContentPart::Text(text)],
     };
     list.into_iter().map(part).collect()
 }
@@ -66,18 +66,18 @@ fn has_type(block: &Json) -> bool {
         .is_some_and(|kind| kind.as_text().is_some())
 }
 
-fn part(block: Json) -> Part {
+fn part(block: Json) -> ContentPart {
     let text = |value: Option<&Json>| value.and_then(Json::as_text).cloned();
     let found = match text(block.get("type")).as_deref() {
-        Some("text") => text(block.get("text")).map(Part::Text),
+        Some("text") => text(block.get("text")).map(ContentPart::Text),
         Some("image_url") => {
             let url = block.get("image_url");
             let url = text(url.and_then(|url| url.get("url"))).or_else(|| text(url));
-            url.map(Part::Image)
+            url.map(ContentPart::Image)
         }
         _ => None,
     };
-    found.unwrap_or(Part::Other(block))
+    found.unwrap_or(ContentPart::Other(block))
 }
 
 /// The result of a step. If it failed, each of its calls is answered by the failure, because most tools reject calls

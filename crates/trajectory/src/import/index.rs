@@ -30,7 +30,7 @@ pub use reading::{open, open_mapped};
 /// An episode in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    pub place: Place,
+    pub place: EpisodeRange,
     /// The row of the table.
     pub row: Row,
     /// The texts to search, if they were requested ([`Indexer::keep_texts`]).
@@ -41,7 +41,7 @@ pub struct Entry {
 
 /// The position of an episode in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct EpisodeRange {
     /// The byte ranges. More than one only in zip files: one per member.
     pub parts: Vec<Range<u64>>,
     /// Whether the parts are members of a zip file, each with its header.
@@ -50,7 +50,7 @@ pub struct Place {
     pub number: usize,
 }
 
-impl Place {
+impl EpisodeRange {
     /// The total number of bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.end - part.start).sum()

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use volary_core::json::value_writer::{Members, Place};
+use volary_core::json::value_writer::{Members, ValueWriter};
 use volary_core::json::{Json, Object, Text};
 
 use super::node::{Fault, Node};
@@ -47,8 +47,8 @@ pub(super) fn put_of_step(members: &mut Members<'_>, details: &StepDetails) {
         put_usage(members.at("usage"), usage);
     }
     float(members, "started", details.started);
-    list(members, "errors", &details.errors, |place, error| {
-        place.object(|members| {
+    list(members, "errors", &details.errors, |writer, error| {
+        writer.object(|members| {
             text(members, "call", &error.call);
             members.at("message").text(&error.message);
         });
@@ -93,8 +93,8 @@ pub(super) fn put_of_episode(members: &mut Members<'_>, episode: &Episode) {
     }
     float(members, "started", episode.started);
     float(members, "seconds", episode.seconds);
-    list(members, "errors", &episode.errors, |place, text| {
-        place.text(text);
+    list(members, "errors", &episode.errors, |writer, text| {
+        writer.text(text);
     });
     list(members, "links", &episode.links, put_link);
     if let Some(source) = &episode.source {
@@ -146,8 +146,8 @@ pub(super) fn of_episode(node: Node<'_>, episode: &mut Episode) -> Result<(), Fa
     Ok(())
 }
 
-fn put_usage(place: Place<'_>, usage: &Usage) {
-    place.object(|members| {
+fn put_usage(writer: ValueWriter<'_>, usage: &Usage) {
+    writer.object(|members| {
         let counts = [
             ("input", usage.input),
             ("output", usage.output),
@@ -182,8 +182,8 @@ fn large_count(node: Node<'_>) -> Result<u64, Fault> {
     count.ok_or_else(|| node.refuse("must be a whole number, not negative"))
 }
 
-fn put_score(place: Place<'_>, score: &Score) {
-    place.object(|members| {
+fn put_score(writer: ValueWriter<'_>, score: &Score) {
+    writer.object(|members| {
         members.at("name").text(&score.name);
         members.at("value").json(&score.value);
         text(members, "explanation", &score.explanation);
@@ -200,8 +200,8 @@ fn score(node: Node<'_>) -> Result<Score, Fault> {
     })
 }
 
-fn put_link(place: Place<'_>, link: &Link) {
-    place.object(|members| {
+fn put_link(writer: ValueWriter<'_>, link: &Link) {
+    writer.object(|members| {
         members.at("relation").word(link.relation.as_str());
         members.at("episode").text(&link.episode);
         if let Some(step) = link.step {
@@ -241,7 +241,7 @@ fn list<'a, T>(
     members: &mut Members<'_>,
     key: &'static str,
     list: &'a [T],
-    put: impl Fn(Place<'_>, &'a T),
+    put: impl Fn(ValueWriter<'_>, &'a T),
 ) {
     if !list.is_empty() {
         members.at(key).list(list, put);

@@ -5,7 +5,7 @@
 //! distinguishes it from a plain message of role `assistant`), a response `name` and `tool_call_id`. A tool is `{name,
 //! description, parameters}`, and `concurrency_safe` if it is false.
 
-use volary_core::json::value_writer::{Place, tree};
+use volary_core::json::value_writer::{ValueWriter, tree};
 use volary_core::json::{Json, Object};
 use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;
@@ -22,12 +22,12 @@ const OF_PARAMETERS: [&str; 3] = ["type", "properties", "required"];
 
 /// Serializes a message.
 pub fn message_to_json(message: &AnyMessage) -> Json {
-    tree(|place| put_message(place, message))
+    tree(|writer| put_message(writer, message))
 }
 
-pub(super) fn put_message(place: Place<'_>, message: &AnyMessage) {
+pub(super) fn put_message(writer: ValueWriter<'_>, message: &AnyMessage) {
     let body = message.body();
-    place.object(|members| {
+    writer.object(|members| {
         members.at("role").word(message.role().as_str());
         let content = members.at("content");
         match &body.content {
@@ -58,7 +58,7 @@ pub(super) fn put_message(place: Place<'_>, message: &AnyMessage) {
 
 /// Serializes messages.
 pub fn messages_to_json(messages: &[AnyMessage]) -> Json {
-    tree(|place| place.list(messages, put_message))
+    tree(|writer| writer.list(messages, put_message))
 }
 
 /// Deserializes a message.
@@ -73,19 +73,19 @@ pub fn messages_from_json(value: &Json) -> Result<Vec<AnyMessage>, NativeError> 
 
 /// Serializes tools.
 pub fn tools_to_json<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Json {
-    tree(|place| place.list(tools, put_tool))
+    tree(|writer| writer.list(tools, put_tool))
 }
 
-fn put_call(place: Place<'_>, call: &ToolCall) {
-    place.object(|members| {
+fn put_call(writer: ValueWriter<'_>, call: &ToolCall) {
+    writer.object(|members| {
         members.at("id").text(&call.id);
         members.at("name").text(&call.function.name);
         members.at("arguments").members(&call.function.arguments);
     });
 }
 
-pub(super) fn put_tool(place: Place<'_>, tool: &Tool) {
-    place.object(|members| {
+pub(super) fn put_tool(writer: ValueWriter<'_>, tool: &Tool) {
+    writer.object(|members| {
         members.at("name").text(&tool.info.name);
         members.at("description").text(&tool.info.description);
         let parameters = members.at("parameters");
@@ -99,13 +99,13 @@ pub(super) fn put_tool(place: Place<'_>, tool: &Tool) {
     });
 }
 
-fn put_parameters(place: Place<'_>, parameters: &Parameters) {
-    place.object(|members| {
+fn put_parameters(writer: ValueWriter<'_>, parameters: &Parameters) {
+    writer.object(|members| {
         members.at("type").word("object");
         members.at("properties").members(&parameters.properties);
         members
             .at("required")
-            .list(&parameters.required, |place, name| place.text(name));
+            .list(&parameters.required, |writer, name| writer.text(name));
         let extras = parameters.extras.iter();
         for (key, value) in extras.filter(|(key, _)| !OF_PARAMETERS.contains(&key.as_ref())) {
             members.under(key).json(value);

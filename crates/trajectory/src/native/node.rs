@@ -21,24 +21,24 @@ pub struct Misfit {
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'a> {
     value: &'a Json,
-    place: Place<'a>,
+    place: JsonPath<'a>,
 }
 
 /// The path to a value, as a linked list on the stack, so that successful reads do not allocate.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum JsonPath<'a> {
     Root,
-    Key(&'a Place<'a>, &'a str),
-    Index(&'a Place<'a>, usize),
+    Key(&'a JsonPath<'a>, &'a str),
+    Index(&'a JsonPath<'a>, usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for JsonPath<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Root => Ok(()),
-            Place::Key(Place::Root, key) => formatter.write_str(key),
-            Place::Key(around, key) => write!(formatter, "{around}.{key}"),
-            Place::Index(around, index) => write!(formatter, "{around}[{index}]"),
+            JsonPath::Root => Ok(()),
+            JsonPath::Key(JsonPath::Root, key) => formatter.write_str(key),
+            JsonPath::Key(around, key) => write!(formatter, "{around}.{key}"),
+            JsonPath::Index(around, index) => write!(formatter, "{around}[{index}]"),
         }
     }
 }
@@ -47,7 +47,7 @@ impl<'a> Node<'a> {
     pub fn root(value: &'a Json) -> Self {
         Node {
             value,
-            place: Place::Root,
+            place: JsonPath::Root,
         }
     }
 
@@ -58,7 +58,7 @@ impl<'a> Node<'a> {
     /// The error that this value does not match the format.
     pub fn refuse(&self, reason: impl Into<String>) -> Fault {
         let place = match self.place {
-            Place::Root => "the whole".to_owned(),
+            JsonPath::Root => "the whole".to_owned(),
             place => place.to_string(),
         };
         Box::new(Misfit {
@@ -107,7 +107,7 @@ impl<'a> Node<'a> {
         match self.object()?.get(key) {
             Some(value) => read(Node {
                 value,
-                place: Place::Key(&self.place, key),
+                place: JsonPath::Key(&self.place, key),
             }),
             None => Err(self.refuse(format!("lacks \"{key}\""))),
         }
@@ -123,7 +123,7 @@ impl<'a> Node<'a> {
             None | Some(Json::Null) => Ok(None),
             Some(value) => read(Node {
                 value,
-                place: Place::Key(&self.place, key),
+                place: JsonPath::Key(&self.place, key),
             })
             .map(Some),
         }
@@ -139,7 +139,7 @@ impl<'a> Node<'a> {
             .map(|(index, value)| {
                 read(Node {
                     value,
-                    place: Place::Index(&self.place, index),
+                    place: JsonPath::Index(&self.place, index),
                 })
             })
             .collect()
@@ -157,7 +157,7 @@ impl<'a> Node<'a> {
                     key,
                     Node {
                         value,
-                        place: Place::Key(&self.place, key),
+                        place: JsonPath::Key(&self.place, key),
                     },
                 )
             })

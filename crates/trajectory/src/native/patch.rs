@@ -5,7 +5,7 @@
 //! value]`) for an object; `elements` for a list, with counts of unchanged elements, `{"remove": n}`, `{"add":
 //! [...]}` and patches of single elements.
 
-use volary_core::json::value_writer::{Members, Place, tree};
+use volary_core::json::value_writer::{Members, ValueWriter, tree};
 use volary_core::json::{Json, Key};
 
 use super::NativeError;
@@ -16,11 +16,11 @@ use crate::patch::{ListEdit, ObjectPatch, Patch, Splice};
 impl FramePatch {
     /// Serializes the patch.
     pub fn to_json(&self) -> Json {
-        tree(|place| self.put(place))
+        tree(|writer| self.put(writer))
     }
 
-    pub(super) fn put(&self, place: Place<'_>) {
-        place.object(|members| {
+    pub(super) fn put(&self, writer: ValueWriter<'_>) {
+        writer.object(|members| {
             if let Some(deepcopy) = self.deepcopy {
                 members.at("deepcopy").flag(deepcopy);
             }
@@ -46,32 +46,35 @@ pub(super) fn frame_patch(node: Node<'_>) -> Result<FramePatch, Fault> {
     })
 }
 
-fn put_patch(place: Place<'_>, patch: &Patch) {
+fn put_patch(writer: ValueWriter<'_>, patch: &Patch) {
     let one = match patch {
-        Patch::Same => return place.json(&Json::Null),
+        Patch::Same => return writer.json(&Json::Null),
         Patch::Set(_) => "set",
         Patch::Splice(_) => "splice",
         Patch::Object(_) => "members",
         Patch::List(_) => "elements",
     };
-    place.object(|members| {
-        let place = members.at(one);
+    writer.object(|members| {
+        let writer = members.at(one);
         match patch {
             Patch::Same => {}
-            Patch::Set(value) => place.json(value),
-            Patch::Splice(splice) => put_splice(place, splice),
-            Patch::Object(patch) => place.object(|members| put_members(members, patch)),
-            Patch::List(edits) => place.list(edits, put_edit),
+            Patch::Set(value) => writer.json(value),
+            Patch::Splice(splice) => put_splice(writer, splice),
+            Patch::Object(patch) => writer.object(|members| put_members(members, patch)),
+            Patch::List(edits) => writer.list(edits, put_edit),
         }
     });
 }
 
-fn put_splice(place: Place<'_>, splice: &Splice) {
+fn put_splice(writer: ValueWriter<'_>, splice: &Splice) {
     let counts = [splice.start, splice.cut, splice.end].map(Some);
-    place.list(counts.into_iter().chain([None]), |place, part| match part {
-        Some(part) => place.integer(count(part)),
-        None => place.text(&splice.insert),
-    });
+    writer.list(
+        counts.into_iter().chain([None]),
+        |writer, part| match part {
+            Some(part) => writer.integer(count(part)),
+            None => writer.text(&splice.insert),
+        },
+    );
 }
 
 fn count(count: usize) -> i64 {
@@ -89,35 +92,35 @@ fn put_members(members: &mut Members<'_>, patch: &ObjectPatch) {
     }
     if !patch.remove.is_empty() {
         let remove = members.at("remove");
-        remove.list(&patch.remove, |place, key| place.word(key));
+        remove.list(&patch.remove, |writer, key| writer.word(key));
     }
     if !patch.add.is_empty() {
         members
             .at("add")
-            .list(&patch.add, |place, (at, key, value)| {
-                place.list(0..3, |place, part| match part {
-                    0 => place.integer(count(*at)),
-                    1 => place.word(key),
-                    _ => place.json(value),
+            .list(&patch.add, |writer, (at, key, value)| {
+                writer.list(0..3, |writer, part| match part {
+                    0 => writer.integer(count(*at)),
+                    1 => writer.word(key),
+                    _ => writer.json(value),
                 });
             });
     }
 }
 
-fn put_edit(place: Place<'_>, edit: &ListEdit) {
+fn put_edit(writer: ValueWriter<'_>, edit: &ListEdit) {
     match edit {
-        ListEdit::Keep(length) => place.integer(count(*length)),
+        ListEdit::Keep(length) => writer.integer(count(*length)),
         ListEdit::Remove(length) => {
-            place.object(|members| members.at("remove").integer(count(*length)));
+            writer.object(|members| members.at("remove").integer(count(*length)));
         }
         ListEdit::Add(values) => {
-            place.object(|members| {
+            writer.object(|members| {
                 members
                     .at("add")
-                    .list(values, |place, value| place.json(value))
+                    .list(values, |writer, value| writer.json(value))
             });
         }
-        ListEdit::Change(patch) => put_patch(place, patch),
+        ListEdit::Change(patch) => put_patch(writer, patch),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use volary_core::Frame;
 use volary_core::json::Json;
-use volary_core::json::value_writer::{Place, tree};
+use volary_core::json::value_writer::{ValueWriter, tree};
 
 use super::NativeError;
 use super::details;
@@ -15,11 +15,11 @@ pub const SEED_LIMIT: u64 = 1 << 53;
 
 /// Serializes a recipe.
 pub fn recipe_to_json(recipe: &Recipe) -> Json {
-    tree(|place| put_recipe(place, recipe))
+    tree(|writer| put_recipe(writer, recipe))
 }
 
-pub(super) fn put_recipe(place: Place<'_>, recipe: &Recipe) {
-    place.object(|members| {
+pub(super) fn put_recipe(writer: ValueWriter<'_>, recipe: &Recipe) {
+    writer.object(|members| {
         members.at("environment").text(&recipe.environment);
         members.at("configuration").members(&recipe.configuration);
         members.at("seed").integer(i128::from(recipe.seed));
@@ -29,8 +29,8 @@ pub(super) fn put_recipe(place: Place<'_>, recipe: &Recipe) {
     });
 }
 
-pub(super) fn put_task(place: Place<'_>, task: &TaskReference) {
-    place.object(|members| {
+pub(super) fn put_task(writer: ValueWriter<'_>, task: &TaskReference) {
+    writer.object(|members| {
         members.at("dataset").text(&task.dataset);
         members.at("id").text(&task.id);
     });
@@ -44,11 +44,11 @@ pub fn recipe_from_json(value: &Json) -> Result<Recipe, NativeError> {
 /// Serializes a step: `{action, observation, reward, done, truncated}` or `{action, failure}`, with `seconds`, `extras`
 /// and its details if they are known.
 pub fn step_to_json(step: &StepRecord) -> Json {
-    tree(|place| put_step(place, step))
+    tree(|writer| put_step(writer, step))
 }
 
-pub(super) fn put_step(place: Place<'_>, step: &StepRecord) {
-    place.object(|members| {
+pub(super) fn put_step(writer: ValueWriter<'_>, step: &StepRecord) {
+    writer.object(|members| {
         put_message(members.at("action"), &step.action);
         match &step.outcome {
             Outcome::Observed {
@@ -161,14 +161,14 @@ pub(super) fn step(node: Node<'_>) -> Result<StepRecord, Fault> {
     })
 }
 
-pub(super) fn put_ending(place: Place<'_>, ending: &Ending) {
+pub(super) fn put_ending(writer: ValueWriter<'_>, ending: &Ending) {
     let (kind, text) = match ending {
-        Ending::Open => return place.word("open"),
-        Ending::Done => return place.word("done"),
+        Ending::Open => return writer.word("open"),
+        Ending::Done => return writer.word("done"),
         Ending::Truncated { reason } => ("truncated", reason),
         Ending::Crashed { message } => ("crashed", message),
     };
-    place.object(|members| members.at(kind).text(text));
+    writer.object(|members| members.at(kind).text(text));
 }
 
 pub(super) fn ending(node: Node<'_>) -> Result<Ending, Fault> {

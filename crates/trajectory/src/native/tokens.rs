@@ -5,38 +5,38 @@
 use std::ops::Range;
 
 use volary_core::json::Key;
-use volary_core::json::value_writer::Place;
+use volary_core::json::value_writer::ValueWriter;
 use volary_core::{TokenId, TokenStream, TokenStrip};
 
 use super::node::{Fault, Node};
 use crate::token_record::{StreamMisfit, TokenPart, TokenRecord};
 
 /// Writes a record.
-pub(super) fn put(place: Place<'_>, record: &TokenRecord) {
-    place.object(|members| {
+pub(super) fn put(writer: ValueWriter<'_>, record: &TokenRecord) {
+    writer.object(|members| {
         let strip = &record.strip;
         let ids = members.at("ids");
-        ids.list(strip.ids(), |place, id| place.integer(i64::from(*id)));
+        ids.list(strip.ids(), |writer, id| writer.integer(i64::from(*id)));
         members
             .at("trained")
-            .list(runs(strip.mask()), |place, run| {
-                place.list([run.start, run.end], count);
+            .list(runs(strip.mask()), |writer, run| {
+                writer.list([run.start, run.end], count);
             });
         count(members.at("prompt"), record.prompt);
-        members.at("parts").list(&record.parts, |place, part| {
+        members.at("parts").list(&record.parts, |writer, part| {
             let TokenPart {
                 step,
                 message,
                 range,
             } = part;
-            place.list([*step, *message, range.start, range.end], count);
+            writer.list([*step, *message, range.start, range.end], count);
         });
         members.at("streams").object(|members| {
             for (name, stream) in strip.streams() {
-                let place = members.under(&Key::from(name.to_string()));
-                place.list(stream.iter(), |place, value| match value {
-                    Some(value) => place.float(value),
-                    None => place.json(&volary_core::Json::Null),
+                let writer = members.under(&Key::from(name.to_string()));
+                writer.list(stream.iter(), |writer, value| match value {
+                    Some(value) => writer.float(value),
+                    None => writer.json(&volary_core::Json::Null),
                 });
             }
         });
@@ -53,8 +53,8 @@ pub(super) fn put(place: Place<'_>, record: &TokenRecord) {
         if !record.misfits.is_empty() {
             members
                 .at("misfits")
-                .list(&record.misfits, |place, misfit| {
-                    place.object(|members| {
+                .list(&record.misfits, |writer, misfit| {
+                    writer.object(|members| {
                         members.at("name").text(&misfit.name);
                         count(members.at("values"), misfit.values);
                         count(members.at("expected"), misfit.expected);
@@ -64,8 +64,8 @@ pub(super) fn put(place: Place<'_>, record: &TokenRecord) {
     });
 }
 
-fn count(place: Place<'_>, count: usize) {
-    place.integer(count as i128);
+fn count(writer: ValueWriter<'_>, count: usize) {
+    writer.integer(count as i128);
 }
 
 /// Reads a record.

@@ -6,7 +6,7 @@ use super::casefold::{Folded, Folding};
 
 use super::query::Query;
 use crate::episode::Episode;
-use crate::passages::{Place, passages};
+use crate::passages::{TextPosition, passages};
 
 /// The separator between texts; a query never contains it.
 const BETWEEN: &str = "\0";
@@ -21,14 +21,14 @@ const MANY: usize = 500;
 pub struct Document {
     folded: Folded,
     /// The start offset and position of each text.
-    starts: Vec<(u32, Place)>,
+    starts: Vec<(u32, TextPosition)>,
 }
 
 /// An occurrence of a term or phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The position of the text that contains it.
-    pub place: Place,
+    pub place: TextPosition,
     /// The index of its first character in that text.
     pub start: usize,
     /// Its length in characters.
@@ -76,7 +76,7 @@ impl Document {
 
     /// The memory in bytes.
     pub fn bytes(&self) -> usize {
-        self.folded.bytes() + self.starts.len() * size_of::<(u32, Place)>()
+        self.folded.bytes() + self.starts.len() * size_of::<(u32, TextPosition)>()
     }
 
     pub(super) fn folded(&self) -> &str {

@@ -7,18 +7,18 @@ use volary_trajectory::annotations::agreement::{Agreement, Judgement, agreement,
 use volary_trajectory::annotations::{Annotation, Annotations, Target, Verdict, sidecar};
 use volary_trajectory::diff::Segment;
 use volary_trajectory::history::{Root, StatePath};
-use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::passages::{TextPart, TextPosition};
 
 use crate::values::text;
 
-fn part() -> impl Strategy<Value = Part> {
+fn part() -> impl Strategy<Value = TextPart> {
     prop_oneof![
-        Just(Part::Name),
-        Just(Part::Content),
-        Just(Part::Reasoning),
-        (0..3_usize).prop_map(Part::Call),
-        (0..3_usize).prop_map(Part::Error),
-        (0..3_usize).prop_map(Part::Score),
+        Just(TextPart::Name),
+        Just(TextPart::Content),
+        Just(TextPart::Reasoning),
+        (0..3_usize).prop_map(TextPart::Call),
+        (0..3_usize).prop_map(TextPart::Error),
+        (0..3_usize).prop_map(TextPart::Score),
     ]
 }
 
@@ -49,7 +49,7 @@ fn target() -> impl Strategy<Value = Target> {
     );
     let passage = passage.prop_map(
         |(step, message, part, start, length, quote)| Target::Passage {
-            place: Place {
+            place: TextPosition {
                 step,
                 message,
                 part,
@@ -198,7 +198,7 @@ fn the_last_judgement_of_a_thing_counts() {
 #[test]
 fn quotes_are_found_again() {
     let target = |start, end, quote: &str| Target::Passage {
-        place: Place::default(),
+        place: TextPosition::default(),
         start,
         end,
         quote: quote.into(),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, object};
-use volary_trajectory::passages::{Part, Place, passage, passages};
+use volary_trajectory::passages::{TextPart, TextPosition, passage, passages};
 use volary_trajectory::search::{Document, Query, SearchIndex};
 use volary_trajectory::{Episode, Outcome, StepRecord};
 
@@ -146,18 +146,18 @@ fn calls_and_blocks_are_searched_as_they_are_shown() {
     let first = |query: &str| document.first(&Query::parse(query)).map(|hit| hit.place);
     assert_eq!(
         first("boston"),
-        Some(Place {
+        Some(TextPosition {
             step: 1,
             message: 0,
-            part: Part::Call(0)
+            part: TextPart::Call(0)
         })
     );
     assert_eq!(
         first("see"),
-        Some(Place {
+        Some(TextPosition {
             step: 1,
             message: 1,
-            part: Part::Content
+            part: TextPart::Content
         })
     );
     assert_eq!(first("data:abc"), None);

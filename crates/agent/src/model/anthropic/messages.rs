@@ -7,7 +7,7 @@ use super::NAME;
 use super::answer::read_blocks;
 use super::wire::{ImageSource, MadeBlock, ReplyBlock, Role, SentBlock, SentMessage};
 use crate::model::ModelRequest;
-use crate::model::history::{Echo, Part, PastCall, Turn, image_data, is_unedited};
+use crate::model::history::{ContentPart, Echo, PastCall, Turn, image_data, is_unedited};
 use crate::model::lenient::read_or_default;
 
 /// Makes an id of letters, digits, `_` and `-`, as the API requires.
@@ -124,11 +124,11 @@ fn text_block(text: &str) -> MadeBlock {
 }
 
 /// A part as a block; `None` for empty texts, which the API rejects.
-fn block(part: &Part) -> Option<MadeBlock> {
+fn block(part: &ContentPart) -> Option<MadeBlock> {
     match part {
-        Part::Text(text) if text.trim().is_empty() => None,
-        Part::Text(text) => Some(text_block(text)),
-        Part::Image(url) => {
+        ContentPart::Text(text) if text.trim().is_empty() => None,
+        ContentPart::Text(text) => Some(text_block(text)),
+        ContentPart::Image(url) => {
             let source = match image_data(url) {
                 Some((kind, data)) => ImageSource::Base64 {
                     media_type: kind.into(),

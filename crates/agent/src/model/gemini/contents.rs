@@ -9,7 +9,7 @@ use super::wire::{
 };
 use super::{NAME, is_before_3};
 use crate::model::ModelRequest;
-use crate::model::history::{Echo, Part, PastCall, Turn, image_data, is_unedited, text_of};
+use crate::model::history::{ContentPart, Echo, PastCall, Turn, image_data, is_unedited, text_of};
 use crate::model::lenient::read_or_default;
 
 /// The placeholder signature of calls that the model did not make.
@@ -88,10 +88,10 @@ fn model_parts(text: &str, calls: &[PastCall], modern: bool) -> Vec<SentPart> {
     parts
 }
 
-fn part(part: &Part) -> SentPart {
+fn part(part: &ContentPart) -> SentPart {
     SentPart::Made(match part {
-        Part::Text(text) => MadePart::Text(text.as_str().into()),
-        Part::Image(url) => match image_data(url) {
+        ContentPart::Text(text) => MadePart::Text(text.as_str().into()),
+        ContentPart::Image(url) => match image_data(url) {
             Some((kind, data)) => MadePart::InlineData(InlineData {
                 mime_type: kind.into(),
                 data: data.into(),
@@ -131,7 +131,7 @@ fn answers(
     let mut parts = Vec::with_capacity(calls.len());
     for (place, call) in calls.iter().enumerate() {
         let inside = call.answer.iter();
-        let inside = inside.filter(|part| matches!(part, Part::Image(_)));
+        let inside = inside.filter(|part| matches!(part, ContentPart::Image(_)));
         let mut inside: Vec<SentPart> = inside.map(part).collect();
         if !modern {
             images.append(&mut inside);

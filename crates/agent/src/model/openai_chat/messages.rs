@@ -8,7 +8,7 @@ use super::wire::{
     SentFunction,
 };
 use crate::model::ModelRequest;
-use crate::model::history::{Echo, Part, PastCall, Turn, text_of};
+use crate::model::history::{ContentPart, Echo, PastCall, Turn, text_of};
 use crate::model::parameter_fallback::Concession;
 
 /// The differences between providers of chat completions.
@@ -41,7 +41,7 @@ pub(in crate::model) fn messages(
                 let content = text.as_str().into();
                 messages.push(ChatMessage::System { content });
             }
-            Turn::System(text) => user(&[Part::Text(text.clone())], style, &mut messages),
+            Turn::System(text) => user(&[ContentPart::Text(text.clone())], style, &mut messages),
             Turn::User(parts) => user(parts, style, &mut messages),
             Turn::Assistant { text, calls, echo } => {
                 messages.push(assistant(text, calls, echo.as_ref(), request, style));
@@ -52,7 +52,7 @@ pub(in crate::model) fn messages(
     messages
 }
 
-fn user(parts: &[Part], style: &ChatStyle, messages: &mut Vec<ChatMessage>) {
+fn user(parts: &[ContentPart], style: &ChatStyle, messages: &mut Vec<ChatMessage>) {
     if style.bridge && matches!(messages.last(), Some(ChatMessage::Tool { .. })) {
         messages.push(ChatMessage::Assistant(AssistantMessage {
             content: BRIDGE.into(),
@@ -65,15 +65,18 @@ fn user(parts: &[Part], style: &ChatStyle, messages: &mut Vec<ChatMessage>) {
 }
 
 /// Parts as blocks, or as one text if there is no image.
-fn content_of(parts: &[Part]) -> ChatContent {
-    if parts.iter().all(|part| matches!(part, Part::Text(_))) {
+fn content_of(parts: &[ContentPart]) -> ChatContent {
+    if parts
+        .iter()
+        .all(|part| matches!(part, ContentPart::Text(_)))
+    {
         return ChatContent::Text(text_of(parts.to_vec()).into());
     }
     let blocks = parts.iter().map(|part| match part {
-        Part::Text(text) => Block::Text {
+        ContentPart::Text(text) => Block::Text {
             text: text.as_str().into(),
         },
-        Part::Image(url) => Block::ImageUrl {
+        ContentPart::Image(url) => Block::ImageUrl {
             image_url: ImageUrl {
                 url: url.as_str().into(),
             },
@@ -139,7 +142,7 @@ fn answers(calls: &[PastCall], style: &ChatStyle, messages: &mut Vec<ChatMessage
             let inside = call.answer.iter();
             images.extend(
                 inside
-                    .filter(|part| matches!(part, Part::Image(_)))
+                    .filter(|part| matches!(part, ContentPart::Image(_)))
                     .cloned(),
             );
             ChatContent::Text(text_of(call.answer.clone()).into())
@@ -150,7 +153,7 @@ fn answers(calls: &[PastCall], style: &ChatStyle, messages: &mut Vec<ChatMessage
         });
     }
     if !images.is_empty() {
-        images.insert(0, Part::Text("Images from the tools above:".into()));
+        images.insert(0, ContentPart::Text("Images from the tools above:".into()));
         user(&images, style, messages);
     }
 }

@@ -9,7 +9,7 @@ use super::wire::{
     InputPart, InputRole, OutputType,
 };
 use crate::model::ModelRequest;
-use crate::model::history::{Echo, Part, PastCall, Turn, is_unedited};
+use crate::model::history::{ContentPart, Echo, PastCall, Turn, is_unedited};
 
 /// The turns as input items.
 pub(super) fn input(turns: &[Turn], request: &ModelRequest) -> Vec<InputItem> {
@@ -65,12 +65,12 @@ fn unedited<'a>(
     (same_ids && is_unedited(&answer, text, calls)).then_some(items)
 }
 
-fn content(parts: &[Part]) -> InputContent {
+fn content(parts: &[ContentPart]) -> InputContent {
     let parts = parts.iter().map(|part| match part {
-        Part::Text(text) => InputPart::InputText {
+        ContentPart::Text(text) => InputPart::InputText {
             text: text.as_str().into(),
         },
-        Part::Image(url) => InputPart::InputImage {
+        ContentPart::Image(url) => InputPart::InputImage {
             image_url: url.as_str().into(),
             detail: ImageDetail::Auto,
         },
@@ -92,7 +92,7 @@ fn output(call: &PastCall) -> InputItem {
         kind: OutputType::FunctionCallOutput,
         call_id: call.id.as_str().into(),
         output: match call.answer.as_slice() {
-            [Part::Text(text)] => InputContent::Text(text.as_str().into()),
+            [ContentPart::Text(text)] => InputContent::Text(text.as_str().into()),
             parts => content(parts),
         },
     })

@@ -10,7 +10,7 @@ use volary_core::json::Json;
 
 use super::constraint::{self, Choices};
 use crate::model::ModelRequest;
-use crate::model::history::{Part, PastCall, Turn, turns};
+use crate::model::history::{ContentPart, PastCall, Turn, turns};
 
 /// The language that texts are expected in. Chrome warns without one; others are not rejected.
 const LANGUAGE: &str = "en";
@@ -167,12 +167,12 @@ fn result(call: &PastCall) -> String {
     format!("Result of {}: {}", call.name, text_of(&call.answer))
 }
 
-fn text_of(parts: &[Part]) -> String {
+fn text_of(parts: &[ContentPart]) -> String {
     let texts: Vec<&str> = parts
         .iter()
         .map(|part| match part {
-            Part::Text(text) => &**text,
-            Part::Image(_) => IMAGE,
+            ContentPart::Text(text) => &**text,
+            ContentPart::Image(_) => IMAGE,
         })
         .collect();
     texts.join("\n")

@@ -7,7 +7,7 @@ use volary_core::json::{Json, Object, Text};
 
 use super::super::describe::counted;
 use super::growing::Growing;
-use super::{Entry, Place, episodes, packed};
+use super::{Entry, EpisodeRange, episodes, packed};
 use crate::episode::Episode;
 use crate::import::decode::decode;
 use crate::import::fields::{FieldMapping, Mappings, Unmapped};
@@ -340,7 +340,7 @@ impl Pieces {
             }
             self.found += 1;
             self.entries.push(Entry {
-                place: Place {
+                place: EpisodeRange {
                     parts: parts.to_vec(),
                     packed,
                     number,
@@ -387,7 +387,7 @@ impl Pieces {
 
 /// Opens an episode: `parts` are the bytes at its place, `file` is the path of the file. The episode has the id
 /// of its row.
-pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &Place, row: &Row) -> Option<Episode> {
+pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &EpisodeRange, row: &Row) -> Option<Episode> {
     open_mapped(file, parts, place, row, None)
 }
 
@@ -395,7 +395,7 @@ pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &Place, row: &Row) -> Option
 pub fn open_mapped(
     file: &str,
     parts: Vec<Vec<u8>>,
-    place: &Place,
+    place: &EpisodeRange,
     row: &Row,
     fields: Option<&FieldMapping>,
 ) -> Option<Episode> {
