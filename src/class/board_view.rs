@@ -34,7 +34,7 @@ pub(super) const KINDS: &str = ".json,application/json";
 
 /// What the table shows of the hand-ins.
 #[derive(Clone, Copy)]
-struct Shown {
+struct BoardSignals {
     board: Board,
     /// The id of the shown assignment.
     assignment: RwSignal<Option<String>>,
@@ -48,7 +48,7 @@ struct Shown {
     blind: RwSignal<Option<Blind>>,
 }
 
-impl Shown {
+impl BoardSignals {
     fn ids(self) -> Vec<String> {
         self.rows
             .with_untracked(|rows| rows.iter().map(|row| row.id.clone()).collect())
@@ -102,7 +102,7 @@ pub fn BoardView(
             })
         })
     });
-    let shown = Shown {
+    let shown = BoardSignals {
         board,
         assignment: chosen,
         rows,
@@ -151,7 +151,7 @@ pub fn BoardView(
 /// A select for one of several assignments.
 #[component]
 fn AssignmentChoice(
-    shown: Shown,
+    shown: BoardSignals,
     all: Memo<Vec<BoardRow>>,
     shown_id: Memo<Option<String>>,
 ) -> impl IntoView {
@@ -256,7 +256,7 @@ fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
 
 /// Buttons for all hand-ins.
 #[component]
-fn Actions(shown: Shown, take: Callback<Vec<GivenFile>>) -> impl IntoView {
+fn Actions(shown: BoardSignals, take: Callback<Vec<GivenFile>>) -> impl IntoView {
     let board = shown.board;
     let is_empty = move || shown.rows.with(Vec::is_empty);
     let open = move |_| {
@@ -355,7 +355,7 @@ fn play_against(board: Board, playground: Playground, id: String, place: usize) 
 
 /// A row for each pupil, a column for each task.
 #[component]
-fn Table(shown: Shown) -> impl IntoView {
+fn Table(shown: BoardSignals) -> impl IntoView {
     let heads = move || {
         let tasks = shown.tasks.get().into_iter().enumerate();
         tasks
@@ -423,7 +423,7 @@ fn Table(shown: Shown) -> impl IntoView {
 }
 
 /// Starts a blind comparison of the hand-ins of a task.
-fn compare_blind(shown: Shown, place: usize, title: String) {
+fn compare_blind(shown: BoardSignals, place: usize, title: String) {
     let rows = shown.rows.get_untracked();
     let names = rows::shown_names(&rows, shown.are_hidden.get_untracked());
     let entrants = rows

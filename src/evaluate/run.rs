@@ -2,7 +2,7 @@
 //! signals that the page shows.
 
 mod changes;
-mod shown;
+mod signals;
 mod storing;
 mod throttle;
 
@@ -29,7 +29,7 @@ use crate::storage;
 use crate::storage::episodes::StoredEpisode;
 use crate::storage::evaluations as kept;
 use changes::Changes;
-pub use shown::Shown;
+pub use signals::RunSignals;
 use throttle::{Due, Throttle};
 
 /// The time limit of an episode without a model, in seconds.
@@ -45,7 +45,7 @@ pub struct Run {
     pub id: Text,
     pub plan: Plan,
     /// The signals that the page shows.
-    pub shown: Shown,
+    pub shown: RunSignals,
     evaluation: RefCell<Evaluation<StoredEpisode>>,
     pool: RefCell<Rc<Pool>>,
     /// Handles that abort the model episodes in progress, by cell.
@@ -78,7 +78,7 @@ impl Run {
     fn of(head: Head, plan: Plan, evaluation: Evaluation<StoredEpisode>) -> Rc<Run> {
         Rc::new_cyclic(|run: &Weak<Run>| Run {
             id: head.id,
-            shown: Shown::new(&evaluation, &plan),
+            shown: RunSignals::new(&evaluation, &plan),
             pool: RefCell::new(pool(run.clone(), &plan, 0)),
             plan,
             evaluation: RefCell::new(evaluation),

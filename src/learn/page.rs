@@ -32,7 +32,7 @@ const KEYS: Keys = &[
 ];
 
 #[derive(Clone)]
-enum Shown {
+enum LearnContent {
     List,
     Loading,
     /// The lesson is in a file of another origin, which is fetched only with the reader's consent.
@@ -53,7 +53,7 @@ enum Shown {
 pub fn page() -> AnyView {
     let pages = use_pages();
     let reader = Reader::of_browser();
-    let shown = RwSignal::new(Shown::List);
+    let shown = RwSignal::new(LearnContent::List);
     let path = Memo::new(move |former: Option<&String>| match pages.route.get() {
         Route::Learn { path } => path,
         // Another page is shown; the lesson keeps its state.
@@ -81,7 +81,7 @@ pub fn page() -> AnyView {
                     };
                     shown.set(match read {
                         Ok(text) => read_lesson(&text, file.name),
-                        Err(reason) => Shown::Failed(reason),
+                        Err(reason) => LearnContent::Failed(reason),
                     });
                 });
             }),
@@ -89,14 +89,14 @@ pub fn page() -> AnyView {
         },
     );
     let view = move || match shown.get() {
-        Shown::List => view! { <LessonList reader/> }.into_any(),
-        Shown::Loading => view! {
+        LearnContent::List => view! { <LessonList reader/> }.into_any(),
+        LearnContent::Loading => view! {
             <p class="coming" role="status">
                 {"Loading the lesson…"}
             </p>
         }
         .into_any(),
-        Shown::Lesson { key, lesson } => {
+        LearnContent::Lesson { key, lesson } => {
             let title = lesson.title.clone();
             let read = {
                 let (lesson, key) = (Arc::clone(&lesson), key.clone());
@@ -109,31 +109,31 @@ pub fn page() -> AnyView {
                 presentation::of_lesson(&lesson, &key, reader, at, leave)
             })
         }
-        Shown::Sequence(links) if links.is_empty() => view! { <SequenceForm/> }.into_any(),
-        Shown::Sequence(links) => presentation.draw(
+        LearnContent::Sequence(links) if links.is_empty() => view! { <SequenceForm/> }.into_any(),
+        LearnContent::Sequence(links) => presentation.draw(
             "Episodes".to_owned(),
             |_| view! { <SequenceForm/> }.into_any(),
             move |at, leave| presentation::of_links(&links, at, leave),
         ),
-        Shown::Ask(file) => question(&file, shown, place),
-        Shown::Broken(problems) => broken(&problems),
-        Shown::Failed(reason) => failed(&reason),
+        LearnContent::Ask(file) => question(&file, shown, place),
+        LearnContent::Broken(problems) => broken(&problems),
+        LearnContent::Failed(reason) => failed(&reason),
     };
     view! { <div class="learn">{view}</div> }.into_any()
 }
 
 /// Loads and shows what the address names.
-fn follow(shown: RwSignal<Shown>, place: Memo<LearnPlace>, now: &LearnPlace) {
+fn follow(shown: RwSignal<LearnContent>, place: Memo<LearnPlace>, now: &LearnPlace) {
     match now {
-        LearnPlace::List => shown.set(Shown::List),
-        LearnPlace::Sequence(links) => shown.set(Shown::Sequence(links.clone())),
+        LearnPlace::List => shown.set(LearnContent::List),
+        LearnPlace::Sequence(links) => shown.set(LearnContent::Sequence(links.clone())),
         LearnPlace::Lesson(id) => match catalog::find(id) {
             Some(entry) => {
                 let file = format!("lessons/{}.md", entry.id);
                 let url = location::whole(&file).unwrap_or_default();
                 fetch(shown, place, url, entry.id.to_owned());
             }
-            None => shown.set(Shown::Failed(
+            None => shown.set(LearnContent::Failed(
                 "There is no lesson with this name.".to_owned(),
             )),
         },
@@ -141,15 +141,15 @@ fn follow(shown: RwSignal<Shown>, place: Memo<LearnPlace>, now: &LearnPlace) {
             let whole = location::whole(url).unwrap_or_default();
             match LinkedFile::of(&whole, &network::page().origin) {
                 LinkedFile::SameOrigin { url } => fetch(shown, place, url.clone(), url),
-                LinkedFile::Elsewhere(file) => shown.set(Shown::Ask(file)),
-                LinkedFile::Refused(why) => shown.set(Shown::Failed(why.to_string())),
+                LinkedFile::Elsewhere(file) => shown.set(LearnContent::Ask(file)),
+                LinkedFile::Refused(why) => shown.set(LearnContent::Failed(why.to_string())),
             }
         }
     }
 }
 
-fn fetch(shown: RwSignal<Shown>, place: Memo<LearnPlace>, url: String, key: String) {
-    shown.set(Shown::Loading);
+fn fetch(shown: RwSignal<LearnContent>, place: Memo<LearnPlace>, url: String, key: String) {
+    shown.set(LearnContent::Loading);
     let wanted = place.get_untracked();
     browser::spawn(async move {
         let request = Request {
@@ -169,24 +169,26 @@ fn fetch(shown: RwSignal<Shown>, place: Memo<LearnPlace>, url: String, key: Stri
         }
         shown.set(match reply {
             Ok(reply) if (200..300).contains(&reply.status) => read_lesson(&reply.body, key),
-            Ok(reply) => Shown::Failed(format!("The server responded with {}.", reply.status)),
-            Err(error) => Shown::Failed(error.to_string()),
+            Ok(reply) => {
+                LearnContent::Failed(format!("The server responded with {}.", reply.status))
+            }
+            Err(error) => LearnContent::Failed(error.to_string()),
         });
     });
 }
 
-fn read_lesson(text: &str, key: String) -> Shown {
+fn read_lesson(text: &str, key: String) -> LearnContent {
     match parse(text) {
-        Ok(lesson) => Shown::Lesson {
+        Ok(lesson) => LearnContent::Lesson {
             key,
             lesson: Arc::new(lesson),
         },
-        Err(problems) => Shown::Broken(problems),
+        Err(problems) => LearnContent::Broken(problems),
     }
 }
 
 /// Asks whether to fetch a file of another origin.
-fn question(file: &Elsewhere, shown: RwSignal<Shown>, place: Memo<LearnPlace>) -> AnyView {
+fn question(file: &Elsewhere, shown: RwSignal<LearnContent>, place: Memo<LearnPlace>) -> AnyView {
     let warning = file.warning();
     let url = file.url.clone();
     let agree = move |_| fetch(shown, place, url.clone(), url.clone());

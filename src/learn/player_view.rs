@@ -15,7 +15,7 @@ use super::player::Player;
 use crate::browser::{self, timers};
 use crate::components::text::inert;
 use crate::components::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
-use crate::playground::frame_pane::{FrameAndTree, Shown};
+use crate::playground::frame_pane::{EpisodeSignals, FrameAndTree};
 use crate::playground::hidden_members::marked;
 use crate::playground::setup;
 use crate::playground::state::{Playground, use_playground};
@@ -209,7 +209,7 @@ pub(crate) fn StateFold(player: Player) -> impl IntoView {
             }
         })
     });
-    let shown = Shown {
+    let shown = EpisodeSignals {
         episode: player.episode,
         edition: player.edition,
         selected: player.selected,

@@ -26,7 +26,7 @@ const REST: Duration = Duration::from_millis(80);
 
 /// Signals of an episode that is shown here or on another page.
 #[derive(Clone, Copy)]
-pub struct Shown {
+pub struct EpisodeSignals {
     /// The episode; it is modified in place.
     pub episode: RwSignal<Arc<Episode>>,
     /// Incremented whenever steps that were shown are replaced or removed.
@@ -40,7 +40,7 @@ pub struct Shown {
 #[component]
 pub(super) fn FramePane() -> impl IntoView {
     let playground = use_playground();
-    let shown = Shown {
+    let shown = EpisodeSignals {
         episode: playground.episode,
         edition: playground.edition,
         selected: playground.selected,
@@ -58,7 +58,7 @@ pub(super) fn FramePane() -> impl IntoView {
 #[component]
 pub(crate) fn FrameAndTree(
     playground: Playground,
-    shown: Shown,
+    shown: EpisodeSignals,
     /// Members of the state that are not shown.
     hidden: Signal<Vec<Text>>,
     /// Prefix of the element ids, unique to each use of the component.
@@ -103,7 +103,7 @@ pub(crate) fn FrameAndTree(
     }
 }
 
-fn why_no_frame(shown: Shown) -> &'static str {
+fn why_no_frame(shown: EpisodeSignals) -> &'static str {
     let (is_empty, is_remote) = shown
         .episode
         .with(|episode| (episode.frames.is_empty(), is_remote(episode)));
@@ -120,7 +120,7 @@ fn why_no_frame(shown: Shown) -> &'static str {
 /// be expensive; it is then debounced, so that moving the selection stays smooth.
 fn rich_view(
     playground: Playground,
-    shown: Shown,
+    shown: EpisodeSignals,
     selected: Memo<usize>,
     frames: Memo<Option<StepFrames>>,
 ) -> RwSignal<Option<View>> {

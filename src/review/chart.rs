@@ -35,7 +35,7 @@ pub(super) fn Charts(look: Look) -> impl IntoView {
         let (first, second) = columns.get()?;
         let rows = look.shown.get();
         let chart = Arc::new(Chart::of(&rows, &first, &second));
-        let shown = Shown {
+        let shown = DrawnChart {
             look,
             rows,
             chart,
@@ -122,14 +122,14 @@ fn ChartColumns(look: Look) -> impl IntoView {
 
 /// A chart and the data that it shows.
 #[derive(Clone)]
-struct Shown {
+struct DrawnChart {
     look: Look,
     rows: Arc<Vec<Arc<Row>>>,
     chart: Arc<Chart>,
     columns: [Column; 2],
 }
 
-impl Shown {
+impl DrawnChart {
     fn draw(self) -> AnyView {
         let left_out = match self.chart.left_out {
             0 => String::new(),

@@ -46,8 +46,8 @@ pub struct Training {
     place: Memo<Option<TrainingPlace>>,
     catalog: RwSignal<Arc<Catalog>>,
     /// The shown run, and the one that it is compared with.
-    shown: RwSignal<Option<Arc<Shown>>>,
-    beside: RwSignal<Option<Arc<Shown>>>,
+    shown: RwSignal<Option<Arc<ShownRun>>>,
+    beside: RwSignal<Option<Arc<ShownRun>>>,
     /// The index of the step that the reader points at.
     head: RwSignal<Option<usize>>,
     /// The best and the worst sample of the shown group.
@@ -56,7 +56,7 @@ pub struct Training {
 
 /// A run that is shown.
 #[derive(Debug)]
-struct Shown {
+struct ShownRun {
     id: String,
     title: String,
     run: TrainingRun,
@@ -95,7 +95,7 @@ impl Training {
                 })
             });
             let reward = Memo::new(move |_| place.with(|place| place.as_ref()?.reward.clone()));
-            gradually(None, move || -> Work<Option<Arc<Shown>>> {
+            gradually(None, move || -> Work<Option<Arc<ShownRun>>> {
                 let (rows, reward) = (rows.get(), reward.get());
                 Box::new(move || Some(rows.as_ref().map(|rows| shown(rows, reward.as_deref()))))
             })
@@ -187,19 +187,19 @@ fn group_key(group: &SampleGroup) -> String {
     group.key.as_deref().unwrap_or_default().to_owned()
 }
 
-fn shown(rows: &RunRows, reward: Option<&str>) -> Arc<Shown> {
+fn shown(rows: &RunRows, reward: Option<&str>) -> Arc<ShownRun> {
     let choice = reward.map(|name| match name {
         "" => RewardChoice::Whole,
         name => RewardChoice::Part(Text::from(name)),
     });
-    Arc::new(Shown {
+    Arc::new(ShownRun {
         id: rows.id(),
         title: rows.title(),
         run: TrainingRun::of(&rows.rows, choice),
     })
 }
 
-impl Shown {
+impl ShownRun {
     fn level(&self, place: &TrainingPlace) -> Level<'_> {
         let Some(number) = place.step else {
             return Level::Run;

@@ -30,7 +30,7 @@ use volary_server::host::{self, AllowedHosts};
 
 use self::access::Access;
 pub use self::access::{is_foreign, random};
-use self::app::{READS, Shown, app};
+use self::app::{READS, ServedLibrary, app};
 use self::live::Live;
 use self::notes::NotesFile;
 use self::roots::Roots;
@@ -135,7 +135,7 @@ impl View {
             true => Some(NotesFile::of(&roots)?),
             false => None,
         };
-        let shown = Arc::new(Shown {
+        let shown = Arc::new(ServedLibrary {
             live: Live::watch(&roots, notes.as_ref()),
             access: Access::new(key, self.hosts())?,
             urls: urls.into_iter().cloned().collect(),
@@ -167,7 +167,7 @@ impl View {
     }
 
     /// Prints the address of the library, for the user or as JSON.
-    fn announce(&self, shown: &Shown, place: &str, url: &str, port: u16) -> Result<()> {
+    fn announce(&self, shown: &ServedLibrary, place: &str, url: &str, port: u16) -> Result<()> {
         if self.json {
             return output::json(&json!({ "url": url, "title": shown.title, "port": port }));
         }

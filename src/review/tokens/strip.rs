@@ -12,7 +12,7 @@ use leptos::html;
 use leptos::prelude::*;
 use volary_trajectory::token_record::{Readout, TokenPart, TokenRecord};
 
-use super::vocabulary::{Shown, all_shown};
+use super::vocabulary::{TokenText, all_shown};
 use super::{Tokens, Wish};
 use crate::browser;
 use crate::components::rows::Rows;
@@ -38,7 +38,7 @@ struct Strip {
     is_whole: bool,
     /// The signals that all strips share.
     shared: Tokens,
-    tokens: Memo<Arc<Vec<Arc<Shown>>>>,
+    tokens: Memo<Arc<Vec<Arc<TokenText>>>>,
     lines: Memo<Arc<Vec<Range<usize>>>>,
     /// The index of the described token, counted from the start of the strip.
     active: Memo<Option<usize>>,

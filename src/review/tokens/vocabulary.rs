@@ -12,7 +12,7 @@ use crate::tokenizer::NamedTokenizer;
 
 /// A token in display form.
 #[derive(Debug, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct TokenText {
     pub text: String,
     /// The width in characters.
     pub width: usize,
@@ -39,7 +39,7 @@ impl Vocabulary for Texts {
 struct Made {
     /// The address of the tokenizer, which is compared only.
     tokenizer: usize,
-    shown: HashMap<TokenId, Arc<Shown>>,
+    shown: HashMap<TokenId, Arc<TokenText>>,
 }
 
 thread_local! {
@@ -47,7 +47,10 @@ thread_local! {
 }
 
 /// The display forms of tokens; without a tokenizer, their ids.
-pub(super) fn all_shown(ids: &[TokenId], tokenizer: Option<&NamedTokenizer>) -> Vec<Arc<Shown>> {
+pub(super) fn all_shown(
+    ids: &[TokenId],
+    tokenizer: Option<&NamedTokenizer>,
+) -> Vec<Arc<TokenText>> {
     let address = tokenizer.map_or(0, |given| Arc::as_ptr(&given.tokenizer).cast::<u8>().addr());
     MADE.with_borrow_mut(|made| {
         if made.tokenizer != address {
@@ -64,7 +67,7 @@ pub(super) fn all_shown(ids: &[TokenId], tokenizer: Option<&NamedTokenizer>) -> 
     })
 }
 
-fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> Shown {
+fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> TokenText {
     let (text, is_special, breaks) = match tokenizer {
         None => (id.to_string(), false, false),
         Some(given) => match given.tokenizer.decode(&[id]) {
@@ -77,7 +80,7 @@ fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> Shown {
             Err(_) => (format!("?{id}"), false, false),
         },
     };
-    Shown {
+    TokenText {
         width: width(&text),
         text,
         is_special,

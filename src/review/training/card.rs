@@ -7,7 +7,7 @@ use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 use volary_trajectory::training::{Series, SeriesPoint};
 
-use super::{Shown, Training};
+use super::{ShownRun, Training};
 use crate::browser::{element, location};
 use crate::components::text::inert;
 use crate::projection::training::{Frame, SIDE, figure_text, spread_text};
@@ -16,8 +16,8 @@ use crate::route::TrainingPlace;
 /// The card of a curve; `None` if nothing is known at any step.
 pub(super) fn card(
     training: Training,
-    shown: &Arc<Shown>,
-    beside: Option<&Arc<Shown>>,
+    shown: &Arc<ShownRun>,
+    beside: Option<&Arc<ShownRun>>,
     series: Series,
 ) -> Option<AnyView> {
     let points = series.points(&shown.run);
@@ -67,7 +67,7 @@ pub(super) fn card(
 }
 
 /// The first and the last step of both runs.
-fn all_steps(shown: &Shown, beside: Option<&Arc<Shown>>) -> (i64, i64) {
+fn all_steps(shown: &ShownRun, beside: Option<&Arc<ShownRun>>) -> (i64, i64) {
     let runs = std::iter::once(shown).chain(beside.map(AsRef::as_ref));
     let steps = runs.flat_map(|shown| shown.run.steps.iter().map(|step| step.step));
     let range = steps.fold(None, |range: Option<(i64, i64)>, step| {
@@ -89,7 +89,7 @@ fn change(points: &[SeriesPoint], is_share: bool) -> Option<String> {
 #[derive(Clone)]
 struct Plot {
     training: Training,
-    shown: Arc<Shown>,
+    shown: Arc<ShownRun>,
     frame: Frame,
     steps: Arc<Vec<i64>>,
     series: Series,

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use volary_trajectory::training::spread::correlation;
 use volary_trajectory::training::{Histogram, Measure, StepSummary};
 
-use super::Shown;
+use super::ShownRun;
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
 use crate::projection::training::{SIDE, bars, figure_text, outline, place_in, spread_text};
@@ -18,7 +18,7 @@ const CLEAR: f64 = 0.3;
 
 /// The distribution of a measure, with that of the first step as an outline.
 pub(super) fn card(
-    shown: &Arc<Shown>,
+    shown: &Arc<ShownRun>,
     at: usize,
     step: &StepSummary,
     measure: &Measure,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::training::{Measure, SampleGroup};
 
-use super::{Shown, Training, group_key};
+use super::{ShownRun, Training, group_key};
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
 use crate::projection::training::{SIDE, spread_text};
@@ -25,7 +25,7 @@ enum GroupSort {
 }
 
 /// The groups as tiles, coloured by mean reward.
-pub(super) fn groups(training: Training, shown: &Arc<Shown>, at: usize) -> AnyView {
+pub(super) fn groups(training: Training, shown: &Arc<ShownRun>, at: usize) -> AnyView {
     let sort = RwSignal::new(GroupSort::Number);
     let shown = Arc::clone(shown);
     let tiles = move || {
@@ -109,7 +109,7 @@ pub(super) fn groups(training: Training, shown: &Arc<Shown>, at: usize) -> AnyVi
     .into_any()
 }
 
-fn tile(shown: &Shown, here: &TrainingPlace, group: &SampleGroup, range: (f64, f64)) -> AnyView {
+fn tile(shown: &ShownRun, here: &TrainingPlace, group: &SampleGroup, range: (f64, f64)) -> AnyView {
     /// The number of shades.
     const SHADES: f64 = 5.0;
     let (low, high) = range;
@@ -173,7 +173,7 @@ fn tile(shown: &Shown, here: &TrainingPlace, group: &SampleGroup, range: (f64, f
 }
 
 /// One bar for each sample; one without a reward has none.
-fn reward_bars(shown: &Shown, group: &SampleGroup, (low, high): (f64, f64)) -> String {
+fn reward_bars(shown: &ShownRun, group: &SampleGroup, (low, high): (f64, f64)) -> String {
     /// The height of the lowest reward, so that it differs from none.
     const LOWEST: f64 = 80.0;
     let samples = shown.run.samples_of(&group.samples);

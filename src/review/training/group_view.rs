@@ -8,7 +8,7 @@ use volary_trajectory::EndingKind;
 use volary_trajectory::training::advantage::AdvantageRule;
 use volary_trajectory::training::{Measure, Sample, SampleGroup, StepSummary};
 
-use super::{Shown, Training};
+use super::{ShownRun, Training};
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
 use crate::projection::training::{figure_text, spread_text};
@@ -17,7 +17,7 @@ use crate::review::groups::bar;
 
 pub(super) fn view(
     training: Training,
-    shown: &Arc<Shown>,
+    shown: &Arc<ShownRun>,
     step: &StepSummary,
     group: &SampleGroup,
 ) -> AnyView {
@@ -187,7 +187,7 @@ fn ending_word(ending: EndingKind) -> &'static str {
 }
 
 /// The first difference between the best and the worst sample. Both are opened once the group is shown.
-fn difference(training: Training, shown: &Arc<Shown>, group: &SampleGroup) -> AnyView {
+fn difference(training: Training, shown: &Arc<ShownRun>, group: &SampleGroup) -> AnyView {
     let (Some(best), Some(worst)) = (group.best, group.worst) else {
         return ().into_any();
     };

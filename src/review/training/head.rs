@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::training::{RewardChoice, RunRows, TrainingRun};
 
-use super::{Level, Shown, Training, group_key, neighbour};
+use super::{Level, ShownRun, Training, group_key, neighbour};
 use crate::browser::location;
 use crate::components::text::inert;
 use crate::route::TrainingPlace;
@@ -37,7 +37,7 @@ pub(super) fn Head(training: Training) -> impl IntoView {
 }
 
 /// The links to what is above, and the heading.
-fn way(shown: &Shown, place: &TrainingPlace) -> AnyView {
+fn way(shown: &ShownRun, place: &TrainingPlace) -> AnyView {
     let run = TrainingPlace {
         step: None,
         group: None,
@@ -88,7 +88,7 @@ fn way(shown: &Shown, place: &TrainingPlace) -> AnyView {
 }
 
 /// The links to the neighbours of a step or a group.
-fn around(shown: &Shown, place: &TrainingPlace) -> Option<AnyView> {
+fn around(shown: &ShownRun, place: &TrainingPlace) -> Option<AnyView> {
     place.step?;
     let name = |target: &TrainingPlace| match (&target.group, target.step) {
         (Some(key), Some(step)) => {
@@ -118,7 +118,7 @@ fn around(shown: &Shown, place: &TrainingPlace) -> Option<AnyView> {
     Some(view! { <div class="button-row">{before} {after}</div> }.into_any())
 }
 
-fn choices(training: Training, shown: &Arc<Shown>, place: &TrainingPlace) -> AnyView {
+fn choices(training: Training, shown: &Arc<ShownRun>, place: &TrainingPlace) -> AnyView {
     let catalog = training.catalog.get();
     let is_run = place.step.is_none();
     let runs = (is_run && catalog.runs.len() > 1).then(|| {

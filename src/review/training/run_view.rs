@@ -8,7 +8,7 @@ use volary_trajectory::training::tasks::{Course, TaskHistory, tasks, threshold};
 use volary_trajectory::training::{Measure, RewardChoice, Series, StepSummary};
 
 use super::card::card;
-use super::{Shown, Training};
+use super::{ShownRun, Training};
 use crate::browser::element;
 use crate::components::text::inert;
 use crate::projection::summary::reward_text;
@@ -22,7 +22,7 @@ const MOST_LISTED: usize = 500;
 /// The maximum number of changes that are named.
 const MOST_CHANGES: usize = 4;
 
-pub(super) fn view(training: Training, shown: &Arc<Shown>) -> AnyView {
+pub(super) fn view(training: Training, shown: &Arc<ShownRun>) -> AnyView {
     let beside = training.beside.get();
     let series = Series::of(&shown.run).into_iter();
     let cards = series.filter_map(|series| card(training, shown, beside.as_ref(), series));
@@ -45,7 +45,7 @@ pub(super) fn view(training: Training, shown: &Arc<Shown>) -> AnyView {
     .into_any()
 }
 
-fn facts(shown: &Shown) -> AnyView {
+fn facts(shown: &ShownRun) -> AnyView {
     let run = &shown.run;
     let groups: usize = run.steps.iter().map(StepSummary::group_count).sum();
     let uniform: usize = run.steps.iter().map(StepSummary::uniform_groups).sum();
@@ -112,7 +112,7 @@ fn facts(shown: &Shown) -> AnyView {
 }
 
 /// What changed from the first to the last step, besides the reward.
-fn what_changed(shown: &Shown) -> Option<AnyView> {
+fn what_changed(shown: &ShownRun) -> Option<AnyView> {
     let run = &shown.run;
     let reward = change(run, &Measure::Reward)?;
     let told = |change: &Change| {
@@ -151,7 +151,7 @@ fn what_changed(shown: &Shown) -> Option<AnyView> {
 }
 
 /// The steps as a table, whose rows lead to them.
-fn steps(training: Training, shown: &Arc<Shown>) -> AnyView {
+fn steps(training: Training, shown: &Arc<ShownRun>) -> AnyView {
     let run = &shown.run;
     let here = training.here();
     let range = run.range(&Measure::Reward).unwrap_or_default();
@@ -242,7 +242,7 @@ fn steps(training: Training, shown: &Arc<Shown>) -> AnyView {
 }
 
 /// The tasks over the steps. They are computed when the table is opened.
-fn task_table(training: Training, shown: &Arc<Shown>) -> AnyView {
+fn task_table(training: Training, shown: &Arc<ShownRun>) -> AnyView {
     let is_open = RwSignal::new(false);
     let shown = Arc::clone(shown);
     let content = move || is_open.get().then(|| task_rows(training, &shown));
@@ -255,7 +255,7 @@ fn task_table(training: Training, shown: &Arc<Shown>) -> AnyView {
     .into_any()
 }
 
-fn task_rows(training: Training, shown: &Arc<Shown>) -> AnyView {
+fn task_rows(training: Training, shown: &Arc<ShownRun>) -> AnyView {
     let histories = tasks(&shown.run);
     if histories.is_empty() {
         return view! { <p class="faint">{"The samples name no tasks."}</p> }.into_any();

@@ -16,7 +16,7 @@ use volary_trajectory::training::StepSummary;
 use super::distribution::card;
 use super::group_tiles::groups;
 use super::timeline::times;
-use super::{Shown, Training};
+use super::{ShownRun, Training};
 use crate::projection::text::{count_text, plural};
 use crate::route::{ReviewPlace, Route};
 
@@ -25,7 +25,7 @@ const MOST_FILES: usize = 16;
 
 pub(super) fn view(
     training: Training,
-    shown: &Arc<Shown>,
+    shown: &Arc<ShownRun>,
     at: usize,
     step: &StepSummary,
 ) -> AnyView {
@@ -89,7 +89,7 @@ fn facts(step: &StepSummary) -> String {
 }
 
 /// The table of trajectories, filtered to the samples of a step.
-fn table_address(shown: &Shown, step: &StepSummary) -> String {
+fn table_address(shown: &ShownRun, step: &StepSummary) -> String {
     let samples = shown.run.samples_of(&step.samples);
     let has_step = samples
         .first()

@@ -7,7 +7,7 @@ use volary_trajectory::EndingKind;
 use volary_trajectory::training::times::StepTimes;
 use volary_trajectory::training::{Sample, StepSummary};
 
-use super::{Shown, Training};
+use super::{ShownRun, Training};
 use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::{count_text, plural};
@@ -15,7 +15,11 @@ use crate::projection::training::{SIDE, figure_text, place_in};
 use crate::route::TrainingPlace;
 
 /// When the samples ran, one lane each, and the slowest ones.
-pub(super) fn times(training: Training, shown: &Arc<Shown>, step: &StepSummary) -> Option<AnyView> {
+pub(super) fn times(
+    training: Training,
+    shown: &Arc<ShownRun>,
+    step: &StepSummary,
+) -> Option<AnyView> {
     /// The height of a lane in units of the view box, and the bounds of the drawing in pixels.
     const LANE: f64 = 10.0;
     const LANE_PIXELS: usize = 7;

@@ -73,13 +73,13 @@ pub struct Opening {
     /// The chunks received so far.
     incoming: EpisodeAssembler,
     /// The previous state of the shown episode, restored if opening fails.
-    shown: Shown,
+    shown: PreviousEpisode,
     then: Option<AnyMessage>,
 }
 
 /// The state of the shown episode while another one is being opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum PreviousEpisode {
     Nothing,
     Record,
     Live(EnvironmentId),
@@ -378,9 +378,9 @@ impl Session {
                 },
                 Event::Refused { reason, key, .. } => {
                     self.phase = match opening.shown {
-                        Shown::Nothing => Phase::Empty,
-                        Shown::Record => Phase::Record,
-                        Shown::Live(environment) => Phase::Live { environment },
+                        PreviousEpisode::Nothing => Phase::Empty,
+                        PreviousEpisode::Record => Phase::Record,
+                        PreviousEpisode::Live(environment) => Phase::Live { environment },
                     };
                     Ok(Change::Refused { reason, key })
                 }
@@ -438,7 +438,7 @@ impl Session {
         let wanted = self.is_busy();
         self.phase = match std::mem::take(&mut self.phase) {
             Phase::Empty => Phase::Empty,
-            Phase::Opening(opening) if opening.shown == Shown::Nothing => Phase::Empty,
+            Phase::Opening(opening) if opening.shown == PreviousEpisode::Nothing => Phase::Empty,
             _ => Phase::Record,
         };
         wanted
@@ -474,11 +474,11 @@ impl Session {
     ) -> Command {
         let environment = self.new_environment();
         let shown = match &self.phase {
-            Phase::Empty => Shown::Nothing,
-            Phase::Record => Shown::Record,
-            Phase::Live { environment } => Shown::Live(*environment),
+            Phase::Empty => PreviousEpisode::Nothing,
+            Phase::Record => PreviousEpisode::Record,
+            Phase::Live { environment } => PreviousEpisode::Live(*environment),
             // The worker takes the step first, but its result is ignored.
-            Phase::Stepping { .. } => Shown::Record,
+            Phase::Stepping { .. } => PreviousEpisode::Record,
             Phase::Opening(opening) => opening.shown,
         };
         self.phase = Phase::Opening(Box::new(Opening {
@@ -541,7 +541,7 @@ impl Session {
             self.set_author(Author::User);
         }
         self.phase = match shown {
-            Shown::Nothing if !came_to_something => Phase::Empty,
+            PreviousEpisode::Nothing if !came_to_something => Phase::Empty,
             _ => Phase::Record,
         };
     }

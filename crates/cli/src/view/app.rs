@@ -35,7 +35,7 @@ pub const READS: usize = 48;
 const CHUNK: usize = 32 << 10;
 
 /// The shown library, and the access to it.
-pub struct Shown {
+pub struct ServedLibrary {
     pub roots: Arc<Roots>,
     /// Addresses of files elsewhere.
     pub urls: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Shown {
 }
 
 /// The state of the routes.
-pub type View = Arc<Shown>;
+pub type View = Arc<ServedLibrary>;
 
 /// Error of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use volary_trajectory::import::fields::Mappings;
 use volary_trajectory::import::{InputFile, NoteLevel};
 use volary_trajectory::search::Query;
 
-use super::app::{Failure, Shown, View, lines};
+use super::app::{Failure, ServedLibrary, View, lines};
 use super::listing::{self, Line, Unread};
 use crate::inputs::{self, TOGETHER};
 use crate::search::{self, Hit};
@@ -107,7 +107,7 @@ struct Listed {
 }
 
 struct Search<'a> {
-    view: &'a Shown,
+    view: &'a ServedLibrary,
     wanted: &'a Wanted,
     send: &'a Sender<Bytes>,
     files: usize,
@@ -115,7 +115,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(view: &'a Shown, wanted: &'a Wanted, send: &'a Sender<Bytes>) -> Search<'a> {
+    fn new(view: &'a ServedLibrary, wanted: &'a Wanted, send: &'a Sender<Bytes>) -> Search<'a> {
         Search {
             view,
             wanted,

@@ -8,7 +8,7 @@ use crate::projection::text::plural;
 
 /// Signals of an open evaluation, updated a few times a second.
 #[derive(Clone, Copy)]
-pub struct Shown {
+pub struct RunSignals {
     pub phase: RwSignal<Phase>,
     pub progress: RwSignal<Progress>,
     /// The table of results.
@@ -17,12 +17,12 @@ pub struct Shown {
     pub waiting: RwSignal<String>,
 }
 
-impl Shown {
-    pub(super) fn new<E>(evaluation: &Evaluation<E>, plan: &Plan) -> Shown {
+impl RunSignals {
+    pub(super) fn new<E>(evaluation: &Evaluation<E>, plan: &Plan) -> RunSignals {
         // The signals have their own root owner: an evaluation continues while other pages are shown, and views may
         // briefly outlive it.
         let owner = Owner::new_root(None);
-        let shown = owner.with(|| Shown {
+        let shown = owner.with(|| RunSignals {
             phase: RwSignal::new(evaluation.phase().clone()),
             progress: RwSignal::new(evaluation.progress(0.0)),
             table: RwSignal::new(Table::new(plan, evaluation.results().values())),
@@ -46,7 +46,7 @@ impl Shown {
 /// A snapshot for the signals. It is computed first and set when the evaluation is no longer borrowed, because effects
 /// of the signals may access it.
 pub(super) struct Update {
-    shown: Shown,
+    shown: RunSignals,
     phase: Phase,
     progress: Progress,
     table: Table,
