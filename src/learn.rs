@@ -5,12 +5,13 @@
 //! - [`player`]: an environment that is played within a lesson; [`player_view`] draws it.
 //! - [`presentation`]: lessons and sequences of links as slides.
 //! - [`opening`]: opens an episode or task that is not part of a lesson.
-//! - [`reader`]: the reader's progress, stored in the browser.
+//! - [`lesson_progress`]: the reader's progress, stored in the browser.
 //!
 //! Invariants: a file of another origin is fetched only after a click. Only built-in environments run here, so a lesson
 //! reaches no server, no model and no key. Nothing that the reader does is sent anywhere.
 
 mod check_view;
+mod lesson_progress;
 mod lesson_view;
 mod list;
 pub(crate) mod opening;
@@ -18,4 +19,3 @@ pub mod page;
 pub mod player;
 pub mod player_view;
 mod presentation;
-mod reader;

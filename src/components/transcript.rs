@@ -4,7 +4,7 @@
 //! A block is rendered once, when it enters the window: its messages never change, except in another edition of the
 //! episode.
 //!
-//! - [`reader`]: state shared by all parts of a transcript.
+//! - [`context`]: state shared by all parts of a transcript.
 //! - [`block`]: a step with its marks; [`message`]: a message; [`call`]: a tool call.
 //! - [`model_exchange`]: reasoning, usage and requests of a model's step.
 //! - [`failure`]: why a step failed.
@@ -13,13 +13,13 @@
 
 mod block;
 mod call;
+mod context;
 mod failure;
 mod full_message;
 mod message;
 mod message_text;
 mod model_exchange;
 mod passage;
-mod reader;
 pub mod reading;
 
 use std::ops::Range;
@@ -35,7 +35,7 @@ use super::text::inert;
 use crate::browser;
 use crate::projection::scroll::Scroll;
 use block::StepBlock;
-pub use reader::Reader;
+pub use context::TranscriptContext;
 use reading::Reading;
 
 /// The maximum number of printed blocks: browsers take minutes to lay out more for print.
@@ -75,9 +75,9 @@ pub fn Transcript(
     tail: Option<AnyView>,
 ) -> impl IntoView {
     let place = ScrollState::new();
-    let reader = Reader::new(episode, selected, on_rewind, on_inspect, place, reading);
+    let context = TranscriptContext::new(episode, selected, on_rewind, on_inspect, place, reading);
     if let Some(reading) = reading {
-        reading.reader.set(Some(reader));
+        reading.context.set(Some(context));
     }
 
     Effect::new(move |_| {
@@ -96,7 +96,7 @@ pub fn Transcript(
         let moved_along = former.is_some_and(|(former_step, former_steps)| {
             former_step == former_steps && step == steps && steps > former_steps
         });
-        if !moved_along && !reader.chose_here(step) {
+        if !moved_along && !context.chose_here(step) {
             place.scroll.update_value(|scroll| match step >= steps {
                 true => scroll.to_end(),
                 false => scroll.reveal(step),
@@ -128,7 +128,7 @@ pub fn Transcript(
     };
     let draw = move |key: u64| {
         let number = (key & u64::from(u32::MAX)) as usize;
-        view! { <StepBlock reader number/> }.into_any()
+        view! { <StepBlock context number/> }.into_any()
     };
     let to_end = move |_| {
         place.scroll.update_value(Scroll::to_end);
@@ -149,11 +149,11 @@ pub fn Transcript(
                 tabindex="0"
                 node_ref=place.log
                 on:scroll=move |_| place.scrolled()
-                on:click=move |click| reader.clicked(&click)
-                on:pointerover=move |event| reader.point(Some(&event))
-                on:pointerleave=move |_| reader.point(None)
-                on:focusin=move |event| reader.point(Some(&event))
-                on:focusout=move |_| reader.point(None)
+                on:click=move |click| context.clicked(&click)
+                on:pointerover=move |event| context.point(Some(&event))
+                on:pointerleave=move |_| context.point(None)
+                on:focusin=move |event| context.point(Some(&event))
+                on:focusout=move |_| context.point(None)
             >
                 <div class="transcript-blocks" node_ref=place.list>
                     {keyed(blocks, draw)}
@@ -167,7 +167,7 @@ pub fn Transcript(
                 </button>
             </Show>
             <p class="copied-note" aria-live="polite">
-                {move || reader.said.get()}
+                {move || context.said.get()}
             </p>
             <EndingLine episode/>
         </div>

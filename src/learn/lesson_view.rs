@@ -7,9 +7,9 @@ use leptos::prelude::*;
 use volary_lesson::{Lesson, Piece, catalog};
 
 use super::check_view::{CheckView, QuestionView};
+use super::lesson_progress::LessonProgress;
 use super::player::{Player, Workbench};
 use super::player_view::PlayView;
-use super::reader::Reader;
 use crate::browser::location;
 use crate::components::DisclosureButton;
 use crate::components::prose::PROSE;
@@ -20,26 +20,26 @@ use crate::components::text::inert;
 pub(super) struct Course {
     /// The key under which progress is stored: the id of a built-in lesson, or a URL.
     key: StoredValue<String>,
-    reader: Reader,
+    progress: LessonProgress,
 }
 
 impl Course {
     /// A lesson of a reader; `key` names its progress.
-    pub fn new(key: String, reader: Reader) -> Course {
+    pub fn new(key: String, progress: LessonProgress) -> Course {
         Course {
             key: StoredValue::new(key),
-            reader,
+            progress,
         }
     }
 
     /// Returns whether a check is met.
     pub fn is_met(self, number: usize) -> bool {
-        self.key.with_value(|key| self.reader.is_met(key, number))
+        self.key.with_value(|key| self.progress.is_met(key, number))
     }
 
     /// Records that a check is met.
     pub fn meet(self, number: usize) {
-        self.key.with_value(|key| self.reader.meet(key, number));
+        self.key.with_value(|key| self.progress.meet(key, number));
     }
 }
 
@@ -48,11 +48,11 @@ impl Course {
 pub(super) fn LessonView(
     lesson: Arc<Lesson>,
     key: String,
-    reader: Reader,
+    progress: LessonProgress,
     /// Starts the presentation of the lesson.
     present: Callback<()>,
 ) -> impl IntoView {
-    let course = Course::new(key.clone(), reader);
+    let course = Course::new(key.clone(), progress);
     let workbench = Workbench::new();
     let players: HashMap<String, Player> = lesson
         .plays()
@@ -65,7 +65,7 @@ pub(super) fn LessonView(
         .collect();
     let goals = lesson.goals();
     let standing = move || {
-        let met = course.key.with_value(|key| reader.met(key)).min(goals);
+        let met = course.key.with_value(|key| progress.met(key)).min(goals);
         format!("{met} of {goals} done")
     };
     let place = catalog::LESSONS.iter().position(|entry| entry.id == key);
@@ -77,7 +77,7 @@ pub(super) fn LessonView(
             </a>
         }
     });
-    let reset = move |_| course.key.with_value(|key| reader.reset(Some(key)));
+    let reset = move |_| course.key.with_value(|key| progress.reset(Some(key)));
     view! {
         <article class="lesson">
             <div class="button-row lesson-begin">

@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use volary_lesson::catalog::{Entry, LESSONS};
 
-use super::reader::Reader;
+use super::lesson_progress::LessonProgress;
 
 #[component]
-pub(super) fn LessonList(reader: Reader) -> impl IntoView {
-    let rows = LESSONS.iter().map(|entry| row(entry, reader));
+pub(super) fn LessonList(progress: LessonProgress) -> impl IntoView {
+    let rows = LESSONS.iter().map(|entry| row(entry, progress));
     view! {
         <div class="lesson">
             <h1>{"Learn"}</h1>
@@ -33,7 +33,7 @@ pub(super) fn LessonList(reader: Reader) -> impl IntoView {
                 </a>
             </p>
             <div class="button-row">
-                <button type="button" class="quiet" on:click=move |_| reader.reset(None)>
+                <button type="button" class="quiet" on:click=move |_| progress.reset(None)>
                     {"Reset all progress"}
                 </button>
             </div>
@@ -41,8 +41,8 @@ pub(super) fn LessonList(reader: Reader) -> impl IntoView {
     }
 }
 
-fn row(entry: &'static Entry, reader: Reader) -> impl IntoView {
-    let standing = move || match reader.met(entry.id) {
+fn row(entry: &'static Entry, progress: LessonProgress) -> impl IntoView {
+    let standing = move || match progress.met(entry.id) {
         0 => format!("{} min", entry.minutes),
         met => format!(
             "{} min · {} of {} done",

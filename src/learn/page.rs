@@ -7,10 +7,10 @@ use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_lesson::{Lesson, Problem, catalog, parse};
 
+use super::lesson_progress::LessonProgress;
 use super::lesson_view::LessonView;
 use super::list::LessonList;
 use super::presentation::{self, Presentation, SequenceForm};
-use super::reader::Reader;
 use crate::browser::http::{self, Patience, Request};
 use crate::browser::{self, location, network};
 use crate::components::text::inert;
@@ -52,7 +52,7 @@ enum LearnContent {
 /// The page: the list of lessons, or the lesson that the address names.
 pub fn page() -> AnyView {
     let pages = use_pages();
-    let reader = Reader::of_browser();
+    let progress = LessonProgress::of_browser();
     let shown = RwSignal::new(LearnContent::List);
     let path = Memo::new(move |former: Option<&String>| match pages.route.get() {
         Route::Learn { path } => path,
@@ -89,7 +89,7 @@ pub fn page() -> AnyView {
         },
     );
     let view = move || match shown.get() {
-        LearnContent::List => view! { <LessonList reader/> }.into_any(),
+        LearnContent::List => view! { <LessonList progress/> }.into_any(),
         LearnContent::Loading => view! {
             <p class="coming" role="status">
                 {"Loading the lesson…"}
@@ -102,11 +102,11 @@ pub fn page() -> AnyView {
                 let (lesson, key) = (Arc::clone(&lesson), key.clone());
                 move |present| {
                     let (lesson, key) = (Arc::clone(&lesson), key.clone());
-                    view! { <LessonView lesson key reader present/> }.into_any()
+                    view! { <LessonView lesson key progress present/> }.into_any()
                 }
             };
             presentation.draw(title, read, move |at, leave| {
-                presentation::of_lesson(&lesson, &key, reader, at, leave)
+                presentation::of_lesson(&lesson, &key, progress, at, leave)
             })
         }
         LearnContent::Sequence(links) if links.is_empty() => view! { <SequenceForm/> }.into_any(),

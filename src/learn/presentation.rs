@@ -11,11 +11,11 @@ use volary_lesson::slides::{Content, Slide as LessonSlide, slides};
 use volary_lesson::{Lesson, Play};
 
 use super::check_view::{CheckView, QuestionView};
+use super::lesson_progress::LessonProgress;
 use super::lesson_view::{Course, prose, token_strip};
 use super::opening::{self, Opened};
 use super::player::{Player, Workbench};
 use super::player_view::{Controls, Tools, open_play};
-use super::reader::Reader;
 use crate::browser::keys::KeyPress;
 use crate::browser::{self, location};
 use crate::components::CopyButton;
@@ -220,11 +220,11 @@ impl Stage {
 pub(super) fn of_lesson(
     lesson: &Lesson,
     key: &str,
-    reader: Reader,
+    progress: LessonProgress,
     at: usize,
     leave: Callback<()>,
 ) -> Deck {
-    let course = Course::new(key.to_owned(), reader);
+    let course = Course::new(key.to_owned(), progress);
     let (playground, workbench) = (use_playground(), Workbench::new());
     let stages: HashMap<String, Stage> = lesson
         .plays()

@@ -29,8 +29,8 @@ pub fn keep_marks(viewer: Viewer, notes: Notes) {
         }
     };
     Effect::new(move |_| {
-        if let Some(reader) = viewer.reading.reader.get() {
-            let _ = reader.steps_on_page();
+        if let Some(context) = viewer.reading.context.get() {
+            let _ = context.steps_on_page();
         }
         viewer.findings.track();
         viewer.at_finding.track();
@@ -41,17 +41,17 @@ pub fn keep_marks(viewer: Viewer, notes: Notes) {
         soon();
     });
     Effect::new(move |_| {
-        if let Some(reader) = viewer.reading.reader.get() {
-            reader.on_layout(soon);
+        if let Some(context) = viewer.reading.context.get() {
+            context.on_layout(soon);
         }
     });
 }
 
 fn mark(viewer: Viewer, notes: Notes) {
-    let Some(reader) = viewer.reading.reader.get() else {
+    let Some(context) = viewer.reading.context.get() else {
         return;
     };
-    let steps = reader.steps_on_page();
+    let steps = context.steps_on_page();
     let at = viewer.at_finding.get();
     let (mut found, mut here) = (Vec::new(), Vec::new());
     viewer.findings.with(|findings| {

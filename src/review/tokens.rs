@@ -188,9 +188,9 @@ impl Tokens {
         self.head.set(Some(token));
         self.wanted.set(Some((token, wish)));
         let part = record.part_of(token);
-        if let (Some(part), Some(reader)) = (part, self.reading.reader.get_untracked()) {
-            reader.choose(part.step);
-            reader.mount(part.step, part.message);
+        if let (Some(part), Some(context)) = (part, self.reading.context.get_untracked()) {
+            context.choose(part.step);
+            context.mount(part.step, part.message);
         }
     }
 

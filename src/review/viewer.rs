@@ -182,8 +182,8 @@ impl Viewer {
     /// Updates the same episode with more data and preserves the reader's position.
     pub fn renew(self, episode: Arc<Episode>) {
         let known = self.shown.episode.get_untracked();
-        if let Some(reader) = self.reading.reader.get_untracked() {
-            reader.stay();
+        if let Some(context) = self.reading.context.get_untracked() {
+            context.stay();
         }
         let goes_on = known.is_beginning_of(&episode);
         self.shown.episode.set(episode);
@@ -283,10 +283,10 @@ impl Viewer {
 
     /// Scrolls to a passage of the episode.
     pub fn go_to_words(self, spot: Spot) {
-        match self.reading.reader.get_untracked() {
-            Some(reader) => {
-                reader.choose(spot.place.step.min(self.last.get_untracked()));
-                reader.go_to_words(spot);
+        match self.reading.context.get_untracked() {
+            Some(context) => {
+                context.choose(spot.place.step.min(self.last.get_untracked()));
+                context.go_to_words(spot);
             }
             None => self.select(spot.place.step),
         }
@@ -330,8 +330,8 @@ impl Viewer {
 
 impl Viewer {
     fn fold(self, fold: bool) {
-        if let Some(reader) = self.reading.reader.get_untracked() {
-            reader.fold_step(self.shown.selected.get_untracked(), fold);
+        if let Some(context) = self.reading.context.get_untracked() {
+            context.fold_step(self.shown.selected.get_untracked(), fold);
         }
     }
 
@@ -341,8 +341,8 @@ impl Viewer {
     }
 
     fn go_to_message(self, forward: bool) {
-        if let Some(reader) = self.reading.reader.get_untracked() {
-            reader.go_to_message(forward);
+        if let Some(context) = self.reading.context.get_untracked() {
+            context.go_to_message(forward);
         }
     }
 }

@@ -28,28 +28,28 @@ pub fn parse(text: &str) -> Result<Lesson, Vec<Problem>> {
         return Err(vec![Problem::new(1, message)]);
     }
     let text = text.replace("\r\n", "\n");
-    let mut reader = Reader::default();
-    let body = reader.head(&text);
-    reader.body(&text, body);
-    reader.refer();
-    match reader.problems.is_empty() {
-        true => Ok(reader.lesson),
+    let mut parser = Parser::default();
+    let body = parser.head(&text);
+    parser.body(&text, body);
+    parser.refer();
+    match parser.problems.is_empty() {
+        true => Ok(parser.lesson),
         false => {
-            reader.problems.sort_by_key(|problem| problem.line);
-            Err(reader.problems)
+            parser.problems.sort_by_key(|problem| problem.line);
+            Err(parser.problems)
         }
     }
 }
 
 #[derive(Default)]
-struct Reader {
+struct Parser {
     lesson: Lesson,
     problems: Vec<Problem>,
     /// The number of checks and questions so far.
     goals: usize,
 }
 
-impl Reader {
+impl Parser {
     /// Parses the head and returns the offset of the body.
     fn head(&mut self, text: &str) -> usize {
         let Some(rest) = text.strip_prefix("---\n") else {

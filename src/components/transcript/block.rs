@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use volary_trajectory::{Outcome, Rewards, StepRecord};
 
+use super::context::TranscriptContext;
 use super::message::{FAILURE, message_item};
-use super::reader::Reader;
 use crate::projection::link::answered_calls;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::count_text;
@@ -16,13 +16,13 @@ const LONG: f64 = 240.0;
 
 /// Renders a block; empty if the episode has no block with this number.
 #[component]
-pub(super) fn StepBlock(reader: Reader, number: usize) -> impl IntoView {
-    let scroll = reader.place.scroll;
+pub(super) fn StepBlock(context: TranscriptContext, number: usize) -> impl IntoView {
+    let scroll = context.place.scroll;
     let block = scroll.with_value(|scroll| scroll.index().block(number).cloned())?;
     let step = block.step;
-    let episode = reader.episode;
+    let episode = context.episode;
     let height = episode.with_untracked(|episode| estimated_height(episode, &block));
-    let is_selected = Memo::new(move |_| reader.selected.get() == step);
+    let is_selected = Memo::new(move |_| context.selected.get() == step);
     let class = match height > LONG {
         true => "step long",
         false => "step",
@@ -36,16 +36,16 @@ pub(super) fn StepBlock(reader: Reader, number: usize) -> impl IntoView {
         .then(|| episode.with_untracked(|episode| step_record(episode, step).and_then(foot_of)));
     Some(view! {
         <section class=class data-step=step.to_string()>
-            {block.first.then(|| view! { <Head reader step is_selected/> })}
-            {messages(reader, &block)}
+            {block.first.then(|| view! { <Head context step is_selected/> })}
+            {messages(context, &block)}
             {foot}
         </section>
     })
 }
 
-fn messages(reader: Reader, block: &Block) -> AnyView {
+fn messages(context: TranscriptContext, block: &Block) -> AnyView {
     let step = block.step;
-    let items = reader.episode.with_untracked(|episode| {
+    let items = context.episode.with_untracked(|episode| {
         let record = step_record(episode, step);
         let answered = record
             .map(|record| answered_calls(&record.action, observations(episode, step)))
@@ -55,7 +55,7 @@ fn messages(reader: Reader, block: &Block) -> AnyView {
             if let Some(message) = message(episode, step, place) {
                 let record = record.filter(|_| place == 0);
                 items.push(message_item(
-                    reader,
+                    context,
                     (step, place),
                     message,
                     record,
@@ -64,7 +64,7 @@ fn messages(reader: Reader, block: &Block) -> AnyView {
             }
         }
         if let (true, Some(record), Some(draw)) = (block.last, record, FAILURE.get()) {
-            items.extend(draw(reader, step, record));
+            items.extend(draw(context, step, record));
         }
         items
     });
@@ -75,8 +75,8 @@ fn messages(reader: Reader, block: &Block) -> AnyView {
 }
 
 #[component]
-fn Head(reader: Reader, step: usize, is_selected: Memo<bool>) -> impl IntoView {
-    let known = reader.episode.with_untracked(|episode| {
+fn Head(context: TranscriptContext, step: usize, is_selected: Memo<bool>) -> impl IntoView {
+    let known = context.episode.with_untracked(|episode| {
         // If rewards are not recorded per step, a step's reward is meaningless.
         let is_own = episode.rewards == Rewards::Steps;
         let record = step_record(episode, step)?;
@@ -105,7 +105,7 @@ fn Head(reader: Reader, step: usize, is_selected: Memo<bool>) -> impl IntoView {
             >
                 {number}
             </button>
-            {reader.on_rewind.map(|_| view! { <RewindButton reader step/> })}
+            {context.on_rewind.map(|_| view! { <RewindButton context step/> })}
             <span class="step-facts">{seconds} {reward}</span>
         </div>
     }
@@ -114,7 +114,7 @@ fn Head(reader: Reader, step: usize, is_selected: Memo<bool>) -> impl IntoView {
 /// Rewinds to a step. Rendered for every step except the last, which is the current one. The log hides it if rewinding
 /// is impossible.
 #[component]
-fn RewindButton(reader: Reader, step: usize) -> impl IntoView {
+fn RewindButton(context: TranscriptContext, step: usize) -> impl IntoView {
     let button = || {
         view! {
             <button type="button" class="quiet small rewind icon-rewind" data-rewind="">
@@ -123,10 +123,10 @@ fn RewindButton(reader: Reader, step: usize) -> impl IntoView {
         }
     };
     // New steps are only added after the last one.
-    let is_last = step >= reader.length.get_untracked();
+    let is_last = step >= context.length.get_untracked();
     match is_last {
         true => {
-            view! { <Show when=move || step < reader.length.get()>{button()}</Show> }.into_any()
+            view! { <Show when=move || step < context.length.get()>{button()}</Show> }.into_any()
         }
         false => button().into_any(),
     }

@@ -5,7 +5,7 @@ use volary_core::json::{Object, Text};
 use volary_core::{Json, ToolCall};
 use volary_trajectory::passages::{TextPart, TextPosition};
 
-use super::reader::{Reader, TextPlace, ToResult};
+use super::context::{FoldKey, ToResult, TranscriptContext};
 use super::reading::{Reading, Spot};
 use crate::components::json_text::{json_text, token_class};
 use crate::components::text::{folded_text, inert};
@@ -19,15 +19,15 @@ const LINE: usize = 120;
 
 /// Renders a call of a step. `answer` is the index of the message with its result.
 pub(super) fn call_view(
-    reader: Reader,
+    context: TranscriptContext,
     (step, number): (usize, usize),
     call: &ToolCall,
     answer: Option<usize>,
 ) -> AnyView {
     let is_short = call.function.arguments.values().all(is_short);
     let to_result = answer.map(|message| view! { <ToResult message/> });
-    if let Some(reading) = reader.reading {
-        let body = read_call(reader, reading, (step, number), call, is_short);
+    if let Some(reading) = context.reading {
+        let body = read_call(context, reading, (step, number), call, is_short);
         let own = reading.own(step, Spot::Call(number));
         let class = move || match reading.call_state(own.get()) {
             (false, true) => "call folded",
@@ -42,7 +42,7 @@ pub(super) fn call_view(
         return view! {
             <div class=class data-call=number.to_string() id=id>
                 {tool_name(&call.function.name)}
-                {unknown_tool(reader, call)}
+                {unknown_tool(context, call)}
                 {body}
                 <button
                     type="button"
@@ -63,8 +63,8 @@ pub(super) fn call_view(
     view! {
         <div class=class data-call=number.to_string()>
             {tool_name(&call.function.name)}
-            {unknown_tool(reader, call)}
-            {arguments(reader, (step, number), call, is_short)}
+            {unknown_tool(context, call)}
+            {arguments(context, (step, number), call, is_short)}
             {to_result}
         </div>
     }
@@ -80,9 +80,9 @@ fn tool_name(name: &str) -> impl IntoView + use<> {
 }
 
 /// A badge for a call of a tool that the episode does not have.
-fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<impl IntoView + use<>> {
+fn unknown_tool(context: TranscriptContext, call: &ToolCall) -> Option<impl IntoView + use<>> {
     let name = &call.function.name;
-    let is_unknown = reader
+    let is_unknown = context
         .episode
         .with_untracked(|episode| is_unknown_tool(episode, name));
     is_unknown.then(|| {
@@ -95,7 +95,7 @@ fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<impl IntoView + use<>
 
 /// A call that aviary names `INVALID`: the reason, with the raw text of the model if it is known.
 pub(super) fn invalid_call_view(
-    reader: Reader,
+    context: TranscriptContext,
     (step, number): (usize, usize),
     written: Option<(Text, Text)>,
     answer: Option<usize>,
@@ -108,7 +108,7 @@ pub(super) fn invalid_call_view(
     let name = name.as_deref().filter(|name| !name.is_empty());
     let place = (step, 0, part_of(number, 0));
     let raw = arguments.filter(|text| !text.is_empty()).map(|text| {
-        view! { <div class="invalid-arguments">{folded_text(text, reader.fold(place))}</div> }
+        view! { <div class="invalid-arguments">{folded_text(text, context.fold(place))}</div> }
     });
     view! {
         <div data-call=number.to_string() class="call">
@@ -124,7 +124,7 @@ pub(super) fn invalid_call_view(
 
 /// The arguments of a call in Review: collapsed to a line, as JSON, or in full.
 fn read_call(
-    reader: Reader,
+    context: TranscriptContext,
     reading: Reading,
     (step, number): (usize, usize),
     call: &ToolCall,
@@ -135,7 +135,7 @@ fn read_call(
     let call = call.clone();
     (move || match state.get() {
         (true, _) => {
-            let fold = reader.fold((step, 0, part_of(number, 999)));
+            let fold = context.fold((step, 0, part_of(number, 999)));
             view! { <div class="call-json">{json_text(&call_json(&call), fold)}</div> }.into_any()
         }
         (false, true) => {
@@ -147,7 +147,7 @@ fn read_call(
             }
             .into_any()
         }
-        (false, false) => arguments(reader, (step, number), &call, is_short),
+        (false, false) => arguments(context, (step, number), &call, is_short),
     })
     .into_any()
 }
@@ -167,7 +167,7 @@ fn call_json(call: &ToolCall) -> Json {
 
 /// The arguments, below the tool's name or on the same line.
 fn arguments(
-    reader: Reader,
+    context: TranscriptContext,
     (step, number): (usize, usize),
     call: &ToolCall,
     in_line: bool,
@@ -182,7 +182,7 @@ fn arguments(
             <dt class="argument-name" dir="auto">
                 {inert(name)}
             </dt>
-            {argument_value(reader, (step, 0, part_of(number, place)), value)}
+            {argument_value(context, (step, 0, part_of(number, place)), value)}
         };
         match in_line {
             // Allows a line break before each argument.
@@ -193,14 +193,14 @@ fn arguments(
     view! { <dl class="arguments">{arguments.collect_view()}</dl> }.into_any()
 }
 
-fn argument_value(reader: Reader, place: TextPlace, value: &Json) -> AnyView {
+fn argument_value(context: TranscriptContext, place: FoldKey, value: &Json) -> AnyView {
     match value {
         // Multi-line strings are shown unescaped.
         Json::Text(text) if !is_short(value) => {
-            view! { <dd>{folded_text(text.clone(), reader.fold(place))}</dd> }.into_any()
+            view! { <dd>{folded_text(text.clone(), context.fold(place))}</dd> }.into_any()
         }
         Json::List(_) | Json::Object(_) => {
-            view! { <dd>{json_text(value, reader.fold(place))}</dd> }.into_any()
+            view! { <dd>{json_text(value, context.fold(place))}</dd> }.into_any()
         }
         other => {
             let (kind, text) = scalar(other);

@@ -5,9 +5,9 @@ use volary_core::AnyMessage;
 use volary_trajectory::StepRecord;
 use volary_trajectory::passages::{TextPart, TextPosition};
 
+use super::context::{CopyMessage, ToCall, TranscriptContext};
 use super::message::MarkedSpeaker;
 use super::message_text::{Manner, message_text};
-use super::reader::{CopyMessage, Reader, ToCall};
 use crate::components::prose::plain;
 use crate::components::text::inert;
 use crate::projection::highlight::holder_id;
@@ -17,21 +17,25 @@ use crate::projection::transcript::{FAILURE_PLACE, failure_of};
 const WHOLE_FAILURE: usize = 20_000;
 
 /// Renders the failure of a step as a list item, like a result; see [`super::message::Failure`].
-pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
+pub(super) fn failure(
+    context: TranscriptContext,
+    step: usize,
+    record: &StepRecord,
+) -> Option<AnyView> {
     let why = failure_of(record)?;
     let only_call = match &record.action {
         AnyMessage::Request(request) if request.tool_calls.len() == 1 => Some("0"),
         _ => None,
     };
-    let text = match (why.len() <= WHOLE_FAILURE, reader.reading) {
+    let text = match (why.len() <= WHOLE_FAILURE, context.reading) {
         (true, None) => view! { <div class="text" dir="auto">{inert(why)}</div> }.into_any(),
         (true, Some(_)) => view! { <div class="text" dir="auto">{plain(why, 0)}</div> }.into_any(),
         (false, _) => {
             let place = (step, FAILURE_PLACE, 0);
-            message_text(reader, place, why.clone(), 0, Manner::Plain)
+            message_text(context, place, why.clone(), 0, Manner::Plain)
         }
     };
-    let id = reader.reading.and_then(|_| {
+    let id = context.reading.and_then(|_| {
         holder_id(TextPosition {
             step,
             message: 0,

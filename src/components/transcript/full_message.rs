@@ -10,10 +10,10 @@ use volary_trajectory::timeline::first_line;
 use volary_trajectory::{Episode, StepRecord, native};
 
 use super::call::{call_view, invalid_call_view};
+use super::context::{CopyMessage, ToCall, TranscriptContext};
 use super::message::speaker;
 use super::message_text::{manner, message_text};
 use super::model_exchange::{model_exchange, thinking};
-use super::reader::{CopyMessage, Reader, ToCall};
 use super::reading::{Kind, Reading, Spot};
 use crate::browser;
 use crate::components::icon::{Glyph, Icon};
@@ -35,7 +35,7 @@ const ADDRESS: usize = 200;
 
 /// Renders a message; see [`super::message::Draw`].
 pub(super) fn full_message(
-    reader: Reader,
+    context: TranscriptContext,
     (step, place): (usize, usize),
     message: &AnyMessage,
     record: Option<&StepRecord>,
@@ -54,18 +54,18 @@ pub(super) fn full_message(
     // A failed step may still have results of some calls.
     let fails = record.is_some_and(|record| failure_of(record).is_some());
     let call_views = match message {
-        AnyMessage::Request(request) => call_views(reader, step, request, answered, fails),
+        AnyMessage::Request(request) => call_views(context, step, request, answered, fails),
         _ => Vec::new(),
     };
     let at = (step, place);
-    let (ways, body) = match reader.reading {
+    let (ways, body) = match context.reading {
         None => {
-            let body = body(reader, at, message);
+            let body = body(context, at, message);
             (None, view! { {body} {call_views} }.into_any())
         }
         Some(reading) => (
-            Some(view! { <WaysToRead reader reading at calls/> }),
-            read_body(reader, reading, at, kind_of(message), call_views),
+            Some(view! { <WaysToRead context reading at calls/> }),
+            read_body(context, reading, at, kind_of(message), call_views),
         ),
     };
     view! {
@@ -84,10 +84,10 @@ pub(super) fn full_message(
                     <CopyMessage/>
                 </span>
             </div>
-            {record.and_then(|record| thinking(reader, step, record))}
+            {record.and_then(|record| thinking(context, step, record))}
             {body}
-            {record.and_then(|record| model_exchange(reader, step, record))}
-            {reader.reading.map(|reading| strip(reading, at))}
+            {record.and_then(|record| model_exchange(context, step, record))}
+            {context.reading.map(|reading| strip(reading, at))}
         </li>
     }
     .into_any()
@@ -107,18 +107,18 @@ fn kind_of(message: &AnyMessage) -> Kind {
 
 /// Looks up a message by its step and index and applies a function to it.
 fn look<T>(
-    reader: Reader,
+    context: TranscriptContext,
     (step, place): (usize, usize),
     look: impl FnOnce(&AnyMessage) -> T,
 ) -> Option<T> {
-    reader
+    context
         .episode
         .with_untracked(|episode| message_at(episode, step, place).map(look))
 }
 
 /// The content of a message in Review: collapsed to one line, as JSON, or in full.
 fn read_body(
-    reader: Reader,
+    context: TranscriptContext,
     reading: Reading,
     at: (usize, usize),
     kind: Kind,
@@ -131,20 +131,20 @@ fn read_body(
     });
     let body = move || match state.get() {
         (true, _) => {
-            let json = look(reader, at, native::message_to_json).unwrap_or(Json::Null);
-            let fold = reader.fold((at.0, at.1, usize::MAX - 1));
+            let json = look(context, at, native::message_to_json).unwrap_or(Json::Null);
+            let fold = context.fold((at.0, at.1, usize::MAX - 1));
             Some(view! { <div class="message-body">{json_text(&json, fold)}</div> }.into_any())
         }
         (false, true) => {
-            let (line, size) = look(reader, at, |message| {
+            let (line, size) = look(context, at, |message| {
                 (
                     first_line(message, LINE),
                     message.body().content_or_empty().len(),
                 )
             })?;
-            (size > 0).then(|| view! { <FoldLine reader reading at line size/> }.into_any())
+            (size > 0).then(|| view! { <FoldLine context reading at line size/> }.into_any())
         }
-        (false, false) => look(reader, at, |message| body(reader, at, message)).flatten(),
+        (false, false) => look(context, at, |message| body(context, at, message)).flatten(),
     };
     // The JSON of a message includes its calls.
     let class = move || match state.get().0 {
@@ -162,7 +162,7 @@ fn read_body(
 /// A collapsed message: its first line, as a button that expands it.
 #[component]
 fn FoldLine(
-    reader: Reader,
+    context: TranscriptContext,
     reading: Reading,
     /// The step and the index of the message.
     at: (usize, usize),
@@ -174,7 +174,7 @@ fn FoldLine(
         reading.open(step, Spot::Message(place));
         // The button is unmounted by then; the focus moves to the expanded content.
         browser::timers::next_frame(move || {
-            reader.focus(step, place);
+            context.focus(step, place);
         });
     };
     view! {
@@ -191,7 +191,7 @@ fn FoldLine(
 /// Buttons that collapse a message and its calls, and that show it as JSON.
 #[component]
 fn WaysToRead(
-    reader: Reader,
+    context: TranscriptContext,
     reading: Reading,
     /// The step and the index of the message.
     at: (usize, usize),
@@ -200,7 +200,7 @@ fn WaysToRead(
 ) -> impl IntoView {
     let (step, place) = at;
     let own = reading.own(step, Spot::Message(place));
-    let kind = look(reader, at, kind_of).unwrap_or(Kind::Messages);
+    let kind = look(context, at, kind_of).unwrap_or(Kind::Messages);
     let is_folded = Memo::new(move |_| {
         let message = reading.is_folded(kind, own.get());
         let calls = if place == 0 { calls } else { 0 };
@@ -243,7 +243,7 @@ fn WaysToRead(
 }
 
 fn call_views(
-    reader: Reader,
+    context: TranscriptContext,
     step: usize,
     request: &ToolRequestMessage,
     answered: &[Option<usize>],
@@ -259,9 +259,9 @@ fn call_views(
                 .or(fails.then_some(FAILURE_PLACE));
             if &*call.function.name == INVALID {
                 let written = written_call(request, &call.id);
-                return invalid_call_view(reader, (step, number), written, answer);
+                return invalid_call_view(context, (step, number), written, answer);
             }
-            call_view(reader, (step, number), call, answer)
+            call_view(context, (step, number), call, answer)
         })
         .collect()
 }
@@ -280,35 +280,39 @@ pub(super) fn copied(episode: &Episode, step: usize, place: usize) -> Option<Str
     }
 }
 
-fn body(reader: Reader, (step, place): (usize, usize), message: &AnyMessage) -> Option<AnyView> {
+fn body(
+    context: TranscriptContext,
+    (step, place): (usize, usize),
+    message: &AnyMessage,
+) -> Option<AnyView> {
     let content = content(message.body());
     if content == Content::Nothing {
         return None;
     }
-    let id = reader.reading.and_then(|_| {
+    let id = context.reading.and_then(|_| {
         holder_id(TextPosition {
             step,
             message: place,
             part: TextPart::Content,
         })
     });
-    let content = content_view(reader, (step, place), message, content);
+    let content = content_view(context, (step, place), message, content);
     Some(view! { <div class="message-body" id=id>{content}</div> }.into_any())
 }
 
 fn content_view(
-    reader: Reader,
+    context: TranscriptContext,
     (step, place): (usize, usize),
     message: &AnyMessage,
     content: Content,
 ) -> AnyView {
     let manner = |text: &str| manner(message, text);
-    let json = |value: &Json, part: usize| json_text(value, reader.fold((step, place, part)));
+    let json = |value: &Json, part: usize| json_text(value, context.fold((step, place, part)));
     match content {
         Content::Nothing => ().into_any(),
         Content::Text(text) => {
             let manner = manner(&text);
-            message_text(reader, (step, place, 0), text, 0, manner)
+            message_text(context, (step, place, 0), text, 0, manner)
         }
         Content::Json(value) => json(&value, 0),
         Content::Parts(parts) => {
@@ -322,7 +326,7 @@ fn content_view(
                         let manner = manner(&text);
                         let from = at;
                         at += text.chars().count() + 1;
-                        message_text(reader, (step, place, number), text, from, manner)
+                        message_text(context, (step, place, number), text, from, manner)
                     }
                     ContentPart::Image(address) => {
                         let size = size_text(address.len());

@@ -6,20 +6,25 @@ use volary_core::AnyMessage;
 use volary_core::message::ToolResponseMessage;
 use volary_trajectory::{Episode, StepRecord};
 
-use super::reader::{CopyMessage, Reader};
+use super::context::{CopyMessage, TranscriptContext};
 use crate::components::text::{folded_text, inert_name};
 use crate::later::Later;
 use crate::projection::content::{Content, content};
 
 /// Renders a message. Arguments: step and index of the message, the message, the step's record if the message is its
 /// action, and the call that each observation answers.
-pub(super) type Draw =
-    fn(Reader, (usize, usize), &AnyMessage, Option<&StepRecord>, &[Option<usize>]) -> AnyView;
+pub(super) type Draw = fn(
+    TranscriptContext,
+    (usize, usize),
+    &AnyMessage,
+    Option<&StepRecord>,
+    &[Option<usize>],
+) -> AnyView;
 
 pub(super) static WHOLE: Later<Draw> = Later::new();
 
 /// Renders the failure of a step in place of its results. Returns `None` if the step did not fail.
-type Failure = fn(Reader, usize, &StepRecord) -> Option<AnyView>;
+type Failure = fn(TranscriptContext, usize, &StepRecord) -> Option<AnyView>;
 
 pub(super) static FAILURE: Later<Failure> = Later::new();
 
@@ -30,17 +35,17 @@ pub(super) static COPIED: Later<Copied> = Later::new();
 
 /// Renders a message; see [`Draw`].
 pub(super) fn message_item(
-    reader: Reader,
+    context: TranscriptContext,
     (step, place): (usize, usize),
     message: &AnyMessage,
     record: Option<&StepRecord>,
     answered: &[Option<usize>],
 ) -> AnyView {
     if let Some(draw) = WHOLE.get() {
-        return draw(reader, (step, place), message, record, answered);
+        return draw(context, (step, place), message, record, answered);
     }
     let body = match content(message.body()) {
-        Content::Text(said) => Some(folded_text(said, reader.fold((step, place, 0)))),
+        Content::Text(said) => Some(folded_text(said, context.fold((step, place, 0)))),
         _ => None,
     };
     view! {
@@ -62,8 +67,8 @@ pub(super) fn message_item(
 }
 
 /// The clipboard text of a message; `None` until its code is loaded.
-pub(super) fn copied(reader: Reader, (step, place): (usize, usize)) -> Option<String> {
-    let episode = reader.episode;
+pub(super) fn copied(context: TranscriptContext, (step, place): (usize, usize)) -> Option<String> {
+    let episode = context.episode;
     episode.with_untracked(|episode| COPIED.get()?(episode, step, place))
 }
 

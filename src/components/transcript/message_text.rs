@@ -6,7 +6,7 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_core::message::Role;
 
-use super::reader::{Reader, TextPlace};
+use super::context::{FoldKey, TranscriptContext};
 use crate::components::prose::{PROSE, plain};
 use crate::components::terminal::terminal;
 use crate::components::text::{Fold, FoldControls, fold_class, folded_text};
@@ -53,14 +53,14 @@ fn is_laid_out(text: &str) -> bool {
 
 /// Renders a text that begins at an offset of its message.
 pub(super) fn message_text(
-    reader: Reader,
-    place: TextPlace,
+    context: TranscriptContext,
+    place: FoldKey,
     text: Text,
     at: usize,
     manner: Manner,
 ) -> AnyView {
-    let fold = reader.fold(place);
-    let Some(reading) = reader.reading else {
+    let fold = context.fold(place);
+    let Some(reading) = context.reading else {
         return folded_text(text, fold);
     };
     let is_prose = move || manner == Manner::Prose && reading.formatted.get();

@@ -6,8 +6,8 @@ use volary_core::json::Text;
 use volary_trajectory::StepRecord;
 use volary_trajectory::passages::{TextPart, TextPosition};
 
+use super::context::TranscriptContext;
 use super::message_text::{Manner, message_text};
-use super::reader::Reader;
 use super::reading::{Kind, Spot};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
@@ -18,10 +18,14 @@ use crate::projection::highlight::holder_id;
 pub(super) const THOUGHT: usize = usize::MAX;
 
 /// The model's reasoning, collapsed by default.
-pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
+pub(super) fn thinking(
+    context: TranscriptContext,
+    step: usize,
+    record: &StepRecord,
+) -> Option<AnyView> {
     let thought = thought(record)?;
     let shut = RwSignal::new(true);
-    let reading = reader.reading;
+    let reading = context.reading;
     let own = reading.map(|reading| (reading, reading.own(step, Spot::Thought)));
     let is_open = Memo::new(move |_| match own {
         Some((reading, own)) => !reading.is_folded(Kind::Reasoning, own.get()),
@@ -43,7 +47,7 @@ pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Opti
         })
     });
     let text = move || {
-        let text = message_text(reader, place, thought.clone(), 0, Manner::Prose);
+        let text = message_text(context, place, thought.clone(), 0, Manner::Prose);
         view! { <div class="thinking" id=id.clone()>{text}</div> }
     };
     let view = view! {
@@ -76,7 +80,11 @@ fn thought(record: &StepRecord) -> Option<Text> {
 }
 
 /// The usage of the step, with a button that shows its requests.
-pub(super) fn model_exchange(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
+pub(super) fn model_exchange(
+    context: TranscriptContext,
+    step: usize,
+    record: &StepRecord,
+) -> Option<AnyView> {
     let facts = facts(record);
     let errors = &record.details.errors;
     if facts.is_empty() && errors.is_empty() {
@@ -96,7 +104,7 @@ pub(super) fn model_exchange(reader: Reader, step: usize, record: &StepRecord) -
         .iter()
         .map(|fact| view! { <span>{inert(fact)}</span> });
     let sent = !exchanges(&record.extras).is_empty();
-    let inspect = reader.on_inspect.filter(|_| sent).map(|inspect| {
+    let inspect = context.on_inspect.filter(|_| sent).map(|inspect| {
         view! {
             <button
                 type="button"

@@ -7,8 +7,8 @@ use volary_core::{AnyMessage, Json};
 use volary_trajectory::passages::{TextPart, TextPosition};
 
 use super::call::part_of;
+use super::context::{FoldKey, MESSAGE, STEP, TranscriptContext};
 use super::model_exchange::THOUGHT;
-use super::reader::{MESSAGE, Reader, STEP, TextPlace};
 use super::reading::{Kind, Reading, Spot};
 use crate::browser;
 use crate::components::text::Fold;
@@ -22,7 +22,7 @@ use crate::projection::transcript::{
 /// The maximum number of frames to wait for the words to be rendered: content above them is laid out first.
 const MOST_FRAMES: usize = 12;
 
-impl Reader {
+impl TranscriptContext {
     /// Scrolls to a passage. Its step must already be selected.
     pub fn go_to_words(self, words: Words) {
         let Some(id) = holder_id(words.place) else {
@@ -188,7 +188,7 @@ impl Reader {
     }
 
     /// Expands a long text so that a character is visible.
-    fn unfold_text(self, place: TextPlace, text: &Text, character: usize) {
+    fn unfold_text(self, place: FoldKey, text: &Text, character: usize) {
         let byte = text
             .char_indices()
             .nth(character)
@@ -199,7 +199,7 @@ impl Reader {
     }
 
     /// Expands an argument of a call if the passage is beyond its preview.
-    fn unfold_value(self, place: TextPlace, value: &Json, words: &str) {
+    fn unfold_value(self, place: FoldKey, value: &Json, words: &str) {
         let fold = self.fold(place);
         match value {
             Json::Text(text) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::reader::Reader;
+use super::context::TranscriptContext;
 
 /// A kind of content that is collapsed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ pub struct Reading {
     pub formatted: RwSignal<bool>,
     /// The kinds that are collapsed by default.
     pub folded: RwSignal<Folded>,
-    /// The reader of the transcript, once it is mounted.
-    pub reader: RwSignal<Option<Reader>>,
+    /// The state of the transcript, once it is mounted.
+    pub context: RwSignal<Option<TranscriptContext>>,
     /// Renders the token strips; `None` if they are not shown.
     pub strips: RwSignal<Option<Strips>>,
     own: StoredValue<HashMap<(usize, Spot), RwSignal<Own>>>,
@@ -85,7 +85,7 @@ impl Reading {
                 tools: false,
                 reasoning: true,
             }),
-            reader: RwSignal::new(None),
+            context: RwSignal::new(None),
             strips: RwSignal::new(None),
             own: StoredValue::default(),
             owner: StoredValue::new(Owner::current()),
@@ -95,8 +95,8 @@ impl Reading {
     /// Resets the choices for parts, because another episode is shown.
     pub fn begin(self) {
         self.own.update_value(HashMap::clear);
-        if let Some(reader) = self.reader.get_untracked() {
-            reader.forget_folds();
+        if let Some(context) = self.context.get_untracked() {
+            context.forget_folds();
         }
     }
 

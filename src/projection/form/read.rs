@@ -38,7 +38,7 @@ pub struct Read {
 
 /// Reads a draft.
 pub fn read(field: &Field, draft: &Draft) -> Read {
-    let mut reader = Reader::default();
+    let mut reader = DraftReader::default();
     let value = reader.value(field, draft);
     Read {
         value,
@@ -47,12 +47,12 @@ pub fn read(field: &Field, draft: &Draft) -> Read {
 }
 
 #[derive(Default)]
-struct Reader {
+struct DraftReader {
     place: Vec<u32>,
     errors: Vec<FieldError>,
 }
 
-impl Reader {
+impl DraftReader {
     fn error(&mut self, reason: impl Into<String>) {
         self.errors.push(FieldError {
             place: FieldPath::from(&*self.place),

@@ -28,7 +28,7 @@ pub fn read(text: &str) -> Result<Json, ReadError> {
 
 /// Reads one of several texts with repeated content: equal long strings share one allocation.
 pub fn read_sharing(text: &str, shared: &mut SharedTexts) -> Result<Json, ReadError> {
-    let mut reader = Reader {
+    let mut reader = Parser {
         text,
         at: 0,
         shared,
@@ -50,14 +50,14 @@ enum Open {
     Object(Vec<(Key, Json)>, Key),
 }
 
-struct Reader<'a> {
+struct Parser<'a> {
     text: &'a str,
     /// The offset of the next byte; a character boundary wherever a fault refers to it.
     at: usize,
     shared: &'a mut SharedTexts,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Parser<'a> {
     fn document(&mut self) -> Result<Json, Fault> {
         if self.text.starts_with('\u{feff}') {
             return Err(self.fault(ReadProblem::ByteOrderMark));

@@ -37,7 +37,7 @@ impl serde::ser::Error for ShapeError {
 
 /// Deserializes a value.
 pub fn from_json<T: DeserializeOwned>(value: &Json) -> Result<T, ShapeError> {
-    T::deserialize(Reader(value))
+    T::deserialize(JsonDeserializer(value))
 }
 
 /// Serializes a value. Fails only for maps with non-string keys, and if a custom `Serialize` fails.
@@ -45,9 +45,9 @@ pub fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> Result<Json, ShapeErr
     value.serialize(to_json::Writer::default())
 }
 
-struct Reader<'a>(&'a Json);
+struct JsonDeserializer<'a>(&'a Json);
 
-impl<'de> IntoDeserializer<'de, ShapeError> for Reader<'de> {
+impl<'de> IntoDeserializer<'de, ShapeError> for JsonDeserializer<'de> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -55,7 +55,7 @@ impl<'de> IntoDeserializer<'de, ShapeError> for Reader<'de> {
     }
 }
 
-impl<'de> Deserializer<'de> for Reader<'de> {
+impl<'de> Deserializer<'de> for JsonDeserializer<'de> {
     type Error = ShapeError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
@@ -71,13 +71,15 @@ impl<'de> Deserializer<'de> for Reader<'de> {
             Json::Float(value) => visitor.visit_f64(*value),
             Json::Text(text) => visitor.visit_borrowed_str(text),
             Json::List(list) => {
-                let mut elements = SeqDeserializer::new(list.iter().map(Reader));
+                let mut elements = SeqDeserializer::new(list.iter().map(JsonDeserializer));
                 let value = visitor.visit_seq(&mut elements)?;
                 elements.end()?;
                 Ok(value)
             }
             Json::Object(object) => {
-                let members = object.iter().map(|(key, value)| (&**key, Reader(value)));
+                let members = object
+                    .iter()
+                    .map(|(key, value)| (&**key, JsonDeserializer(value)));
                 let mut members = MapDeserializer::new(members);
                 let value = visitor.visit_map(&mut members)?;
                 members.end()?;
@@ -167,8 +169,8 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
 }
 
 impl<'de> Variant<'de> {
-    fn reader(&self) -> Reader<'de> {
-        Reader(self.content.unwrap_or(&Json::Null))
+    fn reader(&self) -> JsonDeserializer<'de> {
+        JsonDeserializer(self.content.unwrap_or(&Json::Null))
     }
 }
 

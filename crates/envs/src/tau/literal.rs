@@ -37,7 +37,7 @@ pub fn assigned(source: &str, name: &str) -> Result<Json, LiteralError> {
     let mut at = 0;
     for line in source.split_inclusive('\n') {
         if let Some(from) = value(line) {
-            return Reader::new(source, at + from).whole();
+            return LiteralParser::new(source, at + from).whole();
         }
         at += line.len();
     }
@@ -62,10 +62,10 @@ pub fn returned(source: &str, function: &str) -> Result<Json, LiteralError> {
         line: 1,
         reason: format!("{function} returns nothing"),
     })?;
-    Reader::new(source, at).whole()
+    LiteralParser::new(source, at).whole()
 }
 
-struct Reader<'a> {
+struct LiteralParser<'a> {
     source: &'a str,
     characters: Peekable<CharIndices<'a>>,
     offset: usize,
@@ -74,9 +74,9 @@ struct Reader<'a> {
 
 type Read<T = Json> = Result<T, LiteralError>;
 
-impl<'a> Reader<'a> {
+impl<'a> LiteralParser<'a> {
     fn new(source: &'a str, offset: usize) -> Self {
-        Reader {
+        LiteralParser {
             source,
             characters: source[offset..].char_indices().peekable(),
             offset,
@@ -119,8 +119,8 @@ impl<'a> Reader<'a> {
     /// The values in brackets, and whether there is a trailing comma.
     fn items(&mut self, open: char, close: char) -> Read<(Vec<Json>, bool)> {
         let mut items = Vec::new();
-        let comma = self.bracketed(open, close, |reader| {
-            items.push(reader.value()?);
+        let comma = self.bracketed(open, close, |parser| {
+            items.push(parser.value()?);
             Ok(())
         })?;
         Ok((items, comma))
@@ -128,12 +128,12 @@ impl<'a> Reader<'a> {
 
     fn dictionary(&mut self) -> Read {
         let mut pairs: Vec<(Key, Json)> = Vec::new();
-        self.bracketed('{', '}', |reader| {
-            let Json::Text(key) = reader.value()? else {
-                return Err(reader.fault("a key must be a text"));
+        self.bracketed('{', '}', |parser| {
+            let Json::Text(key) = parser.value()? else {
+                return Err(parser.fault("a key must be a text"));
             };
-            reader.expect(':')?;
-            pairs.push((key.to_string().into(), reader.value()?));
+            parser.expect(':')?;
+            pairs.push((key.to_string().into(), parser.value()?));
             Ok(())
         })?;
         Ok(Object::from_pairs(pairs).into())
@@ -155,13 +155,13 @@ impl<'a> Reader<'a> {
 
     fn arguments(&mut self) -> Read {
         let mut pairs: Vec<(Key, Json)> = Vec::new();
-        self.bracketed('(', ')', |reader| {
-            let name = reader.name().to_owned();
+        self.bracketed('(', ')', |parser| {
+            let name = parser.name().to_owned();
             if name.is_empty() {
-                return Err(reader.fault("only keyword arguments are known here"));
+                return Err(parser.fault("only keyword arguments are known here"));
             }
-            reader.expect('=')?;
-            pairs.push((name.into(), reader.value()?));
+            parser.expect('=')?;
+            pairs.push((name.into(), parser.value()?));
             Ok(())
         })?;
         Ok(Object::from_pairs(pairs).into())

@@ -61,9 +61,9 @@ pub(super) fn starts_with_lists(start: &[u8]) -> bool {
 
 /// The elements of the outermost list, and the problem after them.
 pub(super) fn elements(bytes: &[u8]) -> (Vec<Value>, Option<Problem>) {
-    let mut reader = Reader { bytes, at: 0 };
+    let mut cursor = Cursor { bytes, at: 0 };
     let mut elements = Vec::new();
-    let count = match reader.byte().and_then(|head| reader.list_length(head)) {
+    let count = match cursor.byte().and_then(|head| cursor.list_length(head)) {
         Ok(Some(count)) => count,
         Ok(None) => {
             return (
@@ -74,7 +74,7 @@ pub(super) fn elements(bytes: &[u8]) -> (Vec<Value>, Option<Problem>) {
         Err(problem) => return (elements, Some(problem)),
     };
     for _ in 0..count {
-        match reader.value(DEPTH) {
+        match cursor.value(DEPTH) {
             Ok(value) => elements.push(value),
             Err(problem) => return (elements, Some(problem)),
         }
@@ -82,12 +82,12 @@ pub(super) fn elements(bytes: &[u8]) -> (Vec<Value>, Option<Problem>) {
     (elements, None)
 }
 
-struct Reader<'a> {
+struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl Cursor<'_> {
     fn byte(&mut self) -> Result<u8, Problem> {
         let byte = self.bytes.get(self.at).copied().ok_or(Problem::Truncated)?;
         self.at += 1;

@@ -18,10 +18,10 @@ use crate::later;
 use crate::projection::scroll::Scroll;
 
 /// The place of a text: step, message, and part of the message.
-pub(super) type TextPlace = (usize, usize, usize);
+pub(super) type FoldKey = (usize, usize, usize);
 
 #[derive(Clone, Copy)]
-pub struct Reader {
+pub struct TranscriptContext {
     pub(super) episode: Signal<Arc<Episode>>,
     pub(super) selected: RwSignal<usize>,
     /// The number of steps.
@@ -38,12 +38,12 @@ pub struct Reader {
     pub(super) place: ScrollState,
     /// The display options; `None` outside Review.
     pub(super) reading: Option<Reading>,
-    folds: Folds<TextPlace>,
+    folds: Folds<FoldKey>,
     /// The step that was selected by a click in the transcript and is therefore in view.
     chosen: StoredValue<Option<usize>>,
 }
 
-impl Reader {
+impl TranscriptContext {
     pub(super) fn new(
         episode: Signal<Arc<Episode>>,
         selected: RwSignal<usize>,
@@ -52,7 +52,7 @@ impl Reader {
         place: ScrollState,
         reading: Option<Reading>,
     ) -> Self {
-        Reader {
+        TranscriptContext {
             episode,
             selected,
             length: Memo::new(move |_| episode.with(|episode| episode.steps.len())),
@@ -87,7 +87,7 @@ impl Reader {
     }
 
     /// The fold of a text, which persists while its block is not mounted.
-    pub(super) fn fold(self, place: TextPlace) -> RwSignal<Fold> {
+    pub(super) fn fold(self, place: FoldKey) -> RwSignal<Fold> {
         self.folds.of(place)
     }
 

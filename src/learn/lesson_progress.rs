@@ -10,15 +10,15 @@ const KEY: &str = "lessons";
 
 /// Signals of the reader's progress in all lessons.
 #[derive(Clone, Copy)]
-pub(super) struct Reader {
+pub(super) struct LessonProgress {
     progress: RwSignal<Progress>,
 }
 
-impl Reader {
+impl LessonProgress {
     /// Loads the stored progress.
-    pub fn of_browser() -> Reader {
+    pub fn of_browser() -> LessonProgress {
         let kept = storage::get(Keep::Always, KEY).unwrap_or_default();
-        Reader {
+        LessonProgress {
             progress: RwSignal::new(Progress::read(&kept)),
         }
     }
