@@ -18,7 +18,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::later::{self, Later};
-use crate::projection::form::{Draft, Field, FieldPath, Form, Kind, Shape};
+use crate::projection::form::{Draft, Field, FieldKind, FieldPath, Form, Shape};
 
 static RAW: Later<fn(Editor) -> AnyView> = Later::new();
 
@@ -101,10 +101,10 @@ pub fn SchemaForm(
             return RAW.get().map(|view| view(editor)).into_any();
         }
         match &root.kind {
-            Kind::Group(fields) if fields.is_empty() => {
+            FieldKind::Group(fields) if fields.is_empty() => {
                 view! { <p class="faint">"Nothing to fill in."</p> }.into_any()
             }
-            Kind::Group(fields) => {
+            FieldKind::Group(fields) => {
                 let whole = FieldPath::default();
                 let fields = (0..).zip(fields);
                 fields
@@ -116,7 +116,7 @@ pub fn SchemaForm(
         }
     };
     let whole_error = move || {
-        let own = !is_raw.get() && matches!(root.get().0.kind, Kind::Group(_));
+        let own = !is_raw.get() && matches!(root.get().0.kind, FieldKind::Group(_));
         let error = form.with(|form| form.error_at(&FieldPath::default()));
         let error = error.filter(|_| own);
         error.map(|error| view! { <p class="error">{error}</p> })

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::text::inert;
 use crate::later::Later;
 use crate::projection::content::is_raster_data;
-use crate::projection::prose::{Kind, Node, may_lead_to, prose};
+use crate::projection::prose::{ProseKind, ProseNode, may_lead_to, prose};
 
 /// Slot for the function that renders Markdown beginning at an offset of a longer text. Its code is loaded only by
 /// pages that show episodes.
@@ -31,38 +31,40 @@ pub fn plain(text: &str, at: usize) -> AnyView {
     view! { <span data-at=at.to_string()>{inert(text)}</span> }.into_any()
 }
 
-fn draw(nodes: &[Node], at: usize) -> Vec<AnyView> {
+fn draw(nodes: &[ProseNode], at: usize) -> Vec<AnyView> {
     nodes.iter().map(|node| element(node, at)).collect()
 }
 
 /// Recursive; the depth of the tree is bounded.
-fn element(node: &Node, at: usize) -> AnyView {
+fn element(node: &ProseNode, at: usize) -> AnyView {
     let inside = || draw(&node.children, at);
     match &node.kind {
-        Kind::Text { at: within, text } => plain(text, at + within),
-        Kind::Paragraph => view! { <p dir="auto">{inside()}</p> }.into_any(),
+        ProseKind::Text { at: within, text } => plain(text, at + within),
+        ProseKind::Paragraph => view! { <p dir="auto">{inside()}</p> }.into_any(),
         // Headings in texts must not become part of the page's heading structure.
-        Kind::Heading(level) => {
+        ProseKind::Heading(level) => {
             let class = format!("prose-heading level-{level}");
             view! { <p dir="auto" class=class>{inside()}</p> }.into_any()
         }
-        Kind::Code(language) => code(language, inside()),
-        Kind::Quote => view! { <blockquote>{inside()}</blockquote> }.into_any(),
-        Kind::List(None) => view! { <ul>{inside()}</ul> }.into_any(),
-        Kind::List(Some(start)) => view! { <ol start=start.to_string()>{inside()}</ol> }.into_any(),
-        Kind::Item => view! { <li dir="auto">{inside()}</li> }.into_any(),
-        Kind::Table => view! { <table>{inside()}</table> }.into_any(),
-        Kind::Row(true) => head(node, at),
-        Kind::Row(false) => view! { <tr>{inside()}</tr> }.into_any(),
-        Kind::Cell => view! { <td dir="auto">{inside()}</td> }.into_any(),
-        Kind::Rule => view! { <hr/> }.into_any(),
-        Kind::Emphasis => view! { <em>{inside()}</em> }.into_any(),
-        Kind::Strong => view! { <strong>{inside()}</strong> }.into_any(),
-        Kind::Struck => view! { <del>{inside()}</del> }.into_any(),
-        Kind::Inline => view! { <code>{inside()}</code> }.into_any(),
-        Kind::Link(address) => link(address, None, inside()),
-        Kind::Image(address) => image(node, address, at),
-        Kind::Box(ticked) => {
+        ProseKind::Code(language) => code(language, inside()),
+        ProseKind::Quote => view! { <blockquote>{inside()}</blockquote> }.into_any(),
+        ProseKind::List(None) => view! { <ul>{inside()}</ul> }.into_any(),
+        ProseKind::List(Some(start)) => {
+            view! { <ol start=start.to_string()>{inside()}</ol> }.into_any()
+        }
+        ProseKind::Item => view! { <li dir="auto">{inside()}</li> }.into_any(),
+        ProseKind::Table => view! { <table>{inside()}</table> }.into_any(),
+        ProseKind::Row(true) => head(node, at),
+        ProseKind::Row(false) => view! { <tr>{inside()}</tr> }.into_any(),
+        ProseKind::Cell => view! { <td dir="auto">{inside()}</td> }.into_any(),
+        ProseKind::Rule => view! { <hr/> }.into_any(),
+        ProseKind::Emphasis => view! { <em>{inside()}</em> }.into_any(),
+        ProseKind::Strong => view! { <strong>{inside()}</strong> }.into_any(),
+        ProseKind::Struck => view! { <del>{inside()}</del> }.into_any(),
+        ProseKind::Inline => view! { <code>{inside()}</code> }.into_any(),
+        ProseKind::Link(address) => link(address, None, inside()),
+        ProseKind::Image(address) => image(node, address, at),
+        ProseKind::Box(ticked) => {
             let (name, sign) = match ticked {
                 true => ("done", "☑ "),
                 false => ("not done", "☐ "),
@@ -94,7 +96,7 @@ fn code(language: &str, inside: Vec<AnyView>) -> AnyView {
     .into_any()
 }
 
-fn head(node: &Node, at: usize) -> AnyView {
+fn head(node: &ProseNode, at: usize) -> AnyView {
     let cells = node
         .children
         .iter()
@@ -124,7 +126,7 @@ fn link(address: &str, class: Option<&'static str>, inside: Vec<AnyView>) -> Any
 
 /// An image. Embedded images are shown. Remote ones are not fetched, because a request would reveal the reader to their
 /// hosts.
-fn image(node: &Node, address: &str, at: usize) -> AnyView {
+fn image(node: &ProseNode, address: &str, at: usize) -> AnyView {
     if is_raster_data(address) {
         return view! {
             <img class="message-image" src=address.to_owned() alt=words(&node.children)/>
@@ -139,9 +141,9 @@ fn image(node: &Node, address: &str, at: usize) -> AnyView {
     link(address, Some("image-elsewhere"), inside)
 }
 
-fn words(nodes: &[Node]) -> String {
+fn words(nodes: &[ProseNode]) -> String {
     let words = nodes.iter().map(|node| match &node.kind {
-        Kind::Text { text, .. } => text.clone(),
+        ProseKind::Text { text, .. } => text.clone(),
         _ => words(&node.children),
     });
     words.collect()

@@ -51,7 +51,7 @@ pub fn general_schema() -> Json {
 
 /// A kind of policy. A model's connection may have the same name as a built-in policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PolicyChoice {
     /// Random calls.
     Random,
     /// The solution that the environment itself provides.
@@ -64,56 +64,63 @@ pub enum Kind {
     Model(Text),
 }
 
-impl Kind {
+impl PolicyChoice {
     /// The policies that need no connection.
-    pub const BUILT_IN: [Kind; 4] = [Kind::Random, Kind::Oracle, Kind::Student, Kind::Scripted];
+    pub const BUILT_IN: [PolicyChoice; 4] = [
+        PolicyChoice::Random,
+        PolicyChoice::Oracle,
+        PolicyChoice::Student,
+        PolicyChoice::Scripted,
+    ];
 
     /// The display name.
     pub fn name(&self) -> &str {
         match self {
-            Kind::Random => "Random",
-            Kind::Oracle => "Oracle",
-            Kind::Student => "Student",
-            Kind::Scripted => "Scripted",
-            Kind::Model(connection) => connection,
+            PolicyChoice::Random => "Random",
+            PolicyChoice::Oracle => "Oracle",
+            PolicyChoice::Student => "Student",
+            PolicyChoice::Scripted => "Scripted",
+            PolicyChoice::Model(connection) => connection,
         }
     }
 
     /// A one-sentence description for the form.
     pub fn summary(&self) -> &'static str {
         match self {
-            Kind::Random => "Calls random tools with valid random arguments.",
-            Kind::Oracle => "Gives the known answer, where the environment has one.",
-            Kind::Student => "Makes a typical fault of agents, and names it afterwards.",
-            Kind::Scripted => "Takes the same actions in each episode.",
-            Kind::Model(_) => "A language model acts, using your own API key.",
+            PolicyChoice::Random => "Calls random tools with valid random arguments.",
+            PolicyChoice::Oracle => "Gives the known answer, where the environment has one.",
+            PolicyChoice::Student => "Makes a typical fault of agents, and names it afterwards.",
+            PolicyChoice::Scripted => "Takes the same actions in each episode.",
+            PolicyChoice::Model(_) => "A language model acts, using your own API key.",
         }
     }
 
     /// Returns whether a model chooses the actions.
     pub fn is_model(&self) -> bool {
-        matches!(self, Kind::Model(_))
+        matches!(self, PolicyChoice::Model(_))
     }
 
     /// The option value of this kind in the select.
     pub fn to_value(&self) -> String {
         match self {
-            Kind::Model(connection) => format!("model:{connection}"),
+            PolicyChoice::Model(connection) => format!("model:{connection}"),
             built_in => built_in.name().to_owned(),
         }
     }
 
-    /// Parses the output of [`Kind::to_value`].
-    pub fn of_value(value: &str) -> Option<Kind> {
+    /// Parses the output of [`PolicyChoice::to_value`].
+    pub fn of_value(value: &str) -> Option<PolicyChoice> {
         match value.strip_prefix("model:") {
-            Some(connection) => Some(Kind::Model(connection.into())),
-            None => Kind::BUILT_IN.into_iter().find(|kind| kind.name() == value),
+            Some(connection) => Some(PolicyChoice::Model(connection.into())),
+            None => PolicyChoice::BUILT_IN
+                .into_iter()
+                .find(|kind| kind.name() == value),
         }
     }
 }
 
 /// The JSON Schema of the form for a kind of policy.
-pub fn policy_schema(kind: &Kind) -> Json {
+pub fn policy_schema(kind: &PolicyChoice) -> Json {
     let steps = json!({
         "type": "integer",
         "description": "Episodes that reach this length are truncated.",
@@ -122,7 +129,7 @@ pub fn policy_schema(kind: &Kind) -> Json {
         "maximum": 100000
     });
     let mut properties = Object::new();
-    if *kind == Kind::Scripted {
+    if *kind == PolicyChoice::Scripted {
         properties.insert(
             SCRIPT,
             json!({
@@ -132,7 +139,7 @@ pub fn policy_schema(kind: &Kind) -> Json {
                 "format": "multiline"
             }),
         );
-    } else if *kind == Kind::Student {
+    } else if *kind == PolicyChoice::Student {
         properties.insert(policy::FAULT, policy::fault_schema(policy::VARIED));
     } else if kind.is_model() {
         properties = model_settings::properties();
@@ -142,7 +149,7 @@ pub fn policy_schema(kind: &Kind) -> Json {
         properties.extend(sampling::properties());
     }
     let mut schema = object_schema(Json::Object(properties));
-    if *kind == Kind::Scripted
+    if *kind == PolicyChoice::Scripted
         && let Json::Object(schema) = &mut schema
     {
         schema.insert("required", json!([SCRIPT]));
@@ -159,20 +166,20 @@ pub(super) fn object_schema(properties: Json) -> Json {
 /// # Errors
 ///
 /// Returns the invalid key and the reason.
-pub fn policy(kind: &Kind, value: &Json) -> Result<PlannedPolicy, (&'static str, String)> {
+pub fn policy(kind: &PolicyChoice, value: &Json) -> Result<PlannedPolicy, (&'static str, String)> {
     let actor = match kind {
-        Kind::Random => Actor::Random,
-        Kind::Oracle => Actor::Oracle,
-        Kind::Student => Actor::Student {
+        PolicyChoice::Random => Actor::Random,
+        PolicyChoice::Oracle => Actor::Oracle,
+        PolicyChoice::Student => Actor::Student {
             fault: policy::chosen_fault(value),
         },
-        Kind::Scripted => {
+        PolicyChoice::Scripted => {
             let script = value.get(SCRIPT).and_then(Json::as_text);
             let script = script.cloned().unwrap_or_default();
             Scripted::parse(&script).map_err(|error| (SCRIPT, error.to_string()))?;
             Actor::Scripted { script }
         }
-        Kind::Model(connection) => Actor::Model {
+        PolicyChoice::Model(connection) => Actor::Model {
             connection: connection.clone(),
             settings: value.as_object().cloned().unwrap_or_default(),
         },
@@ -185,25 +192,25 @@ pub fn policy(kind: &Kind, value: &Json) -> Result<PlannedPolicy, (&'static str,
 }
 
 /// Converts a planned policy back to its kind and form value.
-pub fn policy_form(policy: &PlannedPolicy) -> (Kind, Json) {
+pub fn policy_form(policy: &PlannedPolicy) -> (PolicyChoice, Json) {
     let mut value = Object::new();
     let kind = match &policy.actor {
-        Actor::Random => Kind::Random,
-        Actor::Oracle => Kind::Oracle,
+        Actor::Random => PolicyChoice::Random,
+        Actor::Oracle => PolicyChoice::Oracle,
         Actor::Student { fault } => {
             value.insert(policy::FAULT, fault.map_or(policy::VARIED, Fault::name));
-            Kind::Student
+            PolicyChoice::Student
         }
         Actor::Scripted { script } => {
             value.insert(SCRIPT, script.clone());
-            Kind::Scripted
+            PolicyChoice::Scripted
         }
         Actor::Model {
             connection,
             settings,
         } => {
             value = settings.clone();
-            Kind::Model(connection.clone())
+            PolicyChoice::Model(connection.clone())
         }
     };
     value.insert(MAXIMUM_STEPS, policy.max_steps as i64);
@@ -277,8 +284,12 @@ mod tests {
             dataset: None,
             list: tasks::seeds(&"dummy".into(), &Object::new(), &seeds),
         };
-        let policies = [Kind::Random, Kind::Random, Kind::Model("Mine".into())]
-            .map(|kind| policy(&kind, &value(policy_schema(&kind))).unwrap());
+        let policies = [
+            PolicyChoice::Random,
+            PolicyChoice::Random,
+            PolicyChoice::Model("Mine".into()),
+        ]
+        .map(|kind| policy(&kind, &value(policy_schema(&kind))).unwrap());
         let plan = plan(
             tasks,
             policies.into(),
@@ -295,7 +306,7 @@ mod tests {
     #[test]
     fn a_plan_fills_the_forms_that_made_it() {
         let script = Json::Object(object!({"Script": "[]", "Maximum steps": 7}));
-        let model = Kind::Model("Mine".into());
+        let model = PolicyChoice::Model("Mine".into());
         let asked = Form::new(policy_schema(&model)).value().unwrap();
         let general = Json::Object(object!({
             "Repeats": 3,
@@ -304,12 +315,14 @@ mod tests {
         }));
         let student = Json::Object(object!({"Fault": "gives up"}));
         let policies = vec![
-            policy(&Kind::Student, &student).unwrap(),
-            policy(&Kind::Scripted, &script).unwrap(),
+            policy(&PolicyChoice::Student, &student).unwrap(),
+            policy(&PolicyChoice::Scripted, &script).unwrap(),
             policy(&model, &asked).unwrap(),
             policy(
-                &Kind::Oracle,
-                &Form::new(policy_schema(&Kind::Oracle)).value().unwrap(),
+                &PolicyChoice::Oracle,
+                &Form::new(policy_schema(&PolicyChoice::Oracle))
+                    .value()
+                    .unwrap(),
             )
             .unwrap(),
         ];
@@ -333,25 +346,31 @@ mod tests {
 
     #[test]
     fn scripts_are_checked() {
-        let wrong = policy(&Kind::Scripted, &Json::Object(object!({"Script": "{"})));
+        let wrong = policy(
+            &PolicyChoice::Scripted,
+            &Json::Object(object!({"Script": "{"})),
+        );
         assert_eq!(wrong.map_err(|(key, _)| key), Err(SCRIPT));
-        let right = policy(&Kind::Scripted, &Json::Object(object!({"Script": "[]"})));
+        let right = policy(
+            &PolicyChoice::Scripted,
+            &Json::Object(object!({"Script": "[]"})),
+        );
         assert!(right.is_ok());
     }
 
     #[test]
     fn a_connection_may_have_any_name() {
         for name in ["Oracle", "Random", "Scripted", "model:Oracle", ""] {
-            let kind = Kind::Model(name.into());
-            assert_eq!(Kind::of_value(&kind.to_value()), Some(kind.clone()));
+            let kind = PolicyChoice::Model(name.into());
+            assert_eq!(PolicyChoice::of_value(&kind.to_value()), Some(kind.clone()));
             let form = Form::new(policy_schema(&kind)).value().unwrap();
             let policy = policy(&kind, &form).unwrap();
             assert!(policy.actor.is_model(), "{name}");
             assert_eq!(&*policy.name, name);
         }
-        for kind in Kind::BUILT_IN {
-            assert_eq!(Kind::of_value(&kind.to_value()), Some(kind));
+        for kind in PolicyChoice::BUILT_IN {
+            assert_eq!(PolicyChoice::of_value(&kind.to_value()), Some(kind));
         }
-        assert_eq!(Kind::of_value("Nobody"), None);
+        assert_eq!(PolicyChoice::of_value("Nobody"), None);
     }
 }

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use self::source::{SourceField, TasksFields};
 use self::state::{PolicyEntry, Setup};
 use super::pool::idle_workers;
-use super::setup::Kind;
+use super::setup::PolicyChoice;
 use super::state::Evaluations;
 use crate::components::SchemaForm;
 use crate::components::icon::{Glyph, NamedIcon};
@@ -98,21 +98,21 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
 /// The fields of a policy: its kind and settings.
 #[component]
 fn PolicyFields(setup: Setup, entry: PolicyEntry) -> impl IntoView {
-    let built_in = Kind::BUILT_IN
+    let built_in = PolicyChoice::BUILT_IN
         .map(|kind| view! { <option value=kind.to_value()>{kind.name().to_owned()}</option> });
     let models = move || {
         connections::read(|known| {
             let list = known.list().iter();
             list.map(|saved| {
                 let name = &saved.connection.name;
-                let value = Kind::Model(name.clone()).to_value();
+                let value = PolicyChoice::Model(name.clone()).to_value();
                 view! { <option value=value>{format!("Model: {name}")}</option> }
             })
             .collect_view()
         })
     };
     let pick = move |event| {
-        if let Some(kind) = Kind::of_value(&event_target_value(&event)) {
+        if let Some(kind) = PolicyChoice::of_value(&event_target_value(&event)) {
             entry.pick(kind);
         }
     };
@@ -128,7 +128,7 @@ fn PolicyFields(setup: Setup, entry: PolicyEntry) -> impl IntoView {
                     <label for=id.clone()>{"Policy"}</label>
                     <select
                         id=id.clone()
-                        prop:value=move || entry.kind.with(Kind::to_value)
+                        prop:value=move || entry.kind.with(PolicyChoice::to_value)
                         on:change=pick
                     >
                         {built_in.into_iter().collect_view()}
@@ -139,7 +139,7 @@ fn PolicyFields(setup: Setup, entry: PolicyEntry) -> impl IntoView {
                     <NamedIcon glyph=Glyph::Close name="Remove policy"/>
                 </button>
             </div>
-            <p class="help">{move || entry.kind.with(Kind::summary)}</p>
+            <p class="help">{move || entry.kind.with(PolicyChoice::summary)}</p>
             <SchemaForm form=entry.form id_prefix=format!("{id}-settings")/>
         </div>
     }

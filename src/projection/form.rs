@@ -22,7 +22,7 @@ use crate::later::Later;
 
 pub use draft::{Blank, Draft, Shape};
 pub use edit::FieldPath;
-pub use field::{Field, Kind, is_write_only};
+pub use field::{Field, FieldKind, is_write_only};
 pub use read::FieldError;
 
 type Value = fn(&Form) -> Result<Json, Vec<FieldError>>;
@@ -186,7 +186,7 @@ impl Form {
     /// form.
     pub fn refuse(&mut self, key: &str, reason: &str) {
         let place = match (&self.root.kind, &self.mode) {
-            (Kind::Group(fields), Mode::Fields(_)) => fields
+            (FieldKind::Group(fields), Mode::Fields(_)) => fields
                 .iter()
                 .position(|field| &*field.name == key)
                 .map(FieldPath::member),

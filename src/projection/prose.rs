@@ -14,15 +14,15 @@ const MOST_NODES: usize = 4_000;
 
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    pub kind: Kind,
+pub struct ProseNode {
+    pub kind: ProseKind,
     /// Its children in order.
-    pub children: Vec<Node>,
+    pub children: Vec<ProseNode>,
 }
 
 /// The kind of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProseKind {
     Paragraph,
     /// A heading of a level, from 1 to 6.
     Heading(usize),
@@ -64,7 +64,7 @@ pub enum Kind {
 }
 
 /// Parses a text; `None` if it has too many nodes to render.
-pub fn prose(source: &str) -> Option<Vec<Node>> {
+pub fn prose(source: &str) -> Option<Vec<ProseNode>> {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut builder = Builder::new(source);
@@ -79,8 +79,8 @@ pub fn prose(source: &str) -> Option<Vec<Node>> {
 
 struct Builder<'a> {
     source: &'a str,
-    done: Vec<Node>,
-    open: Vec<Node>,
+    done: Vec<ProseNode>,
+    open: Vec<ProseNode>,
     /// The number of containers that were not opened because they are too deep.
     skipped: usize,
     count: usize,
@@ -114,13 +114,13 @@ impl<'a> Builder<'a> {
             Event::Code(text) => {
                 let within = self.source.get(range.clone()).unwrap_or_default();
                 let start = range.start + start_of_code(within, &text);
-                self.begin(Kind::Inline);
+                self.begin(ProseKind::Inline);
                 self.text(&text, start..start + text.len());
                 self.end();
             }
             Event::SoftBreak | Event::HardBreak => self.text("\n", range),
-            Event::Rule => self.put(Kind::Rule),
-            Event::TaskListMarker(ticked) => self.put(Kind::Box(ticked)),
+            Event::Rule => self.put(ProseKind::Rule),
+            Event::TaskListMarker(ticked) => self.put(ProseKind::Box(ticked)),
             // These events are disabled by the parser options.
             Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
                 self.text(&text, range);
@@ -128,14 +128,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn begin(&mut self, kind: Kind) {
+    fn begin(&mut self, kind: ProseKind) {
         self.text_end = None;
         if self.open.len() >= DEEPEST {
             self.skipped += 1;
             return;
         }
         self.count += 1;
-        self.open.push(Node {
+        self.open.push(ProseNode {
             kind,
             children: Vec::new(),
         });
@@ -150,16 +150,16 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn put(&mut self, kind: Kind) {
+    fn put(&mut self, kind: ProseKind) {
         self.text_end = None;
         self.count += 1;
-        self.siblings().push(Node {
+        self.siblings().push(ProseNode {
             kind,
             children: Vec::new(),
         });
     }
 
-    fn siblings(&mut self) -> &mut Vec<Node> {
+    fn siblings(&mut self) -> &mut Vec<ProseNode> {
         match self.open.last_mut() {
             Some(parent) => &mut parent.children,
             None => &mut self.done,
@@ -170,8 +170,8 @@ impl<'a> Builder<'a> {
         let as_written = self.source.get(range.clone()) == Some(added);
         if as_written
             && self.text_end == Some(range.start)
-            && let Some(Node {
-                kind: Kind::Text { text, .. },
+            && let Some(ProseNode {
+                kind: ProseKind::Text { text, .. },
                 ..
             }) = self.siblings().last_mut()
         {
@@ -180,7 +180,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let at = self.characters(range.start);
-        self.put(Kind::Text {
+        self.put(ProseKind::Text {
             at,
             text: added.to_owned(),
         });
@@ -198,7 +198,7 @@ impl<'a> Builder<'a> {
         self.counted.1
     }
 
-    fn finish(mut self) -> Vec<Node> {
+    fn finish(mut self) -> Vec<ProseNode> {
         while let Some(node) = self.open.pop() {
             self.siblings().push(node);
         }
@@ -206,9 +206,9 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn kind(tag: Tag) -> Kind {
+fn kind(tag: Tag) -> ProseKind {
     match tag {
-        Tag::Heading { level, .. } => Kind::Heading(match level {
+        Tag::Heading { level, .. } => ProseKind::Heading(match level {
             HeadingLevel::H1 => 1,
             HeadingLevel::H2 => 2,
             HeadingLevel::H3 => 3,
@@ -216,22 +216,22 @@ fn kind(tag: Tag) -> Kind {
             HeadingLevel::H5 => 5,
             HeadingLevel::H6 => 6,
         }),
-        Tag::BlockQuote(_) => Kind::Quote,
-        Tag::CodeBlock(CodeBlockKind::Fenced(language)) => Kind::Code(language.to_string()),
-        Tag::CodeBlock(CodeBlockKind::Indented) => Kind::Code(String::new()),
-        Tag::List(start) => Kind::List(start),
-        Tag::Item => Kind::Item,
-        Tag::Table(_) => Kind::Table,
-        Tag::TableHead => Kind::Row(true),
-        Tag::TableRow => Kind::Row(false),
-        Tag::TableCell => Kind::Cell,
-        Tag::Emphasis => Kind::Emphasis,
-        Tag::Strong => Kind::Strong,
-        Tag::Strikethrough => Kind::Struck,
-        Tag::Link { dest_url, .. } => Kind::Link(dest_url.to_string()),
-        Tag::Image { dest_url, .. } => Kind::Image(dest_url.to_string()),
+        Tag::BlockQuote(_) => ProseKind::Quote,
+        Tag::CodeBlock(CodeBlockKind::Fenced(language)) => ProseKind::Code(language.to_string()),
+        Tag::CodeBlock(CodeBlockKind::Indented) => ProseKind::Code(String::new()),
+        Tag::List(start) => ProseKind::List(start),
+        Tag::Item => ProseKind::Item,
+        Tag::Table(_) => ProseKind::Table,
+        Tag::TableHead => ProseKind::Row(true),
+        Tag::TableRow => ProseKind::Row(false),
+        Tag::TableCell => ProseKind::Cell,
+        Tag::Emphasis => ProseKind::Emphasis,
+        Tag::Strong => ProseKind::Strong,
+        Tag::Strikethrough => ProseKind::Struck,
+        Tag::Link { dest_url, .. } => ProseKind::Link(dest_url.to_string()),
+        Tag::Image { dest_url, .. } => ProseKind::Image(dest_url.to_string()),
         // HTML is text; the other events are disabled by the parser options.
-        _ => Kind::Paragraph,
+        _ => ProseKind::Paragraph,
     }
 }
 
@@ -268,9 +268,9 @@ mod tests {
     use super::*;
 
     /// The tree in short: `p[text@0 "x"]`.
-    fn sketch(nodes: &[Node]) -> String {
+    fn sketch(nodes: &[ProseNode]) -> String {
         let parts = nodes.iter().map(|node| match &node.kind {
-            Kind::Text { at, text } => format!("{at}:{text:?}"),
+            ProseKind::Text { at, text } => format!("{at}:{text:?}"),
             kind => format!("{kind:?}[{}]", sketch(&node.children)),
         });
         parts.collect::<Vec<_>>().join(" ")
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn depth_and_size_are_bounded() {
-        fn depth(nodes: &[Node]) -> usize {
+        fn depth(nodes: &[ProseNode]) -> usize {
             nodes
                 .iter()
                 .map(|node| 1 + depth(&node.children))
@@ -357,9 +357,9 @@ mod tests {
     proptest! {
         #[test]
         fn every_text_stands_where_it_says(source in "([a-z é*_`#>|\\[\\]()!<&;\\\\\n-]|```|\\* |1\\. |&amp;){0,60}") {
-            fn visit(source: &[char], nodes: &[Node]) -> Result<(), TestCaseError> {
+            fn visit(source: &[char], nodes: &[ProseNode]) -> Result<(), TestCaseError> {
                 for node in nodes {
-                    if let Kind::Text { at, text } = &node.kind
+                    if let ProseKind::Text { at, text } = &node.kind
                         && let Some(first) = text.chars().next()
                         && (first.is_alphanumeric() || matches!(first, '[' | '(' | '#'))
                     {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::transcript::reading::{Kind, Reading};
+use crate::components::transcript::reading::{ContentKind, Reading};
 
 /// The toolbar above the transcript.
 #[component]
@@ -11,7 +11,7 @@ pub(super) fn ReadingBar(
     /// Content between the switches of messages and the switch of Markdown.
     children: Children,
 ) -> impl IntoView {
-    let switch = move |label: &'static str, title: &'static str, kind: Kind| {
+    let switch = move |label: &'static str, title: &'static str, kind: ContentKind| {
         let is_open = move || (!reading.folded.get().has(kind)).to_string();
         let toggle = move |_| {
             let folded = reading.folded.get_untracked().has(kind);
@@ -38,14 +38,14 @@ pub(super) fn ReadingBar(
             {switch(
                 "Messages",
                 "Show full messages or collapse them to one line each",
-                Kind::Messages,
+                ContentKind::Messages,
             )}
             {switch(
                 "Tools",
                 "Show full calls and results or collapse them to one line each",
-                Kind::Tools,
+                ContentKind::Tools,
             )}
-            {switch("Reasoning", "Show or hide the model's reasoning", Kind::Reasoning)}
+            {switch("Reasoning", "Show or hide the model's reasoning", ContentKind::Reasoning)}
             {children()}
             <button
                 type="button"

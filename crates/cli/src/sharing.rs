@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use volary_trajectory::sensitive::{Finding, Kind, summary};
+use volary_trajectory::sensitive::{Finding, FindingKind, summary};
 
 use crate::output::plain;
 
@@ -15,7 +15,7 @@ const MOST: usize = 40;
 #[derive(Debug, Default)]
 pub struct Check {
     found: Vec<Sensitive>,
-    kinds: Vec<Kind>,
+    kinds: Vec<FindingKind>,
     /// Whether findings are masked in the output.
     is_masked: bool,
 }
@@ -109,7 +109,7 @@ impl Check {
 mod tests {
     use super::*;
 
-    fn finding(kind: Kind, places: usize) -> Finding {
+    fn finding(kind: FindingKind, places: usize) -> Finding {
         Finding {
             kind,
             preview: "sk-a… (40 characters)".to_owned(),
@@ -123,9 +123,9 @@ mod tests {
     fn a_warning_names_file_and_place() {
         let mut check = Check::new(false);
         assert_eq!(check.report(), "");
-        check.add("a.json", &[finding(Kind::Email, 1)]);
+        check.add("a.json", &[finding(FindingKind::Email, 1)]);
         assert!(!check.has_secrets());
-        check.add("b.json", &[finding(Kind::ApiKey, 3)]);
+        check.add("b.json", &[finding(FindingKind::ApiKey, 3)]);
         assert!(check.has_secrets());
         let report = check.report();
         assert!(report.starts_with("Warning: 2 files"), "{report}");
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn what_is_masked_is_no_warning() {
         let mut check = Check::new(true);
-        check.add("a.json", &vec![finding(Kind::Token, 1); MOST + 2]);
+        check.add("a.json", &vec![finding(FindingKind::Token, 1); MOST + 2]);
         assert!(!check.has_secrets());
         let report = check.report();
         assert!(

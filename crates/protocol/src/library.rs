@@ -316,16 +316,16 @@ pub struct Sensitive {
 #[serde(remote = "sensitive::Finding")]
 struct SensitiveFields {
     #[serde(with = "KindFields")]
-    kind: sensitive::Kind,
+    kind: sensitive::FindingKind,
     preview: String,
     step: Option<usize>,
     place: String,
     places: usize,
 }
 
-/// [`sensitive::Kind`] for serde.
+/// [`sensitive::FindingKind`] for serde.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "sensitive::Kind")]
+#[serde(remote = "sensitive::FindingKind")]
 enum KindFields {
     ApiKey,
     Token,

@@ -27,7 +27,7 @@ use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
 use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
 use volary_trajectory::passages::{TextPart, TextPosition};
-use volary_trajectory::sensitive::{self, Kind};
+use volary_trajectory::sensitive::{self, FindingKind};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, Outcome, Recipe, StepRecord};
 
@@ -285,7 +285,7 @@ fn library_events() -> Vec<library::Event> {
             step: None,
         },
         Event::Sensitive {
-            found: Kind::ALL.map(sensitive_kind).to_vec(),
+            found: FindingKind::ALL.map(sensitive_kind).to_vec(),
         },
         Event::File {
             name: "trajectories.jsonl".into(),

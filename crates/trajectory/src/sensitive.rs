@@ -16,7 +16,7 @@ use std::fmt::Write;
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, Frame};
 
-pub use detect::{Kind, Sensitive, find};
+pub use detect::{FindingKind, Sensitive, find};
 pub use document::{check_document, masked_document};
 
 use crate::episode::{Episode, Outcome, StepRecord};
@@ -26,7 +26,7 @@ use crate::native::{self, NativeError};
 /// A sensitive value and its location. The same value at several places is one finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The first characters. Never the whole value.
     pub preview: String,
     /// The step: 0 is the start; `None` outside of the steps.
@@ -82,12 +82,12 @@ fn actions_only(episode: &Episode) -> Episode {
 }
 
 /// Formats the number of findings of each kind: `2 API keys, 1 e-mail address`.
-pub fn summary(found: impl IntoIterator<Item = Kind>) -> String {
-    let mut counts = BTreeMap::<Kind, usize>::new();
+pub fn summary(found: impl IntoIterator<Item = FindingKind>) -> String {
+    let mut counts = BTreeMap::<FindingKind, usize>::new();
     for kind in found {
         *counts.entry(kind).or_default() += 1;
     }
-    let kinds = Kind::ALL.iter().filter_map(|kind| {
+    let kinds = FindingKind::ALL.iter().filter_map(|kind| {
         let count = *counts.get(kind)?;
         let name = match count {
             1 => kind.name(),
@@ -102,7 +102,7 @@ pub fn summary(found: impl IntoIterator<Item = Kind>) -> String {
 #[derive(Default)]
 struct Findings {
     list: Vec<Finding>,
-    known: BTreeMap<(Kind, String), usize>,
+    known: BTreeMap<(FindingKind, String), usize>,
 }
 
 impl Findings {
@@ -202,7 +202,7 @@ fn of_member(name: Option<&str>, text: &str) -> Vec<Sensitive> {
         name.is_some_and(|name| detect::is_secret_name(name) && detect::is_secret_value(text));
     match is_secret {
         true => vec![Sensitive {
-            kind: Kind::Password,
+            kind: FindingKind::Password,
             range: 0..text.len(),
         }],
         false => find(text),
@@ -316,10 +316,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                (Kind::ApiKey, Some(0), "start[0].content", 1),
-                (Kind::Email, Some(1), "steps[0].failure", 3),
-                (Kind::Password, Some(2), "steps[1].extras.note", 1),
-                (Kind::Password, None, "metadata.login.password", 1),
+                (FindingKind::ApiKey, Some(0), "start[0].content", 1),
+                (FindingKind::Email, Some(1), "steps[0].failure", 3),
+                (FindingKind::Password, Some(2), "steps[1].extras.note", 1),
+                (FindingKind::Password, None, "metadata.login.password", 1),
             ]
         );
         assert_eq!(found[0].preview, "sk-a… (47 characters)");
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn findings_are_counted_by_kind() {
-        let found = [Kind::Email, Kind::ApiKey, Kind::Email];
+        let found = [FindingKind::Email, FindingKind::ApiKey, FindingKind::Email];
         assert_eq!(summary(found), "1 API key, 2 e-mail addresses");
         assert_eq!(summary([]), "");
     }

@@ -6,7 +6,7 @@ use volary_core::Json;
 
 use super::field::{Slot, blank_words};
 use crate::components::text::inert;
-use crate::projection::form::{Blank, Draft, Field, Kind, Shape};
+use crate::projection::form::{Blank, Draft, Field, FieldKind, Shape};
 use crate::projection::pretty::one_line;
 
 /// A constant value, which cannot be edited.
@@ -124,7 +124,7 @@ fn options(field: &Field) -> Vec<(Draft, String)> {
         options.push((Draft::Blank(blank), blank_words(field, blank)));
     }
     match &field.kind {
-        Kind::Choice(values) => {
+        FieldKind::Choice(values) => {
             for (place, value) in values.iter().enumerate() {
                 let words = match value {
                     Json::Text(text) if !text.is_empty() => text.to_string(),

@@ -12,7 +12,7 @@ use super::nested::{either, group, tuple};
 use super::text_field::text_field;
 use crate::components::text::inert;
 use crate::later::Later;
-use crate::projection::form::{Blank, Field, FieldPath, Kind};
+use crate::projection::form::{Blank, Field, FieldKind, FieldPath};
 use crate::projection::pretty::one_line;
 
 /// A field and its position in the form.
@@ -100,9 +100,11 @@ pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: FieldPath) -
 pub(super) fn draw(slot: Slot) -> AnyView {
     let field = Arc::clone(&slot.field);
     match &field.kind {
-        Kind::Group(fields) => group(slot, fields),
-        Kind::Flag if is_plain_flag(&field) => check_box(slot),
-        Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => text_field(slot),
+        FieldKind::Group(fields) => group(slot, fields),
+        FieldKind::Flag if is_plain_flag(&field) => check_box(slot),
+        FieldKind::Text { .. } | FieldKind::Integer | FieldKind::Number | FieldKind::Free => {
+            text_field(slot)
+        }
         _ => OTHERS.get().map(|draw| draw(slot)).into_any(),
     }
 }
@@ -116,12 +118,12 @@ pub(super) fn install() {
 fn draw_other(slot: Slot) -> AnyView {
     let field = Arc::clone(&slot.field);
     match &field.kind {
-        Kind::Tuple(fields) => tuple(slot, fields),
-        Kind::List { item, most, .. } => list(slot, item, *most),
-        Kind::Map { value } => map(slot, value),
-        Kind::Either(variants) => either(slot, variants),
-        Kind::Flag | Kind::Choice(_) => choice(slot),
-        Kind::Fixed(value) => fixed(slot, value),
+        FieldKind::Tuple(fields) => tuple(slot, fields),
+        FieldKind::List { item, most, .. } => list(slot, item, *most),
+        FieldKind::Map { value } => map(slot, value),
+        FieldKind::Either(variants) => either(slot, variants),
+        FieldKind::Flag | FieldKind::Choice(_) => choice(slot),
+        FieldKind::Fixed(value) => fixed(slot, value),
         _ => draw(slot),
     }
 }
@@ -135,9 +137,9 @@ fn is_plain_flag(field: &Field) -> bool {
 /// The hint next to a label.
 fn hint(field: &Field) -> String {
     let kind = match &field.kind {
-        Kind::Integer => "whole number",
-        Kind::Number => "number",
-        Kind::Free => "JSON",
+        FieldKind::Integer => "whole number",
+        FieldKind::Number => "number",
+        FieldKind::Free => "JSON",
         _ => "",
     };
     let has_default = field.default.as_ref().is_some_and(|it| !it.is_null());

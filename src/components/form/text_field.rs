@@ -6,15 +6,15 @@ use leptos::prelude::*;
 use super::control::{on_choice, shape_options};
 use super::field::{Fault, Slot, blank_words};
 use crate::browser;
-use crate::projection::form::{Blank, Draft, Kind, Shape};
+use crate::projection::form::{Blank, Draft, FieldKind, Shape};
 
 /// A text input, with a select for the meaning of a blank field.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
     let fault = slot.fault();
     let control = match slot.field.kind {
-        Kind::Integer | Kind::Number => number_input(&slot, fault),
-        Kind::Text { long: true } => text_area(&slot, fault, "4", "auto"),
-        Kind::Text { long: false } => text_area(&slot, fault, "1", "auto"),
+        FieldKind::Integer | FieldKind::Number => number_input(&slot, fault),
+        FieldKind::Text { long: true } => text_area(&slot, fault, "4", "auto"),
+        FieldKind::Text { long: false } => text_area(&slot, fault, "1", "auto"),
         _ => text_area(&slot, fault, "1", "ltr"),
     };
     let blank = blank_choice(&slot, fault);
@@ -120,7 +120,7 @@ fn blank_choice(slot: &Slot, fault: Fault) -> Option<AnyView> {
     if meanings.is_empty() {
         meanings.push(Shape::Blank(Blank::LeftOut));
     }
-    if matches!(field.kind, Kind::Text { .. }) {
+    if matches!(field.kind, FieldKind::Text { .. }) {
         meanings.push(Shape::EmptyText);
     }
     if meanings.len() < 2 {

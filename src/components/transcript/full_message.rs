@@ -14,7 +14,7 @@ use super::context::{CopyMessage, ToCall, TranscriptContext};
 use super::message::speaker;
 use super::message_text::{manner, message_text};
 use super::model_exchange::{model_exchange, thinking};
-use super::reading::{Kind, Reading, Spot};
+use super::reading::{ContentKind, Reading, Spot};
 use crate::browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::json_text;
@@ -98,10 +98,10 @@ fn strip(reading: Reading, (step, place): (usize, usize)) -> impl IntoView {
     move || reading.strips.get().and_then(|draw| draw(step, place))
 }
 
-fn kind_of(message: &AnyMessage) -> Kind {
+fn kind_of(message: &AnyMessage) -> ContentKind {
     match message {
-        AnyMessage::Response(_) => Kind::Tools,
-        AnyMessage::Plain(_) | AnyMessage::Request(_) => Kind::Messages,
+        AnyMessage::Response(_) => ContentKind::Tools,
+        AnyMessage::Plain(_) | AnyMessage::Request(_) => ContentKind::Messages,
     }
 }
 
@@ -121,7 +121,7 @@ fn read_body(
     context: TranscriptContext,
     reading: Reading,
     at: (usize, usize),
-    kind: Kind,
+    kind: ContentKind,
     calls: Vec<AnyView>,
 ) -> AnyView {
     let own = reading.own(at.0, Spot::Message(at.1));
@@ -200,12 +200,16 @@ fn WaysToRead(
 ) -> impl IntoView {
     let (step, place) = at;
     let own = reading.own(step, Spot::Message(place));
-    let kind = look(context, at, kind_of).unwrap_or(Kind::Messages);
+    let kind = look(context, at, kind_of).unwrap_or(ContentKind::Messages);
     let is_folded = Memo::new(move |_| {
         let message = reading.is_folded(kind, own.get());
         let calls = if place == 0 { calls } else { 0 };
-        let folded =
-            |call| reading.is_folded(Kind::Tools, reading.own(step, Spot::Call(call)).get());
+        let folded = |call| {
+            reading.is_folded(
+                ContentKind::Tools,
+                reading.own(step, Spot::Call(call)).get(),
+            )
+        };
         message && (0..calls).all(folded)
     });
     let fold = move |_| {

@@ -8,7 +8,7 @@ use volary_trajectory::passages::{TextPart, TextPosition};
 
 use super::context::TranscriptContext;
 use super::message_text::{Manner, message_text};
-use super::reading::{Kind, Spot};
+use super::reading::{ContentKind, Spot};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::projection::asking::{exchanges, facts, notes};
@@ -28,7 +28,7 @@ pub(super) fn thinking(
     let reading = context.reading;
     let own = reading.map(|reading| (reading, reading.own(step, Spot::Thought)));
     let is_open = Memo::new(move |_| match own {
-        Some((reading, own)) => !reading.is_folded(Kind::Reasoning, own.get()),
+        Some((reading, own)) => !reading.is_folded(ContentKind::Reasoning, own.get()),
         None => !shut.get(),
     });
     let change = move |_| match own {

@@ -9,7 +9,7 @@ use volary_trajectory::passages::{TextPart, TextPosition};
 use super::call::part_of;
 use super::context::{FoldKey, MESSAGE, STEP, TranscriptContext};
 use super::model_exchange::THOUGHT;
-use super::reading::{Kind, Reading, Spot};
+use super::reading::{ContentKind, Reading, Spot};
 use crate::browser;
 use crate::components::text::Fold;
 use crate::projection::content::{Content, ContentPart, content};
@@ -164,7 +164,7 @@ impl TranscriptContext {
     fn unfold_thought(self, reading: Reading, words: &Words) {
         let step = words.place.step;
         if reading.is_folded(
-            Kind::Reasoning,
+            ContentKind::Reasoning,
             reading.own(step, Spot::Thought).get_untracked(),
         ) {
             reading.open(step, Spot::Thought);

@@ -10,7 +10,7 @@ use super::context::TranscriptContext;
 
 /// A kind of content that is collapsed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ContentKind {
     /// Message texts.
     Messages,
     /// Calls and their results.
@@ -29,11 +29,11 @@ pub struct Folded {
 
 impl Folded {
     /// Returns whether a kind is collapsed.
-    pub fn has(self, kind: Kind) -> bool {
+    pub fn has(self, kind: ContentKind) -> bool {
         match kind {
-            Kind::Messages => self.messages,
-            Kind::Tools => self.tools,
-            Kind::Reasoning => self.reasoning,
+            ContentKind::Messages => self.messages,
+            ContentKind::Tools => self.tools,
+            ContentKind::Reasoning => self.reasoning,
         }
     }
 }
@@ -101,11 +101,11 @@ impl Reading {
     }
 
     /// Collapses or expands a kind, and resets the choices for its parts.
-    pub fn fold(self, kind: Kind, fold: bool) {
+    pub fn fold(self, kind: ContentKind, fold: bool) {
         self.folded.update(|folded| match kind {
-            Kind::Messages => folded.messages = fold,
-            Kind::Tools => folded.tools = fold,
-            Kind::Reasoning => folded.reasoning = fold,
+            ContentKind::Messages => folded.messages = fold,
+            ContentKind::Tools => folded.tools = fold,
+            ContentKind::Reasoning => folded.reasoning = fold,
         });
         self.each(|_, own| own.folded = None);
     }
@@ -147,13 +147,13 @@ impl Reading {
         })
     }
 
-    pub(super) fn is_folded(self, kind: Kind, own: Own) -> bool {
+    pub(super) fn is_folded(self, kind: ContentKind, own: Own) -> bool {
         own.folded.unwrap_or_else(|| self.folded.get().has(kind))
     }
 
     /// Returns whether a call is shown as JSON, and whether it is collapsed.
     pub(super) fn call_state(self, own: Own) -> (bool, bool) {
-        (own.raw, self.is_folded(Kind::Tools, own))
+        (own.raw, self.is_folded(ContentKind::Tools, own))
     }
 
     /// Expands a part, whether it or its kind is collapsed.

@@ -11,7 +11,7 @@ use volary_remote::task::is_server;
 use super::state::Setup;
 use crate::components::SchemaForm;
 use crate::components::field::Field;
-use crate::evaluate::setup::Kind;
+use crate::evaluate::setup::PolicyChoice;
 use crate::evaluate::setup::tasks::{
     CHOICE_LABEL, CHOICES, Source, arguments_schema, tasks_schema,
 };
@@ -254,7 +254,7 @@ pub(super) fn lacks_oracle(setup: Setup) -> bool {
         TaskSource::Environment(_) | TaskSource::Dataset(_) => false,
     };
     let mut entries = setup.policies.get().into_iter();
-    is_unknown && entries.any(|entry| entry.kind.with(|kind| *kind == Kind::Oracle))
+    is_unknown && entries.any(|entry| entry.kind.with(|kind| *kind == PolicyChoice::Oracle))
 }
 
 /// Returns whether a plan has tasks of environments that are not built in.

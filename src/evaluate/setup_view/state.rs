@@ -10,7 +10,7 @@ use super::{FORM, planning, source};
 use crate::browser;
 use crate::evaluate::rate_limits;
 use crate::evaluate::setup::tasks::{CHOICES, Source, tasks_schema};
-use crate::evaluate::setup::{self, Kind, MOST_CELLS};
+use crate::evaluate::setup::{self, MOST_CELLS, PolicyChoice};
 use crate::evaluate::state::Evaluations;
 use crate::models::{connections, prices};
 use crate::projection::form::Form;
@@ -37,13 +37,13 @@ pub struct Setup {
 #[derive(Clone, Copy)]
 pub struct PolicyEntry {
     pub key: u64,
-    pub kind: RwSignal<Kind>,
+    pub kind: RwSignal<PolicyChoice>,
     pub form: RwSignal<Form>,
 }
 
 impl PolicyEntry {
     /// Changes the kind and resets the settings to its defaults.
-    pub fn pick(self, kind: Kind) {
+    pub fn pick(self, kind: PolicyChoice) {
         self.form.set(Form::new(setup::policy_schema(&kind)));
         self.kind.set(kind);
     }
@@ -70,7 +70,9 @@ impl Setup {
     /// Returns whether any policy is a model.
     pub fn has_model(self) -> bool {
         let entries = self.policies.get();
-        entries.iter().any(|entry| entry.kind.with(Kind::is_model))
+        entries
+            .iter()
+            .any(|entry| entry.kind.with(PolicyChoice::is_model))
     }
 
     /// Adds a policy with random actions.
@@ -79,8 +81,8 @@ impl Setup {
         self.next.set(key + 1);
         let entry = PolicyEntry {
             key,
-            kind: RwSignal::new(Kind::Random),
-            form: RwSignal::new(Form::new(setup::policy_schema(&Kind::Random))),
+            kind: RwSignal::new(PolicyChoice::Random),
+            form: RwSignal::new(Form::new(setup::policy_schema(&PolicyChoice::Random))),
         };
         self.policies.update(|entries| entries.push(entry));
     }
@@ -156,7 +158,7 @@ impl Setup {
         });
         let entries = self.policies.get();
         let forecasts = entries.iter().filter_map(|entry| {
-            let Kind::Model(name) = entry.kind.get() else {
+            let PolicyChoice::Model(name) = entry.kind.get() else {
                 return None;
             };
             let steps = setup::max_steps(&entry.form.with(Form::value).ok()?);

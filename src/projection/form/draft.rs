@@ -2,7 +2,7 @@
 
 use volary_core::Json;
 
-use super::field::{Field, Kind};
+use super::field::{Field, FieldKind};
 
 /// The meaning of a blank field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,23 +97,23 @@ impl Draft {
     /// The draft of a field that is being filled in: empty but present.
     pub fn begun(field: &Field) -> Self {
         match &field.kind {
-            Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => {
+            FieldKind::Text { .. } | FieldKind::Integer | FieldKind::Number | FieldKind::Free => {
                 Draft::Blank(Blank::LeftOut)
             }
-            Kind::Flag => Draft::Flag(false),
-            Kind::Choice(options) if options.len() == 1 => Draft::Choice(0),
-            Kind::Choice(_) => Draft::Blank(Blank::LeftOut),
-            Kind::Fixed(_) => Draft::Fixed,
-            Kind::List { item, fewest, .. } => Draft::Entries(
+            FieldKind::Flag => Draft::Flag(false),
+            FieldKind::Choice(options) if options.len() == 1 => Draft::Choice(0),
+            FieldKind::Choice(_) => Draft::Blank(Blank::LeftOut),
+            FieldKind::Fixed(_) => Draft::Fixed,
+            FieldKind::List { item, fewest, .. } => Draft::Entries(
                 (0..u32::try_from(*fewest).unwrap_or_default().min(100))
                     .map(|key| Entry::new(key, Draft::initial(item)))
                     .collect(),
             ),
-            Kind::Map { .. } => Draft::Entries(Vec::new()),
-            Kind::Tuple(fields) | Kind::Group(fields) => {
+            FieldKind::Map { .. } => Draft::Entries(Vec::new()),
+            FieldKind::Tuple(fields) | FieldKind::Group(fields) => {
                 Draft::Members(fields.iter().map(|field| Draft::initial(field)).collect())
             }
-            Kind::Either(_) => Draft::of_variant(field, 0),
+            FieldKind::Either(_) => Draft::of_variant(field, 0),
         }
     }
 
@@ -134,24 +134,23 @@ impl Draft {
             return Some(Draft::Blank(Blank::Null));
         }
         match (&field.kind, value) {
-            (Kind::Text { .. }, Json::Text(text)) => Some(Draft::Text(text.to_string())),
-            (Kind::Integer | Kind::Number, Json::Integer(_)) | (Kind::Number, Json::Float(_)) => {
-                Some(Draft::Text(value.to_python_text()))
-            }
-            (Kind::Flag, Json::Bool(flag)) => Some(Draft::Flag(*flag)),
-            (Kind::Choice(options), _) => options
+            (FieldKind::Text { .. }, Json::Text(text)) => Some(Draft::Text(text.to_string())),
+            (FieldKind::Integer | FieldKind::Number, Json::Integer(_))
+            | (FieldKind::Number, Json::Float(_)) => Some(Draft::Text(value.to_python_text())),
+            (FieldKind::Flag, Json::Bool(flag)) => Some(Draft::Flag(*flag)),
+            (FieldKind::Choice(options), _) => options
                 .iter()
                 .position(|option| option == value)
                 .map(Draft::Choice),
-            (Kind::Fixed(fixed), _) => (fixed == value).then_some(Draft::Fixed),
-            (Kind::List { item, .. }, Json::List(list)) => {
+            (FieldKind::Fixed(fixed), _) => (fixed == value).then_some(Draft::Fixed),
+            (FieldKind::List { item, .. }, Json::List(list)) => {
                 let entries = (0..)
                     .zip(list)
                     .map(|(key, value)| Some(Entry::new(key, Draft::of(item, Some(value))?)))
                     .collect::<Option<_>>()?;
                 Some(Draft::Entries(entries))
             }
-            (Kind::Tuple(fields), Json::List(list)) if fields.len() == list.len() => {
+            (FieldKind::Tuple(fields), Json::List(list)) if fields.len() == list.len() => {
                 let members = fields
                     .iter()
                     .zip(list)
@@ -159,7 +158,7 @@ impl Draft {
                     .collect::<Option<_>>()?;
                 Some(Draft::Members(members))
             }
-            (Kind::Group(fields), Json::Object(object)) => {
+            (FieldKind::Group(fields), Json::Object(object)) => {
                 let known = |key: &str| fields.iter().any(|field| &*field.name == key);
                 if !object.keys().all(|key| known(key)) {
                     return None;
@@ -170,7 +169,7 @@ impl Draft {
                     .collect::<Option<_>>()?;
                 Some(Draft::Members(members))
             }
-            (Kind::Map { value: pattern }, Json::Object(object)) => {
+            (FieldKind::Map { value: pattern }, Json::Object(object)) => {
                 let entries = (0..)
                     .zip(object.iter())
                     .map(|(key, (name, value))| {
@@ -183,11 +182,11 @@ impl Draft {
                     .collect::<Option<_>>()?;
                 Some(Draft::Entries(entries))
             }
-            (Kind::Either(variants), _) => (0..).zip(variants).find_map(|(place, variant)| {
+            (FieldKind::Either(variants), _) => (0..).zip(variants).find_map(|(place, variant)| {
                 let inner = Draft::of(variant, Some(value))?;
                 Some(Draft::Variant(place, Box::new(inner)))
             }),
-            (Kind::Free, _) => Some(Draft::Text(super::raw_text(value))),
+            (FieldKind::Free, _) => Some(Draft::Text(super::raw_text(value))),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use super::Form;
 use super::Mode;
 use super::draft::{Blank, Draft, Entry};
-use super::field::{Field, Kind};
+use super::field::{Field, FieldKind};
 use super::read::FieldError;
 
 /// The path of a field: members by index, entries by key, variants by index. The root is the empty path.
@@ -135,7 +135,9 @@ impl Draft {
 
     /// Appends an entry and returns its key.
     pub fn add_entry(&mut self, field: &Field) -> Option<u32> {
-        let (Kind::List { item: pattern, .. } | Kind::Map { value: pattern }) = &field.kind else {
+        let (FieldKind::List { item: pattern, .. } | FieldKind::Map { value: pattern }) =
+            &field.kind
+        else {
             return None;
         };
         if !matches!(self, Draft::Entries(_)) {

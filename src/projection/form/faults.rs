@@ -7,7 +7,7 @@ use volary_core::schema;
 
 use super::draft::Draft;
 use super::edit::FieldPath;
-use super::field::{Field, Kind};
+use super::field::{Field, FieldKind};
 use super::read::FieldError;
 
 /// The faults of a value, each at the field that holds it.
@@ -92,20 +92,20 @@ fn child<'a>(
     step: &Step,
 ) -> Option<(u32, &'a Field, &'a Draft)> {
     match (&field.kind, draft, step) {
-        (Kind::Group(fields), Draft::Members(members), Step::Key(name)) => (0..)
+        (FieldKind::Group(fields), Draft::Members(members), Step::Key(name)) => (0..)
             .zip(fields.iter().zip(members))
             .find(|(_, (field, _))| *field.name == **name)
             .map(|(place, (field, draft))| (place, field.as_ref(), draft)),
-        (Kind::Tuple(fields), Draft::Members(members), Step::Index(index)) => Some((
+        (FieldKind::Tuple(fields), Draft::Members(members), Step::Index(index)) => Some((
             u32::try_from(*index).ok()?,
             fields.get(*index)?,
             members.get(*index)?,
         )),
-        (Kind::List { item, .. }, Draft::Entries(entries), Step::Index(index)) => {
+        (FieldKind::List { item, .. }, Draft::Entries(entries), Step::Index(index)) => {
             let entry = entries.get(*index)?;
             Some((entry.key, item, &entry.draft))
         }
-        (Kind::Map { value }, Draft::Entries(entries), Step::Key(name)) => {
+        (FieldKind::Map { value }, Draft::Entries(entries), Step::Key(name)) => {
             let entry = entries.iter().find(|entry| entry.name == *name)?;
             Some((entry.key, value, &entry.draft))
         }

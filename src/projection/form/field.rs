@@ -28,12 +28,12 @@ pub struct Field {
     /// Whether the value is hidden until it is edited: `writeOnly` in the schema.
     pub is_hidden: bool,
     /// The kind of value.
-    pub kind: Kind,
+    pub kind: FieldKind,
 }
 
 /// The kind of value of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum FieldKind {
     /// A string, multi-line if `long`.
     Text {
         /// Whether the field starts with several lines.
@@ -81,8 +81,8 @@ impl Field {
         };
         let mut root = maker.field("", schema, true);
         // The arguments of a tool are an object, even if its schema does not say so.
-        if root.kind == Kind::Free && schema.get("properties").is_none() {
-            root.kind = Kind::Group(Vec::new());
+        if root.kind == FieldKind::Free && schema.get("properties").is_none() {
+            root.kind = FieldKind::Group(Vec::new());
         }
         root
     }
@@ -107,28 +107,28 @@ impl Field {
     /// The variant at an index, for a field with several variants.
     pub fn variant(&self, place: usize) -> Option<&Arc<Field>> {
         match &self.kind {
-            Kind::Either(variants) => variants.get(place),
+            FieldKind::Either(variants) => variants.get(place),
             _ => None,
         }
     }
 
     fn is_number(&self) -> bool {
-        matches!(self.kind, Kind::Integer | Kind::Number)
+        matches!(self.kind, FieldKind::Integer | FieldKind::Number)
     }
 
     /// The name of the kind.
     pub fn kind_text(&self) -> &'static str {
         match &self.kind {
-            Kind::Text { .. } => "text",
-            Kind::Integer => "whole number",
-            Kind::Number => "number",
-            Kind::Flag => "yes or no",
-            Kind::Choice(_) => "choice",
-            Kind::Fixed(_) => "fixed",
-            Kind::List { .. } | Kind::Tuple(_) => "list",
-            Kind::Group(_) | Kind::Map { .. } => "object",
-            Kind::Either(_) => "one of several",
-            Kind::Free => "JSON",
+            FieldKind::Text { .. } => "text",
+            FieldKind::Integer => "whole number",
+            FieldKind::Number => "number",
+            FieldKind::Flag => "yes or no",
+            FieldKind::Choice(_) => "choice",
+            FieldKind::Fixed(_) => "fixed",
+            FieldKind::List { .. } | FieldKind::Tuple(_) => "list",
+            FieldKind::Group(_) | FieldKind::Map { .. } => "object",
+            FieldKind::Either(_) => "one of several",
+            FieldKind::Free => "JSON",
         }
     }
 }
@@ -156,7 +156,7 @@ impl<'a> Maker<'a> {
             nullable: false,
             default: schema.get("default").cloned(),
             is_hidden: self.is_hidden || is_write_only(schema),
-            kind: Kind::Free,
+            kind: FieldKind::Free,
         };
         if self.fields_left == 0 {
             return field;
@@ -168,7 +168,7 @@ impl<'a> Maker<'a> {
         self.is_hidden = outer;
         field.kind = match kind {
             // An optional constant is a choice between present and absent.
-            Kind::Fixed(value) if !required => Kind::Choice(vec![value]),
+            FieldKind::Fixed(value) if !required => FieldKind::Choice(vec![value]),
             kind => kind,
         };
         field.nullable = nullable;
@@ -177,13 +177,13 @@ impl<'a> Maker<'a> {
 
     /// The kind, and whether `null` is allowed. The description of a referenced schema is used if the field has
     /// none.
-    fn kind(&mut self, schema: &'a Json, help: &mut Option<Text>) -> (Kind, bool) {
+    fn kind(&mut self, schema: &'a Json, help: &mut Option<Text>) -> (FieldKind, bool) {
         if let Some(reference) = text_at(schema, "$ref") {
             if self.references.contains(&reference) {
-                return (Kind::Free, false);
+                return (FieldKind::Free, false);
             }
             let Some(target) = self.target(&reference) else {
-                return (Kind::Free, false);
+                return (FieldKind::Free, false);
             };
             if help.is_none() {
                 *help = text_at(target, "description");
@@ -194,12 +194,12 @@ impl<'a> Maker<'a> {
             return kind;
         }
         if let Some(fixed) = schema.get("const") {
-            return (Kind::Fixed(fixed.clone()), false);
+            return (FieldKind::Fixed(fixed.clone()), false);
         }
         if let Some(options) = schema.get("enum").and_then(Json::as_list) {
             let nullable = options.iter().any(Json::is_null);
             let given = options.iter().filter(|option| !option.is_null());
-            return (Kind::Choice(given.cloned().collect()), nullable);
+            return (FieldKind::Choice(given.cloned().collect()), nullable);
         }
         for union in ["anyOf", "oneOf"] {
             if let Some(variants) = schema.get(union).and_then(Json::as_list) {
@@ -213,7 +213,7 @@ impl<'a> Maker<'a> {
             Some(Json::Text(name)) => (self.typed(name, schema), false),
             Some(Json::List(names)) => self.types(names, schema),
             _ if schema.get("properties").is_some() => (self.typed("object", schema), false),
-            _ => (Kind::Free, false),
+            _ => (FieldKind::Free, false),
         }
     }
 
@@ -229,7 +229,7 @@ impl<'a> Maker<'a> {
         &mut self,
         variants: impl Iterator<Item = &'a Json>,
         help: &mut Option<Text>,
-    ) -> (Kind, bool) {
+    ) -> (FieldKind, bool) {
         let mut fields = Vec::new();
         let mut nullable = false;
         for variant in variants {
@@ -249,7 +249,7 @@ impl<'a> Maker<'a> {
         (self.either(fields, help), nullable)
     }
 
-    fn types(&mut self, names: &'a [Json], schema: &'a Json) -> (Kind, bool) {
+    fn types(&mut self, names: &'a [Json], schema: &'a Json) -> (FieldKind, bool) {
         let names: Vec<&Text> = names.iter().filter_map(Json::as_text).collect();
         let nullable = names.iter().any(|name| &***name == "null");
         let fields = names
@@ -269,52 +269,52 @@ impl<'a> Maker<'a> {
     }
 
     /// One of several variants; a single variant replaces the choice.
-    fn either(&mut self, mut fields: Vec<Field>, help: &mut Option<Text>) -> Kind {
+    fn either(&mut self, mut fields: Vec<Field>, help: &mut Option<Text>) -> FieldKind {
         match fields.len() {
-            0 => Kind::Free,
-            1 => fields.pop().map_or(Kind::Free, |only| {
+            0 => FieldKind::Free,
+            1 => fields.pop().map_or(FieldKind::Free, |only| {
                 if help.is_none() {
                     *help = only.help;
                 }
                 only.kind
             }),
-            _ if fields.iter().all(Field::is_number) => Kind::Number,
+            _ if fields.iter().all(Field::is_number) => FieldKind::Number,
             _ => {
                 for field in &mut fields {
                     if field.name.is_empty() {
                         field.name = field.kind_text().into();
                     }
                 }
-                Kind::Either(fields.into_iter().map(Arc::new).collect())
+                FieldKind::Either(fields.into_iter().map(Arc::new).collect())
             }
         }
     }
 
-    fn typed(&mut self, name: &str, schema: &'a Json) -> Kind {
+    fn typed(&mut self, name: &str, schema: &'a Json) -> FieldKind {
         match name {
-            "string" => Kind::Text {
+            "string" => FieldKind::Text {
                 long: is_long(schema),
             },
-            "integer" => Kind::Integer,
-            "number" => Kind::Number,
-            "boolean" => Kind::Flag,
-            "null" => Kind::Fixed(Json::Null),
+            "integer" => FieldKind::Integer,
+            "number" => FieldKind::Number,
+            "boolean" => FieldKind::Flag,
+            "null" => FieldKind::Fixed(Json::Null),
             "array" => self.list(schema),
             "object" => self.object(schema),
-            _ => Kind::Free,
+            _ => FieldKind::Free,
         }
     }
 
-    fn list(&mut self, schema: &'a Json) -> Kind {
+    fn list(&mut self, schema: &'a Json) -> FieldKind {
         if let Some(prefix) = schema.get("prefixItems").and_then(Json::as_list) {
             // Only if each of them has exactly one value.
             let exact = number_at(schema, "minItems") == Some(prefix.len())
                 && (number_at(schema, "maxItems") == Some(prefix.len())
                     || schema.get("items").and_then(Json::as_bool) == Some(false));
             if !exact {
-                return Kind::Free;
+                return FieldKind::Free;
             }
-            return Kind::Tuple(
+            return FieldKind::Tuple(
                 prefix
                     .iter()
                     .enumerate()
@@ -323,28 +323,28 @@ impl<'a> Maker<'a> {
             );
         }
         match schema.get("items") {
-            Some(item @ Json::Object(_)) => Kind::List {
+            Some(item @ Json::Object(_)) => FieldKind::List {
                 item: Arc::new(self.field("", item, true)),
                 fewest: number_at(schema, "minItems").unwrap_or_default(),
                 most: number_at(schema, "maxItems"),
             },
-            _ => Kind::Free,
+            _ => FieldKind::Free,
         }
     }
 
-    fn object(&mut self, schema: &'a Json) -> Kind {
+    fn object(&mut self, schema: &'a Json) -> FieldKind {
         if let Some(properties) = schema.get("properties").and_then(Json::as_object)
             && (!properties.is_empty() || !has_free_keys(schema))
         {
             let required = schema.get("required").and_then(Json::as_list);
-            return Kind::Group(self.members(properties, required.unwrap_or_default()));
+            return FieldKind::Group(self.members(properties, required.unwrap_or_default()));
         }
         match schema.get("additionalProperties") {
-            Some(value @ Json::Object(_)) => Kind::Map {
+            Some(value @ Json::Object(_)) => FieldKind::Map {
                 value: Arc::new(self.field("", value, true)),
             },
-            _ if schema.get("properties").is_some() => Kind::Group(Vec::new()),
-            _ => Kind::Free,
+            _ if schema.get("properties").is_some() => FieldKind::Group(Vec::new()),
+            _ => FieldKind::Free,
         }
     }
 

@@ -6,7 +6,7 @@ use volary_core::json::{Integer, Object, float_from_text};
 
 use super::draft::{Blank, Draft, Entry};
 use super::edit::FieldPath;
-use super::field::{Field, Kind};
+use super::field::{Field, FieldKind};
 
 /// An error at a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,15 +78,15 @@ impl DraftReader {
             }
             (Draft::Text(text), kind) => Some(self.text(text, kind)),
             (Draft::Flag(flag), _) => Some(Json::Bool(*flag)),
-            (Draft::Choice(place), Kind::Choice(options)) => options.get(*place).cloned(),
-            (Draft::Fixed, Kind::Fixed(value)) => Some(value.clone()),
-            (Draft::Entries(entries), Kind::List { item, .. }) => {
+            (Draft::Choice(place), FieldKind::Choice(options)) => options.get(*place).cloned(),
+            (Draft::Fixed, FieldKind::Fixed(value)) => Some(value.clone()),
+            (Draft::Entries(entries), FieldKind::List { item, .. }) => {
                 Some(Json::List(self.elements(entries, item)))
             }
-            (Draft::Entries(entries), Kind::Map { value }) => {
+            (Draft::Entries(entries), FieldKind::Map { value }) => {
                 Some(Json::Object(self.map(entries, value)))
             }
-            (Draft::Members(members), Kind::Tuple(fields)) => {
+            (Draft::Members(members), FieldKind::Tuple(fields)) => {
                 let places = (0..).zip(fields.iter().zip(members));
                 let values = places
                     .map(|(place, (field, draft))| self.within(place, field, draft))
@@ -94,7 +94,7 @@ impl DraftReader {
                     .collect();
                 Some(Json::List(values))
             }
-            (Draft::Members(members), Kind::Group(fields)) => {
+            (Draft::Members(members), FieldKind::Group(fields)) => {
                 let mut object = Object::new();
                 for (place, (field, draft)) in (0..).zip(fields.iter().zip(members)) {
                     if let Some(value) = self.within(place, field, draft) {
@@ -103,7 +103,7 @@ impl DraftReader {
                 }
                 Some(Json::Object(object))
             }
-            (Draft::Variant(variant, inner), Kind::Either(_)) => {
+            (Draft::Variant(variant, inner), FieldKind::Either(_)) => {
                 let field = field.variant(*variant as usize)?;
                 self.within(*variant, field, inner)
             }
@@ -112,17 +112,17 @@ impl DraftReader {
         }
     }
 
-    fn text(&mut self, text: &str, kind: &Kind) -> Json {
+    fn text(&mut self, text: &str, kind: &FieldKind) -> Json {
         let (value, reason) = match kind {
-            Kind::Integer => (
+            FieldKind::Integer => (
                 Integer::from_digits(text.trim()).map(Json::Integer),
                 "Must be a whole number, such as 3 or -12.".to_owned(),
             ),
-            Kind::Number => (
+            FieldKind::Number => (
                 number(text.trim()),
                 "Must be a number, such as 3, 0.5 or 1e-3.".to_owned(),
             ),
-            Kind::Free => match Json::parse(text) {
+            FieldKind::Free => match Json::parse(text) {
                 Ok(value) => (Some(value), String::new()),
                 Err(error) => (
                     None,
@@ -175,10 +175,12 @@ fn number(text: &str) -> Option<Json> {
 
 fn missing(field: &Field) -> String {
     match &field.kind {
-        Kind::Choice(_) => "Required".to_owned(),
-        Kind::Text { .. } => "Required".to_owned(),
-        Kind::Free => "Required: enter a JSON value".to_owned(),
-        Kind::Integer | Kind::Number => format!("Required: enter a {}", field.kind_text()),
+        FieldKind::Choice(_) => "Required".to_owned(),
+        FieldKind::Text { .. } => "Required".to_owned(),
+        FieldKind::Free => "Required: enter a JSON value".to_owned(),
+        FieldKind::Integer | FieldKind::Number => {
+            format!("Required: enter a {}", field.kind_text())
+        }
         _ => "Required".to_owned(),
     }
 }

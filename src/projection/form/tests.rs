@@ -36,7 +36,7 @@ fn place(form: &Form, path: &[&str]) -> FieldPath {
     let mut field = form.root().as_ref();
     let mut place = FieldPath::default();
     for name in path {
-        let Kind::Group(fields) = &field.kind else {
+        let FieldKind::Group(fields) = &field.kind else {
             panic!("{name} is in no group")
         };
         let at = fields.iter().position(|field| *field.name == **name);
@@ -49,7 +49,7 @@ fn place(form: &Form, path: &[&str]) -> FieldPath {
 
 fn field(form: &Form, name: &str) -> Field {
     match &form.root().kind {
-        Kind::Group(fields) => fields.iter().find(|field| &*field.name == name),
+        FieldKind::Group(fields) => fields.iter().find(|field| &*field.name == name),
         _ => None,
     }
     .unwrap_or_else(|| panic!("no field {name}"))
@@ -139,7 +139,7 @@ fn entries_are_added_moved_and_removed() {
     let at = place(&form, &["tags"]);
     let tags = field(&form, "tags");
     let item = match &tags.kind {
-        Kind::List { item, .. } => (**item).clone(),
+        FieldKind::List { item, .. } => (**item).clone(),
         _ => panic!("no list"),
     };
     for text in ["a", "b", "c"] {
@@ -168,10 +168,10 @@ fn a_schema_that_refers_to_itself_ends_in_json() {
             "left": {"$ref": "#/$defs/Tree"}, "right": {"$ref": "#/$defs/Tree"}
         }}}
     }));
-    let Kind::Group(sides) = field(&form, "tree").kind else {
+    let FieldKind::Group(sides) = field(&form, "tree").kind else {
         panic!("no group")
     };
-    assert!(sides.iter().all(|side| side.kind == Kind::Free));
+    assert!(sides.iter().all(|side| side.kind == FieldKind::Free));
 }
 
 #[test]

@@ -351,7 +351,7 @@ fn what_should_not_be_shared_is_found_and_masked() {
         panic!("{said:?}");
     };
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].finding.kind, sensitive::Kind::Email);
+    assert_eq!(found[0].finding.kind, sensitive::FindingKind::Email);
     for (is_masked, expected) in [(false, "ada@example.org"), (true, "[e-mail address]")] {
         let ids = ids.clone();
         let said = ask(&service, Request::Export { ids, is_masked });

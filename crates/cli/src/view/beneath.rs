@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 /// The kind of a folder's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum EntryKind {
     /// A regular file.
     File,
     Folder,
@@ -24,7 +24,7 @@ pub enum Kind {
 /// Metadata of an entry, read without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// In bytes.
     pub bytes: u64,
     /// The time of the last modification, in nanoseconds since 1970.
@@ -36,9 +36,9 @@ impl Status {
     pub fn of(file: &File) -> io::Result<Status> {
         let data = file.metadata()?;
         let kind = match () {
-            () if data.is_file() => Kind::File,
-            () if data.is_dir() => Kind::Folder,
-            () => Kind::Other,
+            () if data.is_file() => EntryKind::File,
+            () if data.is_dir() => EntryKind::Folder,
+            () => EntryKind::Other,
         };
         Ok(Status {
             kind,
@@ -94,7 +94,7 @@ mod platform {
         /// Opens a regular file in this folder.
         pub fn file(&self, name: &OsStr) -> io::Result<File> {
             // Opening a pipe would wake its writer, so check first.
-            if self.status(name)?.kind != Kind::File {
+            if self.status(name)?.kind != EntryKind::File {
                 return Err(not_a_file());
             }
             // It may have become a pipe meanwhile, on which opening would block.
@@ -105,7 +105,7 @@ mod platform {
                 | OFlags::CLOEXEC;
             let file = File::from(openat(&self.0, name, flags, Mode::empty())?);
             match Status::of(&file)?.kind {
-                Kind::File => Ok(file),
+                EntryKind::File => Ok(file),
                 _ => Err(not_a_file()),
             }
         }
@@ -132,7 +132,7 @@ mod platform {
             let mode = Mode::from_raw_mode(0o666);
             let file = File::from(openat(&self.0, name, flags, mode)?);
             match Status::of(&file)?.kind {
-                Kind::File => Ok(file),
+                EntryKind::File => Ok(file),
                 _ => Err(not_a_file()),
             }
         }
@@ -149,7 +149,7 @@ mod platform {
         }
 
         /// The entries, sorted by name, with their kinds. The order of the file system is not stable.
-        pub fn entries(&self) -> io::Result<Vec<(OsString, Kind)>> {
+        pub fn entries(&self) -> io::Result<Vec<(OsString, EntryKind)>> {
             let mut entries = Vec::new();
             for entry in Dir::read_from(&self.0)? {
                 let entry = entry?;
@@ -169,12 +169,12 @@ mod platform {
         }
     }
 
-    fn kind(of: FileType) -> Kind {
+    fn kind(of: FileType) -> EntryKind {
         match of {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Folder,
-            FileType::Symlink => Kind::Link,
-            _ => Kind::Other,
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Folder,
+            FileType::Symlink => EntryKind::Link,
+            _ => EntryKind::Other,
         }
     }
 }
@@ -200,7 +200,7 @@ mod platform {
         /// Opens a folder in this folder.
         pub fn folder(&self, name: &OsStr) -> io::Result<Folder> {
             match self.status(name)?.kind {
-                Kind::Folder => Ok(Folder(self.0.join(name))),
+                EntryKind::Folder => Ok(Folder(self.0.join(name))),
                 _ => Err(io::ErrorKind::NotADirectory.into()),
             }
         }
@@ -208,7 +208,7 @@ mod platform {
         /// Opens a regular file in this folder.
         pub fn file(&self, name: &OsStr) -> io::Result<File> {
             match self.status(name)?.kind {
-                Kind::File => File::open(self.0.join(name)),
+                EntryKind::File => File::open(self.0.join(name)),
                 _ => Err(not_a_file()),
             }
         }
@@ -226,7 +226,7 @@ mod platform {
         /// Opens a regular file in this folder for reading and appending, and creates it if it is missing.
         pub fn append_to(&self, name: &OsStr) -> io::Result<File> {
             match self.status(name) {
-                Ok(status) if status.kind != Kind::File => return Err(not_a_file()),
+                Ok(status) if status.kind != EntryKind::File => return Err(not_a_file()),
                 _ => {}
             }
             let mut options = File::options();
@@ -245,7 +245,7 @@ mod platform {
         }
 
         /// The entries, sorted by name, with their kinds.
-        pub fn entries(&self) -> io::Result<Vec<(OsString, Kind)>> {
+        pub fn entries(&self) -> io::Result<Vec<(OsString, EntryKind)>> {
             let mut entries = Vec::new();
             for entry in fs::read_dir(&self.0)? {
                 let entry = entry?;
@@ -256,12 +256,12 @@ mod platform {
         }
     }
 
-    fn kind(of: fs::FileType) -> Kind {
+    fn kind(of: fs::FileType) -> EntryKind {
         match () {
-            () if of.is_symlink() => Kind::Link,
-            () if of.is_dir() => Kind::Folder,
-            () if of.is_file() => Kind::File,
-            () => Kind::Other,
+            () if of.is_symlink() => EntryKind::Link,
+            () if of.is_dir() => EntryKind::Folder,
+            () if of.is_file() => EntryKind::File,
+            () => EntryKind::Other,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::io::Read;
 
 use serde::Serialize;
 
-use super::beneath::{Folder, Kind, Status};
+use super::beneath::{EntryKind, Folder, Status};
 use super::roots::{DEEPEST, Roots, is_shown};
 use crate::publish::looks_like_trajectory;
 
@@ -124,8 +124,8 @@ impl Walk<'_> {
                 continue;
             }
             match kind {
-                Kind::Folder => folders.push(name),
-                Kind::File => {
+                EntryKind::Folder => folders.push(name),
+                EntryKind::File => {
                     // A file that has been deleted meanwhile is not listed.
                     let Ok(status) = folder.status(&name) else {
                         continue;
@@ -135,7 +135,7 @@ impl Walk<'_> {
                         self.file(&format!("{within}{shown}"), status)?;
                     }
                 }
-                Kind::Link | Kind::Other => {}
+                EntryKind::Link | EntryKind::Other => {}
             }
         }
         for name in folders {

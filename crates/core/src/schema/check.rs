@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::words::{self, Kind};
+use super::words::{self, JsonType};
 use super::{CHECKS_LIMIT, DEPTH_LIMIT, resolve};
 use crate::fields::FieldError;
 use crate::json::{Json, Key, Object};
@@ -57,10 +57,10 @@ impl<'a> Checker<'a> {
     }
 
     fn check_object(&mut self, schema: &'a Object, value: &Json) {
-        let mut kinds = Kind::of_schema(schema).peekable();
+        let mut kinds = JsonType::of_schema(schema).peekable();
         if kinds.peek().is_some() && !kinds.any(|kind| kind.holds(value)) {
             // A value of the wrong type gets only that error.
-            let kinds: Vec<Kind> = Kind::of_schema(schema).collect();
+            let kinds: Vec<JsonType> = JsonType::of_schema(schema).collect();
             return self.report(words::wrong_type(&kinds, value));
         }
         if let Some(constant) = schema.get("const")
@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
             }
             let problems = self.problems.split_off(before);
             let resolved = resolve(self.root, branch).and_then(Json::as_object);
-            let mut kinds = resolved.into_iter().flat_map(Kind::of_schema);
+            let mut kinds = resolved.into_iter().flat_map(JsonType::of_schema);
             if kinds.any(|kind| kind.holds(value)) {
                 of_its_type += 1;
                 told = Some(problems);

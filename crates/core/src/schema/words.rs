@@ -5,7 +5,7 @@ use crate::json::{Json, Object, float_text};
 
 /// A type of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum JsonType {
     Null,
     Boolean,
     Integer,
@@ -15,26 +15,26 @@ pub(super) enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonType {
     /// The types that a schema requires; empty if it accepts all.
-    pub(super) fn of_schema(schema: &Object) -> impl Iterator<Item = Kind> + Clone {
+    pub(super) fn of_schema(schema: &Object) -> impl Iterator<Item = JsonType> + Clone {
         let names = match schema.get("type") {
             Some(Json::List(names)) => names,
             Some(name) => std::slice::from_ref(name),
             None => &[],
         };
-        names.iter().filter_map(Kind::of_name)
+        names.iter().filter_map(JsonType::of_name)
     }
 
-    fn of_name(name: &Json) -> Option<Kind> {
+    fn of_name(name: &Json) -> Option<JsonType> {
         match &**name.as_text()? {
-            "null" => Some(Kind::Null),
-            "boolean" => Some(Kind::Boolean),
-            "integer" => Some(Kind::Integer),
-            "number" => Some(Kind::Number),
-            "string" => Some(Kind::String),
-            "array" => Some(Kind::Array),
-            "object" => Some(Kind::Object),
+            "null" => Some(JsonType::Null),
+            "boolean" => Some(JsonType::Boolean),
+            "integer" => Some(JsonType::Integer),
+            "number" => Some(JsonType::Number),
+            "string" => Some(JsonType::String),
+            "array" => Some(JsonType::Array),
+            "object" => Some(JsonType::Object),
             _ => None,
         }
     }
@@ -42,33 +42,33 @@ impl Kind {
     /// Whether a value is of this type.
     pub(super) fn holds(self, value: &Json) -> bool {
         match value {
-            Json::Null => self == Kind::Null,
-            Json::Bool(_) => self == Kind::Boolean,
-            Json::Integer(_) => matches!(self, Kind::Integer | Kind::Number),
+            Json::Null => self == JsonType::Null,
+            Json::Bool(_) => self == JsonType::Boolean,
+            Json::Integer(_) => matches!(self, JsonType::Integer | JsonType::Number),
             Json::Float(float) => {
-                self == Kind::Number || (self == Kind::Integer && float.fract() == 0.0)
+                self == JsonType::Number || (self == JsonType::Integer && float.fract() == 0.0)
             }
-            Json::Text(_) => self == Kind::String,
-            Json::List(_) => self == Kind::Array,
-            Json::Object(_) => self == Kind::Object,
+            Json::Text(_) => self == JsonType::String,
+            Json::List(_) => self == JsonType::Array,
+            Json::Object(_) => self == JsonType::Object,
         }
     }
 
     fn in_words(self) -> &'static str {
         match self {
-            Kind::Null => "null",
-            Kind::Boolean => "true or false",
-            Kind::Integer => "a whole number",
-            Kind::Number => "a number",
-            Kind::String => "a string",
-            Kind::Array => "a list",
-            Kind::Object => "an object",
+            JsonType::Null => "null",
+            JsonType::Boolean => "true or false",
+            JsonType::Integer => "a whole number",
+            JsonType::Number => "a number",
+            JsonType::String => "a string",
+            JsonType::Array => "a list",
+            JsonType::Object => "an object",
         }
     }
 }
 
 /// The message for a value of a wrong type.
-pub(super) fn wrong_type(kinds: &[Kind], value: &Json) -> String {
+pub(super) fn wrong_type(kinds: &[JsonType], value: &Json) -> String {
     let found = match value {
         Json::Integer(_) => "a whole number".to_owned(),
         Json::Float(float) => float_text(*float),
@@ -87,7 +87,7 @@ pub(super) fn any_of<'a>(branches: impl Iterator<Item = &'a Object>) -> String {
             (None, Some(Json::List(options))) => {
                 options.iter().map(Json::to_compact_text).collect()
             }
-            _ => Kind::of_schema(branch)
+            _ => JsonType::of_schema(branch)
                 .map(|kind| kind.in_words().to_owned())
                 .collect(),
         };

@@ -8,7 +8,7 @@ use crate::tau::python::{
     push, set, subtract,
 };
 use crate::tau::state::State;
-use crate::tau::tool::{Arguments, Kind, Parameter, TauTool};
+use crate::tau::tool::{Arguments, Parameter, ParameterKind, TauTool};
 
 /// The current date of the domain.
 pub const TODAY: &str = "2026-03-02";
@@ -40,7 +40,7 @@ const BOOK_ID: Parameter = text("book_id", "The id of the book, such as 'B00'.")
 const fn text(name: &'static str, description: &'static str) -> Parameter {
     Parameter {
         name,
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description,
     }
 }
@@ -135,7 +135,7 @@ const PAY_FEES: TauTool = TauTool {
         MEMBER_ID,
         Parameter {
             name: "amount",
-            kind: Kind::Number,
+            kind: ParameterKind::Number,
             description: "How much, such as 2.5.",
         },
     ],

@@ -10,7 +10,7 @@ use volary_core::Json;
 use super::common::{CALCULATE, THINK, TRANSFER};
 use super::python::{Computed, Exception, field, find, is_text, item, length, less, set, subtract};
 use super::state::State;
-use super::tool::{Kind, Parameter, TauTool};
+use super::tool::{Parameter, ParameterKind, TauTool};
 
 /// The tools, in the order presented to a model.
 pub const TOOLS: &[TauTool] = &[
@@ -33,7 +33,7 @@ pub const TOOLS: &[TauTool] = &[
 const fn text(name: &'static str, description: &'static str) -> Parameter {
     Parameter {
         name,
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description,
     }
 }
@@ -41,7 +41,7 @@ const fn text(name: &'static str, description: &'static str) -> Parameter {
 const fn count(name: &'static str, description: &'static str) -> Parameter {
     Parameter {
         name,
-        kind: Kind::Integer,
+        kind: ParameterKind::Integer,
         description,
     }
 }
@@ -57,12 +57,12 @@ const PAYMENT_ID: Parameter = text(
 );
 const CABIN: Parameter = Parameter {
     name: "cabin",
-    kind: Kind::OneOf(&["basic_economy", "economy", "business"]),
+    kind: ParameterKind::OneOf(&["basic_economy", "economy", "business"]),
     description: "The cabin, the same for all flights of a reservation.",
 };
 const FLIGHTS: Parameter = Parameter {
     name: "flights",
-    kind: Kind::Objects(&[
+    kind: ParameterKind::Objects(&[
         (
             "flight_number",
             "The number of the flight, such as 'HAT000'.",
@@ -73,7 +73,7 @@ const FLIGHTS: Parameter = Parameter {
 };
 const PASSENGERS: Parameter = Parameter {
     name: "passengers",
-    kind: Kind::Objects(&[
+    kind: ParameterKind::Objects(&[
         ("first_name", "The first name."),
         ("last_name", "The last name."),
         ("dob", "The day of birth, as YYYY-MM-DD."),

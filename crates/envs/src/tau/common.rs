@@ -4,7 +4,7 @@ use volary_core::Json;
 
 use super::python::{Computed, Exception, elements, evaluate};
 use super::state::State;
-use super::tool::{Arguments, Kind, Parameter, TauTool};
+use super::tool::{Arguments, Parameter, ParameterKind, TauTool};
 
 /// The allowed characters of an expression.
 const CHARACTERS: &str = "0123456789+-*/(). ";
@@ -15,7 +15,7 @@ pub const CALCULATE: TauTool = TauTool {
     description: "Work out an arithmetic expression, rounded to two places.",
     parameters: &[Parameter {
         name: "expression",
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description: "Digits, points, + - * / and round brackets, such as '(2.5 + 1) * 3'.",
     }],
     run: |_, arguments| calculate(arguments.get("expression")?).map(Some),
@@ -28,7 +28,7 @@ pub const THINK: TauTool = TauTool {
     description: "Write down a thought. Nothing is changed and nobody sees it.",
     parameters: &[Parameter {
         name: "thought",
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description: "What to think about.",
     }],
     run: |_, _| said(""),
@@ -42,7 +42,7 @@ pub const TRANSFER: TauTool = TauTool {
                   not cover. This ends the conversation.",
     parameters: &[Parameter {
         name: "summary",
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description: "What the person has to know.",
     }],
     run: |_, _| said("Transfer successful"),

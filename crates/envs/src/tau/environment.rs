@@ -24,7 +24,7 @@ use super::customer::{Customer, Progress};
 use super::domain::{Action, Domain, RESPOND, Task};
 use super::episode::{Episode, Turn};
 use super::reward::Reward;
-use super::tool::{Kind, Parameter, TauTool};
+use super::tool::{Parameter, ParameterKind, TauTool};
 
 /// A task of a domain as an environment.
 pub struct TauEnvironment {
@@ -257,12 +257,12 @@ pub fn definition(tool: &TauTool) -> Tool {
 fn parameter(parameter: &Parameter) -> ParameterDefinition {
     let text = || object!({"type": "string"});
     let schema = match parameter.kind {
-        Kind::Text => text(),
-        Kind::OneOf(texts) => object!({"type": "string", "enum": (texts.to_vec())}),
-        Kind::Integer => object!({"type": "integer"}),
-        Kind::Number => object!({"type": "number"}),
-        Kind::Texts => object!({"type": "array", "items": (text())}),
-        Kind::Objects(members) => {
+        ParameterKind::Text => text(),
+        ParameterKind::OneOf(texts) => object!({"type": "string", "enum": (texts.to_vec())}),
+        ParameterKind::Integer => object!({"type": "integer"}),
+        ParameterKind::Number => object!({"type": "number"}),
+        ParameterKind::Texts => object!({"type": "array", "items": (text())}),
+        ParameterKind::Objects(members) => {
             let properties = members.iter().map(|(name, description)| {
                 let kind = if *name == "amount" {
                     "number"

@@ -10,7 +10,7 @@ use volary_core::Json;
 use super::common::{CALCULATE, THINK, TRANSFER, said};
 use super::python::{Computed, Exception, add, cents, field, field_mut, find, is_text, subtract};
 use super::state::State;
-use super::tool::{Kind, Parameter, TauTool};
+use super::tool::{Parameter, ParameterKind, TauTool};
 
 /// The tools, in the order presented to a model.
 pub const TOOLS: &[TauTool] = &[
@@ -34,13 +34,13 @@ pub const TOOLS: &[TauTool] = &[
 
 const ORDER_ID: Parameter = Parameter {
     name: "order_id",
-    kind: Kind::Text,
+    kind: ParameterKind::Text,
     description: "The id of the order, with the # at its front, such as '#W0000000'.",
 };
 
 const PAYMENT_METHOD_ID: Parameter = Parameter {
     name: "payment_method_id",
-    kind: Kind::Text,
+    kind: ParameterKind::Text,
     description: "The id of one of the customer's payment methods, such as 'paypal_0000000'.",
 };
 

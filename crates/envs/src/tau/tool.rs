@@ -27,14 +27,14 @@ pub struct TauTool {
 pub struct Parameter {
     pub name: &'static str,
     /// Its type.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// The description for a model.
     pub description: &'static str,
 }
 
 /// The type of a parameter in the definition for a model; the arguments of calls are not checked against it.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum ParameterKind {
     Text,
     /// One of several texts.
     OneOf(&'static [&'static str]),
@@ -128,7 +128,7 @@ mod tests {
     const fn parameter(name: &'static str) -> Parameter {
         Parameter {
             name,
-            kind: Kind::Text,
+            kind: ParameterKind::Text,
             description: "",
         }
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum FindingKind {
     /// A provider's key, by its format.
     ApiKey,
     /// A token: a JSON Web Token, or a value after `Bearer`.
@@ -18,59 +18,59 @@ pub enum Kind {
     Email,
 }
 
-impl Kind {
+impl FindingKind {
     /// All kinds, the most harmful first.
-    pub const ALL: [Kind; 5] = [
-        Kind::PrivateKey,
-        Kind::ApiKey,
-        Kind::Token,
-        Kind::Password,
-        Kind::Email,
+    pub const ALL: [FindingKind; 5] = [
+        FindingKind::PrivateKey,
+        FindingKind::ApiKey,
+        FindingKind::Token,
+        FindingKind::Password,
+        FindingKind::Email,
     ];
 
     /// The display name.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::ApiKey => "API key",
-            Kind::Token => "token",
-            Kind::Password => "password or secret",
-            Kind::PrivateKey => "private key",
-            Kind::Email => "e-mail address",
+            FindingKind::ApiKey => "API key",
+            FindingKind::Token => "token",
+            FindingKind::Password => "password or secret",
+            FindingKind::PrivateKey => "private key",
+            FindingKind::Email => "e-mail address",
         }
     }
 
     /// The display name in the plural.
     pub const fn plural(self) -> &'static str {
         match self {
-            Kind::ApiKey => "API keys",
-            Kind::Token => "tokens",
-            Kind::Password => "passwords or secrets",
-            Kind::PrivateKey => "private keys",
-            Kind::Email => "e-mail addresses",
+            FindingKind::ApiKey => "API keys",
+            FindingKind::Token => "tokens",
+            FindingKind::Password => "passwords or secrets",
+            FindingKind::PrivateKey => "private keys",
+            FindingKind::Email => "e-mail addresses",
         }
     }
 
     /// The placeholder in a masked text.
     pub const fn mask(self) -> &'static str {
         match self {
-            Kind::ApiKey => "[API key]",
-            Kind::Token => "[token]",
-            Kind::Password => "[secret]",
-            Kind::PrivateKey => "[private key]",
-            Kind::Email => "[e-mail address]",
+            FindingKind::ApiKey => "[API key]",
+            FindingKind::Token => "[token]",
+            FindingKind::Password => "[secret]",
+            FindingKind::PrivateKey => "[private key]",
+            FindingKind::Email => "[e-mail address]",
         }
     }
 
     /// Whether it grants access.
     pub fn is_secret(self) -> bool {
-        self != Kind::Email
+        self != FindingKind::Email
     }
 }
 
 /// A sensitive range of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensitive {
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The byte range.
     pub range: Range<usize>,
 }
@@ -177,7 +177,7 @@ fn private_keys(text: &str, found: &mut Vec<Sensitive>) {
             text[tail..].find('\n').map_or(text.len(), |at| tail + at)
         });
         found.push(Sensitive {
-            kind: Kind::PrivateKey,
+            kind: FindingKind::PrivateKey,
             range: start..end,
         });
         from = end;
@@ -213,29 +213,29 @@ fn words(text: &str, found: &mut Vec<Sensitive>) {
 }
 
 /// The kind of a word, from its format, and from the previous word and the text between them.
-fn kind_of(word: &str, before: &str, gap: &str) -> Option<Kind> {
+fn kind_of(word: &str, before: &str, gap: &str) -> Option<FindingKind> {
     let is_key = |(prefix, least): &(&str, usize)| {
         let rest = word.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.len() >= *least && rest.bytes().any(|b| b.is_ascii_digit()))
     };
     if PREFIXES.iter().any(is_key) {
-        return Some(Kind::ApiKey);
+        return Some(FindingKind::ApiKey);
     }
     if is_web_token(word) {
-        return Some(Kind::Token);
+        return Some(FindingKind::Token);
     }
     let is_after_bearer = before.eq_ignore_ascii_case("bearer") && gap == " ";
     if is_after_bearer && word.len() >= 16 && is_secret_value(word) {
-        return Some(Kind::Token);
+        return Some(FindingKind::Token);
     }
     if is_email(word) {
-        return Some(Kind::Email);
+        return Some(FindingKind::Email);
     }
     // `API_KEY=…`, `"password": "…"`, `--token …` without the dashes.
     let joint = gap.trim_matches(['"', '\'', ' ', '\\', '`']);
     let is_assigned = matches!(joint, "=" | ":" | ":=" | "=>");
     let name = before.trim_start_matches('-');
-    (is_assigned && is_secret_name(name) && is_secret_value(word)).then_some(Kind::Password)
+    (is_assigned && is_secret_name(name) && is_secret_value(word)).then_some(FindingKind::Password)
 }
 
 fn is_web_token(word: &str) -> bool {
@@ -263,7 +263,7 @@ mod tests {
 
     use super::*;
 
-    fn found(text: &str) -> Vec<(Kind, &str)> {
+    fn found(text: &str) -> Vec<(FindingKind, &str)> {
         let found = find(text).into_iter();
         found.map(|one| (one.kind, &text[one.range])).collect()
     }
@@ -274,31 +274,34 @@ mod tests {
         let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----";
         let token = "eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSMeKK";
         for (text, expected) in [
-            (format!("key {key}, and"), vec![(Kind::ApiKey, &*key)]),
-            (format!("a\n{pem}\nb"), vec![(Kind::PrivateKey, pem)]),
+            (
+                format!("key {key}, and"),
+                vec![(FindingKind::ApiKey, &*key)],
+            ),
+            (format!("a\n{pem}\nb"), vec![(FindingKind::PrivateKey, pem)]),
             (
                 format!("Authorization: Bearer {token}"),
-                vec![(Kind::Token, token)],
+                vec![(FindingKind::Token, token)],
             ),
             (
                 "Bearer 0123456789abcdef0".into(),
-                vec![(Kind::Token, "0123456789abcdef0")],
+                vec![(FindingKind::Token, "0123456789abcdef0")],
             ),
             (
                 "Write to ada.l+x@example.org.".into(),
-                vec![(Kind::Email, "ada.l+x@example.org")],
+                vec![(FindingKind::Email, "ada.l+x@example.org")],
             ),
             (
                 "export OPENAI_API_KEY='abc12345'".into(),
-                vec![(Kind::Password, "abc12345")],
+                vec![(FindingKind::Password, "abc12345")],
             ),
             (
                 r#"{\"password\": \"hunter22\"}"#.into(),
-                vec![(Kind::Password, "hunter22")],
+                vec![(FindingKind::Password, "hunter22")],
             ),
             (
                 "AKIAIOSFODNN7EXAMPLE".into(),
-                vec![(Kind::ApiKey, "AKIAIOSFODNN7EXAMPLE")],
+                vec![(FindingKind::ApiKey, "AKIAIOSFODNN7EXAMPLE")],
             ),
         ] {
             assert_eq!(found(&text), expected, "{text}");

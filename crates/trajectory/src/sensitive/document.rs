@@ -81,10 +81,10 @@ fn written(value: Json) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Kind;
+    use super::super::FindingKind;
     use super::*;
 
-    fn places(text: &str) -> Vec<(Kind, String)> {
+    fn places(text: &str) -> Vec<(FindingKind, String)> {
         let found = check_document(text).into_iter();
         found.map(|one| (one.kind, one.place)).collect()
     }
@@ -100,7 +100,11 @@ mod tests {
             ),
             (format!("a, b\n1, {key}\n"), "line 2"),
         ] {
-            assert_eq!(places(&text), [(Kind::ApiKey, place.to_owned())], "{text}");
+            assert_eq!(
+                places(&text),
+                [(FindingKind::ApiKey, place.to_owned())],
+                "{text}"
+            );
             let masked = masked_document(&text);
             assert_eq!(places(&masked), [], "{masked}");
             assert!(masked.contains("[API key]"), "{masked}");

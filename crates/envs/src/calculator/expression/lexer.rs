@@ -9,7 +9,7 @@ mod token;
 
 use std::borrow::Cow;
 
-pub use token::{Bracket, Kind, Token};
+pub use token::{Bracket, Token, TokenKind};
 
 use super::error::SyntaxFault;
 use super::identifier::{is_printable, stranger};
@@ -17,7 +17,7 @@ use super::identifier::{is_printable, stranger};
 /// The maximum number of open brackets.
 const MAXIMUM_LEVEL: usize = 200;
 
-/// The tokens of a source, the last of which is [`Kind::End`].
+/// The tokens of a source, the last of which is [`TokenKind::End`].
 #[derive(Debug)]
 pub struct Tokens {
     pub tokens: Vec<Token>,
@@ -42,7 +42,7 @@ pub fn tokenize(source: &str) -> Result<Tokens, SyntaxFault> {
         open: Vec::new(),
     };
     let ending = lexer.run()?;
-    lexer.push(Kind::End, lexer.at);
+    lexer.push(TokenKind::End, lexer.at);
     let unclosed = lexer.open.last().map(|&(bracket, position)| {
         let message = format!("'{}' was never closed", bracket.open());
         SyntaxFault::new(message, position as usize)
@@ -88,7 +88,7 @@ impl Lexer<'_> {
                 b'\n' => {
                     self.at += 1;
                     if self.open.is_empty() {
-                        self.push(Kind::Newline, start);
+                        self.push(TokenKind::Newline, start);
                         at_line_start = true;
                     }
                 }
@@ -134,7 +134,7 @@ impl Lexer<'_> {
         self.bytes.get(self.at + ahead).copied()
     }
 
-    fn push(&mut self, kind: Kind, start: usize) {
+    fn push(&mut self, kind: TokenKind, start: usize) {
         self.tokens.push(Token {
             kind,
             level: self.open.len() as u8,
@@ -208,7 +208,7 @@ impl Lexer<'_> {
     fn number(&mut self) -> Result<(), SyntaxFault> {
         let start = self.at;
         self.at = number::scan(self.bytes, start).map_err(|message| self.fault(message, start))?;
-        self.push(Kind::Number, start);
+        self.push(TokenKind::Number, start);
         Ok(())
     }
 
@@ -279,7 +279,7 @@ impl Lexer<'_> {
                 Some(_) => self.at += 1,
             }
         }
-        self.push(Kind::String, start);
+        self.push(TokenKind::String, start);
         Ok(())
     }
 
@@ -302,7 +302,7 @@ impl Lexer<'_> {
         }
         self.open.push((bracket, start as u32));
         self.at += 1;
-        self.push(Kind::Open(bracket), start);
+        self.push(TokenKind::Open(bracket), start);
         Ok(())
     }
 
@@ -334,7 +334,7 @@ impl Lexer<'_> {
             Some(_) => {}
         }
         self.at += 1;
-        self.push(Kind::Close(bracket), start);
+        self.push(TokenKind::Close(bracket), start);
         Ok(())
     }
 }

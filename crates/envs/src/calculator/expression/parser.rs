@@ -20,7 +20,7 @@ mod walk;
 use std::borrow::Cow;
 
 use super::error::SyntaxFault;
-use super::lexer::{Kind, Tokens, tokenize};
+use super::lexer::{TokenKind, Tokens, tokenize};
 use super::program::{Instruction, Node, Refusal};
 use operators::{Pending, Precedence};
 
@@ -127,9 +127,9 @@ impl<'s> Parser<'s> {
     fn input(&mut self) -> Parsed<()> {
         let mut tuple = false;
         self.expression()?;
-        while self.eat(Kind::Comma) {
+        while self.eat(TokenKind::Comma) {
             tuple = true;
-            if matches!(self.peek(), Kind::Newline | Kind::End) {
+            if matches!(self.peek(), TokenKind::Newline | TokenKind::End) {
                 break;
             }
             self.expression()?;
@@ -137,8 +137,8 @@ impl<'s> Parser<'s> {
         if tuple {
             self.refuse_node(0, Node::Tuple);
         }
-        while self.eat(Kind::Newline) {}
-        self.expect(Kind::End)
+        while self.eat(TokenKind::Newline) {}
+        self.expect(TokenKind::End)
     }
 
     /// One expression: operators, a conditional expression, or a lambda.
@@ -162,7 +162,7 @@ impl<'s> Parser<'s> {
         let mut outermost = None;
         loop {
             let first = self.at;
-            if self.eat(Kind::Lambda) {
+            if self.eat(TokenKind::Lambda) {
                 self.lambda_parameters()?;
                 outermost.get_or_insert(Node::Lambda);
                 self.code.truncate(code);
@@ -187,11 +187,11 @@ impl<'s> Parser<'s> {
     /// `if condition else`, if it follows.
     fn condition(&mut self) -> Parsed<bool> {
         let start = self.at;
-        if !self.eat(Kind::If) {
+        if !self.eat(TokenKind::If) {
             return Ok(false);
         }
         let condition = self.operators(Precedence::Or);
-        match condition.and_then(|_| self.expect(Kind::Else)) {
+        match condition.and_then(|_| self.expect(TokenKind::Else)) {
             Ok(()) => Ok(true),
             Err(fault) if self.lenient && fault.message.is_none() => {
                 self.at = start;
@@ -204,7 +204,7 @@ impl<'s> Parser<'s> {
     /// An expression or `name := expression`.
     fn named_expression(&mut self) -> Parsed {
         let first = self.at;
-        if self.peek() == Kind::Name && self.peek_second() == Kind::ColonEqual {
+        if self.peek() == TokenKind::Name && self.peek_second() == TokenKind::ColonEqual {
             let code = self.code.len();
             self.at += 2;
             self.expression()?;
@@ -220,7 +220,7 @@ impl<'s> Parser<'s> {
     /// `*` and operators, or an expression, with names if `named`.
     fn starred_or(&mut self, named: bool) -> Parsed {
         let code = self.code.len();
-        if self.eat(Kind::Star) {
+        if self.eat(TokenKind::Star) {
             let value = self.operators(Precedence::BitOr)?;
             self.refuse(code, Refusal::Node(Node::Starred));
             return Ok(Shape {

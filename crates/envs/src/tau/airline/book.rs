@@ -8,7 +8,7 @@ use super::super::python::{
     multiply, negate, push, set,
 };
 use super::super::state::State;
-use super::super::tool::{Arguments, Kind, Parameter, TauTool};
+use super::super::tool::{Arguments, Parameter, ParameterKind, TauTool};
 use super::{
     CABIN, FLIGHTS, NONFREE_BAGGAGES, PASSENGERS, RESERVATION_ID, TOTAL_BAGGAGES, USER_ID, count,
     method_mut, offer, payment_methods_mut, take_off, text,
@@ -33,7 +33,7 @@ pub(super) const BOOK: TauTool = TauTool {
         text("destination", "The airport to arrive at, such as 'JFK'."),
         Parameter {
             name: "flight_type",
-            kind: Kind::OneOf(&["one_way", "round_trip"]),
+            kind: ParameterKind::OneOf(&["one_way", "round_trip"]),
             description: "Whether the trip comes back.",
         },
         CABIN,
@@ -41,7 +41,7 @@ pub(super) const BOOK: TauTool = TauTool {
         PASSENGERS,
         Parameter {
             name: "payment_methods",
-            kind: Kind::Objects(&[
+            kind: ParameterKind::Objects(&[
                 ("payment_id", "The id of the payment method."),
                 ("amount", "How much is paid with it: a number."),
             ]),
@@ -51,7 +51,7 @@ pub(super) const BOOK: TauTool = TauTool {
         NONFREE_BAGGAGES,
         Parameter {
             name: "insurance",
-            kind: Kind::OneOf(&["yes", "no"]),
+            kind: ParameterKind::OneOf(&["yes", "no"]),
             description: "Whether there is a travel insurance.",
         },
     ],

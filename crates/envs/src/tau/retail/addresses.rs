@@ -4,13 +4,13 @@ use volary_core::Object;
 
 use super::super::common::{refused, said};
 use super::super::python::{Computed, set};
-use super::super::tool::{Arguments, Kind, Parameter, TauTool};
+use super::super::tool::{Arguments, Parameter, ParameterKind, TauTool};
 use super::{ORDER_ID, has_status, shown_order};
 
 const fn part(name: &'static str, description: &'static str) -> Parameter {
     Parameter {
         name,
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description,
     }
 }

@@ -8,7 +8,7 @@ use super::super::python::{
     length, less, push, set, sorted, subtract,
 };
 use super::super::state::State;
-use super::super::tool::{Arguments, Kind, Parameter, TauTool};
+use super::super::tool::{Arguments, Parameter, ParameterKind, TauTool};
 use super::payments::transaction;
 use super::{
     ORDER_ID, PAYMENT_METHOD_ID, at, change_balance, has_status, is_short, names_gift_card,
@@ -17,14 +17,14 @@ use super::{
 
 const ITEM_IDS: Parameter = Parameter {
     name: "item_ids",
-    kind: Kind::Texts,
+    kind: ParameterKind::Texts,
     description: "The ids of the items, such as '0000000000'. An item that is there twice may be \
                   given twice.",
 };
 
 const NEW_ITEM_IDS: Parameter = Parameter {
     name: "new_item_ids",
-    kind: Kind::Texts,
+    kind: ParameterKind::Texts,
     description: "The ids of the items to have instead, in the same order. Each has to be of the \
                   same product as the one that it replaces.",
 };

@@ -4,7 +4,7 @@ use volary_core::{Json, Object};
 
 use super::super::common::{record, refused, said};
 use super::super::python::{Computed, as_key, equal, field, lower};
-use super::super::tool::{Kind, Parameter, TauTool};
+use super::super::tool::{Parameter, ParameterKind, TauTool};
 use super::ORDER_ID;
 
 pub(super) const BY_EMAIL: TauTool = TauTool {
@@ -12,7 +12,7 @@ pub(super) const BY_EMAIL: TauTool = TauTool {
     description: "Find the id of the user with an e-mail address.",
     parameters: &[Parameter {
         name: "email",
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description: "The address, such as 'someone@example.com'.",
     }],
     run: |state, arguments| {
@@ -34,17 +34,17 @@ pub(super) const BY_NAME: TauTool = TauTool {
     parameters: &[
         Parameter {
             name: "first_name",
-            kind: Kind::Text,
+            kind: ParameterKind::Text,
             description: "The first name.",
         },
         Parameter {
             name: "last_name",
-            kind: Kind::Text,
+            kind: ParameterKind::Text,
             description: "The last name.",
         },
         Parameter {
             name: "zip",
-            kind: Kind::Text,
+            kind: ParameterKind::Text,
             description: "The zip code, such as '12345'.",
         },
     ],
@@ -82,7 +82,7 @@ pub(super) const PRODUCT: TauTool = TauTool {
     description: "Get a product with all its variants.",
     parameters: &[Parameter {
         name: "product_id",
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description: "The id of the product, which is not that of an item, such as '0000000000'.",
     }],
     run: |state, arguments| {
@@ -102,7 +102,7 @@ pub(super) const USER: TauTool = TauTool {
     description: "Get a user: name, address, payment methods and orders.",
     parameters: &[Parameter {
         name: "user_id",
-        kind: Kind::Text,
+        kind: ParameterKind::Text,
         description: "The id of the user, such as 'first_last_0000'.",
     }],
     run: |state, arguments| record(state, "users", arguments, "user_id", "user not found"),

@@ -7,7 +7,7 @@ use super::super::python::{
     Computed, elements, equal, field, field_mut, find, is_text, length, push, set,
 };
 use super::super::state::State;
-use super::super::tool::{Kind, Parameter, TauTool};
+use super::super::tool::{Parameter, ParameterKind, TauTool};
 use super::{
     ORDER_ID, PAYMENT_METHOD_ID, at, change_balance, has_status, is_short, names_gift_card,
     payment_methods, shown_order,
@@ -21,7 +21,7 @@ pub(super) const CANCEL: TauTool = TauTool {
         ORDER_ID,
         Parameter {
             name: "reason",
-            kind: Kind::OneOf(&REASONS),
+            kind: ParameterKind::OneOf(&REASONS),
             description: "Why the customer cancels.",
         },
     ],

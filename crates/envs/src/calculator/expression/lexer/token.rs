@@ -3,7 +3,7 @@
 /// One token of the source. Positions are byte offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// The number of open brackets after it; an opening bracket counts itself.
     pub level: u8,
     pub start: u32,
@@ -12,7 +12,7 @@ pub struct Token {
 
 /// The kinds of tokens that expressions distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     Name,
     Number,
     /// A string literal with its prefix and quotes.
@@ -101,35 +101,35 @@ impl Bracket {
 }
 
 /// The kind of a word: a keyword, or a name.
-pub fn word(text: &[u8]) -> Kind {
+pub fn word(text: &[u8]) -> TokenKind {
     match text {
-        b"and" => Kind::And,
-        b"async" => Kind::Async,
-        b"await" => Kind::Await,
-        b"else" => Kind::Else,
-        b"False" => Kind::False,
-        b"for" => Kind::For,
-        b"from" => Kind::From,
-        b"if" => Kind::If,
-        b"in" => Kind::In,
-        b"is" => Kind::Is,
-        b"lambda" => Kind::Lambda,
-        b"None" => Kind::None,
-        b"not" => Kind::Not,
-        b"or" => Kind::Or,
-        b"True" => Kind::True,
-        b"yield" => Kind::Yield,
+        b"and" => TokenKind::And,
+        b"async" => TokenKind::Async,
+        b"await" => TokenKind::Await,
+        b"else" => TokenKind::Else,
+        b"False" => TokenKind::False,
+        b"for" => TokenKind::For,
+        b"from" => TokenKind::From,
+        b"if" => TokenKind::If,
+        b"in" => TokenKind::In,
+        b"is" => TokenKind::Is,
+        b"lambda" => TokenKind::Lambda,
+        b"None" => TokenKind::None,
+        b"not" => TokenKind::Not,
+        b"or" => TokenKind::Or,
+        b"True" => TokenKind::True,
+        b"yield" => TokenKind::Yield,
         b"as" | b"assert" | b"break" | b"class" | b"continue" | b"def" | b"del" | b"elif"
         | b"except" | b"finally" | b"global" | b"import" | b"nonlocal" | b"pass" | b"raise"
-        | b"return" | b"try" | b"while" | b"with" => Kind::OtherKeyword,
-        _ => Kind::Name,
+        | b"return" | b"try" | b"while" | b"with" => TokenKind::OtherKeyword,
+        _ => TokenKind::Name,
     }
 }
 
 /// The kind and length of the operator or punctuation at the start of `text`, brackets aside.
 /// `None` if no token starts like this.
-pub fn punctuation(text: &[u8]) -> Option<(Kind, u32)> {
-    use Kind::*;
+pub fn punctuation(text: &[u8]) -> Option<(TokenKind, u32)> {
+    use TokenKind::*;
     let second = text.get(1).copied();
     let third = text.get(2).copied();
     Some(match (*text.first()?, second, third) {

@@ -1,11 +1,11 @@
 //! The arguments of a call.
 
 use super::super::error::SyntaxFault;
-use super::super::lexer::{Bracket, Kind};
+use super::super::lexer::{Bracket, TokenKind};
 use super::super::program::{Node, Refusal};
 use super::{Parsed, Parser};
 
-const CLOSE: Kind = Kind::Close(Bracket::Round);
+const CLOSE: TokenKind = TokenKind::Close(Bracket::Round);
 
 /// The kinds of arguments seen so far.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Parser<'_> {
     fn read_arguments(&mut self, seen: &mut Seen) -> Parsed<()> {
         while !self.eat(CLOSE) {
             self.argument(seen)?;
-            if !self.eat(Kind::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 return self.expect(CLOSE);
             }
         }
@@ -42,7 +42,7 @@ impl Parser<'_> {
 
     fn argument(&mut self, seen: &mut Seen) -> Parsed<()> {
         let code = self.code.len();
-        if self.eat(Kind::Star) {
+        if self.eat(TokenKind::Star) {
             if seen.unpacked_mapping {
                 let message = "iterable argument unpacking follows keyword argument unpacking";
                 let fault = self.explained(message, self.at - 1);
@@ -51,11 +51,11 @@ impl Parser<'_> {
             self.expression()?;
             self.refuse(code, Refusal::Node(Node::Starred));
             seen.count += 1;
-        } else if self.eat(Kind::DoubleStar) {
+        } else if self.eat(TokenKind::DoubleStar) {
             self.expression()?;
             self.code.truncate(code);
             seen.unpacked_mapping = true;
-        } else if self.peek() == Kind::Name && self.peek_second() == Kind::Equal {
+        } else if self.peek() == TokenKind::Name && self.peek_second() == TokenKind::Equal {
             let name = self.at;
             self.at += 2;
             self.expression()?;
@@ -77,7 +77,7 @@ impl Parser<'_> {
         if self.hints {
             self.hint_assignment_argument(first)?;
         }
-        if matches!(self.peek(), Kind::For | Kind::Async) {
+        if matches!(self.peek(), TokenKind::For | TokenKind::Async) {
             if self.hints {
                 self.hint_generator_argument(
                     first,
@@ -108,7 +108,7 @@ impl Parser<'_> {
 
     /// `name := expression` or an expression, without the hints of named expressions.
     fn argument_expression(&mut self) -> Parsed {
-        if self.peek() == Kind::Name && self.peek_second() == Kind::ColonEqual {
+        if self.peek() == TokenKind::Name && self.peek_second() == TokenKind::ColonEqual {
             self.named_expression()
         } else {
             self.expression()

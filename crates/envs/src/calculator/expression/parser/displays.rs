@@ -3,7 +3,7 @@
 //! Only groups are supported, so the code of the elements is discarded; they are still
 //! parsed by the grammar.
 
-use super::super::lexer::{Bracket, Kind};
+use super::super::lexer::{Bracket, TokenKind};
 use super::super::program::Node;
 use super::operators::Precedence;
 use super::{Parsed, Parser, Shape};
@@ -24,8 +24,8 @@ impl Parser<'_> {
     pub(super) fn round_brackets(&mut self) -> Parsed {
         let code = self.code.len();
         self.advance();
-        let close = Kind::Close(Bracket::Round);
-        if self.peek() == Kind::Yield {
+        let close = TokenKind::Close(Bracket::Round);
+        if self.peek() == TokenKind::Yield {
             let node = self.yield_expression()?;
             self.expect(close)?;
             return Ok(self.refuse_node(code, node));
@@ -68,7 +68,7 @@ impl Parser<'_> {
         let code = self.code.len();
         self.advance();
         let node = match self.peek() {
-            Kind::Close(_) | Kind::DoubleStar => self.dictionary(false)?,
+            TokenKind::Close(_) | TokenKind::DoubleStar => self.dictionary(false)?,
             _ => match self.elements(Bracket::Curly)? {
                 Content::Single(_) | Content::Several(_) => Node::Set,
                 Content::Comprehension => Node::SetComprehension,
@@ -79,20 +79,21 @@ impl Parser<'_> {
     }
 
     fn elements(&mut self, bracket: Bracket) -> Parsed<Content> {
-        let close = Kind::Close(bracket);
+        let close = TokenKind::Close(bracket);
         let mut obstacle = None;
         let mut count = 0;
         if self.hints {
             self.hint_starred()?;
         }
         while !self.eat(close) {
-            let is_named = self.peek() == Kind::Name && self.peek_second() == Kind::ColonEqual;
+            let is_named =
+                self.peek() == TokenKind::Name && self.peek_second() == TokenKind::ColonEqual;
             let shape = self.starred_or(true)?;
             let is_starred = shape.node == Node::Starred;
             count += 1;
             obstacle = obstacle.or(shape.obstacle);
             match self.peek() {
-                Kind::For | Kind::Async => {
+                TokenKind::For | TokenKind::Async => {
                     if self.hints {
                         self.hint_comprehension(bracket, count, is_starred)?;
                     }
@@ -103,13 +104,13 @@ impl Parser<'_> {
                     self.expect(close)?;
                     return Ok(Content::Comprehension);
                 }
-                Kind::Colon if bracket == Bracket::Curly && count == 1 => {
+                TokenKind::Colon if bracket == Bracket::Curly && count == 1 => {
                     if is_named || is_starred {
                         return Err(self.unexpected());
                     }
                     return Ok(Content::Key);
                 }
-                Kind::Comma => {
+                TokenKind::Comma => {
                     self.advance();
                     if self.hints {
                         self.hint_comprehension(bracket, count + 1, false)?;
@@ -130,10 +131,10 @@ impl Parser<'_> {
     /// Pairs and `**` mappings up to the closing bracket, or a comprehension. The first key may
     /// already be consumed.
     fn dictionary(&mut self, mut after_key: bool) -> Parsed<Node> {
-        let close = Kind::Close(Bracket::Curly);
+        let close = TokenKind::Close(Bracket::Curly);
         let mut is_first = true;
         while after_key || !self.eat(close) {
-            if !after_key && self.eat(Kind::DoubleStar) {
+            if !after_key && self.eat(TokenKind::DoubleStar) {
                 self.operators(Precedence::BitOr)?;
                 if self.hints && is_first {
                     self.hint_unpacking_comprehension()?;
@@ -143,13 +144,13 @@ impl Parser<'_> {
                     self.expression()?;
                 }
                 self.pair_value()?;
-                if is_first && matches!(self.peek(), Kind::For | Kind::Async) {
+                if is_first && matches!(self.peek(), TokenKind::For | TokenKind::Async) {
                     self.comprehension_clauses()?;
                     self.expect(close)?;
                     return Ok(Node::DictComprehension);
                 }
             }
-            if !self.eat(Kind::Comma) && self.peek() != close {
+            if !self.eat(TokenKind::Comma) && self.peek() != close {
                 return Err(self.unexpected());
             }
             after_key = false;
@@ -163,25 +164,25 @@ impl Parser<'_> {
         if self.hints {
             self.hint_pair()?;
         }
-        self.expect(Kind::Colon)?;
+        self.expect(TokenKind::Colon)?;
         self.expression()?;
         Ok(())
     }
 
     /// One or more `for targets in iterable`, each with conditions.
     pub(super) fn comprehension_clauses(&mut self) -> Parsed<()> {
-        while matches!(self.peek(), Kind::For | Kind::Async) {
-            self.eat(Kind::Async);
-            self.expect(Kind::For)?;
+        while matches!(self.peek(), TokenKind::For | TokenKind::Async) {
+            self.eat(TokenKind::Async);
+            self.expect(TokenKind::For)?;
             let targets = self.at;
-            let found = self.targets().and_then(|()| self.expect(Kind::In));
+            let found = self.targets().and_then(|()| self.expect(TokenKind::In));
             if self.hints && found.as_ref().is_err_and(|fault| fault.message.is_none()) {
                 self.at = targets;
                 self.hint_targets()?;
             }
             found?;
             self.operators(Precedence::Or)?;
-            while self.eat(Kind::If) {
+            while self.eat(TokenKind::If) {
                 self.operators(Precedence::Or)?;
             }
         }
@@ -191,11 +192,11 @@ impl Parser<'_> {
     /// The targets of a `for`, up to its `in`.
     fn targets(&mut self) -> Parsed<()> {
         loop {
-            self.eat(Kind::Star);
+            self.eat(TokenKind::Star);
             if self.primary()?.obstacle.is_some() {
                 return Err(self.unexpected());
             }
-            if !self.eat(Kind::Comma) || self.peek() == Kind::In {
+            if !self.eat(TokenKind::Comma) || self.peek() == TokenKind::In {
                 return Ok(());
             }
         }
@@ -203,11 +204,11 @@ impl Parser<'_> {
 
     fn yield_expression(&mut self) -> Parsed<Node> {
         self.advance();
-        if self.eat(Kind::From) {
+        if self.eat(TokenKind::From) {
             self.expression()?;
             return Ok(Node::YieldFrom);
         }
-        if !matches!(self.peek(), Kind::Close(_)) {
+        if !matches!(self.peek(), TokenKind::Close(_)) {
             self.starred_list()?;
         }
         Ok(Node::Yield)
@@ -217,7 +218,7 @@ impl Parser<'_> {
     pub(super) fn starred_list(&mut self) -> Parsed<()> {
         loop {
             self.starred_or(false)?;
-            if !self.eat(Kind::Comma) || matches!(self.peek(), Kind::Close(_)) {
+            if !self.eat(TokenKind::Comma) || matches!(self.peek(), TokenKind::Close(_)) {
                 return Ok(());
             }
         }
@@ -225,9 +226,9 @@ impl Parser<'_> {
 
     /// The content of a subscript, up to the closing bracket.
     pub(super) fn slices(&mut self) -> Parsed<()> {
-        let close = Kind::Close(Bracket::Square);
+        let close = TokenKind::Close(Bracket::Square);
         loop {
-            if self.eat(Kind::Star) {
+            if self.eat(TokenKind::Star) {
                 self.expression()?;
             } else {
                 self.slice()?;
@@ -235,7 +236,7 @@ impl Parser<'_> {
             if self.eat(close) {
                 return Ok(());
             }
-            self.expect(Kind::Comma)?;
+            self.expect(TokenKind::Comma)?;
             if self.eat(close) {
                 return Ok(());
             }
@@ -243,19 +244,22 @@ impl Parser<'_> {
     }
 
     fn slice(&mut self) -> Parsed<()> {
-        if self.peek() == Kind::Name && self.peek_second() == Kind::ColonEqual {
+        if self.peek() == TokenKind::Name && self.peek_second() == TokenKind::ColonEqual {
             self.named_expression()?;
             return Ok(());
         }
-        if self.peek() != Kind::Colon {
+        if self.peek() != TokenKind::Colon {
             self.named_expression()?;
         }
         // At most two colons, each optionally followed by an expression.
         for _ in 0..2 {
-            if !self.eat(Kind::Colon) {
+            if !self.eat(TokenKind::Colon) {
                 break;
             }
-            let ends = matches!(self.peek(), Kind::Colon | Kind::Comma | Kind::Close(_));
+            let ends = matches!(
+                self.peek(),
+                TokenKind::Colon | TokenKind::Comma | TokenKind::Close(_)
+            );
             if !ends {
                 self.expression()?;
             }

@@ -4,7 +4,7 @@
 //! They only run in the second pass over a source that failed in the first. Each either finds its
 //! mistake, which is an error, or changes nothing.
 
-use super::super::lexer::{Bracket, Kind};
+use super::super::lexer::{Bracket, TokenKind};
 use super::super::program::Node;
 use super::SyntaxFault;
 use super::operators::Precedence;
@@ -55,9 +55,9 @@ impl Parser<'_> {
     /// After operators that started at token `first`: a missing comma, `else`, or call brackets.
     pub(super) fn hint_after_expression(&mut self, first: usize, shape: Shape) -> Parsed<()> {
         let start = self.tokens.tokens[first];
-        let name = (start.kind == Kind::Name).then(|| self.text(start));
+        let name = (start.kind == TokenKind::Name).then(|| self.text(start));
         let second = self.tokens.tokens.get(first + 1).map(|token| token.kind);
-        let is_prefix = name.is_some() && second == Some(Kind::String);
+        let is_prefix = name.is_some() && second == Some(TokenKind::String);
         // Python treats the beginning of a soft keyword as the keyword here.
         let is_soft_keyword = name.is_some_and(|name| {
             ["_", "case", "match"]
@@ -75,17 +75,17 @@ impl Parser<'_> {
                 return Err(self.fault("invalid syntax. Perhaps you forgot a comma?", first));
             }
         }
-        if self.peek() == Kind::If {
+        if self.peek() == TokenKind::If {
             let condition = self.look_ahead(|parser| {
                 parser.advance();
                 parser.operators(Precedence::Or)?;
                 Ok(parser.peek())
             })?;
-            if condition.is_some_and(|next| !matches!(next, Kind::Else | Kind::Colon)) {
+            if condition.is_some_and(|next| !matches!(next, TokenKind::Else | TokenKind::Colon)) {
                 return Err(self.fault("expected 'else' after 'if' expression", first));
             }
         }
-        if name.is_some() && second != Some(Kind::Open(Bracket::Round)) {
+        if name.is_some() && second != Some(TokenKind::Open(Bracket::Round)) {
             self.hint_statement(first, is_statement)?;
         }
         Ok(())
@@ -116,7 +116,7 @@ impl Parser<'_> {
 
     /// After an expression where a name is allowed: `=` instead of `==` or `:=`.
     pub(super) fn hint_after_named_expression(&mut self, first: usize, shape: Shape) -> Parsed<()> {
-        if self.peek() == Kind::ColonEqual
+        if self.peek() == TokenKind::ColonEqual
             && self.parses(|parser| {
                 parser.advance();
                 parser.expression()
@@ -128,7 +128,7 @@ impl Parser<'_> {
             );
             return Err(self.fault(message, first));
         }
-        if self.peek() != Kind::Equal {
+        if self.peek() != TokenKind::Equal {
             return Ok(());
         }
         let value = self.speculate(|parser| {
@@ -136,10 +136,10 @@ impl Parser<'_> {
             parser.operators(Precedence::BitOr)?;
             Ok(parser.peek())
         })?;
-        if !value.is_some_and(|next| !matches!(next, Kind::Equal | Kind::ColonEqual)) {
+        if !value.is_some_and(|next| !matches!(next, TokenKind::Equal | TokenKind::ColonEqual)) {
             return Ok(());
         }
-        if self.tokens.tokens[first].kind == Kind::Name && self.at == first + 1 {
+        if self.tokens.tokens[first].kind == TokenKind::Name && self.at == first + 1 {
             return Err(self.fault(ASSIGNMENT, first));
         }
         if self.is_loose(shape.node) || self.starts_with_display(first)? {
@@ -154,7 +154,7 @@ impl Parser<'_> {
 
     /// Whether an expression binds more loosely than `|`, unless it is in brackets.
     fn is_loose(&self, node: Node) -> bool {
-        let bracketed = matches!(self.tokens.tokens[self.at - 1].kind, Kind::Close(_));
+        let bracketed = matches!(self.tokens.tokens[self.at - 1].kind, TokenKind::Close(_));
         !bracketed
             && matches!(
                 node,
@@ -164,8 +164,11 @@ impl Parser<'_> {
 
     fn starts_with_display(&mut self, first: usize) -> Parsed<bool> {
         Ok(match self.tokens.tokens[first].kind {
-            Kind::Open(Bracket::Square) | Kind::True | Kind::False | Kind::None => true,
-            Kind::Open(Bracket::Round) => {
+            TokenKind::Open(Bracket::Square)
+            | TokenKind::True
+            | TokenKind::False
+            | TokenKind::None => true,
+            TokenKind::Open(Bracket::Round) => {
                 let shape = self.speculate(|parser| {
                     parser.at = first;
                     parser.round_brackets()
@@ -178,11 +181,11 @@ impl Parser<'_> {
 
     /// At `(`: `(**mapping)`.
     pub(super) fn hint_double_starred_group(&mut self) -> Parsed<()> {
-        let found = self.peek() == Kind::DoubleStar
+        let found = self.peek() == TokenKind::DoubleStar
             && self.parses(|parser| {
                 parser.advance();
                 parser.expression()?;
-                parser.expect(Kind::Close(Bracket::Round))
+                parser.expect(TokenKind::Close(Bracket::Round))
             })?;
         if found {
             return Err(self.fault("cannot use double starred expression here", self.at));
@@ -192,7 +195,7 @@ impl Parser<'_> {
 
     /// At the first element in brackets: mistakes after its star.
     pub(super) fn hint_starred(&mut self) -> Parsed<()> {
-        if self.peek() == Kind::Star {
+        if self.peek() == TokenKind::Star {
             self.look_ahead(|parser| {
                 parser.advance();
                 parser.expression()
@@ -209,7 +212,7 @@ impl Parser<'_> {
         count: u32,
         is_starred: bool,
     ) -> Parsed<()> {
-        if !matches!(self.peek(), Kind::For | Kind::Async)
+        if !matches!(self.peek(), TokenKind::For | TokenKind::Async)
             || !self.parses(Self::comprehension_clauses)?
         {
             return Ok(());
@@ -226,10 +229,10 @@ impl Parser<'_> {
 
     /// After `{**mapping`.
     pub(super) fn hint_unpacking_comprehension(&mut self) -> Parsed<()> {
-        let found = matches!(self.peek(), Kind::For | Kind::Async)
+        let found = matches!(self.peek(), TokenKind::For | TokenKind::Async)
             && self.parses(|parser| {
                 parser.comprehension_clauses()?;
-                parser.expect(Kind::Close(Bracket::Curly))
+                parser.expect(TokenKind::Close(Bracket::Curly))
             })?;
         if found {
             return Err(self.fault(
@@ -242,10 +245,10 @@ impl Parser<'_> {
 
     /// After the key of a pair.
     pub(super) fn hint_pair(&mut self) -> Parsed<()> {
-        if self.peek() != Kind::Colon {
+        if self.peek() != TokenKind::Colon {
             return Err(self.fault("':' expected after dictionary key", self.at - 1));
         }
-        if self.peek_second() == Kind::Star
+        if self.peek_second() == TokenKind::Star
             && self.parses(|parser| {
                 parser.at += 2;
                 parser.operators(Precedence::BitOr)
@@ -256,7 +259,7 @@ impl Parser<'_> {
         }
         if matches!(
             self.peek_second(),
-            Kind::Comma | Kind::Close(Bracket::Curly)
+            TokenKind::Comma | TokenKind::Close(Bracket::Curly)
         ) {
             let message = "expression expected after dictionary key and ':'";
             return Err(self.fault(message, self.at));
@@ -270,7 +273,7 @@ impl Parser<'_> {
         self.look_ahead(Self::starred_list)?;
         let obstacle = self.speculate(|parser| {
             loop {
-                parser.eat(Kind::Star);
+                parser.eat(TokenKind::Star);
                 let start = parser.at;
                 let mut shape = parser.expression()?;
                 if shape.node == Node::Compare {
@@ -278,7 +281,9 @@ impl Parser<'_> {
                     parser.at = start;
                     shape = parser.operators(Precedence::BitOr)?;
                 }
-                if shape.obstacle.is_some() || !parser.eat(Kind::Comma) || parser.peek() == Kind::In
+                if shape.obstacle.is_some()
+                    || !parser.eat(TokenKind::Comma)
+                    || parser.peek() == TokenKind::In
                 {
                     return Ok(shape.obstacle);
                 }
@@ -292,7 +297,7 @@ impl Parser<'_> {
 
     /// After `name=value` among arguments: the target of a generator cannot be one.
     pub(super) fn hint_keyword_generator(&mut self, name: usize) -> Parsed<()> {
-        if matches!(self.peek(), Kind::For | Kind::Async)
+        if matches!(self.peek(), TokenKind::For | TokenKind::Async)
             && self.parses(Self::comprehension_clauses)?
         {
             return Err(self.fault(ASSIGNMENT, name));
@@ -302,11 +307,14 @@ impl Parser<'_> {
 
     /// After a positional argument: `=` makes a keyword of names only.
     pub(super) fn hint_assignment_argument(&mut self, first: usize) -> Parsed<()> {
-        if self.peek() != Kind::Equal {
+        if self.peek() != TokenKind::Equal {
             return Ok(());
         }
         let start = self.tokens.tokens[first];
-        let is_constant = matches!(start.kind, Kind::True | Kind::False | Kind::None);
+        let is_constant = matches!(
+            start.kind,
+            TokenKind::True | TokenKind::False | TokenKind::None
+        );
         Err(if is_constant && self.at == first + 1 {
             self.fault(format!("cannot assign to {}", self.text(start)), first)
         } else {
@@ -326,19 +334,21 @@ impl Parser<'_> {
             Ok(parser.peek())
         })?;
         match next {
-            Some(next) if after_others || next == Kind::Comma => Err(self.fault(GENERATOR, first)),
+            Some(next) if after_others || next == TokenKind::Comma => {
+                Err(self.fault(GENERATOR, first))
+            }
             _ => Ok(()),
         }
     }
 
     /// At a bracket among the parameters of a lambda.
     pub(super) fn hint_parenthesized_parameters(&mut self) -> SyntaxFault {
-        let close = Kind::Close(Bracket::Round);
+        let close = TokenKind::Close(Bracket::Round);
         let found = self.parses(|parser| {
             parser.advance();
-            parser.expect(Kind::Name)?;
-            while parser.eat(Kind::Comma) && parser.peek() != close {
-                parser.expect(Kind::Name)?;
+            parser.expect(TokenKind::Name)?;
+            while parser.eat(TokenKind::Comma) && parser.peek() != close {
+                parser.expect(TokenKind::Name)?;
             }
             parser.expect(close)
         });
@@ -354,22 +364,22 @@ impl Parser<'_> {
 }
 
 /// Whether a token can be the first of an expression.
-fn starts_expression(kind: Kind) -> bool {
+fn starts_expression(kind: TokenKind) -> bool {
     matches!(
         kind,
-        Kind::Name
-            | Kind::Number
-            | Kind::String
-            | Kind::True
-            | Kind::False
-            | Kind::None
-            | Kind::Ellipsis
-            | Kind::Lambda
-            | Kind::Not
-            | Kind::Await
-            | Kind::Tilde
-            | Kind::Plus
-            | Kind::Minus
-            | Kind::Open(_)
+        TokenKind::Name
+            | TokenKind::Number
+            | TokenKind::String
+            | TokenKind::True
+            | TokenKind::False
+            | TokenKind::None
+            | TokenKind::Ellipsis
+            | TokenKind::Lambda
+            | TokenKind::Not
+            | TokenKind::Await
+            | TokenKind::Tilde
+            | TokenKind::Plus
+            | TokenKind::Minus
+            | TokenKind::Open(_)
     )
 }

@@ -1,6 +1,6 @@
 //! The parameters of a lambda.
 
-use super::super::lexer::{Bracket, Kind};
+use super::super::lexer::{Bracket, TokenKind};
 use super::{Parsed, Parser};
 
 /// The progress in the list; each stage allows less than the previous one.
@@ -24,12 +24,12 @@ impl Parser<'_> {
         let mut stage = Stage::Plain;
         let mut slash = false;
         let mut any = false;
-        while !self.eat(Kind::Colon) {
+        while !self.eat(TokenKind::Colon) {
             let place = self.at;
             if stage == Stage::Closed {
                 let parameter = matches!(
                     self.peek(),
-                    Kind::Name | Kind::Star | Kind::DoubleStar | Kind::Slash
+                    TokenKind::Name | TokenKind::Star | TokenKind::DoubleStar | TokenKind::Slash
                 );
                 return Err(if parameter {
                     self.explained("arguments cannot follow var-keyword argument", place)
@@ -38,7 +38,7 @@ impl Parser<'_> {
                 });
             }
             match self.peek() {
-                Kind::Name => {
+                TokenKind::Name => {
                     self.advance();
                     let default = self.lambda_default()?;
                     stage = match stage {
@@ -54,7 +54,7 @@ impl Parser<'_> {
                         same => same,
                     };
                 }
-                Kind::Slash => {
+                TokenKind::Slash => {
                     self.advance();
                     if slash {
                         return Err(self.explained("/ may appear only once", place));
@@ -64,34 +64,34 @@ impl Parser<'_> {
                     }
                     if !any {
                         return Err(match self.peek() {
-                            Kind::Comma => {
+                            TokenKind::Comma => {
                                 self.explained("at least one argument must precede /", place)
                             }
                             _ => self.unexpected(),
                         });
                     }
-                    if self.peek() == Kind::Star {
+                    if self.peek() == TokenKind::Star {
                         return Err(self.explained("expected comma between / and *", self.at));
                     }
                     slash = true;
                 }
-                Kind::Star => {
+                TokenKind::Star => {
                     self.advance();
                     stage = self.lambda_star(stage, place)?;
                 }
-                Kind::DoubleStar => {
+                TokenKind::DoubleStar => {
                     self.advance();
                     if stage == Stage::BareStar {
                         return Err(self.explained("named arguments must follow bare *", place));
                     }
-                    self.expect(Kind::Name)?;
-                    if self.peek() == Kind::Equal {
+                    self.expect(TokenKind::Name)?;
+                    if self.peek() == TokenKind::Equal {
                         return Err(self
                             .explained("var-keyword argument cannot have default value", self.at));
                     }
                     stage = Stage::Closed;
                 }
-                Kind::Open(Bracket::Round) if self.hints => {
+                TokenKind::Open(Bracket::Round) if self.hints => {
                     return Err(self.hint_parenthesized_parameters());
                 }
                 _ => return Err(self.unexpected()),
@@ -108,16 +108,16 @@ impl Parser<'_> {
     fn lambda_star(&mut self, stage: Stage, place: usize) -> Parsed<Stage> {
         if stage >= Stage::BareStar {
             return Err(match self.peek() {
-                Kind::Name | Kind::Comma => {
+                TokenKind::Name | TokenKind::Comma => {
                     self.explained("* argument may appear only once", place)
                 }
                 _ => self.unexpected(),
             });
         }
-        if !self.eat(Kind::Name) {
+        if !self.eat(TokenKind::Name) {
             return Ok(Stage::BareStar);
         }
-        if self.peek() == Kind::Equal {
+        if self.peek() == TokenKind::Equal {
             return Err(
                 self.explained("var-positional argument cannot have default value", self.at)
             );
@@ -126,7 +126,7 @@ impl Parser<'_> {
     }
 
     fn lambda_default(&mut self) -> Parsed<bool> {
-        let found = self.eat(Kind::Equal);
+        let found = self.eat(TokenKind::Equal);
         if found {
             self.expression()?;
         }
@@ -135,7 +135,7 @@ impl Parser<'_> {
 
     /// A comma, or the colon, which is not consumed.
     fn end_of_parameter(&mut self) -> Parsed<()> {
-        if self.eat(Kind::Comma) || self.peek() == Kind::Colon {
+        if self.eat(TokenKind::Comma) || self.peek() == TokenKind::Colon {
             Ok(())
         } else {
             Err(self.unexpected())

@@ -3,7 +3,7 @@
 
 use super::super::functions::Function;
 use super::super::identifier::fold;
-use super::super::lexer::{Bracket, Kind};
+use super::super::lexer::{Bracket, TokenKind};
 use super::super::numbers::{Value, literal};
 use super::super::program::{Instruction, Node, Refusal};
 use super::super::strings::{self, StringKind};
@@ -12,7 +12,7 @@ use super::{Parsed, Parser, Shape};
 impl Parser<'_> {
     /// An operand, optionally with `await`.
     pub(super) fn operand(&mut self) -> Parsed {
-        if self.peek() != Kind::Await {
+        if self.peek() != TokenKind::Await {
             return self.primary();
         }
         let code = self.code.len();
@@ -42,17 +42,17 @@ impl Parser<'_> {
     /// A trailer (attribute, subscript or call) of the operand whose code begins at `start`, if one follows.
     fn trailer(&mut self, start: usize) -> Parsed<Option<Shape>> {
         let node = match self.peek() {
-            Kind::Dot => {
+            TokenKind::Dot => {
                 self.advance();
-                self.expect(Kind::Name)?;
+                self.expect(TokenKind::Name)?;
                 Node::Attribute
             }
-            Kind::Open(Bracket::Square) => {
+            TokenKind::Open(Bracket::Square) => {
                 self.advance();
                 self.slices()?;
                 Node::Subscript
             }
-            Kind::Open(Bracket::Round) => return self.call(start).map(Some),
+            TokenKind::Open(Bracket::Round) => return self.call(start).map(Some),
             _ => return Ok(None),
         };
         self.refuse_node(start, node);
@@ -85,13 +85,13 @@ impl Parser<'_> {
         let token = self.token(0);
         let code = self.code.len();
         let node = match token.kind {
-            Kind::Name => {
+            TokenKind::Name => {
                 self.advance();
                 let name = Refusal::Name(token.start..token.end);
                 self.code.push(Instruction::Refuse(name));
                 return Ok(Shape::target(Node::Name));
             }
-            Kind::Number => {
+            TokenKind::Number => {
                 self.advance();
                 match literal(self.text(token))
                     .map_err(|message| self.fault(message, self.at - 1))?
@@ -101,20 +101,20 @@ impl Parser<'_> {
                 }
                 return Ok(Shape::value(Node::Constant));
             }
-            Kind::String => return self.strings(),
-            Kind::Open(Bracket::Round) => return self.round_brackets(),
-            Kind::Open(Bracket::Square) => return self.square_brackets(),
-            Kind::Open(Bracket::Curly) => return self.curly_brackets(),
-            Kind::True | Kind::False => {
-                let value = token.kind == Kind::True;
+            TokenKind::String => return self.strings(),
+            TokenKind::Open(Bracket::Round) => return self.round_brackets(),
+            TokenKind::Open(Bracket::Square) => return self.square_brackets(),
+            TokenKind::Open(Bracket::Curly) => return self.curly_brackets(),
+            TokenKind::True | TokenKind::False => {
+                let value = token.kind == TokenKind::True;
                 self.code.push(Instruction::Push(Value::Boolean(value)));
                 if value { Node::True } else { Node::False }
             }
-            Kind::None => {
+            TokenKind::None => {
                 self.refuse(code, Refusal::Constant("NoneType"));
                 Node::None
             }
-            Kind::Ellipsis => {
+            TokenKind::Ellipsis => {
                 self.refuse(code, Refusal::Constant("ellipsis"));
                 Node::Ellipsis
             }
@@ -130,7 +130,7 @@ impl Parser<'_> {
         let mut is_format = false;
         let mut bytes = None;
         let first = self.at;
-        while self.eat(Kind::String) {}
+        while self.eat(TokenKind::String) {}
         let end = std::mem::replace(&mut self.at, first);
         while self.at < end {
             let literal = self.text(self.tokens.tokens[self.at]);

@@ -3,7 +3,7 @@
 //! Operators wait on an explicit stack until a weaker one follows, so that neither a chain of
 //! thousands of terms nor one of signs, powers or `not`s recurses.
 
-use super::super::lexer::Kind;
+use super::super::lexer::TokenKind;
 use super::super::program::{Instruction, Node, Operator, Refusal};
 use super::{Parsed, Parser, Shape};
 
@@ -93,10 +93,10 @@ impl Parser<'_> {
     fn prefixes(&mut self, base: usize, weakest: Precedence) -> Parsed<()> {
         loop {
             let (precedence, action) = match self.peek() {
-                Kind::Minus => (Precedence::Sign, Action::Negate),
-                Kind::Plus => (Precedence::Sign, Action::Plus),
-                Kind::Tilde => (Precedence::Sign, Action::Invert),
-                Kind::Not => {
+                TokenKind::Minus => (Precedence::Sign, Action::Negate),
+                TokenKind::Plus => (Precedence::Sign, Action::Plus),
+                TokenKind::Tilde => (Precedence::Sign, Action::Invert),
+                TokenKind::Not => {
                     let before = self.pending.get(base..).and_then(<[_]>::last);
                     let allowed = weakest <= Precedence::Not
                         && before.is_none_or(|pending| pending.precedence <= Precedence::Not);
@@ -123,33 +123,33 @@ impl Parser<'_> {
         let binary = |precedence, operator| Some((precedence, Binary(operator), 1));
         let unsupported = |precedence, class| Some((precedence, Unsupported(class), 1));
         match self.peek() {
-            Kind::Plus => binary(Precedence::Sum, Operator::Add),
-            Kind::Minus => binary(Precedence::Sum, Operator::Subtract),
-            Kind::Star => binary(Precedence::Term, Operator::Multiply),
-            Kind::Slash => binary(Precedence::Term, Operator::Divide),
-            Kind::DoubleSlash => binary(Precedence::Term, Operator::FloorDivide),
-            Kind::Percent => binary(Precedence::Term, Operator::Modulo),
-            Kind::DoubleStar => binary(Precedence::Power, Operator::Power),
-            Kind::At => unsupported(Precedence::Term, "MatMult"),
-            Kind::LeftShift => unsupported(Precedence::Shift, "LShift"),
-            Kind::RightShift => unsupported(Precedence::Shift, "RShift"),
-            Kind::Ampersand => unsupported(Precedence::BitAnd, "BitAnd"),
-            Kind::Caret => unsupported(Precedence::BitXor, "BitXor"),
-            Kind::Pipe => unsupported(Precedence::BitOr, "BitOr"),
-            Kind::Comparison | Kind::In => Some((Precedence::Comparison, Compare, 1)),
-            Kind::Is => {
-                let width = if self.peek_second() == Kind::Not {
+            TokenKind::Plus => binary(Precedence::Sum, Operator::Add),
+            TokenKind::Minus => binary(Precedence::Sum, Operator::Subtract),
+            TokenKind::Star => binary(Precedence::Term, Operator::Multiply),
+            TokenKind::Slash => binary(Precedence::Term, Operator::Divide),
+            TokenKind::DoubleSlash => binary(Precedence::Term, Operator::FloorDivide),
+            TokenKind::Percent => binary(Precedence::Term, Operator::Modulo),
+            TokenKind::DoubleStar => binary(Precedence::Power, Operator::Power),
+            TokenKind::At => unsupported(Precedence::Term, "MatMult"),
+            TokenKind::LeftShift => unsupported(Precedence::Shift, "LShift"),
+            TokenKind::RightShift => unsupported(Precedence::Shift, "RShift"),
+            TokenKind::Ampersand => unsupported(Precedence::BitAnd, "BitAnd"),
+            TokenKind::Caret => unsupported(Precedence::BitXor, "BitXor"),
+            TokenKind::Pipe => unsupported(Precedence::BitOr, "BitOr"),
+            TokenKind::Comparison | TokenKind::In => Some((Precedence::Comparison, Compare, 1)),
+            TokenKind::Is => {
+                let width = if self.peek_second() == TokenKind::Not {
                     2
                 } else {
                     1
                 };
                 Some((Precedence::Comparison, Compare, width))
             }
-            Kind::Not if self.peek_second() == Kind::In => {
+            TokenKind::Not if self.peek_second() == TokenKind::In => {
                 Some((Precedence::Comparison, Compare, 2))
             }
-            Kind::And => Some((Precedence::And, Boolean, 1)),
-            Kind::Or => Some((Precedence::Or, Boolean, 1)),
+            TokenKind::And => Some((Precedence::And, Boolean, 1)),
+            TokenKind::Or => Some((Precedence::Or, Boolean, 1)),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::error::SyntaxFault;
-use super::super::lexer::{Kind, Token};
+use super::super::lexer::{Token, TokenKind};
 use super::{Parsed, Parser};
 
 impl<'s> Parser<'s> {
@@ -15,11 +15,11 @@ impl<'s> Parser<'s> {
         self.tokens.tokens[index]
     }
 
-    pub(super) fn peek(&mut self) -> Kind {
+    pub(super) fn peek(&mut self) -> TokenKind {
         self.token(0).kind
     }
 
-    pub(super) fn peek_second(&mut self) -> Kind {
+    pub(super) fn peek_second(&mut self) -> TokenKind {
         self.token(1).kind
     }
 
@@ -27,13 +27,13 @@ impl<'s> Parser<'s> {
         self.at += 1;
     }
 
-    pub(super) fn eat(&mut self, kind: Kind) -> bool {
+    pub(super) fn eat(&mut self, kind: TokenKind) -> bool {
         let found = self.peek() == kind;
         self.at += usize::from(found);
         found
     }
 
-    pub(super) fn expect(&mut self, kind: Kind) -> Parsed<()> {
+    pub(super) fn expect(&mut self, kind: TokenKind) -> Parsed<()> {
         if self.eat(kind) {
             Ok(())
         } else {
