@@ -20,7 +20,7 @@ pub mod rollout;
 pub mod sampling;
 pub mod within;
 
-pub use ask::{Ask, Asked, Asking, Progress, Unanswered, ask};
+pub use ask::{Ask, Asked, Asking, RequestProgress, Unanswered, ask};
 pub use connections::Saved;
 pub use diagnose::diagnose;
 pub use within::{Limits, Stopped, ask_within};

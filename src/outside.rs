@@ -19,7 +19,7 @@ use volary_app::outside::{Asked, Asker, Effect, Event, Outside, PlayingPage, Tic
 use volary_connectivity::linked_file::LinkedFile;
 use volary_core::json::Text;
 use volary_core::message::{Message, Role};
-use volary_protocol::environments::{Line, Question};
+use volary_protocol::environments::{ChatLine, Question};
 
 use crate::browser::http::{self, Patience};
 use crate::browser::{self, network};
@@ -174,7 +174,7 @@ async fn page(url: &str) -> Result<String, String> {
 async fn complete(
     purpose: &str,
     connection: &str,
-    lines: Vec<Line>,
+    lines: Vec<ChatLine>,
 ) -> (Result<String, String>, Spent) {
     let saved = untrack(|| connections::read(|known| known.find(connection).cloned()));
     let Some(saved) = saved else {

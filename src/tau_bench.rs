@@ -32,7 +32,7 @@ pub struct Checkout {
 }
 
 /// The origin of a checkout that is added.
-pub enum Source {
+pub enum CheckoutOrigin {
     /// A zip file, or the files of a folder.
     Files(Vec<GivenFile>),
     /// The URL of a zip file, which the user agreed to fetch.
@@ -68,14 +68,17 @@ pub fn choose_customer(kind: &str) {
 
 /// Reads and stores a checkout, replacing the previous one. `progress` receives the current operation and the completed
 /// fraction, if known. Dropping the future cancels the operation.
-pub async fn add(source: Source, progress: impl Fn(Text, Option<f64>)) -> Result<(), String> {
+pub async fn add(
+    source: CheckoutOrigin,
+    progress: impl Fn(Text, Option<f64>),
+) -> Result<(), String> {
     let worker = WorkerClient::start()?;
     let mut replies = match source {
-        Source::Files(files) => {
+        CheckoutOrigin::Files(files) => {
             let files = files.into_iter().map(Attachment::File).collect();
             worker.call_with(&Request::Read, files)
         }
-        Source::Address(url) => worker.call(&Request::Fetch { url: url.into() }),
+        CheckoutOrigin::Address(url) => worker.call(&Request::Fetch { url: url.into() }),
     };
     while let Some(reply) = replies.next().await {
         match reply.map_err(|loss| loss.to_string())?.event {

@@ -5,7 +5,7 @@ use js_sys::{Array, Function, Map, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, Node, Range};
 
-use crate::projection::highlight::{Piece, Point, Spot, locate};
+use crate::projection::highlight::{Point, RenderedPiece, Spot, locate};
 
 /// Highlights ranges under a name that style sheets use (`::highlight(name)`), and removes earlier highlights of
 /// that name. Each range comes with the id of the element that holds its text; elements that are not on the page
@@ -63,7 +63,7 @@ pub struct Selected {
     /// The id of the element that holds the text.
     pub id: String,
     /// The pieces of text that the element shows.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<RenderedPiece>,
     /// The start of the selection.
     pub start: Point,
     /// The end of the selection.
@@ -108,7 +108,7 @@ fn holder_of(node: &Node, id_start: &str) -> Option<Element> {
 }
 
 /// The text nodes of an element, in order, without the text of controls.
-fn shown(holder: &Element) -> Vec<(Node, Piece)> {
+fn shown(holder: &Element) -> Vec<(Node, RenderedPiece)> {
     let mut found = Vec::new();
     let mut at = None;
     let mut next = holder.first_child();
@@ -151,7 +151,12 @@ fn following(node: &Node, holder: &Element) -> Option<Node> {
     }
 }
 
-fn push(found: &mut Vec<(Node, Piece)>, node: Option<Node>, at: &mut Option<usize>, is_name: bool) {
+fn push(
+    found: &mut Vec<(Node, RenderedPiece)>,
+    node: Option<Node>,
+    at: &mut Option<usize>,
+    is_name: bool,
+) {
     let Some(node) = node.filter(|node| node.node_type() == Node::TEXT_NODE) else {
         return;
     };
@@ -162,7 +167,7 @@ fn push(found: &mut Vec<(Node, Piece)>, node: Option<Node>, at: &mut Option<usiz
     let length = if is_name { 1 } else { text.chars().count() };
     found.push((
         node,
-        Piece {
+        RenderedPiece {
             at: *at,
             text,
             is_name,
@@ -174,7 +179,7 @@ fn push(found: &mut Vec<(Node, Piece)>, node: Option<Node>, at: &mut Option<usiz
 fn range(id: &str, spot: &Spot) -> Option<Range> {
     let document = web_sys::window()?.document()?;
     let shown = shown(&document.get_element_by_id(id)?);
-    let (nodes, pieces): (Vec<Node>, Vec<Piece>) = shown.into_iter().unzip();
+    let (nodes, pieces): (Vec<Node>, Vec<RenderedPiece>) = shown.into_iter().unzip();
     let (start, end) = locate(&pieces, spot)?;
     let range = document.create_range().ok()?;
     range
@@ -185,7 +190,7 @@ fn range(id: &str, spot: &Spot) -> Option<Range> {
 }
 
 /// Converts a DOM position (a node and an offset) to a point. Between elements it is the start of the next one.
-fn point(shown: &[(Node, Piece)], node: &Node, offset: u32) -> Option<Point> {
+fn point(shown: &[(Node, RenderedPiece)], node: &Node, offset: u32) -> Option<Point> {
     let here = shown
         .iter()
         .position(|(known, _)| known.is_same_node(Some(node)));
@@ -210,7 +215,7 @@ fn point(shown: &[(Node, Piece)], node: &Node, offset: u32) -> Option<Point> {
     }
 }
 
-fn last_point(shown: &[(Node, Piece)]) -> Option<Point> {
+fn last_point(shown: &[(Node, RenderedPiece)]) -> Option<Point> {
     let (_, last) = shown.last()?;
     Some(Point {
         piece: shown.len() - 1,

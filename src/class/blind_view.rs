@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_classroom::blind::{Contest, Verdict, anonymize};
+use volary_classroom::blind::{Contest, Preference, anonymize};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
@@ -144,7 +144,7 @@ pub(super) fn BlindView(
         })
     };
     let judge = move |verdict| contest.update(|contest| contest.judge(verdict));
-    let choice = move |verdict: Verdict, label: &'static str| {
+    let choice = move |verdict: Preference, label: &'static str| {
         view! {
             <button type="button" on:click=move |_| judge(verdict)>
                 {label}
@@ -154,9 +154,9 @@ pub(super) fn BlindView(
     let choices = move || {
         match is_judged.get() {
         false => view! {
-            {choice(Verdict::Left, "A is better")}
-            {choice(Verdict::Equal, "Equal")}
-            {choice(Verdict::Right, "B is better")}
+            {choice(Preference::Left, "A is better")}
+            {choice(Preference::Equal, "Equal")}
+            {choice(Preference::Right, "B is better")}
         }
         .into_any(),
         true => view! {

@@ -20,7 +20,7 @@ use crate::projection::notice::Notice;
 
 /// Whether a hand-in is on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum HandInState {
     Idle,
     Sending,
     /// The last one failed.
@@ -34,7 +34,7 @@ pub struct Desk {
     pub work: RwSignal<Work>,
     /// The episode of each task; `None` if no step was taken.
     pub episodes: RwSignal<Vec<Option<Arc<Episode>>>>,
-    pub sending: RwSignal<Progress>,
+    pub sending: RwSignal<HandInState>,
     /// Whether the browser keeps the work. Some do not, in private windows or without space.
     pub is_kept: RwSignal<bool>,
     /// Incremented with each change of an episode.
@@ -58,7 +58,7 @@ impl Desk {
             assignment: StoredValue::new(assignment),
             work: RwSignal::new(work),
             episodes: RwSignal::new(episodes),
-            sending: RwSignal::new(Progress::Idle),
+            sending: RwSignal::new(HandInState::Idle),
             is_kept: RwSignal::new(true),
             edits: StoredValue::new(0),
         }
@@ -168,7 +168,7 @@ impl Desk {
         let secret = self.work.with_untracked(|work| work.secret.clone());
         let submission = Submission { secret, hand_in };
         let edits = self.edits.get_value();
-        self.sending.set(Progress::Sending);
+        self.sending.set(HandInState::Sending);
         self.change(Work::send);
         browser::spawn(async move {
             let receipt = service::hand_in(&class, &submission).await;
@@ -176,9 +176,9 @@ impl Desk {
                 Ok(receipt) => {
                     let is_changed = self.edits.try_get_value() != Some(edits);
                     self.change(|work| work.confirm(receipt.received, is_changed));
-                    Progress::Idle
+                    HandInState::Idle
                 }
-                Err(notice) => Progress::Failed(notice),
+                Err(notice) => HandInState::Failed(notice),
             };
             self.sending.try_set(outcome);
         });
@@ -207,11 +207,11 @@ impl Desk {
     fn made(self) -> Option<HandIn> {
         match self.hand_in_value() {
             Ok(hand_in) => {
-                self.sending.set(Progress::Idle);
+                self.sending.set(HandInState::Idle);
                 Some(hand_in)
             }
             Err(error) => {
-                self.sending.set(Progress::Failed(Notice::new(
+                self.sending.set(HandInState::Failed(Notice::new(
                     "Your work was not handed in.",
                     error.to_string(),
                     "",
@@ -223,7 +223,7 @@ impl Desk {
 
     /// Whether a hand-in was sent and never confirmed, in this visit or an earlier one.
     pub fn is_unconfirmed(self) -> bool {
-        let is_idle = self.sending.with(|sending| *sending == Progress::Idle);
+        let is_idle = self.sending.with(|sending| *sending == HandInState::Idle);
         is_idle
             && self
                 .work

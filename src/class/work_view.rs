@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use volary_classroom::work::Delivery;
 use volary_classroom::{Assignment, Name, Standing, TaskState};
 
-use super::desk::{Desk, Progress};
+use super::desk::{Desk, HandInState};
 use super::{service, start};
 use crate::browser::{element, timers};
 use crate::components::alert_box::AlertWords;
@@ -173,7 +173,7 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
         event.prevent_default();
         if desk
             .sending
-            .with_untracked(|sending| *sending == Progress::Sending)
+            .with_untracked(|sending| *sending == HandInState::Sending)
         {
             return;
         }
@@ -193,13 +193,13 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
         }
     };
     let label = move || match desk.sending.get() {
-        Progress::Sending => "Handing in…",
+        HandInState::Sending => "Handing in…",
         _ if !can_send => "Save the file to hand in",
         _ if desk.work.with(|work| work.delivery == Delivery::Never) => "Hand in",
         _ => "Hand in again",
     };
     let failure = move || match desk.sending.get() {
-        Progress::Failed(notice) => Some(view! {
+        HandInState::Failed(notice) => Some(view! {
             <div class="alert inline" role="alert">
                 <Icon glyph=Glyph::Warning/>
                 <AlertWords what=notice.what why=notice.why advice=notice.advice/>

@@ -274,12 +274,12 @@ fn shape(shape: &Shape) -> AnyView {
 
 /// A text within an SVG, which cannot contain HTML. Invisible characters are removed.
 fn inert_words(text: &str) -> String {
-    use crate::projection::text::{Piece, pieces};
+    use crate::projection::text::{TextPiece, pieces};
     pieces(text)
         .into_iter()
         .filter_map(|piece| match piece {
-            Piece::Plain(plain) => Some(plain),
-            Piece::Hidden { .. } => None,
+            TextPiece::Plain(plain) => Some(plain),
+            TextPiece::Hidden { .. } => None,
         })
         .collect()
 }

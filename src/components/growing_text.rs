@@ -5,7 +5,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser;
-use crate::projection::text::{Piece, pieces};
+use crate::projection::text::{TextPiece, pieces};
 
 /// A growing text. `rest` returns the text from a byte offset and tracks the signals that it reads. The view follows
 /// the end of the text unless the user scrolled up.
@@ -55,8 +55,8 @@ fn legible(text: &str) -> String {
     let mut legible = String::with_capacity(text.len());
     for piece in &pieces {
         match piece {
-            Piece::Plain(plain) => legible.push_str(plain),
-            Piece::Hidden { mark, .. } => legible.push_str(mark),
+            TextPiece::Plain(plain) => legible.push_str(plain),
+            TextPiece::Hidden { mark, .. } => legible.push_str(mark),
         }
     }
     legible

@@ -19,17 +19,17 @@ const MOST: usize = 100;
 
 /// A finding of sensitive data, with the episode or file that contains it if there are several.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct OwnedFinding {
     /// The episode or file.
     pub owner: Option<Text>,
     pub finding: Finding,
 }
 
-impl Found {
+impl OwnedFinding {
     /// Wraps findings that need no owner.
-    pub fn all(findings: Vec<Finding>) -> Vec<Found> {
+    pub fn all(findings: Vec<Finding>) -> Vec<OwnedFinding> {
         let findings = findings.into_iter();
-        let found = findings.map(|finding| Found {
+        let found = findings.map(|finding| OwnedFinding {
             owner: None,
             finding,
         });
@@ -37,7 +37,7 @@ impl Found {
     }
 
     /// Returns whether any finding is a secret, which gives access to something. Secrets are masked by default.
-    pub fn any_secret(found: &[Found]) -> bool {
+    pub fn any_secret(found: &[OwnedFinding]) -> bool {
         found.iter().any(|one| one.finding.kind.is_secret())
     }
 }
@@ -47,7 +47,7 @@ impl Found {
 pub fn SharingCheck(
     /// The findings to list.
     #[prop(into)]
-    found: Signal<Vec<Found>>,
+    found: Signal<Vec<OwnedFinding>>,
     /// What contains the findings, as the subject of a sentence: "This episode".
     subject: &'static str,
     /// Whether the findings are masked.
@@ -57,7 +57,7 @@ pub fn SharingCheck(
     on_step: Option<Callback<usize>>,
 ) -> impl IntoView {
     // Mask secrets unless the user decides otherwise; an e-mail address alone is not masked by default.
-    Effect::new(move |_| masks.set(found.with(|found| Found::any_secret(found))));
+    Effect::new(move |_| masks.set(found.with(|found| OwnedFinding::any_secret(found))));
     let words = move || {
         found.with(|found| {
             let kinds = summary(found.iter().map(|one| one.finding.kind));
@@ -97,8 +97,8 @@ pub fn SharingCheck(
     }
 }
 
-fn item(found: &Found, on_step: Option<Callback<usize>>) -> AnyView {
-    let Found { owner, finding } = found;
+fn item(found: &OwnedFinding, on_step: Option<Callback<usize>>) -> AnyView {
+    let OwnedFinding { owner, finding } = found;
     let times = match finding.places {
         1 => String::new(),
         places => format!(", at {} places", count_text(places)),
@@ -136,7 +136,7 @@ fn item(found: &Found, on_step: Option<Callback<usize>>) -> AnyView {
 #[derive(Clone)]
 struct Pending {
     subject: &'static str,
-    found: Vec<Found>,
+    found: Vec<OwnedFinding>,
     /// Saves the file; the argument says whether to mask it.
     save: Callback<bool>,
 }
@@ -155,7 +155,7 @@ impl CheckedExport {
     pub fn save(
         self,
         subject: &'static str,
-        found: Vec<Found>,
+        found: Vec<OwnedFinding>,
         save: impl Fn(bool) + Send + Sync + 'static,
     ) {
         let save = Callback::new(save);

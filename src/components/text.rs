@@ -6,17 +6,17 @@ use volary_core::json::Text;
 
 use crate::later::Later;
 use crate::projection::size_text;
-use crate::projection::text::{PART_BYTES, Piece, part, part_count, pieces, preview_end};
+use crate::projection::text::{PART_BYTES, TextPiece, part, part_count, pieces, preview_end};
 
 /// A text of bounded length. Invisible characters are replaced with their names.
 pub fn inert(text: &str) -> AnyView {
     let pieces = pieces(text);
-    if let [Piece::Plain(plain)] = pieces.as_slice() {
+    if let [TextPiece::Plain(plain)] = pieces.as_slice() {
         return (*plain).to_owned().into_any();
     }
     let views = pieces.into_iter().map(|piece| match piece {
-        Piece::Plain(plain) => plain.to_owned().into_any(),
-        Piece::Hidden { mark, meaning } => view! {
+        TextPiece::Plain(plain) => plain.to_owned().into_any(),
+        TextPiece::Hidden { mark, meaning } => view! {
             <span class="hidden-character" title=meaning.into_owned()>
                 {mark.into_owned()}
             </span>

@@ -36,7 +36,7 @@ use crate::browser;
 use crate::projection::scroll::Scroll;
 use block::StepBlock;
 pub use context::TranscriptContext;
-use reading::Reading;
+use reading::ReadingOptions;
 
 /// The maximum number of printed blocks: browsers take minutes to lay out more for print.
 const MOST_PRINTED: usize = 2_000;
@@ -69,7 +69,7 @@ pub fn Transcript(
     on_inspect: Option<Callback<usize>>,
     /// The display options; `None` outside Review.
     #[prop(optional)]
-    reading: Option<Reading>,
+    reading: Option<ReadingOptions>,
     /// Content after the last step.
     #[prop(optional)]
     tail: Option<AnyView>,

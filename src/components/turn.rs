@@ -8,7 +8,7 @@ use super::icon::{Glyph, Icon};
 use super::keyed::keyed;
 use super::text::{inert, inert_name};
 use crate::projection::text::{count_text, large_count_text};
-use crate::projection::turn::{Stage, Turn, stage_text};
+use crate::projection::turn::{Stage, StreamingTurn, stage_text};
 
 /// Callbacks of the turn's buttons.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct TurnActions {
 /// The current turn, if any.
 #[component]
 pub fn TurnView(
-    turn: RwSignal<Option<Turn>>,
+    turn: RwSignal<Option<StreamingTurn>>,
     /// The page's clock in seconds, which ticks while the turn waits.
     clock: Signal<f64>,
     actions: TurnActions,
@@ -56,12 +56,15 @@ pub fn TurnView(
 }
 
 /// Reads the turn; the default value for no turn is never shown.
-fn look<T: Default>(turn: RwSignal<Option<Turn>>, look: impl FnOnce(&Turn) -> T) -> T {
+fn look<T: Default>(
+    turn: RwSignal<Option<StreamingTurn>>,
+    look: impl FnOnce(&StreamingTurn) -> T,
+) -> T {
     turn.with(|turn| turn.as_ref().map(look).unwrap_or_default())
 }
 
 #[component]
-fn TurnHead(turn: RwSignal<Option<Turn>>, step: usize) -> impl IntoView {
+fn TurnHead(turn: RwSignal<Option<StreamingTurn>>, step: usize) -> impl IntoView {
     let facts = move || {
         look(turn, |turn| match turn.usage {
             Some(usage) if usage.completion > 0 => {
@@ -84,7 +87,7 @@ fn TurnHead(turn: RwSignal<Option<Turn>>, step: usize) -> impl IntoView {
 }
 
 #[component]
-fn Message(turn: RwSignal<Option<Turn>>) -> impl IntoView {
+fn Message(turn: RwSignal<Option<StreamingTurn>>) -> impl IntoView {
     let rest = |text: &str, shown: usize| text.get(shown..).unwrap_or_default().to_owned();
     let thinking = move || {
         growing_text("text thinking", Some("Thinking"), move |shown| {
@@ -118,7 +121,7 @@ fn Message(turn: RwSignal<Option<Turn>>) -> impl IntoView {
 
 /// A call whose arguments are still streaming, as plain text.
 #[component]
-fn Call(turn: RwSignal<Option<Turn>>, place: usize) -> impl IntoView {
+fn Call(turn: RwSignal<Option<StreamingTurn>>, place: usize) -> impl IntoView {
     let name = Memo::new(move |_| {
         look(turn, |turn| {
             let call = turn.calls.get(place);
@@ -146,7 +149,7 @@ fn Call(turn: RwSignal<Option<Turn>>, place: usize) -> impl IntoView {
 
 #[component]
 fn StageLine(
-    turn: RwSignal<Option<Turn>>,
+    turn: RwSignal<Option<StreamingTurn>>,
     clock: Signal<f64>,
     stop: Callback<()>,
 ) -> impl IntoView {
@@ -159,7 +162,7 @@ fn StageLine(
     };
     // Stop is offered here as well, so that it is in view however the turn was started.
     view! {
-        <Show when=move || look(turn, Turn::is_going)>
+        <Show when=move || look(turn, StreamingTurn::is_going)>
             <div class="turn-going">
                 <p class="turn-stage" role="status" aria-label="Model">
                     <span class="pulse" aria-hidden={"true"}></span>
@@ -174,7 +177,7 @@ fn StageLine(
     }
 }
 
-fn notes(turn: RwSignal<Option<Turn>>) -> impl IntoView {
+fn notes(turn: RwSignal<Option<StreamingTurn>>) -> impl IntoView {
     let notes = Memo::new(move |_| look(turn, |turn| turn.notes.clone()));
     move || {
         let notes = notes.get().into_iter();
@@ -191,7 +194,7 @@ fn notes(turn: RwSignal<Option<Turn>>) -> impl IntoView {
 
 /// The remains of a turn that failed or was stopped.
 #[component]
-fn Outcome(turn: RwSignal<Option<Turn>>, actions: TurnActions) -> impl IntoView {
+fn Outcome(turn: RwSignal<Option<StreamingTurn>>, actions: TurnActions) -> impl IntoView {
     let stage = Memo::new(move |_| look(turn, |turn| Some(turn.stage.clone())));
     move || {
         let words = match stage.get()? {

@@ -16,7 +16,7 @@ use crate::browser::{network, spawn};
 use crate::components::field::Field;
 use crate::playground::state::use_playground;
 use crate::projection::text::plural;
-use crate::tau_bench::{self, Source};
+use crate::tau_bench::{self, CheckoutOrigin};
 
 /// A path that only files of a checkout contain.
 const MARK: &str = "tau_bench/envs/";
@@ -60,7 +60,7 @@ impl Adding {
             }
         }
         if !files.is_empty() {
-            self.begin(Source::Files(files));
+            self.begin(CheckoutOrigin::Files(files));
         }
     }
 
@@ -68,12 +68,12 @@ impl Adding {
         let address = address.trim();
         match LinkedFile::of(address, &network::page().origin) {
             LinkedFile::Refused(reason) => self.problem.set(reason.to_string()),
-            LinkedFile::SameOrigin { url } => self.begin(Source::Address(url)),
-            LinkedFile::Elsewhere(file) => self.begin(Source::Address(file.url)),
+            LinkedFile::SameOrigin { url } => self.begin(CheckoutOrigin::Address(url)),
+            LinkedFile::Elsewhere(file) => self.begin(CheckoutOrigin::Address(file.url)),
         }
     }
 
-    fn begin(self, source: Source) {
+    fn begin(self, source: CheckoutOrigin) {
         self.stop();
         self.problem.set(String::new());
         self.progress.set(Some(("Starting".into(), None)));

@@ -15,13 +15,13 @@ use crate::components::text::inert;
 use crate::playground::python;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{Description, PythonSource};
-use crate::python::runtime::{self, LoadError, Progress};
+use crate::python::runtime::{self, LoadError, PythonStatus};
 use crate::python::stored;
 use crate::python::wheels::Wheel;
 
 /// The result of running the code.
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Outcome {
+enum CodeResult {
     /// The code was not run since it changed.
     #[default]
     None,
@@ -40,7 +40,7 @@ struct Editor {
     code: StoredValue<Option<Rc<CodeEditor>>, LocalStorage>,
     /// Why the code editor could not be loaded.
     problem: RwSignal<Option<String>>,
-    outcome: RwSignal<Outcome>,
+    outcome: RwSignal<CodeResult>,
     /// Whether the code differs from the last stored version.
     is_changed: RwSignal<bool>,
     /// The wheels that the code imports.
@@ -72,7 +72,7 @@ pub(super) fn EditorPage(
         name: StoredValue::new(name.clone()),
         code: StoredValue::new_local(None),
         problem: RwSignal::new(None),
-        outcome: RwSignal::new(Outcome::None),
+        outcome: RwSignal::new(CodeResult::None),
         is_changed: RwSignal::new(false),
         wheels: RwSignal::new(source.wheels),
         refused: RwSignal::new(None),
@@ -144,9 +144,9 @@ impl Editor {
         self.is_changed.set(true);
         if self
             .outcome
-            .with_untracked(|outcome| *outcome != Outcome::None)
+            .with_untracked(|outcome| *outcome != CodeResult::None)
         {
-            self.outcome.set(Outcome::None);
+            self.outcome.set(CodeResult::None);
         }
     }
 
@@ -188,17 +188,18 @@ impl Editor {
         let name = self.name.get_value();
         stored::save(&name, &source);
         self.is_changed.set(false);
-        self.outcome.set(Outcome::Running);
+        self.outcome.set(CodeResult::Running);
         self.mark(None, "");
         match runtime::load(&source).await {
             Ok(description) => {
                 stored::describe(&source, &description);
-                self.outcome.try_set(Outcome::Loaded(description.clone()));
+                self.outcome
+                    .try_set(CodeResult::Loaded(description.clone()));
                 Some((source, description))
             }
             Err(error) => {
                 self.mark(error.line, &error.text);
-                self.outcome.try_set(Outcome::Failed(error));
+                self.outcome.try_set(CodeResult::Failed(error));
                 None
             }
         }
@@ -224,7 +225,11 @@ impl Editor {
 
 #[component]
 fn Actions(state: Editor, playground: Playground) -> impl IntoView {
-    let is_running = move || state.outcome.with(|outcome| *outcome == Outcome::Running);
+    let is_running = move || {
+        state
+            .outcome
+            .with(|outcome| *outcome == CodeResult::Running)
+    };
     let play = move |_| {
         spawn(async move {
             if let Some((source, description)) = state.run().await {
@@ -288,19 +293,19 @@ fn Status() -> impl IntoView {
     let text = {
         let progress = progress.clone();
         move || match progress.get() {
-            Progress::Absent => "Python is not loaded.".to_owned(),
-            Progress::Fetching(bytes, total) => format!(
+            PythonStatus::Absent => "Python is not loaded.".to_owned(),
+            PythonStatus::Fetching(bytes, total) => format!(
                 "Loading Python: {:.1} of {:.1} MB",
                 bytes / 1e6,
                 total / 1e6
             ),
-            Progress::Starting(what) => format!("{what}…"),
-            Progress::Idle => "Python is ready.".to_owned(),
-            Progress::Busy => "Python is running…".to_owned(),
-            Progress::Failed(reason) => reason,
+            PythonStatus::Starting(what) => format!("{what}…"),
+            PythonStatus::Idle => "Python is ready.".to_owned(),
+            PythonStatus::Busy => "Python is running…".to_owned(),
+            PythonStatus::Failed(reason) => reason,
         }
     };
-    let is_idle = move || !progress.with(|progress| *progress == Progress::Busy);
+    let is_idle = move || !progress.with(|progress| *progress == PythonStatus::Busy);
     view! {
         <div class="editor-status">
             <p role="status" aria-label="Python">
@@ -313,17 +318,17 @@ fn Status() -> impl IntoView {
     }
 }
 
-fn outcome_view(outcome: &Outcome) -> AnyView {
+fn outcome_view(outcome: &CodeResult) -> AnyView {
     match outcome {
-        Outcome::None => view! {
+        CodeResult::None => view! {
             <p class="help">
                 "Define a subclass of Environment with reset, step and tools, or a TaskDataset of "
                 "environments. Python has no network here."
             </p>
         }
         .into_any(),
-        Outcome::Running => view! { <p>"Running the file…"</p> }.into_any(),
-        Outcome::Loaded(description) => {
+        CodeResult::Running => view! { <p>"Running the file…"</p> }.into_any(),
+        CodeResult::Loaded(description) => {
             let size = description
                 .size
                 .map(|size| format!(" with {size} tasks"))
@@ -339,7 +344,7 @@ fn outcome_view(outcome: &Outcome) -> AnyView {
             }
             .into_any()
         }
-        Outcome::Failed(error) => {
+        CodeResult::Failed(error) => {
             let place = match error.line {
                 Some(line) => format!("{} in line {line}", error.kind),
                 None if error.kind.is_empty() => "Python could not run the file".to_owned(),

@@ -26,7 +26,9 @@ use super::run::Run;
 use super::stage::WorkerStage;
 use crate::browser::database::Change;
 use crate::browser::{network, timers};
-use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record, rollout};
+use crate::models::{
+    self, Ask, Asking, RequestProgress, Saved, connections, prices, record, rollout,
+};
 use crate::storage;
 use crate::storage::episodes::StoredEpisode;
 use crate::storage::evaluations::{keeping_draft, keeping_step, steps};
@@ -216,11 +218,11 @@ impl<'a> Playing<'a> {
     }
 
     /// The rollout's turn, if a rollout server samples the model.
-    fn rollout_turn(&self, saved: &Saved, settings: &Object) -> Option<rollout::Turn> {
+    fn rollout_turn(&self, saved: &Saved, settings: &Object) -> Option<rollout::RolloutTurn> {
         let prompt = model_settings::system_prompt(settings).map(|prompt| &**prompt);
         let model = &saved.connection.model;
         let request = model_settings::request(model, settings, &self.episode);
-        rollout::Turn::of(&saved.connection, &self.episode, prompt, &request)
+        rollout::RolloutTurn::of(&saved.connection, &self.episode, prompt, &request)
     }
 
     /// Records the tokens of a rollout in the episode, also if the episode failed.
@@ -301,8 +303,8 @@ impl<'a> Playing<'a> {
             let flight = self.permit().await?;
             let before = timers::now();
             let started = *started.get_or_insert_with(timers::wall_clock);
-            let mut heard = |progress: Progress<'_>| {
-                if let Progress::Conceded { concession, .. } = progress {
+            let mut heard = |progress: RequestProgress<'_>| {
+                if let RequestProgress::Conceded { concession, .. } = progress {
                     notes.push(concession.explanation().to_owned());
                 }
             };

@@ -271,14 +271,14 @@ pub(super) fn count(value: &Json, key: &str) -> Option<u64> {
 mod tests {
     use volary_core::object;
 
-    use super::tasks::{Source, tasks_schema};
+    use super::tasks::{SelectableTasks, tasks_schema};
     use super::*;
     use crate::projection::form::Form;
 
     #[test]
     fn forms_are_ready_as_they_are() {
         let value = |schema: Json| Form::new(schema).value().unwrap();
-        let seeds = value(tasks_schema(Source::Environment, ""));
+        let seeds = value(tasks_schema(SelectableTasks::Environment, ""));
         let tasks = Tasks {
             title: "dummy".into(),
             dataset: None,

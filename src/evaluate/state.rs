@@ -14,7 +14,7 @@ use super::delete_dialog::Doomed;
 use super::run::{Run, lock};
 use crate::browser::database::DatabaseError;
 use crate::browser::{self, files, location, timers};
-use crate::components::sharing_check::{CheckedExport, Found};
+use crate::components::sharing_check::{CheckedExport, OwnedFinding};
 use crate::playground::state::Playground;
 use crate::playground::url_sync;
 use crate::projection::notice::Notice;
@@ -346,7 +346,7 @@ impl Evaluations {
             ),
         };
         let name = format!("evaluation-{}.{ending}", run.id);
-        let found = Found::all(check_document(&text));
+        let found = OwnedFinding::all(check_document(&text));
         self.export.save("The results", found, move |is_masked| {
             let masked = is_masked.then(|| masked_document(&text));
             let text = masked.as_ref().unwrap_or(&text);
@@ -391,11 +391,11 @@ impl Evaluations {
 }
 
 /// Finds sensitive data in stored episodes.
-fn found_in(text: &str) -> Vec<Found> {
+fn found_in(text: &str) -> Vec<OwnedFinding> {
     let episodes = native::read(text).map_or_else(|_| Vec::new(), |reading| reading.episodes);
     let found = episodes.iter().flat_map(|episode| {
         let findings = sensitive::check(episode).into_iter();
-        findings.map(|finding| Found {
+        findings.map(|finding| OwnedFinding {
             owner: Some(episode.name.clone()),
             finding,
         })

@@ -13,13 +13,13 @@ use super::report::{ModeReport, common, excerpt, named, render};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
     pub question: &'static str,
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     pub reason: String,
 }
 
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum CheckOutcome {
     /// The template behaves well.
     Good,
     /// The template has a problem.
@@ -29,7 +29,7 @@ pub(super) enum Outcome {
 }
 
 impl Check {
-    fn new(question: &'static str, outcome: Outcome, reason: impl Into<String>) -> Self {
+    fn new(question: &'static str, outcome: CheckOutcome, reason: impl Into<String>) -> Self {
         Check {
             question,
             outcome,
@@ -49,7 +49,7 @@ pub(super) fn keeps_prefixes(case: &Case) -> Check {
         Ok::<_, String>((before, render(&case.template, case, after, false)?))
     };
     if case.messages.len() < 2 {
-        return Check::new(QUESTION, Outcome::Idle, "There is one message only.");
+        return Check::new(QUESTION, CheckOutcome::Idle, "There is one message only.");
     }
     let mut unreadable = None;
     for (place, message) in case.messages.iter().enumerate().skip(1) {
@@ -62,16 +62,16 @@ pub(super) fn keeps_prefixes(case: &Case) -> Check {
                 let (lost, now) = (excerpt(&before[at..]), excerpt(&after[at..]));
                 let reason =
                     format!("With {name}, the text before it changes: {lost:?} becomes {now:?}.");
-                return Check::new(QUESTION, Outcome::Bad, reason);
+                return Check::new(QUESTION, CheckOutcome::Bad, reason);
             }
             Ok(_) => (),
         }
     }
     match unreadable {
-        Some(reason) => Check::new(QUESTION, Outcome::Idle, reason),
+        Some(reason) => Check::new(QUESTION, CheckOutcome::Idle, reason),
         None => {
             let reason = "After each message, the text begins with the text before it.";
-            Check::new(QUESTION, Outcome::Good, reason)
+            Check::new(QUESTION, CheckOutcome::Good, reason)
         }
     }
 }
@@ -83,14 +83,14 @@ pub(super) fn trains_end(
     tokenizer: &dyn Tokenizer,
 ) -> Check {
     const QUESTION: &str = "Is the token that ends a turn trained?";
-    let idle = |reason: &str| Check::new(QUESTION, Outcome::Idle, reason);
+    let idle = |reason: &str| Check::new(QUESTION, CheckOutcome::Idle, reason);
     let modes = match modes {
         Ok(modes) => modes,
         Err(reason) => return idle(reason),
     };
     let Some(end) = end else {
         let reason = "The template writes nothing after a turn, so a model can't learn to end one.";
-        return Check::new(QUESTION, Outcome::Bad, reason);
+        return Check::new(QUESTION, CheckOutcome::Bad, reason);
     };
     let ids = match tokenizer.encode(end) {
         Ok(ids) if !ids.is_empty() => ids,
@@ -113,8 +113,8 @@ pub(super) fn trains_end(
     let counts: Vec<String> = counts.collect();
     let reason = format!("{end} is trained: {}.", counts.join(", "));
     let outcome = match is_good {
-        true => Outcome::Good,
-        false => Outcome::Bad,
+        true => CheckOutcome::Good,
+        false => CheckOutcome::Bad,
     };
     Check::new(QUESTION, outcome, reason)
 }
@@ -127,7 +127,7 @@ pub(super) fn keeps_tokens(
     const QUESTION: &str = "Are the tokens those of the whole text?";
     let modes = match modes {
         Ok(modes) => modes,
-        Err(reason) => return Check::new(QUESTION, Outcome::Idle, reason),
+        Err(reason) => return Check::new(QUESTION, CheckOutcome::Idle, reason),
     };
     for mode in modes {
         let texts: String = mode.parts.iter().map(|part| part.text.as_str()).collect();
@@ -135,7 +135,7 @@ pub(super) fn keeps_tokens(
         let ids: Vec<TokenId> = parts.flat_map(|part| part.strip.ids()).copied().collect();
         let whole = match tokenizer.encode(&texts) {
             Ok(whole) => whole,
-            Err(error) => return Check::new(QUESTION, Outcome::Idle, error.to_string()),
+            Err(error) => return Check::new(QUESTION, CheckOutcome::Idle, error.to_string()),
         };
         if whole != ids {
             let pairs = ids.iter().zip(&whole);
@@ -151,12 +151,12 @@ pub(super) fn keeps_tokens(
                 token(&ids),
                 token(&whole)
             );
-            return Check::new(QUESTION, Outcome::Bad, reason);
+            return Check::new(QUESTION, CheckOutcome::Bad, reason);
         }
     }
     let reason =
         "In each mode, tokenizing message by message gives the tokens of the text as a whole.";
-    Check::new(QUESTION, Outcome::Good, reason)
+    Check::new(QUESTION, CheckOutcome::Good, reason)
 }
 
 /// The displayed text of a token.
@@ -181,15 +181,19 @@ pub(super) fn finds_calls(case: &Case, end: Option<&str>) -> Check {
             Ok(count) => found += count,
             Err(reason) => {
                 let reason = format!("In {}, {reason}", named(place, message));
-                return Check::new(QUESTION, Outcome::Bad, reason);
+                return Check::new(QUESTION, CheckOutcome::Bad, reason);
             }
         }
     }
     match found {
-        0 => Check::new(QUESTION, Outcome::Idle, "No message holds a tool call."),
+        0 => Check::new(
+            QUESTION,
+            CheckOutcome::Idle,
+            "No message holds a tool call.",
+        ),
         found => {
             let reason = format!("Calls found again: {found} of {found}.");
-            Check::new(QUESTION, Outcome::Good, reason)
+            Check::new(QUESTION, CheckOutcome::Good, reason)
         }
     }
 }
@@ -272,14 +276,14 @@ mod tests {
     use crate::lab::input::Input;
     use crate::lab::report::examine;
 
-    fn outcomes(input: &Input) -> Vec<Outcome> {
+    fn outcomes(input: &Input) -> Vec<CheckOutcome> {
         let report = examine(&input.read().unwrap(), &ToyTokenizer);
         report.checks.iter().map(|check| check.outcome).collect()
     }
 
     #[test]
     fn the_examples_fail_where_they_should() {
-        use Outcome::{Bad, Good, Idle};
+        use CheckOutcome::{Bad, Good, Idle};
         assert_eq!(outcomes(&EXAMPLES[0].input()), [Good, Good, Good, Good]);
         let of_qwen_3 = outcomes(&EXAMPLES[1].input());
         assert_eq!((of_qwen_3[0], of_qwen_3[3]), (Bad, Idle));
@@ -289,12 +293,12 @@ mod tests {
     fn a_lost_call_is_noticed() {
         let mut input = EXAMPLES[0].input();
         input.tools = String::new();
-        assert_eq!(outcomes(&input)[3], Outcome::Bad);
+        assert_eq!(outcomes(&input)[3], CheckOutcome::Bad);
         let mut input = EXAMPLES[0].input();
         input.messages = input
             .messages
             .replace("{\\\"id\\\": 7}}", "{\\\"id\\\": 7}");
-        assert_eq!(outcomes(&input)[3], Outcome::Bad);
+        assert_eq!(outcomes(&input)[3], CheckOutcome::Bad);
     }
 
     #[test]
@@ -305,7 +309,7 @@ mod tests {
             input.messages = r#"[{"role": "user", "content": "7?"}, {"role": "assistant", "content": "",
                 "tool_calls": [{"type": "function", "function": {"name": "find_order", "arguments": {"id": 7}}}]}]"#
                 .to_owned();
-            assert_eq!(outcomes(&input)[3], Outcome::Good, "{builtin:?}");
+            assert_eq!(outcomes(&input)[3], CheckOutcome::Good, "{builtin:?}");
         }
     }
 
@@ -314,7 +318,7 @@ mod tests {
         let mut input = EXAMPLES[0].input();
         input.template = None;
         input.source = "{% for m in messages %}{{ m.content }}{% endfor %}".to_owned();
-        assert_eq!(outcomes(&input)[1], Outcome::Bad);
+        assert_eq!(outcomes(&input)[1], CheckOutcome::Bad);
     }
 
     #[test]
@@ -330,7 +334,7 @@ mod tests {
         let report = examine(&input.read().unwrap(), &ToyTokenizer);
         assert_eq!(
             report.checks[2].outcome,
-            Outcome::Bad,
+            CheckOutcome::Bad,
             "{:?}",
             report.checks
         );

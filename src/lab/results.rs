@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_tokens::{MaskMode, TokenStrip, Tokenizer};
 
-use super::checks::{Check, Outcome, shown};
+use super::checks::{Check, CheckOutcome, shown};
 use super::page::Lab;
 use super::report::{Difference, ModeReport, Part, Rendering, Report};
 use crate::components::text::inert;
@@ -53,9 +53,9 @@ fn drawn(report: &Report, tokenizer: &dyn Tokenizer) -> AnyView {
 fn checks(checks: &[Check]) -> AnyView {
     let rows = checks.iter().map(|check| {
         let (class, word) = match check.outcome {
-            Outcome::Good => ("badge good", "Yes"),
-            Outcome::Bad => ("badge bad", "No"),
-            Outcome::Idle => ("badge", "Not checked"),
+            CheckOutcome::Good => ("badge good", "Yes"),
+            CheckOutcome::Bad => ("badge bad", "No"),
+            CheckOutcome::Idle => ("badge", "Not checked"),
         };
         view! {
             <li>

@@ -3,7 +3,7 @@
 use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_app::embed::message::{Load, TaskOfLoad};
-use volary_app::embed::source::{Source, SourceError};
+use volary_app::embed::source::{EmbedSource, SourceError};
 use volary_app::playground::tasks::TaskSource;
 use volary_core::registry::Registry;
 use volary_protocol::environments::{NamedFile, Request};
@@ -38,7 +38,7 @@ pub(crate) async fn open(
         lists.with_untracked(|lists| source_of(load, registry, lists))
     });
     match source.map_err(|error| error.to_string())? {
-        Source::File { name, text } => {
+        EmbedSource::File { name, text } => {
             let bytes = text.as_bytes().to_vec();
             // A worker of its own, so that no file can affect an episode that is played.
             let worker = WorkerClient::start()?;
@@ -51,7 +51,7 @@ pub(crate) async fn open(
             player.show(assemble(events).await?.episode);
             Ok(Opened::Recording)
         }
-        Source::Replay { recipe, actions } => {
+        EmbedSource::Replay { recipe, actions } => {
             let opened = match actions.is_empty() {
                 true => Opened::Task,
                 false => Opened::Replayed,
@@ -66,7 +66,7 @@ pub(crate) async fn open(
                 None => Ok(opened),
             }
         }
-        Source::Link { .. } => Err(SourceError::NotAnEpisode.to_string()),
+        EmbedSource::Link { .. } => Err(SourceError::NotAnEpisode.to_string()),
     }
 }
 
@@ -75,14 +75,14 @@ fn source_of(
     load: &Load,
     registry: &Registry,
     lists: &[TaskSource],
-) -> Result<Source, SourceError> {
-    let hash = match Source::of(load, registry, lists)? {
-        Source::Link { hash } => hash,
+) -> Result<EmbedSource, SourceError> {
+    let hash = match EmbedSource::of(load, registry, lists)? {
+        EmbedSource::Link { hash } => hash,
         source => return Ok(source),
     };
     match linked(&hash) {
-        Some(Linked::Packed(text)) => Source::of_packed(&text, registry),
-        Some(Linked::Task(task)) => Source::of_task(&task, registry, lists),
+        Some(Linked::Packed(text)) => EmbedSource::of_packed(&text, registry),
+        Some(Linked::Task(task)) => EmbedSource::of_task(&task, registry, lists),
         None => Err(SourceError::NotAnEpisode),
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Ask<'a> {
 
 /// Progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Progress<'a> {
+pub enum RequestProgress<'a> {
     /// The request is being sent. Output of earlier attempts is void.
     Sending {
         /// The attempt, counted from 1.
@@ -124,7 +124,7 @@ thread_local! {
 pub async fn ask(
     ask: &Ask<'_>,
     request: &mut ModelRequest,
-    heard: &mut dyn FnMut(Progress<'_>),
+    heard: &mut dyn FnMut(RequestProgress<'_>),
 ) -> Result<Asked, Box<Unanswered>> {
     let mut asking = Asking::new(ask.clone(), request);
     loop {
@@ -176,7 +176,7 @@ impl<'a> Asking<'a> {
     pub async fn send(
         &mut self,
         request: &mut ModelRequest,
-        heard: &mut dyn FnMut(Progress<'_>),
+        heard: &mut dyn FnMut(RequestProgress<'_>),
     ) -> Result<Asked, (Box<Unanswered>, Next)> {
         self.attempt += 1;
         if let Err(error) = rollout::render(self.ask.connection, request).await {
@@ -208,12 +208,12 @@ impl<'a> Asking<'a> {
             Next::Concede(concession) => {
                 let conceded = request.concessions;
                 CONCEDED.with_borrow_mut(|known| known.insert(self.place.clone(), conceded));
-                heard(Progress::Conceded {
+                heard(RequestProgress::Conceded {
                     concession,
                     exchange,
                 });
             }
-            Next::Wait(seconds) => heard(Progress::Waiting {
+            Next::Wait(seconds) => heard(RequestProgress::Waiting {
                 seconds,
                 error,
                 exchange,
@@ -274,14 +274,14 @@ async fn exchanged(
     ask: &Ask<'_>,
     request: &ModelRequest,
     attempt: u32,
-    heard: &mut dyn FnMut(Progress<'_>),
+    heard: &mut dyn FnMut(RequestProgress<'_>),
 ) -> Result<Asked, Box<Unanswered>> {
     let (connection, key) = (ask.connection, &ask.key);
     let provider = connection.provider();
     let http = provider.request(&connection.base_url, key, request);
     let mut exchange = Exchange::of(&http, key);
     exchange.tries = attempt;
-    heard(Progress::Sending {
+    heard(RequestProgress::Sending {
         attempt,
         exchange: &exchange,
     });
@@ -314,7 +314,7 @@ async fn exchanged(
             redactor.finish(deltas);
         }
         if !deltas.is_empty() {
-            heard(Progress::Deltas(deltas));
+            heard(RequestProgress::Deltas(deltas));
             deltas.clear();
         }
     };
@@ -363,7 +363,7 @@ async fn exchanged(
 async fn called(
     ask: &Ask<'_>,
     mut exchange: Exchange,
-    heard: &mut dyn FnMut(Progress<'_>),
+    heard: &mut dyn FnMut(RequestProgress<'_>),
 ) -> Result<Asked, Box<Unanswered>> {
     let limit = ask.silence.before;
     let started = timers::now();
@@ -385,7 +385,7 @@ async fn called(
             let text = answer.text.clone().map(Delta::Text);
             let usage = answer.usage.map(Delta::Usage);
             let deltas: Vec<Delta> = text.into_iter().chain(usage).collect();
-            heard(Progress::Deltas(&deltas));
+            heard(RequestProgress::Deltas(&deltas));
             Ok(Asked { answer, exchange })
         }
         Err(error) => Err(Box::new(Unanswered::of_reply(error, exchange))),

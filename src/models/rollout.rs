@@ -26,13 +26,13 @@ thread_local! {
 }
 
 /// A turn of a rollout: its setup, and the episode before it.
-pub struct Turn {
+pub struct RolloutTurn {
     setup: Setup,
     has_tokenizer: bool,
     conversation: Result<Object, ConversationError>,
 }
 
-impl Turn {
+impl RolloutTurn {
     /// Makes the next turn of an episode; `None` if the connection's model is of another kind. `request` contains the
     /// sampling parameters.
     pub fn of(
@@ -50,7 +50,7 @@ impl Turn {
             // Strings and numbers can always be serialized.
             _ => Object::new(),
         };
-        Some(Turn {
+        Some(RolloutTurn {
             setup: setup(connection, request),
             has_tokenizer: connection.generate.stored_tokenizer,
             conversation: conversation.map(object),

@@ -8,7 +8,7 @@ use volary_agent::model::ModelRequest;
 use volary_agent::model::limits::{Budget, Exhausted, Spent};
 use volary_agent::model::price::Prices;
 
-use super::ask::{Ask, Asked, Progress, Unanswered, ask as ask_freely};
+use super::ask::{Ask, Asked, RequestProgress, Unanswered, ask as ask_freely};
 use crate::browser::timers;
 
 /// The reason why there is no response within the limits.
@@ -34,7 +34,7 @@ pub async fn ask_within(
     ask: &Ask<'_>,
     request: &mut ModelRequest,
     limits: &mut Limits<'_>,
-    heard: &mut dyn FnMut(Progress<'_>),
+    heard: &mut dyn FnMut(RequestProgress<'_>),
 ) -> Result<Asked, Stopped> {
     if let Some(end) = limits.budget.exhausted(limits.spent) {
         return Err(Stopped::Exhausted(end));

@@ -252,7 +252,7 @@ fn rest() -> Loaded<Rest> {
 
 /// Loading state of the lazily loaded code.
 #[derive(Default)]
-pub struct Progress {
+pub struct CodeLoading {
     rest: Option<(Act, fn() -> AnyView)>,
     waiting: Vec<Intent>,
     loading: bool,

@@ -22,7 +22,7 @@ use crate::route::Route;
 
 /// The result of a second run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct SecondRunResult {
     /// The message for the user.
     pub words: String,
     /// The first step that differs; 0 is the reset. `None` if none does.
@@ -62,7 +62,7 @@ pub async fn run(
     playground: Playground,
     episode: Arc<Episode>,
     code: Code,
-) -> Result<Verdict, String> {
+) -> Result<SecondRunResult, String> {
     let recipe = episode.recipe.as_ref();
     let recipe = recipe.ok_or("The source does not say how to create its environment.")?;
     let recipe = match code {
@@ -96,7 +96,7 @@ pub async fn run(
             found.words()
         ),
     };
-    Ok(Verdict {
+    Ok(SecondRunResult {
         words,
         step: found.map(|found| found.step),
     })
@@ -114,7 +114,7 @@ enum Progress {
     #[default]
     None,
     Running,
-    Done(Verdict),
+    Done(SecondRunResult),
     Failed(String),
 }
 
@@ -171,8 +171,10 @@ pub(super) fn SecondRun() -> impl IntoView {
         let (class, words, step) = match result {
             Progress::None => ("code-check", String::new(), None),
             Progress::Running => ("code-check", "Running it a second time…".to_owned(), None),
-            Progress::Done(Verdict { words, step: None }) => ("code-check good", words, None),
-            Progress::Done(Verdict { words, step }) => ("code-check bad", words, step),
+            Progress::Done(SecondRunResult { words, step: None }) => {
+                ("code-check good", words, None)
+            }
+            Progress::Done(SecondRunResult { words, step }) => ("code-check bad", words, step),
             Progress::Failed(reason) => {
                 let words = format!("A second run was not possible: {reason}");
                 ("code-check bad", words, None)

@@ -10,7 +10,7 @@ use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
-use super::intents::{self, Intent, Progress};
+use super::intents::{self, CodeLoading, Intent};
 use super::manual_action::ManualAction;
 use super::opening;
 use super::policy_settings::PolicySettings;
@@ -38,7 +38,7 @@ pub struct Signals {
     /// Whether another environment was chosen whose code is still loading. Until then the form shows the configuration
     /// of the previous environment, so it can't be edited.
     pub(super) switching: RwSignal<bool>,
-    pub(super) progress: StoredValue<Progress, LocalStorage>,
+    pub(super) progress: StoredValue<CodeLoading, LocalStorage>,
     /// The shown episode. Read it by reference: while a clone of the `Arc` is held, each step copies the whole episode.
     pub episode: RwSignal<Arc<Episode>>,
     /// Incremented whenever steps that were shown are replaced or removed.
@@ -91,7 +91,7 @@ impl Playground {
             whole: RwSignal::new(false),
             wanted: RwSignal::new(false),
             switching: RwSignal::new(false),
-            progress: StoredValue::new_local(Progress::default()),
+            progress: StoredValue::new_local(CodeLoading::default()),
             episode: RwSignal::default(),
             edition: RwSignal::new(0),
             session: RwSignal::default(),

@@ -10,7 +10,7 @@ use super::code_consent::wheel_note;
 use super::state::{Playground, use_playground};
 use super::transfer::{self, Format, Offer};
 use crate::components::field::Field;
-use crate::components::sharing_check::{Found, SharingCheck};
+use crate::components::sharing_check::{OwnedFinding, SharingCheck};
 use crate::components::text::inert;
 use crate::components::{CopyButton, Dialog};
 use crate::projection::text::{count_text, plural};
@@ -41,7 +41,7 @@ pub fn export_dialog() -> AnyView {
     let found = Memo::new(move |_| match open.get() {
         true => playground
             .episode
-            .with_untracked(|episode| Found::all(sensitive::check(episode))),
+            .with_untracked(|episode| OwnedFinding::all(sensitive::check(episode))),
         false => Vec::new(),
     });
     let rows = FORMATS.map(|(format, name, words)| {
@@ -107,7 +107,7 @@ fn ShareOffer(playground: Playground, offer: Arc<Offer>, open: RwSignal<bool>) -
     let of = offer.clone();
     let found = Memo::new(move |_| {
         let part = sharing::part(&of.episode, what.get());
-        Found::all(sharing::findings(&part, of.start.as_ref()))
+        OwnedFinding::all(sharing::findings(&part, of.start.as_ref()))
     });
     let of = offer.clone();
     let link = Memo::new(move |_| of.link(what.get(), masks.get()));

@@ -24,7 +24,9 @@ use crate::projection::notice::Notice;
 use crate::route::{PlaygroundPlace, Route};
 use crate::storage::episodes;
 use volary_app::playground::address::{self, Start, encoded_steps};
-use volary_app::playground::consent::{Author, PlannedEpisode, Reach, Then, Verdict, judge};
+use volary_app::playground::consent::{
+    Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
+};
 use volary_app::playground::session::Session;
 use volary_app::playground::tasks;
 
@@ -95,7 +97,7 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
     match (&place.episode, &place.stored, environment) {
         (Some(text), _, _) => open_link(playground, text, environment),
         (None, Some(id), _) => open_stored(playground, id, environment),
-        (None, None, Some(name)) if judge_address(playground, name) == Verdict::Ask => {
+        (None, None, Some(name)) if judge_address(playground, name) == RequestDecision::Ask => {
             planned::plan_task(playground, name);
         }
         (None, None, _) => begin_task(playground, place),
@@ -183,7 +185,7 @@ pub fn go_to_environment(playground: Playground, name: &str) {
 }
 
 /// Decides how to handle an environment that the URL names.
-fn judge_address(playground: Playground, environment: &str) -> Verdict {
+fn judge_address(playground: Playground, environment: &str) -> RequestDecision {
     judge(Author::Content, planned::reach(playground, environment))
 }
 
@@ -351,11 +353,11 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
         Err(error) => return say_unreadable(playground, &error.to_string(), environment),
     };
     match judge_address(playground, &shared.recipe.environment) {
-        Verdict::Run => {
+        RequestDecision::Run => {
             setup::show_recipe(playground, &shared.recipe);
             session_driver::open(playground, shared.recipe, shared.actions);
         }
-        Verdict::Ask => {
+        RequestDecision::Ask => {
             let step = playground
                 .wanted_step
                 .try_update_value(Option::take)
@@ -369,7 +371,7 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
                 },
             );
         }
-        Verdict::NotConnected => {
+        RequestDecision::NotConnected => {
             say_unreadable(
                 playground,
                 "It was recorded on a server that you are not connected to.",
@@ -377,7 +379,7 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
             );
             remote_environments::say_not_connected(playground, &shared.recipe.environment);
         }
-        Verdict::Unknown => say_unreadable(
+        RequestDecision::Unknown => say_unreadable(
             playground,
             &format!(
                 "It uses the environment \"{}\", which this page does not have.",

@@ -29,14 +29,14 @@ pub struct Section {
     /// The name of the aspect.
     pub title: &'static str,
     /// The lines, in order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ComparedLine>,
     /// Whether both sides are equal.
     pub same: bool,
 }
 
 /// A line of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum ComparedLine {
     /// Present on both sides.
     Same(String),
     /// The number of equal lines that are not shown.
@@ -97,7 +97,7 @@ pub fn sections(left: &Episode, right: &Episode, row: Option<&Row>) -> Vec<Secti
         && let Some((state, info)) =
             frame_differences((left, one), (right, other), MOST_DIFFERENCES)
     {
-        let lines: Vec<Line> = (state.iter().chain(&info))
+        let lines: Vec<ComparedLine> = (state.iter().chain(&info))
             .flat_map(difference_lines)
             .collect();
         sections.push(Section {
@@ -147,7 +147,7 @@ fn section(title: &'static str, left: &str, right: &str) -> Section {
     }
 }
 
-fn lines(left: &str, right: &str) -> Vec<Line> {
+fn lines(left: &str, right: &str) -> Vec<ComparedLine> {
     let old: Vec<&str> = left.split('\n').collect();
     let new: Vec<&str> = right.split('\n').collect();
     let hunks = line_hunks(left, right);
@@ -162,24 +162,33 @@ fn lines(left: &str, right: &str) -> Vec<Line> {
                 let all = hunks.len() == 1;
                 let skipped = come.len().saturating_sub(first + last);
                 if all || skipped < 3 {
-                    lines.extend(come.iter().map(|line| Line::Same((*line).to_owned())));
+                    lines.extend(
+                        come.iter()
+                            .map(|line| ComparedLine::Same((*line).to_owned())),
+                    );
                     continue;
                 }
                 let head = come.iter().take(first);
-                lines.extend(head.map(|line| Line::Same((*line).to_owned())));
-                lines.push(Line::Skipped(skipped));
+                lines.extend(head.map(|line| ComparedLine::Same((*line).to_owned())));
+                lines.push(ComparedLine::Skipped(skipped));
                 let tail = come.iter().skip(first + skipped);
-                lines.extend(tail.map(|line| Line::Same((*line).to_owned())));
+                lines.extend(tail.map(|line| ComparedLine::Same((*line).to_owned())));
             }
             HunkKind::Changed => {
                 let pairs = gone.iter().zip(come);
                 lines.extend(pairs.flat_map(|(old, new)| changed(old, new)));
             }
             HunkKind::Added => {
-                lines.extend(come.iter().map(|line| Line::Right(Marked::plain(line))));
+                lines.extend(
+                    come.iter()
+                        .map(|line| ComparedLine::Right(Marked::plain(line))),
+                );
             }
             HunkKind::Removed => {
-                lines.extend(gone.iter().map(|line| Line::Left(Marked::plain(line))));
+                lines.extend(
+                    gone.iter()
+                        .map(|line| ComparedLine::Left(Marked::plain(line))),
+                );
             }
         }
     }
@@ -187,7 +196,7 @@ fn lines(left: &str, right: &str) -> Vec<Line> {
 }
 
 /// Two lines that replace each other, with the differing part marked.
-fn changed(old: &str, new: &str) -> [Line; 2] {
+fn changed(old: &str, new: &str) -> [ComparedLine; 2] {
     let change = text_difference(old, new);
     let part = |text: &str, range: Range<usize>| text.get(range).unwrap_or_default().to_owned();
     let marked = |mark: String| Marked {
@@ -196,13 +205,13 @@ fn changed(old: &str, new: &str) -> [Line; 2] {
         after: part(new, change.end.clone()),
     };
     [
-        Line::Left(marked(part(old, change.removed.clone()))),
-        Line::Right(marked(part(new, change.added.clone()))),
+        ComparedLine::Left(marked(part(old, change.removed.clone()))),
+        ComparedLine::Right(marked(part(new, change.added.clone()))),
     ]
 }
 
 /// The path and both values of a state difference.
-fn difference_lines(difference: &Difference) -> Vec<Line> {
+fn difference_lines(difference: &Difference) -> Vec<ComparedLine> {
     let path = path_text(&difference.path);
     let line = |value: &Json| {
         let text = value.to_compact_text();
@@ -212,10 +221,10 @@ fn difference_lines(difference: &Difference) -> Vec<Line> {
     };
     match (&difference.old, &difference.new) {
         (Some(old), Some(new)) => changed(&line(old), &line(new)).into(),
-        (Some(old), None) => vec![Line::Left(Marked::plain(&line(old)))],
+        (Some(old), None) => vec![ComparedLine::Left(Marked::plain(&line(old)))],
         (None, new) => {
             let new = new.as_ref().map(line);
-            vec![Line::Right(Marked::plain(&new.unwrap_or(path)))]
+            vec![ComparedLine::Right(Marked::plain(&new.unwrap_or(path)))]
         }
     }
 }
@@ -289,8 +298,8 @@ mod tests {
         assert_eq!(
             action,
             Some(vec![
-                Line::Left(marked("left")),
-                Line::Right(marked("right"))
+                ComparedLine::Left(marked("left")),
+                ComparedLine::Right(marked("right"))
             ])
         );
     }
@@ -313,10 +322,10 @@ mod tests {
         assert_eq!(
             state.unwrap().lines,
             [
-                Line::Left(marked("red")),
-                Line::Right(marked("reed")),
-                Line::Right(Marked::plain("door: [true]")),
-                Line::Left(Marked::plain("key: 1")),
+                ComparedLine::Left(marked("red")),
+                ComparedLine::Right(marked("reed")),
+                ComparedLine::Right(Marked::plain("door: [true]")),
+                ComparedLine::Left(Marked::plain("key: 1")),
             ]
         );
     }
@@ -328,7 +337,7 @@ mod tests {
             format!("{}\n{end}", lines.join("\n"))
         };
         let lines = lines(&long("x"), &long("y"));
-        assert_eq!(lines.first(), Some(&Line::Skipped(48)));
+        assert_eq!(lines.first(), Some(&ComparedLine::Skipped(48)));
         assert_eq!(lines.len(), 5);
     }
 }

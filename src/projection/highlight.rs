@@ -1,7 +1,7 @@
 //! Maps places in a text to places on the page and back.
 //!
 //! Rendered text differs from its source: Markdown loses its markup, invisible characters get a name, calls are
-//! laid out. Each rendered piece states its offset in the source if it is known ([`Piece::at`]); otherwise the
+//! laid out. Each rendered piece states its offset in the source if it is known ([`RenderedPiece::at`]); otherwise the
 //! words are searched for.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use volary_trajectory::passages::{TextPart, TextPosition};
 
 /// A piece of rendered text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Piece {
+pub struct RenderedPiece {
     /// Its offset in the source text in characters; `None` if unknown.
     pub at: Option<usize>,
     /// The rendered text.
@@ -40,7 +40,7 @@ pub struct Spot {
     pub before: usize,
 }
 
-impl Piece {
+impl RenderedPiece {
     /// The number of source characters that the piece covers.
     fn length(&self) -> usize {
         match self.is_name {
@@ -88,15 +88,15 @@ pub fn held(id: &str) -> Option<TextPosition> {
 }
 
 /// The start and end of a range on the page.
-pub fn locate(pieces: &[Piece], spot: &Spot) -> Option<(Point, Point)> {
+pub fn locate(pieces: &[RenderedPiece], spot: &Spot) -> Option<(Point, Point)> {
     if pieces.iter().all(|piece| piece.at.is_some()) {
         return by_place(pieces, &spot.range);
     }
     by_words(pieces, &spot.quote, spot.before)
 }
 
-fn by_place(pieces: &[Piece], range: &Range<usize>) -> Option<(Point, Point)> {
-    let ends = |piece: &Piece| piece.at.unwrap_or_default() + piece.length();
+fn by_place(pieces: &[RenderedPiece], range: &Range<usize>) -> Option<(Point, Point)> {
+    let ends = |piece: &RenderedPiece| piece.at.unwrap_or_default() + piece.length();
     let within = |number: usize, character: usize| {
         let piece = pieces.get(number)?;
         let characters = character.saturating_sub(piece.at?);
@@ -115,7 +115,7 @@ fn by_place(pieces: &[Piece], range: &Range<usize>) -> Option<(Point, Point)> {
 }
 
 /// The number of UTF-16 code units of the first characters of a piece.
-fn units(piece: &Piece, characters: usize) -> u32 {
+fn units(piece: &RenderedPiece, characters: usize) -> u32 {
     let units = |text: &mut dyn Iterator<Item = char>| text.map(|c| c.len_utf16() as u32).sum();
     match piece.is_name {
         true if characters == 0 => 0,
@@ -126,7 +126,7 @@ fn units(piece: &Piece, characters: usize) -> u32 {
 
 /// Finds the words, ignoring white space. Of several occurrences, takes the one with the same number before it,
 /// or else the last.
-fn by_words(pieces: &[Piece], words: &str, before: usize) -> Option<(Point, Point)> {
+fn by_words(pieces: &[RenderedPiece], words: &str, before: usize) -> Option<(Point, Point)> {
     // JSON strings are rendered unescaped.
     let meant = words.replace("\\n", "\n").replace("\\\"", "\"");
     [words, &meant].into_iter().find_map(|words| {
@@ -162,7 +162,7 @@ fn folded(character: char) -> char {
 }
 
 /// All visible characters with the positions before and after each.
-fn characters(pieces: &[Piece]) -> Vec<(char, Point, Point)> {
+fn characters(pieces: &[RenderedPiece]) -> Vec<(char, Point, Point)> {
     let mut all = Vec::new();
     for (number, piece) in pieces
         .iter()
@@ -190,7 +190,7 @@ fn characters(pieces: &[Piece]) -> Vec<(char, Point, Point)> {
 }
 
 /// The index of the source character at a position; `None` if offsets are unknown.
-pub fn source_of(pieces: &[Piece], point: Point) -> Option<usize> {
+pub fn source_of(pieces: &[RenderedPiece], point: Point) -> Option<usize> {
     let piece = pieces.get(point.piece)?;
     let at = piece.at?;
     if piece.is_name {
@@ -205,8 +205,8 @@ pub fn source_of(pieces: &[Piece], point: Point) -> Option<usize> {
 }
 
 /// The rendered text between two positions, and how many occurrences of it come before.
-pub fn words_between(pieces: &[Piece], start: Point, end: Point) -> (String, usize) {
-    let cut = |piece: &Piece, units: u32| -> usize {
+pub fn words_between(pieces: &[RenderedPiece], start: Point, end: Point) -> (String, usize) {
+    let cut = |piece: &RenderedPiece, units: u32| -> usize {
         let mut counted = 0;
         let characters = piece.text.char_indices();
         let mut places = characters.map(|(byte, character)| {
@@ -248,8 +248,8 @@ mod tests {
 
     use super::*;
 
-    fn piece(at: Option<usize>, text: &str) -> Piece {
-        Piece {
+    fn piece(at: Option<usize>, text: &str) -> RenderedPiece {
+        RenderedPiece {
             at,
             text: text.to_owned(),
             is_name: false,
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn drawn_markdown_leads_to_its_source_and_back() {
         // "a **bold** é\u{202e}x"
-        let name = Piece {
+        let name = RenderedPiece {
             at: Some(12),
             text: "RLO".into(),
             is_name: true,

@@ -10,7 +10,7 @@ const LONGEST: usize = 80;
 
 /// A line of the outline.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct OutlineLine {
     /// The kind of step; `None` for the reset.
     pub kind: Option<StepKind>,
     /// A summary of the action.
@@ -32,10 +32,10 @@ pub fn class_and_name(kind: Option<StepKind>) -> (&'static str, &'static str) {
 }
 
 /// The line of a step; 0 is the reset.
-pub fn line(episode: &Episode, step: usize) -> Line {
+pub fn line(episode: &Episode, step: usize) -> OutlineLine {
     let reward = step_record(episode, step).and_then(StepRecord::reward);
     match entry(episode, step, LONGEST) {
-        Some(entry) => Line {
+        Some(entry) => OutlineLine {
             kind: Some(entry.kind),
             title: entry.title,
             reward: reward.filter(|reward| *reward != 0.0),
@@ -43,7 +43,7 @@ pub fn line(episode: &Episode, step: usize) -> Line {
         None => {
             let mut words = episode.start.iter();
             let words = words.rfind(|message| !first_line(message, LONGEST).is_empty());
-            Line {
+            OutlineLine {
                 kind: None,
                 title: words
                     .map(|message| first_line(message, LONGEST))

@@ -104,7 +104,7 @@ pub fn part(text: &str, number: usize) -> Range<usize> {
 
 /// A piece of a displayed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum TextPiece<'a> {
     /// Visible text.
     Plain(&'a str),
     /// An invisible character.
@@ -117,7 +117,7 @@ pub enum Piece<'a> {
 }
 
 /// Splits a text into pieces. A text without invisible characters is one piece.
-pub fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub fn pieces(text: &str) -> Vec<TextPiece<'_>> {
     let mut pieces = Vec::new();
     let mut plain_from = 0;
     // The lead bytes of invisible characters: ASCII controls, C2 (C1 controls, soft hyphen), D8 (Arabic mark),
@@ -137,7 +137,7 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
         from = place + character.len_utf8();
         if let Some((mark, meaning)) = hidden(text, place, character) {
             push_plain(&mut pieces, text, plain_from..place);
-            pieces.push(Piece::Hidden { mark, meaning });
+            pieces.push(TextPiece::Hidden { mark, meaning });
             plain_from = from;
         }
     }
@@ -145,11 +145,11 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-fn push_plain<'a>(pieces: &mut Vec<Piece<'a>>, text: &'a str, range: Range<usize>) {
+fn push_plain<'a>(pieces: &mut Vec<TextPiece<'a>>, text: &'a str, range: Range<usize>) {
     if let Some(plain) = text.get(range)
         && !plain.is_empty()
     {
-        pieces.push(Piece::Plain(plain));
+        pieces.push(TextPiece::Plain(plain));
     }
 }
 
@@ -282,8 +282,8 @@ mod tests {
             pieces(text)
                 .into_iter()
                 .map(|piece| match piece {
-                    Piece::Plain(text) => text.to_owned(),
-                    Piece::Hidden { mark, .. } => format!("<{mark}>"),
+                    TextPiece::Plain(text) => text.to_owned(),
+                    TextPiece::Hidden { mark, .. } => format!("<{mark}>"),
                 })
                 .collect()
         };
@@ -303,8 +303,8 @@ mod tests {
             let shown: String = pieces(&text)
                 .into_iter()
                 .filter_map(|piece| match piece {
-                    Piece::Plain(text) => Some(text),
-                    Piece::Hidden { .. } => None,
+                    TextPiece::Plain(text) => Some(text),
+                    TextPiece::Hidden { .. } => None,
                 })
                 .collect();
             let expected: String = text

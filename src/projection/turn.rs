@@ -8,7 +8,7 @@ use super::notice::Notice;
 
 /// A turn of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Turn {
+pub struct StreamingTurn {
     /// The step that it may become, counted from 1.
     pub step: usize,
     /// The playground's edition counter when the turn began. It changes when another episode is shown or steps
@@ -66,14 +66,14 @@ pub struct PartialCall {
     pub arguments: String,
 }
 
-impl Turn {
+impl StreamingTurn {
     /// Starts a turn.
     pub fn new(edition: u32, step: usize, model: impl Into<String>) -> Self {
-        Turn {
+        StreamingTurn {
             step,
             edition,
             model: model.into(),
-            ..Turn::default()
+            ..StreamingTurn::default()
         }
     }
 
@@ -169,7 +169,7 @@ impl Turn {
 const MOST_CALLS: usize = 200;
 
 /// The state of a turn in words. `now` is the page's clock.
-pub fn stage_text(turn: &Turn, now: f64) -> String {
+pub fn stage_text(turn: &StreamingTurn, now: f64) -> String {
     match &turn.stage {
         Stage::Asking if turn.tries > 1 => format!("Retrying (attempt {})…", turn.tries),
         Stage::Asking => "Waiting for the model…".to_owned(),
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_not_shown_after_its_step_was_taken_back() {
-        let turn = Turn::new(1, 2, "m");
+        let turn = StreamingTurn::new(1, 2, "m");
         assert!(turn.is_at(1, 1));
         assert!(!turn.is_at(1, 2), "its action was taken");
         assert!(
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn pieces_add_up_in_whatever_order_calls_come() {
-        let mut turn = Turn::new(0, 3, "m");
+        let mut turn = StreamingTurn::new(0, 3, "m");
         turn.begin_try();
         let arguments = |call, text: &str| Delta::Arguments {
             call,
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_try_forgets_what_the_last_one_said_but_not_what_was_sent() {
-        let mut turn = Turn::new(0, 1, "m");
+        let mut turn = StreamingTurn::new(0, 1, "m");
         turn.begin_try();
         turn.take(Delta::Text("half".into()));
         turn.exchanges.push(Exchange::default());
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_whole_answer_fills_in_what_did_not_come_in_pieces() {
-        let mut turn = Turn::new(0, 1, "m");
+        let mut turn = StreamingTurn::new(0, 1, "m");
         turn.begin_try();
         turn.take(Delta::Text("said".into()));
         turn.complete(&Answer {

@@ -37,7 +37,7 @@ fn answer_seconds() -> f64 {
 
 /// The progress of Python, as the user sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Progress {
+pub enum PythonStatus {
     /// Not requested yet.
     #[default]
     Absent,
@@ -64,7 +64,7 @@ struct Runtime {
     /// The open questions of the page itself.
     own: BTreeMap<u32, Then>,
     last_own: u32,
-    progress: ArcRwSignal<Progress>,
+    progress: ArcRwSignal<PythonStatus>,
     console: ArcRwSignal<String>,
 }
 
@@ -75,13 +75,13 @@ thread_local! {
         ports: Vec::new(),
         own: BTreeMap::new(),
         last_own: 0,
-        progress: ArcRwSignal::new(Progress::Absent),
+        progress: ArcRwSignal::new(PythonStatus::Absent),
         console: ArcRwSignal::new(String::new()),
     });
 }
 
 /// The progress of Python.
-pub fn progress() -> ArcRwSignal<Progress> {
+pub fn progress() -> ArcRwSignal<PythonStatus> {
     RUNTIME.with_borrow(|runtime| runtime.progress.clone())
 }
 
@@ -212,10 +212,10 @@ fn ask_then(question: String, then: impl FnOnce(Result<Answer, String>) + 'stati
 fn handle(event: FrameEvent) {
     let event = match event {
         FrameEvent::Fetched { bytes, total } => {
-            return set_progress(Progress::Fetching(bytes, total));
+            return set_progress(PythonStatus::Fetching(bytes, total));
         }
         FrameEvent::Stage(stage) => {
-            return set_progress(Progress::Starting(match stage.as_str() {
+            return set_progress(PythonStatus::Starting(match stage.as_str() {
                 "unpacking" => "Unpacking fhaviary",
                 "importing" => "Importing fhaviary",
                 _ => "Starting Python",
@@ -230,7 +230,7 @@ fn handle(event: FrameEvent) {
             Event::Answer { id, result }
         }
         FrameEvent::Failed(reason) => {
-            set_progress(Progress::Failed(reason.clone()));
+            set_progress(PythonStatus::Failed(reason.clone()));
             // Its files may be damaged, so the next question starts from the beginning.
             let frame = RUNTIME.with_borrow_mut(|runtime| runtime.frame.take());
             drop(frame);
@@ -294,22 +294,25 @@ fn show_progress() {
     let (status, is_busy) =
         RUNTIME.with_borrow(|runtime| (runtime.hub.status(), runtime.hub.is_busy()));
     match (status, is_busy) {
-        (Status::Ready, true) => set_progress(Progress::Busy),
-        (Status::Ready, false) => set_progress(Progress::Idle),
+        (Status::Ready, true) => set_progress(PythonStatus::Busy),
+        (Status::Ready, false) => set_progress(PythonStatus::Idle),
         (Status::Loading, _) => {
             let progress = progress();
             let is_told = progress.with_untracked(|progress| {
-                matches!(progress, Progress::Fetching(..) | Progress::Starting(_))
+                matches!(
+                    progress,
+                    PythonStatus::Fetching(..) | PythonStatus::Starting(_)
+                )
             });
             if !is_told {
-                progress.set(Progress::Starting("Starting Python"));
+                progress.set(PythonStatus::Starting("Starting Python"));
             }
         }
         (Status::Absent, _) => {}
     }
 }
 
-fn set_progress(new: Progress) {
+fn set_progress(new: PythonStatus) {
     let progress = progress();
     if progress.with_untracked(|old| *old != new) {
         progress.set(new);

@@ -14,12 +14,14 @@ use super::quote::selected_passage;
 use super::viewer::{Checked, Viewer};
 use crate::browser::{files, location, printer, spawn};
 use crate::components::icon::{Glyph, NamedIcon};
-use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, Found, SharingCheck};
+use crate::components::sharing_check::{
+    CheckedExport, CheckedExportDialog, OwnedFinding, SharingCheck,
+};
 use crate::components::{CopyButton, Dialog};
 use crate::library::client::LibraryClient;
 use crate::navigation::use_pages;
 use crate::playground::code_consent::{self, code_consent};
-use crate::playground::second_run::{self, Code, Verdict, is_own, python_environment};
+use crate::playground::second_run::{self, Code, SecondRunResult, is_own, python_environment};
 use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer::share_link;
@@ -155,7 +157,7 @@ pub(super) fn check_python(playground: Playground, viewer: Viewer, code: Code) {
             return;
         }
         match found {
-            Ok(Verdict { words, step }) => {
+            Ok(SecondRunResult { words, step }) => {
                 if let Some(step) = step {
                     viewer.select(step);
                 }
@@ -276,7 +278,7 @@ pub(super) fn LinkNote(viewer: Viewer, playground: Playground) -> impl IntoView 
     let checked = CheckedExport::new();
     let save_page = move |_| {
         let episode = episode.get_untracked();
-        let found = Found::all(sensitive::check(&episode));
+        let found = OwnedFinding::all(sensitive::check(&episode));
         checked.save("This episode", found, move |is_masked| {
             let masked = is_masked.then(|| sensitive::masked(&episode));
             let text = match &masked {
@@ -327,7 +329,7 @@ fn share_offer(
         return None;
     }
     let part = sharing::part(episode, What::Actions);
-    let found = Found::all(sharing::findings(&part, None));
+    let found = OwnedFinding::all(sharing::findings(&part, None));
     let masks = RwSignal::new(false);
     let text = move || link(masks.get_untracked()).unwrap_or_default();
     Some(view! {

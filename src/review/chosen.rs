@@ -11,7 +11,7 @@ use super::notes_file;
 use super::selection::{Look, sampled};
 use crate::browser::{files, location};
 use crate::components::Dialog;
-use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, Found};
+use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, OwnedFinding};
 use crate::projection::text::{count_text, plural, size_text};
 use crate::route::{ReviewPlace, Route};
 use crate::storage::origin::PUBLISHED;
@@ -181,7 +181,7 @@ fn export(look: Look, checked: CheckedExport) {
     ));
     client.find_sensitive(ids.clone(), move |found| {
         client.said.set(String::new());
-        let found = found.into_iter().map(|one| Found {
+        let found = found.into_iter().map(|one| OwnedFinding {
             owner: Some(one.name),
             finding: one.finding,
         });
@@ -197,7 +197,7 @@ fn save_table(look: Look, checked: CheckedExport) {
     let text = look
         .columns
         .with_untracked(|columns| csv::to_text(rows.iter().map(AsRef::as_ref), columns));
-    let found = Found::all(check_document(&text));
+    let found = OwnedFinding::all(check_document(&text));
     checked.save("The table", found, move |is_masked| {
         let masked = is_masked.then(|| masked_document(&text));
         let text = masked.as_ref().unwrap_or(&text);

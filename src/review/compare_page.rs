@@ -8,7 +8,7 @@ use super::comparison::{Comparison, is_same};
 use super::library_page::BackLink;
 use crate::components::rows::{Rows, anew};
 use crate::components::text::inert;
-use crate::projection::compare::{Line, Marked, Section, sections};
+use crate::projection::compare::{ComparedLine, Marked, Section, sections};
 use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
@@ -283,17 +283,17 @@ fn detail(comparison: Comparison) -> Option<Vec<AnyView>> {
 
 fn section(section: &Section) -> AnyView {
     let lines = section.lines.iter().map(|line| match line {
-        Line::Same(text) => view! { <div class="diff-line">{inert(text)}</div> }.into_any(),
-        Line::Skipped(count) => {
+        ComparedLine::Same(text) => view! { <div class="diff-line">{inert(text)}</div> }.into_any(),
+        ComparedLine::Skipped(count) => {
             let words = format!("{} alike", plural(*count, "line"));
             view! { <div class="diff-line skipped">{words}</div> }.into_any()
         }
-        Line::Left(marked) => {
+        ComparedLine::Left(marked) => {
             let mark = inert(&marked.mark);
             let mark = view! { <del>{mark}</del> }.into_any();
             marked_line("diff-line left", "left: ", marked, mark)
         }
-        Line::Right(marked) => {
+        ComparedLine::Right(marked) => {
             let mark = inert(&marked.mark);
             let mark = view! { <ins>{mark}</ins> }.into_any();
             marked_line("diff-line right", "right: ", marked, mark)

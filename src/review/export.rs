@@ -10,7 +10,7 @@ use volary_trajectory::{
 use super::viewer::Viewer;
 use crate::browser::files;
 use crate::components::Dialog;
-use crate::components::sharing_check::{Found, SharingCheck};
+use crate::components::sharing_check::{OwnedFinding, SharingCheck};
 use crate::library::client::LibraryClient;
 use crate::projection::notice::Notice;
 use volary_app::playground::address::file_name;
@@ -121,7 +121,7 @@ pub(super) fn ExportDialog(
         true => viewer
             .shown
             .episode
-            .with(|episode| Found::all(sensitive::check(episode))),
+            .with(|episode| OwnedFinding::all(sensitive::check(episode))),
         false => Vec::new(),
     });
     let go = Callback::new(move |step| {

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::components::transcript::reading::{ContentKind, Reading};
+use crate::components::transcript::reading::{ContentKind, ReadingOptions};
 
 /// The toolbar above the transcript.
 #[component]
 pub(super) fn ReadingBar(
-    reading: Reading,
+    reading: ReadingOptions,
     /// Content between the switches of messages and the switch of Markdown.
     children: Children,
 ) -> impl IntoView {

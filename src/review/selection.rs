@@ -60,13 +60,13 @@ pub struct Look {
     /// The ids of the selected rows.
     pub chosen: RwSignal<Arc<BTreeSet<Text>>>,
     /// The search hits by id; `None` without a search.
-    pub found: Memo<Option<Arc<Found>>>,
+    pub found: Memo<Option<Arc<HitsById>>>,
     /// The rows that pass the filters, in order.
     pub shown: RwSignal<Arc<Vec<Arc<Row>>>>,
 }
 
 /// Search hits by the id of the episode.
-pub type Found = std::collections::HashMap<Text, Match>;
+pub type HitsById = std::collections::HashMap<Text, Match>;
 
 impl Look {
     /// The initial state.
@@ -118,7 +118,7 @@ impl Look {
             client.matches.with(|matches| {
                 let matches = matches.as_ref()?.iter();
                 let by_id = matches.map(|found| (found.id.clone(), found.clone()));
-                Some(Arc::new(by_id.collect::<Found>()))
+                Some(Arc::new(by_id.collect::<HitsById>()))
             })
         });
         let shown = gradually(rows.get_untracked(), move || {

@@ -10,7 +10,7 @@ use volary_trajectory::table::order::Direction;
 use volary_trajectory::table::{Column, Row};
 
 use super::groups::bar;
-use super::selection::{Found, Look};
+use super::selection::{HitsById, Look};
 use crate::browser::{element, spawn, timers};
 use crate::components::keyed::key_of;
 use crate::components::rows::Rows;
@@ -172,7 +172,7 @@ struct RowInputs {
 impl RowInputs {
     fn of(look: Look, place: usize) -> RowInputs {
         let row = look.row(place);
-        let hit = |found: &Option<Arc<Found>>| found.as_ref()?.get(&row.as_ref()?.id).cloned();
+        let hit = |found: &Option<Arc<HitsById>>| found.as_ref()?.get(&row.as_ref()?.id).cloned();
         RowInputs {
             place,
             hit: look.found.with(hit),

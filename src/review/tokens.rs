@@ -25,7 +25,7 @@ use crate::browser;
 use crate::browser::files::pick;
 use crate::browser::spawn;
 use crate::components::text::inert;
-use crate::components::transcript::reading::Reading;
+use crate::components::transcript::reading::ReadingOptions;
 use crate::projection::text::count_text;
 use crate::projection::token_shades::{Scale, Shade};
 use crate::tokenizer;
@@ -59,7 +59,7 @@ enum Wish {
 #[derive(Clone, Copy)]
 pub struct Tokens {
     episode: Signal<Arc<Episode>>,
-    reading: Reading,
+    reading: ReadingOptions,
     /// The open side panel.
     panel: RwSignal<usize>,
     record: Memo<Known>,
@@ -88,7 +88,11 @@ pub struct Tokens {
 
 impl Tokens {
     /// Adds the token strips of an episode to its transcript.
-    pub fn new(episode: Signal<Arc<Episode>>, reading: Reading, panel: RwSignal<usize>) -> Tokens {
+    pub fn new(
+        episode: Signal<Arc<Episode>>,
+        reading: ReadingOptions,
+        panel: RwSignal<usize>,
+    ) -> Tokens {
         let record = Memo::new(move |_| episode.with(|episode| TokenRecord::of(episode)));
         let stream = RwSignal::new(CHOSEN.with_borrow(String::clone));
         Effect::new(move |_| {
@@ -228,7 +232,7 @@ impl Tokens {
 
 /// The toolbar above a transcript with tokens: counts, tokenizer, and a switch for the strips.
 #[component]
-pub(super) fn TokenBar(tokens: Tokens, reading: Reading) -> impl IntoView {
+pub(super) fn TokenBar(tokens: Tokens, reading: ReadingOptions) -> impl IntoView {
     move || match tokens.record.get()? {
         Ok(record) => Some(view! { <Bar tokens reading record/> }.into_any()),
         Err(error) => {
@@ -246,7 +250,7 @@ pub(super) fn TokenBar(tokens: Tokens, reading: Reading) -> impl IntoView {
 }
 
 #[component]
-fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoView {
+fn Bar(tokens: Tokens, reading: ReadingOptions, record: Arc<TokenRecord>) -> impl IntoView {
     let counts = match record.counts().trained {
         Some(trained) => format!(
             "{} tokens, {} trained",

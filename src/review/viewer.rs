@@ -13,7 +13,7 @@ use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 use super::panels::{DETAILS, RESULT, STATE};
 use crate::components::playback::Player;
 use crate::components::text::inert;
-use crate::components::transcript::reading::Reading;
+use crate::components::transcript::reading::ReadingOptions;
 use crate::library::client::LibraryClient;
 use crate::library::findings::Finding;
 use crate::playground::frame_pane::EpisodeSignals;
@@ -31,7 +31,7 @@ pub struct Viewer {
     pub last: Memo<usize>,
     pub player: Player,
     /// Display options of the transcript.
-    pub reading: Reading,
+    pub reading: ReadingOptions,
     /// The index of the open side panel.
     pub panel: RwSignal<usize>,
     /// The panel that was opened automatically because of the episode's content, not by the user.
@@ -107,7 +107,7 @@ impl Viewer {
             shown,
             last,
             player,
-            reading: Reading::new(),
+            reading: ReadingOptions::new(),
             panel: RwSignal::new(RESULT),
             first_panel: RwSignal::new(RESULT),
             result: Memo::new(move |_| {

@@ -12,7 +12,7 @@ use std::task::Poll;
 use futures_channel::oneshot;
 use volary_core::json::Text;
 use volary_core::outside::{Answer, Data, ModelRequest, Outside, OutsideError};
-use volary_protocol::environments::{Line, Question, QuestionId};
+use volary_protocol::environments::{ChatLine, Question, QuestionId};
 
 use super::checkout;
 
@@ -89,7 +89,7 @@ impl Outside for PageOutside {
         self.ask(Question::Model {
             purpose: request.purpose.into(),
             messages: lines
-                .map(|(role, content)| Line {
+                .map(|(role, content)| ChatLine {
                     role: role.as_str().into(),
                     content,
                 })

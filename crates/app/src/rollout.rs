@@ -11,7 +11,7 @@ use volary_core::json::{Json, Object, Text, from_json};
 use volary_protocol::rollout::{Call, Event, Request, Setup, Task};
 use volary_rollout::export::{LOG_PROBS, TrialIndex, slime_sample};
 use volary_rollout::sglang::{GenerateReply, GenerateRequest, Prompt};
-use volary_rollout::{InteractionResult, Replay, RolloutSettings, Turn};
+use volary_rollout::{InteractionResult, Replay, ReplayedTurn, RolloutSettings};
 use volary_tokens::{
     Builtin, ChatTemplate, FileTokenizer, MaskMode, RenderInput, Tokenizer, ToyTokenizer,
     call_to_action,
@@ -134,7 +134,7 @@ impl Rollouts {
         &mut self,
         setup: Setup,
         opening: Conversation,
-        turns: &[Turn],
+        turns: &[ReplayedTurn],
     ) -> Result<&Replay, String> {
         let known = self.last.take();
         let known = known.filter(|last| last.setup == setup && last.opening == opening);

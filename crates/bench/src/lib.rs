@@ -17,7 +17,7 @@ use volary_core::{Clock, Environment, Json, Object, object};
 use volary_envs::calls::{action, argument};
 use volary_envs::registry;
 use volary_envs::tau::checkout::{Original, Split};
-use volary_envs::tau::{Action, Domain, Episode, STOP, Task, Turn};
+use volary_envs::tau::{Action, Domain, Episode, STOP, Task, TurnResult};
 use volary_tokens::{
     Builtin, ChatMessage, ChatRole, ChatTemplate, Conversation, FileTokenizer, RenderedMode,
     TokenStrip,
@@ -233,7 +233,7 @@ pub fn retail_gold_actions() -> u32 {
 fn gold_reward(domain: &Arc<Domain>, task: &Task) -> Option<f64> {
     let mut episode = Episode::new(Arc::clone(domain), task.clone());
     for action in &task.actions {
-        if let Turn::Step(step) = episode.act(action.clone()).ok()?
+        if let TurnResult::Step(step) = episode.act(action.clone()).ok()?
             && step.is_done()
         {
             return Some(step.value());

@@ -33,7 +33,7 @@ pub struct Pair {
 
 /// A judgement on a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Preference {
     Left,
     Equal,
     Right,
@@ -52,7 +52,7 @@ pub struct Tally {
 pub struct Contest {
     entrants: usize,
     pairs: Vec<Pair>,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<Preference>,
 }
 
 impl Contest {
@@ -96,7 +96,7 @@ impl Contest {
     }
 
     /// Judges the next pair.
-    pub fn judge(&mut self, verdict: Verdict) {
+    pub fn judge(&mut self, verdict: Preference) {
         if self.verdicts.len() < self.pairs.len() {
             self.verdicts.push(verdict);
         }
@@ -106,10 +106,13 @@ impl Contest {
     pub fn tally(&self) -> Vec<Tally> {
         let mut tallies = vec![Tally::default(); self.entrants];
         for (pair, verdict) in self.pairs.iter().zip(&self.verdicts) {
-            for (entrant, side) in [(pair.left, Verdict::Left), (pair.right, Verdict::Right)] {
+            for (entrant, side) in [
+                (pair.left, Preference::Left),
+                (pair.right, Preference::Right),
+            ] {
                 if let Some(tally) = tallies.get_mut(entrant) {
                     match verdict {
-                        Verdict::Equal => tally.equal += 1,
+                        Preference::Equal => tally.equal += 1,
                         verdict if *verdict == side => tally.won += 1,
                         _ => tally.lost += 1,
                     }
@@ -180,14 +183,14 @@ mod tests {
     fn verdicts_count_for_both_sides() {
         let mut contest = Contest::new(2, 1);
         let pair = contest.pair(0).unwrap();
-        contest.judge(Verdict::Right);
+        contest.judge(Preference::Right);
         // There is no other pair.
-        contest.judge(Verdict::Left);
+        contest.judge(Preference::Left);
         assert_eq!(contest.judged(), 1);
         let tally = contest.tally();
         assert_eq!((tally[pair.right].won, tally[pair.left].lost), (1, 1));
         let mut contest = Contest::new(2, 1);
-        contest.judge(Verdict::Equal);
+        contest.judge(Preference::Equal);
         assert!(contest.tally().iter().all(|tally| tally.equal == 1));
     }
 }

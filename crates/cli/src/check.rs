@@ -14,7 +14,7 @@ use volary_server::time::RuntimeClock;
 use volary_trajectory::Episode;
 
 use crate::output::{self, plain};
-use crate::{Verdict, inputs};
+use crate::{ExitStatus, inputs};
 
 /// The number of characters of a value that are printed.
 const SHOWN: usize = 200;
@@ -72,7 +72,7 @@ enum Found {
 
 impl Check {
     /// Checks all episodes.
-    pub fn run(&self) -> Result<Verdict> {
+    pub fn run(&self) -> Result<ExitStatus> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -100,8 +100,8 @@ impl Check {
             );
         }
         Ok(match differing {
-            0 => Verdict::Good,
-            _ => Verdict::Bad,
+            0 => ExitStatus::Good,
+            _ => ExitStatus::Bad,
         })
     }
 }

@@ -14,7 +14,7 @@ use volary_trajectory::{
     Episode, Rewards, markdown, messages_jsonl, native, renderer_files, sensitive,
 };
 
-use crate::Verdict;
+use crate::ExitStatus;
 use crate::inputs::{self, Report};
 use crate::output::{self, plain};
 use crate::sharing::{self, Check};
@@ -172,7 +172,7 @@ struct Summary<'a> {
 
 impl Convert {
     /// Reads and converts all trajectories.
-    pub fn run(&self) -> Result<Verdict> {
+    pub fn run(&self) -> Result<ExitStatus> {
         let mut episodes = Vec::new();
         let mappings = inputs::mappings(self.fields.as_deref())?;
         let mut check = Check::new(self.mask);
@@ -207,9 +207,9 @@ impl Convert {
             }
         }
         Ok(match (check.has_secrets(), report.has_losses()) {
-            (true, _) => Verdict::Sensitive,
-            (false, true) => Verdict::Bad,
-            (false, false) => Verdict::Good,
+            (true, _) => ExitStatus::Sensitive,
+            (false, true) => ExitStatus::Bad,
+            (false, false) => ExitStatus::Good,
         })
     }
 

@@ -10,7 +10,7 @@ use volary_lesson::verify::verify;
 use volary_lesson::{Problem, parse};
 use volary_server::time::RuntimeClock;
 
-use crate::Verdict;
+use crate::ExitStatus;
 use crate::output::{self, plain};
 
 const EXAMPLES: &str = "\
@@ -43,9 +43,9 @@ enum Action {
 
 impl LessonCommand {
     /// Runs the subcommand.
-    pub fn run(&self) -> Result<Verdict> {
+    pub fn run(&self) -> Result<ExitStatus> {
         let Action::Check { files } = &self.action;
-        let mut verdict = Verdict::Good;
+        let mut verdict = ExitStatus::Good;
         for file in files {
             let problems = problems(file)?;
             let name = file.display();
@@ -55,7 +55,7 @@ impl LessonCommand {
             }
             match problems.is_empty() {
                 true => output::line(&plain(&format!("{name}: good")))?,
-                false => verdict = Verdict::Bad,
+                false => verdict = ExitStatus::Bad,
             }
         }
         Ok(verdict)

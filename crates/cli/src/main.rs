@@ -24,7 +24,7 @@ use clap_complete::Shell;
 
 /// The result of a command that could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum ExitStatus {
     /// Success: status 0.
     Good,
     /// A negative answer, or missing parts: status 1.
@@ -33,7 +33,7 @@ enum Verdict {
     Sensitive,
 }
 
-/// The status of [`Verdict::Sensitive`].
+/// The status of [`ExitStatus::Sensitive`].
 const SENSITIVE: u8 = 3;
 
 /// The status of a command that could not run. clap uses the same one for a wrong command line.
@@ -81,22 +81,22 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::View(view) => view.run().map(|()| Verdict::Good),
-        Command::Serve(serve) => serve.run().map(|()| Verdict::Good),
+        Command::View(view) => view.run().map(|()| ExitStatus::Good),
+        Command::Serve(serve) => serve.run().map(|()| ExitStatus::Good),
         Command::Publish(publish) => publish.run(),
         Command::Convert(convert) => convert.run(),
         Command::Check(check) => check.run(),
         Command::Lesson(lesson) => lesson.run(),
         Command::Search(search) => search.run(),
         Command::Stats(stats) => stats.run(),
-        Command::Embed(embed) => embed.run().map(|()| Verdict::Good),
+        Command::Embed(embed) => embed.run().map(|()| ExitStatus::Good),
         Command::Completions { shell } => completions(shell),
         Command::Man => man(),
     };
     match result {
-        Ok(Verdict::Good) => ExitCode::SUCCESS,
-        Ok(Verdict::Bad) => ExitCode::FAILURE,
-        Ok(Verdict::Sensitive) => ExitCode::from(SENSITIVE),
+        Ok(ExitStatus::Good) => ExitCode::SUCCESS,
+        Ok(ExitStatus::Bad) => ExitCode::FAILURE,
+        Ok(ExitStatus::Sensitive) => ExitCode::from(SENSITIVE),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // With its causes and without a backtrace, because the user has to fix it.
@@ -106,18 +106,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn completions(shell: Shell) -> anyhow::Result<Verdict> {
+fn completions(shell: Shell) -> anyhow::Result<ExitStatus> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "volary", &mut script);
     output::write(&script)?;
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }
 
-fn man() -> anyhow::Result<Verdict> {
+fn man() -> anyhow::Result<ExitStatus> {
     let mut page = Vec::new();
     clap_mangen::Man::new(Cli::command()).render(&mut page)?;
     output::write(&page)?;
-    Ok(Verdict::Good)
+    Ok(ExitStatus::Good)
 }
 
 /// Whether the reader of the output, such as `head`, has closed the pipe.

@@ -23,7 +23,7 @@ pub use collect::looks_like_trajectory;
 use destination::Destination;
 use masking::Masking;
 
-use crate::Verdict;
+use crate::ExitStatus;
 use crate::page::PageSource;
 
 const EXAMPLES: &str = "\
@@ -81,7 +81,7 @@ const SCRIPT: (&str, &str) = (
 
 impl Publish {
     /// Builds and writes the site.
-    pub fn run(&self) -> Result<Verdict> {
+    pub fn run(&self) -> Result<ExitStatus> {
         let folder = existing(&self.folder)?;
         let page = PageSource::find(self.page.as_deref())?;
         let inputs: Vec<&Path> = page.folder().into_iter().chain([&*folder]).collect();
@@ -108,9 +108,9 @@ impl Publish {
             self.out.display()
         );
         Ok(match (secrets, left_out) {
-            (true, _) => Verdict::Sensitive,
-            (false, true) => Verdict::Bad,
-            (false, false) => Verdict::Good,
+            (true, _) => ExitStatus::Sensitive,
+            (false, true) => ExitStatus::Bad,
+            (false, false) => ExitStatus::Good,
         })
     }
 }

@@ -10,7 +10,7 @@ use volary_trajectory::Episode;
 use volary_trajectory::search::{Document, Query};
 
 use crate::output::{self, plain};
-use crate::{Verdict, inputs};
+use crate::{ExitStatus, inputs};
 
 /// The number of characters of context on either side of a hit.
 const AROUND: usize = 60;
@@ -94,7 +94,7 @@ pub fn hits(
 
 impl Search {
     /// Searches all episodes.
-    pub fn run(&self) -> Result<Verdict> {
+    pub fn run(&self) -> Result<ExitStatus> {
         let query = Query::parse(&self.query);
         if query.is_empty() {
             bail!("the query has no word");
@@ -112,8 +112,8 @@ impl Search {
         })?
         .print();
         Ok(match found {
-            true => Verdict::Good,
-            false => Verdict::Bad,
+            true => ExitStatus::Good,
+            false => ExitStatus::Bad,
         })
     }
 }

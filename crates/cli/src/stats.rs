@@ -16,7 +16,7 @@ use volary_trajectory::table::view::read_column;
 use volary_trajectory::table::{Cell, Column, Row};
 
 use crate::output::{self, plain};
-use crate::{Verdict, inputs};
+use crate::{ExitStatus, inputs};
 
 /// The confidence level of intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -141,7 +141,7 @@ struct RowLine {
 
 impl Stats {
     /// Reads all episodes and prints the statistics.
-    pub fn run(&self) -> Result<Verdict> {
+    pub fn run(&self) -> Result<ExitStatus> {
         let mut rows = Vec::new();
         let report = inputs::read_mapped(
             &self.paths,
@@ -162,8 +162,8 @@ impl Stats {
             }
         }
         Ok(match report.has_losses() {
-            true => Verdict::Bad,
-            false => Verdict::Good,
+            true => ExitStatus::Bad,
+            false => ExitStatus::Good,
         })
     }
 

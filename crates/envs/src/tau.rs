@@ -38,8 +38,8 @@ pub mod state;
 pub mod tool;
 pub mod view;
 
-pub use customer::{Customer, CustomerError, Progress};
+pub use customer::{Customer, CustomerError, CustomerStep};
 pub use domain::{Action, Domain, RESPOND, STOP, Task};
-pub use episode::{Episode, Step, Turn};
+pub use episode::{Episode, Step, TurnResult};
 pub use pass_hat_k::pass_hat_k;
 pub use reward::Reward;

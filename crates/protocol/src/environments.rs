@@ -88,7 +88,7 @@ pub enum Question {
         /// The role of the model, such as `customer` or `judge`.
         purpose: Text,
         /// The conversation.
-        messages: Vec<Line>,
+        messages: Vec<ChatLine>,
     },
     /// The answer of a person.
     Person {
@@ -99,7 +99,7 @@ pub enum Question {
 
 /// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct ChatLine {
     /// The role: `system`, `user` or `assistant`.
     pub role: Text,
     pub content: Text,

@@ -26,7 +26,7 @@ pub mod sglang;
 pub use drift::{Drift, drift};
 pub use drive::{drive, drive_chat};
 pub use environment::{EnvReset, EnvStep, RolloutEnvironment};
-pub use replay::{Replay, Turn};
+pub use replay::{Replay, ReplayedTurn};
 pub use result::{InteractionResult, Status, StopReason};
 pub use rollout::{Effect, Event, Rollout, RolloutSettings};
 pub use sglang::{GenerateReply, GenerateRequest, SamplingParams};

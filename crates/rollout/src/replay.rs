@@ -16,7 +16,7 @@ use crate::sglang::{GenerateReply, GenerateRequest};
 
 /// A turn of an episode.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
+pub struct ReplayedTurn {
     /// The model's reply.
     pub reply: GenerateReply,
     /// The environment's result.
@@ -28,7 +28,7 @@ pub struct Turn {
 pub struct Replay {
     rollout: Rollout,
     effect: Effect,
-    played: Vec<Turn>,
+    played: Vec<ReplayedTurn>,
 }
 
 impl Replay {
@@ -46,7 +46,7 @@ impl Replay {
 
     /// Applies the turns that were not applied yet. Fails if they do not continue the applied ones: the rollout then
     /// belongs to another episode.
-    pub fn advance(&mut self, turns: &[Turn]) -> Result<(), OtherEpisode> {
+    pub fn advance(&mut self, turns: &[ReplayedTurn]) -> Result<(), OtherEpisode> {
         let new = turns.strip_prefix(self.played.as_slice());
         for turn in new.ok_or(OtherEpisode)? {
             self.played.push(turn.clone());

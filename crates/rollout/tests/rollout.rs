@@ -19,8 +19,8 @@ use volary_rollout::export::{self, LOG_PROBS, TrialIndex};
 use volary_rollout::rollout::GenerateFailure;
 use volary_rollout::sglang::Prompt;
 use volary_rollout::{
-    Effect, EnvReset, EnvStep, Event, GenerateReply, InteractionResult, Replay, Rollout,
-    RolloutEnvironment, RolloutSettings, Status, StopReason, Turn, drift, drive, drive_chat,
+    Effect, EnvReset, EnvStep, Event, GenerateReply, InteractionResult, Replay, ReplayedTurn,
+    Rollout, RolloutEnvironment, RolloutSettings, Status, StopReason, drift, drive, drive_chat,
 };
 use volary_tokens::{Action, Builtin, ChatRole, ChatTemplate, MaskMode, Tokenizer, ToyTokenizer};
 
@@ -408,8 +408,8 @@ fn opening() -> EnvReset {
     }
 }
 
-fn turn(text: &str, observation: &str) -> Turn {
-    Turn {
+fn turn(text: &str, observation: &str) -> ReplayedTurn {
+    ReplayedTurn {
         reply: stop(text).unwrap(),
         step: said(observation, false).unwrap(),
     }
@@ -496,7 +496,7 @@ fn with_the_tokenizer_of_another_model_tokens_are_made_from_the_text() {
         "output_ids": [90_001, 90_002],
         "meta_info": {"finish_reason": {"type": "stop"}}
     });
-    let turn = Turn {
+    let turn = ReplayedTurn {
         reply: GenerateReply::read(&body).unwrap(),
         step: said("x", false).unwrap(),
     };

@@ -17,5 +17,5 @@ pub mod pickle;
 pub mod tensor;
 
 pub use heap::{Heap, Value};
-pub use pickle::{Outcome, PickleError, read};
+pub use pickle::{PickleError, Unpickled, read};
 pub use tensor::{DType, Tensor, TensorError};

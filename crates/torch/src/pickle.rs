@@ -17,7 +17,7 @@ use crate::heap::{Heap, Value};
 
 /// The result of a pickle.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct Unpickled {
     /// All values.
     pub heap: Heap,
     /// The pickled object. After an error it contains what was complete: open lists and dictionaries
@@ -57,7 +57,7 @@ pub enum PickleError {
 }
 
 /// Reads a pickle.
-pub fn read(bytes: &[u8]) -> Outcome {
+pub fn read(bytes: &[u8]) -> Unpickled {
     machine::Machine::new(bytes).run()
 }
 

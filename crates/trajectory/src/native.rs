@@ -89,7 +89,7 @@ pub enum NativeError {
 
 /// The result of reading a text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
+pub struct ReadEpisodes {
     pub episodes: Vec<Episode>,
     /// The errors of episodes that could not be read.
     pub faults: Vec<NativeError>,
@@ -108,13 +108,13 @@ pub fn write_text(out: &mut String, episode: &Episode) {
 }
 
 /// Parses a text with one episode, an object with several, or one episode per line. Fails if no episode can be read.
-pub fn read(text: &str) -> Result<Reading, NativeError> {
+pub fn read(text: &str) -> Result<ReadEpisodes, NativeError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let readings: Vec<Result<Episode, NativeError>> = match Json::parse(text) {
         Ok(value) => match value.get("episodes").and_then(Json::as_list) {
             Some(episodes) => each_numbered(episodes),
             None => {
-                return episode_from_json(&value).map(|episode| Reading {
+                return episode_from_json(&value).map(|episode| ReadEpisodes {
                     episodes: vec![episode],
                     faults: Vec::new(),
                 });
@@ -123,7 +123,7 @@ pub fn read(text: &str) -> Result<Reading, NativeError> {
         Err(error) if error.problem == ReadProblem::ExtraData => each_line(text),
         Err(error) => return Err(NativeError::NotJson { error }),
     };
-    let mut reading = Reading::default();
+    let mut reading = ReadEpisodes::default();
     for result in readings {
         match result {
             Ok(episode) => reading.episodes.push(episode),

@@ -23,7 +23,7 @@ use wasm_bindgen_futures::JsFuture;
 
 pub use self::error::FetchError;
 use self::range_requests::RangeRequests;
-use self::received::{Found, Received};
+use self::received::{RangeLocation, Received};
 use super::GivenFile;
 use crate::browser::http::{self, HttpError};
 use crate::browser::worker_client::text_of;
@@ -177,8 +177,8 @@ impl StreamingDownload {
             self.is_followed.set(true);
         }
         match found {
-            Found::Here(bytes) => Ok(bytes),
-            Found::In(blob, start) => {
+            RangeLocation::Here(bytes) => Ok(bytes),
+            RangeLocation::In(blob, start) => {
                 let said = |error: JsValue| text_of(&error);
                 let (start, end) = (start as f64, (start + length) as f64);
                 let slice = blob.slice_with_f64_and_f64(start, end).map_err(said)?;
@@ -203,7 +203,7 @@ impl StreamingDownload {
     }
 
     /// Waits until a range was received, and returns where its bytes are.
-    async fn bytes(&self, range: &Range<u64>) -> Result<Found, String> {
+    async fn bytes(&self, range: &Range<u64>) -> Result<RangeLocation, String> {
         self.received.borrow_mut().want(range.end);
         poll_fn(|context| {
             self.received

@@ -6,7 +6,7 @@ use volary_core::{Json, ToolCall};
 use volary_trajectory::passages::{TextPart, TextPosition};
 
 use super::context::{FoldKey, ToResult, TranscriptContext};
-use super::reading::{Reading, Spot};
+use super::reading::{ReadingOptions, Spot};
 use crate::components::json_text::{json_text, token_class};
 use crate::components::text::{folded_text, inert};
 use crate::projection::content::is_short;
@@ -125,7 +125,7 @@ pub(super) fn invalid_call_view(
 /// The arguments of a call in Review: collapsed to a line, as JSON, or in full.
 fn read_call(
     context: TranscriptContext,
-    reading: Reading,
+    reading: ReadingOptions,
     (step, number): (usize, usize),
     call: &ToolCall,
     is_short: bool,

@@ -9,7 +9,7 @@ use volary_trajectory::Episode;
 
 use super::ScrollState;
 use super::message::copied;
-use super::reading::Reading;
+use super::reading::ReadingOptions;
 use crate::browser;
 use crate::browser::timers::{Alarm, alarm};
 use crate::components::folds::Folds;
@@ -37,7 +37,7 @@ pub struct TranscriptContext {
     forgets: StoredValue<Option<Alarm>, LocalStorage>,
     pub(super) place: ScrollState,
     /// The display options; `None` outside Review.
-    pub(super) reading: Option<Reading>,
+    pub(super) reading: Option<ReadingOptions>,
     folds: Folds<FoldKey>,
     /// The step that was selected by a click in the transcript and is therefore in view.
     chosen: StoredValue<Option<usize>>,
@@ -50,7 +50,7 @@ impl TranscriptContext {
         on_rewind: Option<Callback<usize>>,
         on_inspect: Option<Callback<usize>>,
         place: ScrollState,
-        reading: Option<Reading>,
+        reading: Option<ReadingOptions>,
     ) -> Self {
         TranscriptContext {
             episode,

@@ -14,7 +14,7 @@ use super::context::{CopyMessage, ToCall, TranscriptContext};
 use super::message::speaker;
 use super::message_text::{manner, message_text};
 use super::model_exchange::{model_exchange, thinking};
-use super::reading::{ContentKind, Reading, Spot};
+use super::reading::{ContentKind, ReadingOptions, Spot};
 use crate::browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::json_text;
@@ -94,7 +94,7 @@ pub(super) fn full_message(
 }
 
 /// The token strip of a message, if strips are shown.
-fn strip(reading: Reading, (step, place): (usize, usize)) -> impl IntoView {
+fn strip(reading: ReadingOptions, (step, place): (usize, usize)) -> impl IntoView {
     move || reading.strips.get().and_then(|draw| draw(step, place))
 }
 
@@ -119,7 +119,7 @@ fn look<T>(
 /// The content of a message in Review: collapsed to one line, as JSON, or in full.
 fn read_body(
     context: TranscriptContext,
-    reading: Reading,
+    reading: ReadingOptions,
     at: (usize, usize),
     kind: ContentKind,
     calls: Vec<AnyView>,
@@ -163,7 +163,7 @@ fn read_body(
 #[component]
 fn FoldLine(
     context: TranscriptContext,
-    reading: Reading,
+    reading: ReadingOptions,
     /// The step and the index of the message.
     at: (usize, usize),
     line: String,
@@ -192,7 +192,7 @@ fn FoldLine(
 #[component]
 fn WaysToRead(
     context: TranscriptContext,
-    reading: Reading,
+    reading: ReadingOptions,
     /// The step and the index of the message.
     at: (usize, usize),
     /// The number of calls in the message.

@@ -9,7 +9,7 @@ use volary_trajectory::passages::{TextPart, TextPosition};
 use super::call::part_of;
 use super::context::{FoldKey, MESSAGE, STEP, TranscriptContext};
 use super::model_exchange::THOUGHT;
-use super::reading::{ContentKind, Reading, Spot};
+use super::reading::{ContentKind, ReadingOptions, Spot};
 use crate::browser;
 use crate::components::text::Fold;
 use crate::projection::content::{Content, ContentPart, content};
@@ -161,7 +161,7 @@ impl TranscriptContext {
         }
     }
 
-    fn unfold_thought(self, reading: Reading, words: &Words) {
+    fn unfold_thought(self, reading: ReadingOptions, words: &Words) {
         let step = words.place.step;
         if reading.is_folded(
             ContentKind::Reasoning,

@@ -62,7 +62,7 @@ pub type Strips = Arc<dyn Fn(usize, usize) -> Option<AnyView> + Send + Sync>;
 
 /// Signals of the display options of an episode.
 #[derive(Clone, Copy)]
-pub struct Reading {
+pub struct ReadingOptions {
     /// Whether Markdown is rendered.
     pub formatted: RwSignal<bool>,
     /// The kinds that are collapsed by default.
@@ -75,10 +75,10 @@ pub struct Reading {
     owner: StoredValue<Option<Owner>>,
 }
 
-impl Reading {
+impl ReadingOptions {
     /// Everything expanded except reasoning.
-    pub fn new() -> Reading {
-        Reading {
+    pub fn new() -> ReadingOptions {
+        ReadingOptions {
             formatted: RwSignal::new(true),
             folded: RwSignal::new(Folded {
                 messages: false,
@@ -168,8 +168,8 @@ impl Reading {
     }
 }
 
-impl Default for Reading {
+impl Default for ReadingOptions {
     fn default() -> Self {
-        Reading::new()
+        ReadingOptions::new()
     }
 }

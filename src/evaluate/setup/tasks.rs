@@ -27,7 +27,7 @@ const MOST_TASKS: usize = 1_000_000;
 
 /// The kind of a task source, with its number of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SelectableTasks {
     /// A dataset with this many tasks.
     Dataset(usize),
     /// A server with this many numbered tasks, counted from 0.
@@ -38,20 +38,20 @@ pub enum Source {
     Environment,
 }
 
-impl Source {
+impl SelectableTasks {
     /// The source for a server that reported this number of tasks, or none.
-    pub fn of_server(size: Option<u64>) -> Source {
+    pub fn of_server(size: Option<u64>) -> SelectableTasks {
         let size = size.map(|size| usize::try_from(size).unwrap_or(MOST_TASKS));
-        size.map_or(Source::Choosing, |size| {
-            Source::Server(size.min(MOST_TASKS))
+        size.map_or(SelectableTasks::Choosing, |size| {
+            SelectableTasks::Server(size.min(MOST_TASKS))
         })
     }
 
     /// The number of selectable tasks; `None` if tasks cannot be selected.
     pub fn length(self) -> Option<usize> {
         match self {
-            Source::Dataset(length) | Source::Server(length) => Some(length),
-            Source::Choosing | Source::Environment => None,
+            SelectableTasks::Dataset(length) | SelectableTasks::Server(length) => Some(length),
+            SelectableTasks::Choosing | SelectableTasks::Environment => None,
         }
     }
 
@@ -67,7 +67,7 @@ impl Source {
 }
 
 /// The JSON Schema of the form for the chosen way to select tasks.
-pub fn tasks_schema(source: Source, choice: &str) -> Json {
+pub fn tasks_schema(source: SelectableTasks, choice: &str) -> Json {
     let whole = |description: &str, default: usize, minimum: i64, maximum: usize| {
         json!({
             "type": "integer",
@@ -78,10 +78,10 @@ pub fn tasks_schema(source: Source, choice: &str) -> Json {
         })
     };
     let properties = match (source, choice) {
-        (Source::Environment, _) => json!({
+        (SelectableTasks::Environment, _) => json!({
             EPISODES: (whole("Each seed is a separate task.", 10, 1, MOST_CELLS))
         }),
-        (Source::Choosing, _) => json!({
+        (SelectableTasks::Choosing, _) => json!({
             ENVIRONMENTS: (whole(
                 "This server does not number its tasks; it chooses a task for each environment.",
                 10,
@@ -89,18 +89,18 @@ pub fn tasks_schema(source: Source, choice: &str) -> Json {
                 MOST_CELLS
             ))
         }),
-        (Source::Dataset(length), "Range") => json!({
+        (SelectableTasks::Dataset(length), "Range") => json!({
             FIRST: (whole("Counting from 1.", 1, 1, length)),
             LAST: (whole("Inclusive.", length.min(10), 1, length))
         }),
-        (Source::Server(length), "Range") => {
+        (SelectableTasks::Server(length), "Range") => {
             let last = length.saturating_sub(1);
             json!({
                 FIRST: (whole("Counting from 0, like task_idx.", 0, 0, last)),
                 LAST: (whole("Inclusive.", last.min(9), 0, last))
             })
         }
-        (Source::Dataset(length) | Source::Server(length), "Sample") => json!({
+        (SelectableTasks::Dataset(length) | SelectableTasks::Server(length), "Sample") => json!({
             SAMPLE: (whole("Number of tasks to draw.", length.min(10), 1, length)),
             SAMPLE_SEED: (whole("The same seed draws the same tasks.", 0, 0, 1 << 31))
         }),
@@ -110,10 +110,10 @@ pub fn tasks_schema(source: Source, choice: &str) -> Json {
 }
 
 /// The selection that the form's value describes.
-pub fn selection(source: Source, choice: &str, value: &Json) -> Selection {
+pub fn selection(source: SelectableTasks, choice: &str, value: &Json) -> Selection {
     let whole = |key: &str| count(value, key).unwrap_or_default() as usize;
     // A selection counts from 1.
-    let from = usize::from(matches!(source, Source::Server(_)));
+    let from = usize::from(matches!(source, SelectableTasks::Server(_)));
     match choice {
         "Range" => Selection::Range {
             first: whole(FIRST).saturating_add(from),
@@ -129,7 +129,7 @@ pub fn selection(source: Source, choice: &str, value: &Json) -> Selection {
 
 /// Plans seeds of one environment as tasks.
 pub fn seeds(environment: &Text, configuration: &Object, value: &Json) -> Vec<PlannedTask> {
-    let count = Source::Environment.count("", value);
+    let count = SelectableTasks::Environment.count("", value);
     let task = |number| task(number, "Seed", environment, configuration.clone());
     (1..=count).map(task).collect()
 }
@@ -141,7 +141,7 @@ pub fn of_server(
     arguments: &Object,
     value: &Json,
 ) -> Vec<PlannedTask> {
-    let source = Source::of_server(server.size);
+    let source = SelectableTasks::of_server(server.size);
     match source.length() {
         Some(length) => {
             let places = selection(source, choice, value).places(length).into_iter();
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::projection::form::Form;
 
-    fn chosen(source: Source, choice: &str) -> Selection {
+    fn chosen(source: SelectableTasks, choice: &str) -> Selection {
         let form = Form::new(tasks_schema(source, choice));
         selection(source, choice, &form.value().unwrap())
     }
@@ -212,21 +212,24 @@ mod tests {
     #[test]
     fn forms_are_ready_as_they_are() {
         assert_eq!(
-            chosen(Source::Dataset(4), "Range"),
+            chosen(SelectableTasks::Dataset(4), "Range"),
             Selection::Range { first: 1, last: 4 }
         );
         assert_eq!(
-            chosen(Source::Dataset(100), "Sample"),
+            chosen(SelectableTasks::Dataset(100), "Sample"),
             Selection::Sample { count: 10, seed: 0 }
         );
-        assert_eq!(chosen(Source::Dataset(4), "All"), Selection::All);
-        assert_eq!(Source::Dataset(4).count("All", &json!({})), 4);
-        assert_eq!(Source::Environment.count("", &json!({EPISODES: 3})), 3);
+        assert_eq!(chosen(SelectableTasks::Dataset(4), "All"), Selection::All);
+        assert_eq!(SelectableTasks::Dataset(4).count("All", &json!({})), 4);
+        assert_eq!(
+            SelectableTasks::Environment.count("", &json!({EPISODES: 3})),
+            3
+        );
     }
 
     #[test]
     fn tasks_of_a_server_are_counted_from_0() {
-        let source = Source::of_server(Some(20));
+        let source = SelectableTasks::of_server(Some(20));
         let form = Form::new(tasks_schema(source, "Range")).value().unwrap();
         assert_eq!(source.count("Range", &form), 10);
         let tasks = of_server(&server(Some(20)), "Range", &Object::new(), &form);
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_server_may_choose_and_may_boast() {
-        let source = Source::of_server(None);
+        let source = SelectableTasks::of_server(None);
         let form = Form::new(tasks_schema(source, "All")).value().unwrap();
         let arguments = object!({"task_kwargs": {"x": 1}});
         let tasks = of_server(&server(None), "All", &arguments, &form);
@@ -250,6 +253,9 @@ mod tests {
         let empty = empty.as_object().unwrap();
         let tasks = of_server(&server(None), "All", empty, &form);
         assert_eq!(tasks[0].configuration, Object::new());
-        assert_eq!(Source::of_server(Some(u64::MAX)).length(), Some(MOST_TASKS));
+        assert_eq!(
+            SelectableTasks::of_server(Some(u64::MAX)).length(),
+            Some(MOST_TASKS)
+        );
     }
 }

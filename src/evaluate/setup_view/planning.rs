@@ -11,7 +11,7 @@ use volary_remote::task::TASK_INDEX;
 use super::source;
 use super::state::Setup;
 use crate::evaluate::setup;
-use crate::evaluate::setup::tasks::{self, Source, Tasks};
+use crate::evaluate::setup::tasks::{self, SelectableTasks, Tasks};
 use crate::playground::python::{self, PythonEntry};
 use crate::playground::remote_environments;
 use crate::projection::form::Form;
@@ -115,7 +115,7 @@ fn python_tasks(setup: Setup, entry: PythonEntry, choice: &str, value: &Json) ->
     let description = entry.description.unwrap_or_default();
     let list = match description.size {
         Some(size) => {
-            let source = Source::of_server(Some(size));
+            let source = SelectableTasks::of_server(Some(size));
             let length = source.length().unwrap_or_default();
             let places = tasks::selection(source, choice, value).places(length);
             let task = |place: usize| {

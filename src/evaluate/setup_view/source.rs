@@ -13,7 +13,7 @@ use crate::components::SchemaForm;
 use crate::components::field::Field;
 use crate::evaluate::setup::PolicyChoice;
 use crate::evaluate::setup::tasks::{
-    CHOICE_LABEL, CHOICES, Source, arguments_schema, tasks_schema,
+    CHOICE_LABEL, CHOICES, SelectableTasks, arguments_schema, tasks_schema,
 };
 use crate::playground::python::{self, PythonEntry};
 use crate::playground::remote_environments;
@@ -183,12 +183,12 @@ pub(super) fn refresh(setup: Setup) {
     let shape = untrack(|| shape(setup));
     let choice = setup.choice.get_untracked();
     setup.tasks.set(Form::new(tasks_schema(shape, &choice)));
-    if shape == Source::Choosing {
+    if shape == SelectableTasks::Choosing {
         setup.configuration.set(Form::new(arguments_schema()));
     }
     let playground = setup.evaluations.playground;
     let schema = match setup.source.get_untracked() {
-        TaskSource::Python(id) if shape == Source::Environment => {
+        TaskSource::Python(id) if shape == SelectableTasks::Environment => {
             let entry = untrack(|| python::python_entry(playground, &id));
             let description = entry.and_then(|entry| entry.description);
             Some(description.unwrap_or_default().form())
@@ -204,28 +204,30 @@ pub(super) fn refresh(setup: Setup) {
 }
 
 /// Returns how the tasks of the selected source are counted and selected.
-pub(super) fn shape(setup: Setup) -> Source {
+pub(super) fn shape(setup: Setup) -> SelectableTasks {
     let playground = setup.evaluations.playground;
     match setup.source.get() {
-        TaskSource::Environment(_) => Source::Environment,
+        TaskSource::Environment(_) => SelectableTasks::Environment,
         // The server may have been removed meanwhile.
         TaskSource::Server(url) => remote_environments::server(playground, &url)
-            .map_or(Source::Server(0), |server| Source::of_server(server.size)),
+            .map_or(SelectableTasks::Server(0), |server| {
+                SelectableTasks::of_server(server.size)
+            }),
         TaskSource::Python(id) => {
             let size = python::python_entry(playground, &id).and_then(|entry| python_size(&entry));
             match size {
-                Some(size) => Source::of_server(Some(size)),
-                None => Source::Environment,
+                Some(size) => SelectableTasks::of_server(Some(size)),
+                None => SelectableTasks::Environment,
             }
         }
         TaskSource::Copy => {
             let length = |plan: &Option<Plan>| plan.as_ref().map(|plan| plan.tasks.len());
-            Source::Dataset(setup.copied.with(length).unwrap_or_default())
+            SelectableTasks::Dataset(setup.copied.with(length).unwrap_or_default())
         }
         TaskSource::Dataset(place) => {
             let sources = playground.setup.sources;
             let length = sources.with(|sources| Some(sources.get(place)?.tasks.len()));
-            Source::Dataset(length.unwrap_or_default())
+            SelectableTasks::Dataset(length.unwrap_or_default())
         }
     }
 }

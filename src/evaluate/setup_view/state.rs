@@ -9,7 +9,7 @@ use volary_app::evaluation::task_source::TaskSource;
 use super::{FORM, planning, source};
 use crate::browser;
 use crate::evaluate::rate_limits;
-use crate::evaluate::setup::tasks::{CHOICES, Source, tasks_schema};
+use crate::evaluate::setup::tasks::{CHOICES, SelectableTasks, tasks_schema};
 use crate::evaluate::setup::{self, MOST_CELLS, PolicyChoice};
 use crate::evaluate::state::Evaluations;
 use crate::models::{connections, prices};
@@ -55,7 +55,10 @@ impl Setup {
             evaluations,
             source: RwSignal::new(TaskSource::Dataset(0)),
             choice: RwSignal::new(CHOICES[0].to_owned()),
-            tasks: RwSignal::new(Form::new(tasks_schema(Source::Dataset(1), CHOICES[0]))),
+            tasks: RwSignal::new(Form::new(tasks_schema(
+                SelectableTasks::Dataset(1),
+                CHOICES[0],
+            ))),
             configuration: RwSignal::default(),
             copied: RwSignal::new(None),
             policies: RwSignal::new(Vec::new()),

@@ -158,9 +158,13 @@ impl ModelPlayer {
     }
 
     /// The rollout's turn, if a rollout server samples the model.
-    fn rollout_turn(&self, episode: &Episode, request: &ModelRequest) -> Option<rollout::Turn> {
+    fn rollout_turn(
+        &self,
+        episode: &Episode,
+        request: &ModelRequest,
+    ) -> Option<rollout::RolloutTurn> {
         let prompt = self.settings.system_prompt.as_deref();
-        rollout::Turn::of(&self.saved.connection, episode, prompt, request)
+        rollout::RolloutTurn::of(&self.saved.connection, episode, prompt, request)
     }
 
     /// Records the tokens of a rollout, either when the step after `steps` steps is taken or when no further step
@@ -181,7 +185,7 @@ impl ModelPlayer {
                 return;
             }
             let is_over = is_stopped || is_over(&episode);
-            let turn = rollout::Turn::of(&connection, &episode, prompt.as_deref(), &request);
+            let turn = rollout::RolloutTurn::of(&connection, &episode, prompt.as_deref(), &request);
             drop(episode);
             let Some(turn) = turn else { return };
             match turn.record(is_over).await {
@@ -204,7 +208,7 @@ impl ModelPlayer {
     async fn ask(
         &mut self,
         mut request: ModelRequest,
-        turn: Option<rollout::Turn>,
+        turn: Option<rollout::RolloutTurn>,
         mut spent: Spent,
         steps: usize,
     ) -> Move {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use crate::browser::{self, timers};
-use crate::models::Progress;
+use crate::models::RequestProgress;
 use crate::projection::form::Form;
-use crate::projection::turn::{Stage, Turn};
+use crate::projection::turn::{Stage, StreamingTurn};
 
 /// Interval at which a countdown is updated.
 const TICK: Duration = Duration::from_millis(200);
@@ -22,7 +22,7 @@ pub(super) struct ModelState {
     /// The limits of a run.
     pub limits: RwSignal<Form>,
     /// The current turn, or the last one that failed.
-    pub turn: RwSignal<Option<Turn>>,
+    pub turn: RwSignal<Option<StreamingTurn>>,
     /// The page's clock in seconds; it ticks only during a turn.
     pub clock: RwSignal<f64>,
     /// Whether an update of the panes is already scheduled for the next frame.
@@ -60,7 +60,7 @@ impl ModelState {
 
     /// Shows a turn that begins after `steps` steps. Exchanges of a failed turn at the same step are carried over.
     pub fn begin(self, edition: u32, steps: usize, model: &str) {
-        let mut turn = Turn::new(edition, steps + 1, model);
+        let mut turn = StreamingTurn::new(edition, steps + 1, model);
         self.turn.update(|shown| {
             if let Some(failed) = shown.take().filter(|failed| failed.is_at(edition, steps)) {
                 turn.exchanges = failed.exchanges;
@@ -70,25 +70,25 @@ impl ModelState {
     }
 
     /// Handles progress of a request.
-    pub fn handle(self, progress: Progress<'_>) {
+    pub fn handle(self, progress: RequestProgress<'_>) {
         match progress {
-            Progress::Sending { exchange, .. } => self.change(|turn| {
+            RequestProgress::Sending { exchange, .. } => self.change(|turn| {
                 turn.begin_try();
                 turn.exchanges.push(exchange.clone());
             }),
-            Progress::Deltas(deltas) => self.change(|turn| {
+            RequestProgress::Deltas(deltas) => self.change(|turn| {
                 for delta in deltas {
                     turn.take(delta.clone());
                 }
             }),
-            Progress::Conceded {
+            RequestProgress::Conceded {
                 concession,
                 exchange,
             } => self.change(|turn| {
                 turn.keep(exchange);
                 turn.notes.push(concession.explanation().to_owned());
             }),
-            Progress::Waiting {
+            RequestProgress::Waiting {
                 seconds,
                 error,
                 exchange,
@@ -108,7 +108,7 @@ impl ModelState {
     }
 
     /// Changes the turn; the panes are notified in the next frame.
-    pub fn change(self, act: impl FnOnce(&mut Turn)) {
+    pub fn change(self, act: impl FnOnce(&mut StreamingTurn)) {
         self.turn.update_untracked(|turn| {
             if let Some(turn) = turn {
                 act(turn);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::token_record::{TokenCheck, Verdict, Vocabulary, checks};
+use volary_trajectory::token_record::{CheckResult, TokenCheck, Vocabulary, checks};
 
 use super::Tokens;
 use super::panel::NumberField;
@@ -55,9 +55,9 @@ pub(super) fn Checks(tokens: Tokens) -> impl IntoView {
 
 fn row(tokens: Tokens, check: &TokenCheck) -> AnyView {
     let (class, verdict, sign) = match check.verdict {
-        Verdict::Passed => ("passed", "passed", "✓"),
-        Verdict::Failed => ("failed", "failed", "✗"),
-        Verdict::Unknown => ("unknown", "unknown", "?"),
+        CheckResult::Passed => ("passed", "passed", "✓"),
+        CheckResult::Failed => ("failed", "failed", "✗"),
+        CheckResult::Unknown => ("unknown", "unknown", "?"),
     };
     let places = StoredValue::new(check.places.clone());
     let count = check.places.len();

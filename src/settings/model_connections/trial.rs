@@ -15,7 +15,7 @@ use crate::browser;
 use crate::browser::http::Patience;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
-use crate::models::{Ask, Asked, Progress, Saved, ask, diagnose, prices, rollout};
+use crate::models::{Ask, Asked, RequestProgress, Saved, ask, diagnose, prices, rollout};
 use crate::projection::notice::Notice;
 use volary_agent::model::diagnosis::ModelProblem;
 use volary_trajectory::Episode;
@@ -26,7 +26,7 @@ const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
 const MOST_TOKENS: u32 = 256;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Outcome {
+enum TrialState {
     /// Not tested since the last change.
     #[default]
     NotYet,
@@ -39,7 +39,7 @@ enum Outcome {
 
 #[derive(Clone, Copy)]
 pub(super) struct Trial {
-    outcome: RwSignal<Outcome>,
+    outcome: RwSignal<TrialState>,
     /// Cancels the request.
     abort: StoredValue<Option<AbortHandle>>,
 }
@@ -61,9 +61,9 @@ impl Trial {
         });
         if self
             .outcome
-            .with_untracked(|outcome| *outcome != Outcome::NotYet)
+            .with_untracked(|outcome| *outcome != TrialState::NotYet)
         {
-            self.outcome.set(Outcome::NotYet);
+            self.outcome.set(TrialState::NotYet);
         }
     }
 
@@ -71,7 +71,7 @@ impl Trial {
         self.forget();
         let saved = editor.shown_untracked();
         if let Err(error) = saved.connection.check() {
-            self.outcome.set(Outcome::Failed(Notice::new(
+            self.outcome.set(TrialState::Failed(Notice::new(
                 "Fill in the marked fields first.",
                 "",
                 error.to_string(),
@@ -79,10 +79,10 @@ impl Trial {
             return;
         }
         if let Some(notice) = missing_key(&saved) {
-            self.outcome.set(Outcome::Failed(notice));
+            self.outcome.set(TrialState::Failed(notice));
             return;
         }
-        self.outcome.set(Outcome::Trying);
+        self.outcome.set(TrialState::Trying);
         let (abort, registration) = AbortHandle::new_pair();
         self.abort.set_value(Some(abort));
         browser::spawn(async move {
@@ -101,7 +101,8 @@ impl Trial {
 #[component]
 pub(super) fn TestButton(editor: Editor) -> impl IntoView {
     let trial = editor.trial;
-    let is_trying = Memo::new(move |_| trial.outcome.with(|outcome| *outcome == Outcome::Trying));
+    let is_trying =
+        Memo::new(move |_| trial.outcome.with(|outcome| *outcome == TrialState::Trying));
     let press = move |_| match is_trying.get_untracked() {
         true => trial.forget(),
         false => trial.start(editor),
@@ -118,9 +119,9 @@ pub(super) fn TestButton(editor: Editor) -> impl IntoView {
 pub(super) fn TestResult(editor: Editor) -> impl IntoView {
     let outcome = editor.trial.outcome;
     let report = move || match outcome.get() {
-        Outcome::NotYet | Outcome::Failed(_) => ().into_any(),
-        Outcome::Trying => view! { <p>"Waiting for the model…"</p> }.into_any(),
-        Outcome::Works(facts) => {
+        TrialState::NotYet | TrialState::Failed(_) => ().into_any(),
+        TrialState::Trying => view! { <p>"Waiting for the model…"</p> }.into_any(),
+        TrialState::Works(facts) => {
             let facts = facts.iter();
             let facts = facts.map(|fact| view! { <p dir="auto">{inert(fact)}</p> });
             view! {
@@ -133,7 +134,7 @@ pub(super) fn TestResult(editor: Editor) -> impl IntoView {
         }
     };
     let failure = move || match outcome.get() {
-        Outcome::Failed(notice) => Some(view! { <ProblemAlert notice/> }),
+        TrialState::Failed(notice) => Some(view! { <ProblemAlert notice/> }),
         _ => None,
     };
     view! {
@@ -162,7 +163,7 @@ fn missing_key(saved: &Saved) -> Option<Notice> {
     })
 }
 
-async fn tried(saved: &Saved) -> (Outcome, Option<ModelProblem>) {
+async fn tried(saved: &Saved) -> (TrialState, Option<ModelProblem>) {
     let mut asking = Ask::of(saved);
     asking.silence = Patience::of(SILENCE);
     // No retries: failures are reported immediately.
@@ -175,8 +176,8 @@ async fn tried(saved: &Saved) -> (Outcome, Option<ModelProblem>) {
         ..ModelRequest::default()
     };
     let mut conceded = Vec::new();
-    let mut heard = |progress: Progress<'_>| {
-        if let Progress::Conceded { concession, .. } = progress {
+    let mut heard = |progress: RequestProgress<'_>| {
+        if let RequestProgress::Conceded { concession, .. } = progress {
             conceded.push(concession);
         }
     };
@@ -184,12 +185,12 @@ async fn tried(saved: &Saved) -> (Outcome, Option<ModelProblem>) {
         Ok(asked) => {
             let mut said = report(saved, &asked, &conceded);
             said.push(tool_call(saved, &asking).await);
-            (Outcome::Works(said), None)
+            (TrialState::Works(said), None)
         }
         Err(unanswered) => {
             let found = diagnose(saved, asking.has_key(), &unanswered).await;
             let notice = Notice::new(found.what, found.why, found.remedy);
-            (Outcome::Failed(notice), Some(found.problem))
+            (TrialState::Failed(notice), Some(found.problem))
         }
     }
 }
@@ -211,7 +212,7 @@ async fn tool_call(saved: &Saved, asking: &Ask<'_>) -> String {
         tools: request.tools.clone(),
         ..Episode::default()
     };
-    let turn = rollout::Turn::of(&saved.connection, &episode, None, &request);
+    let turn = rollout::RolloutTurn::of(&saved.connection, &episode, None, &request);
     if let Some(turn) = &turn
         && let Err(error) = turn.prepare(&mut request).await
     {

@@ -4,7 +4,7 @@ use volary_core::json::Text;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
 
-use super::reading::{Outcome, Reading};
+use super::reading::{FileOutcome, RunningImport};
 use super::{BATCH, LibraryService, reading, streaming_import};
 use crate::library::source::Window;
 
@@ -42,16 +42,16 @@ pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, St
 
 pub(super) async fn read_packed<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     id: &Text,
     window: &Window,
     mut log: PackedLog,
-) -> Result<Outcome, String> {
+) -> Result<FileOutcome, String> {
     let (size, name) = (window.source().size(), window.source().name());
     let mut done = 0;
     for number in 0..log.samples().len() {
         if reading::is_cancelled(library, reading.number) {
-            return Ok(Outcome::Cancelled);
+            return Ok(FileOutcome::Cancelled);
         }
         let places = log.samples()[number].iter();
         done += places.map(|place| place.end - place.start).sum::<u64>();
@@ -67,7 +67,7 @@ pub(super) async fn read_packed<'a>(
     log.finish();
     streaming_import::take(library, reading, id, log.take_entries()).await;
     reading.notes.borrow_mut().extend_from_slice(log.notes());
-    Ok(Outcome::Taken)
+    Ok(FileOutcome::Taken)
 }
 
 async fn read_sample(log: &mut PackedLog, number: usize, window: &Window) -> Result<(), String> {

@@ -14,7 +14,7 @@ use volary_trajectory::import::index::Indexer;
 use volary_trajectory::table::Row;
 
 use super::naming::Named;
-use super::reading::{Reading, kept};
+use super::reading::{RunningImport, kept};
 use super::{LibraryService, Output, naming, reading};
 use crate::library::repository::{Held, Item};
 
@@ -102,7 +102,7 @@ pub(super) struct Begun {
 /// Shows the first part of the first episode of a file, and updates it when an update is due.
 pub(super) fn show_begun(
     library: &LibraryService,
-    reading: &Reading<'_>,
+    reading: &RunningImport<'_>,
     indexer: &Indexer,
     begun: &mut Option<Begun>,
 ) {
@@ -159,7 +159,7 @@ pub(super) fn show_begun(
 /// Handles the complete episode.
 pub(super) async fn grown<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     begun: &mut Option<Begun>,
 ) {
     if begun.is_none() || reading.found.get() == 0 {
@@ -174,7 +174,7 @@ pub(super) async fn grown<'a>(
 /// Stores the partial episode: the rest will not arrive.
 pub(super) async fn keep_begun<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     begun: Option<Begun>,
 ) {
     let Some(begun) = begun else { return };
@@ -201,7 +201,7 @@ pub(super) async fn keep_begun<'a>(
 /// Replaces the preview by the first episode of the file, which is in the library already.
 pub(super) fn end_begun(
     library: &LibraryService,
-    reading: &Reading<'_>,
+    reading: &RunningImport<'_>,
     begun: Option<(Begun, Text)>,
 ) {
     if let Some((begun, first)) = begun {
@@ -209,7 +209,7 @@ pub(super) fn end_begun(
     }
 }
 
-fn say_grown(library: &LibraryService, reading: &Reading<'_>, begun: Begun, into: Text) {
+fn say_grown(library: &LibraryService, reading: &RunningImport<'_>, begun: Begun, into: Text) {
     let Begun { id, .. } = begun;
     library.previews.complete(&id, &into);
     (reading.send)(Output::Event(Event::Grown { id, into }));

@@ -38,7 +38,7 @@ struct Added {
 }
 
 /// The outcome of importing a file.
-pub(super) enum Outcome {
+pub(super) enum FileOutcome {
     /// Its episodes are in the library.
     Taken,
     /// The file must be read as a whole.
@@ -48,7 +48,7 @@ pub(super) enum Outcome {
 }
 
 /// A reading in progress.
-pub(super) struct Reading<'a> {
+pub(super) struct RunningImport<'a> {
     pub(super) number: RequestId,
     pub(super) origin: Origin,
     pub(super) send: Send<'a>,
@@ -71,7 +71,7 @@ pub(super) struct Reading<'a> {
     pub(super) first: RefCell<Option<Text>>,
 }
 
-impl Reading<'_> {
+impl RunningImport<'_> {
     pub(super) fn note(&self, level: NoteLevel, file: &Text, text: String) {
         self.notes.borrow_mut().push(Note {
             level,
@@ -131,12 +131,12 @@ pub(in crate::workers) async fn read<'a>(
     for file in files {
         let size = file.size();
         match streaming_import::read_in_place(library, &reading, &file).await {
-            Ok(Outcome::Taken) => {}
-            Ok(Outcome::Whole) => {
+            Ok(FileOutcome::Taken) => {}
+            Ok(FileOutcome::Whole) => {
                 together.push(file);
                 continue;
             }
-            Ok(Outcome::Cancelled) => break,
+            Ok(FileOutcome::Cancelled) => break,
             Err(reason) => {
                 let text = format!("{} could not be read: {reason}", file.name());
                 reading.note(NoteLevel::Unreadable, &file.name(), text);
@@ -177,8 +177,8 @@ fn begin<'a>(
     total: u64,
     origin: Origin,
     send: Send<'a>,
-) -> Reading<'a> {
-    Reading {
+) -> RunningImport<'a> {
+    RunningImport {
         in_flight: &library.in_flight,
         number,
         origin,
@@ -195,7 +195,7 @@ fn begin<'a>(
     }
 }
 
-fn end(library: &LibraryService, reading: &Reading<'_>, is_nothing: bool) {
+fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) {
     let number = reading.number;
     let was_cancelled = library.cancelled.remove(number);
     let unmapped = reading.unmapped.take().into_iter();
@@ -258,7 +258,7 @@ pub(super) fn stock_for(library: &LibraryService, origin: Origin) -> &dyn Episod
     }
 }
 
-pub(super) fn stamped(reading: &Reading<'_>, mut row: Row, bytes: u64) -> Row {
+pub(super) fn stamped(reading: &RunningImport<'_>, mut row: Row, bytes: u64) -> Row {
     if row.id.trim().is_empty() {
         row.id = "episode".into();
     }
@@ -269,7 +269,11 @@ pub(super) fn stamped(reading: &Reading<'_>, mut row: Row, bytes: u64) -> Row {
 }
 
 /// Adds episodes: shows them and starts to store them. [`kept`] waits for that.
-pub(super) async fn add<'a>(library: &'a LibraryService, reading: &Reading<'a>, batch: Vec<Item>) {
+pub(super) async fn add<'a>(
+    library: &'a LibraryService,
+    reading: &RunningImport<'a>,
+    batch: Vec<Item>,
+) {
     if batch.is_empty() {
         return;
     }
@@ -318,7 +322,7 @@ async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) ->
 }
 
 /// Waits until all added episodes are stored.
-pub(super) async fn kept(reading: &Reading<'_>) {
+pub(super) async fn kept(reading: &RunningImport<'_>) {
     let keeping = reading.keeping.take();
     if let Some(keeping) = keeping {
         reading.tell_kept(keeping.await);

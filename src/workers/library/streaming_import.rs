@@ -16,7 +16,7 @@ use volary_trajectory::import::index::{Entry, Indexer};
 use super::continuation::Continuation;
 use super::finding::SETTLED;
 use super::partial_preview::Begun;
-use super::reading::{Outcome, Reading, kept};
+use super::reading::{FileOutcome, RunningImport, kept};
 use super::whole_file_import::LARGEST_WHOLE;
 use super::{BATCH, LibraryService, Output, listing, naming, packed, partial_preview, reading};
 use crate::library::repository::{Held, InFile, Item, KnownFile};
@@ -76,17 +76,17 @@ struct FirstSlice {
 /// Imports a file in slices, if it is large and its format allows that.
 pub(super) async fn read_in_place<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     file: &Rc<dyn Source>,
-) -> Result<Outcome, String> {
+) -> Result<FileOutcome, String> {
     let size = file.size();
     if size < LARGE_PACKED {
-        return Ok(Outcome::Whole);
+        return Ok(FileOutcome::Whole);
     }
     let start = file.read(0..4).await?;
     let is_packed = is_archive(&start);
     if !is_packed && size < LARGE || is_parquet(&start) {
-        return Ok(Outcome::Whole);
+        return Ok(FileOutcome::Whole);
     }
     let window = Rc::new(Window::on(Rc::clone(file)));
     // Identifying the file and reading its beginning run concurrently, so that the beginning is visible sooner.
@@ -140,25 +140,25 @@ pub(super) async fn read_in_place<'a>(
         partial_preview::end_begun(library, reading, beginning.take_begun().zip(first));
         let text = format!("{name} is in the library and its trajectories can be opened.");
         reading.note(NoteLevel::Read, &name, text);
-        return Ok(Outcome::Taken);
+        return Ok(FileOutcome::Taken);
     }
     let outcome = match beginning {
-        Beginning::Packed(None) => Ok(Outcome::Whole),
+        Beginning::Packed(None) => Ok(FileOutcome::Whole),
         Beginning::Packed(Some(log)) => {
             packed::read_packed(library, reading, &id, &window, log).await
         }
         Beginning::Slices(first) => read_slices(library, reading, &id, file, first).await,
     };
     match &outcome {
-        Ok(Outcome::Whole) => {
+        Ok(FileOutcome::Whole) => {
             library.windows.borrow_mut().remove(&id);
         }
-        Ok(Outcome::Taken) => keep_taken(library, reading, known).await?,
+        Ok(FileOutcome::Taken) => keep_taken(library, reading, known).await?,
         // No episodes of the file are known.
-        Ok(Outcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
+        Ok(FileOutcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
             library.windows.borrow_mut().remove(&id);
         }
-        Ok(Outcome::Cancelled) | Err(_) => {
+        Ok(FileOutcome::Cancelled) | Err(_) => {
             // A cancelled or unreadable file is not copied further.
             (known.whole, known.source) = (false, None);
             keep_file(library, reading, known).await;
@@ -171,10 +171,10 @@ pub(super) async fn read_in_place<'a>(
 /// Reads on in a file that has grown.
 pub(super) async fn read_on<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     file: &Rc<dyn Source>,
     continuation: Continuation,
-) -> Result<Outcome, String> {
+) -> Result<FileOutcome, String> {
     let Continuation {
         file: id,
         at,
@@ -195,7 +195,7 @@ pub(super) async fn read_on<'a>(
         begun: None,
     };
     let outcome = read_slices(library, reading, &id, file, first).await?;
-    if let Outcome::Taken = outcome {
+    if let FileOutcome::Taken = outcome {
         let known = KnownFile {
             id,
             name: file.name(),
@@ -213,7 +213,7 @@ pub(super) async fn read_on<'a>(
 /// Keeps a file that was read to its end.
 async fn keep_taken(
     library: &LibraryService,
-    reading: &Reading<'_>,
+    reading: &RunningImport<'_>,
     mut known: KnownFile,
 ) -> Result<(), String> {
     kept(reading).await;
@@ -232,7 +232,7 @@ async fn keep_taken(
 /// A file may still be downloading, so its end is read only if another file has the same beginning.
 async fn identify(
     library: &LibraryService,
-    reading: &Reading<'_>,
+    reading: &RunningImport<'_>,
     file: &dyn Source,
 ) -> Result<(Text, Option<Text>), String> {
     let store = reading::stock_for(library, reading.origin);
@@ -250,7 +250,11 @@ async fn identify(
 }
 
 /// Sends the rows of a known file again, in order, at most one batch. Returns the id of the first.
-async fn tell_again(library: &LibraryService, reading: &Reading<'_>, file: &Text) -> Option<Text> {
+async fn tell_again(
+    library: &LibraryService,
+    reading: &RunningImport<'_>,
+    file: &Text,
+) -> Option<Text> {
     let mut ids: Vec<(Rc<InFile>, Text)> = {
         let known = library.known.borrow();
         let places = known.episodes.iter().filter_map(|(id, volume)| {
@@ -270,7 +274,7 @@ async fn tell_again(library: &LibraryService, reading: &Reading<'_>, file: &Text
     first
 }
 
-async fn keep_file(library: &LibraryService, reading: &Reading<'_>, file: KnownFile) {
+async fn keep_file(library: &LibraryService, reading: &RunningImport<'_>, file: KnownFile) {
     let (id, name) = (file.id.clone(), file.name.clone());
     reading.progress(&name, file.size);
     let is_copied = file.source.is_some();
@@ -287,7 +291,12 @@ async fn keep_file(library: &LibraryService, reading: &Reading<'_>, file: KnownF
 }
 
 /// Notes that a file could not be copied into the browser.
-async fn note_uncopied(library: &LibraryService, reading: &Reading<'_>, id: &Text, name: &Text) {
+async fn note_uncopied(
+    library: &LibraryService,
+    reading: &RunningImport<'_>,
+    id: &Text,
+    name: &Text,
+) {
     let store = reading::stock_for(library, reading.origin);
     let is_here = |file: KnownFile| file.source.is_some();
     if library.is_wanted(id) && !store.file(id).await.is_some_and(is_here) {
@@ -302,7 +311,7 @@ async fn note_uncopied(library: &LibraryService, reading: &Reading<'_>, id: &Tex
 /// Reads the first slice of a file, and shows the partial episode in it. Nothing is stored yet.
 async fn read_beginning(
     library: &LibraryService,
-    reading: &Reading<'_>,
+    reading: &RunningImport<'_>,
     file: &Rc<dyn Source>,
 ) -> Result<Beginning, String> {
     let mut indexer = Indexer::new(file.name());
@@ -330,11 +339,11 @@ async fn read_beginning(
 
 async fn read_slices<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     id: &Text,
     file: &Rc<dyn Source>,
     first: FirstSlice,
-) -> Result<Outcome, String> {
+) -> Result<FileOutcome, String> {
     let FirstSlice {
         mut at,
         mut entries,
@@ -352,7 +361,7 @@ async fn read_slices<'a>(
                 let unmapped = indexer.unmapped().cloned();
                 reading.unmapped.borrow_mut().extend(unmapped);
             }
-            return Ok(Outcome::Whole);
+            return Ok(FileOutcome::Whole);
         }
         if !entries.is_empty() {
             take(library, reading, id, entries).await;
@@ -392,7 +401,7 @@ async fn read_slices<'a>(
             }
             None => {
                 partial_preview::keep_begun(library, reading, begun).await;
-                return Ok(Outcome::Cancelled);
+                return Ok(FileOutcome::Cancelled);
             }
         };
         at = slice_end(at, size);
@@ -418,13 +427,13 @@ async fn read_slices<'a>(
         .notes
         .borrow_mut()
         .extend_from_slice(indexer.notes());
-    Ok(Outcome::Taken)
+    Ok(FileOutcome::Taken)
 }
 
 /// Adds the episodes found in a file.
 pub(super) async fn take<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     file: &Text,
     entries: Vec<Entry>,
 ) {

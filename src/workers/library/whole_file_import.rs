@@ -12,7 +12,7 @@ use volary_trajectory::{Episode, native};
 
 use super::naming::Named;
 use super::opening::TAGS;
-use super::reading::Reading;
+use super::reading::RunningImport;
 use super::{BATCH, LibraryService, Output, listing, naming, reading};
 use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
@@ -24,7 +24,7 @@ pub(super) const LARGEST_WHOLE: u64 = 512 << 20;
 /// Reads files that must be read as a whole, and files that belong together.
 pub(super) async fn read_together<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     files: &[Rc<dyn Source>],
 ) {
     let mut inputs = Vec::with_capacity(files.len());
@@ -85,7 +85,7 @@ fn is_native(file: &InputFile) -> bool {
 
 async fn read_inputs<'a>(
     library: &'a LibraryService,
-    reading: &Reading<'a>,
+    reading: &RunningImport<'a>,
     inputs: Vec<InputFile>,
 ) {
     let mappings = library.mappings.borrow().clone();

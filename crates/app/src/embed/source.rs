@@ -13,7 +13,7 @@ pub const LARGEST: usize = 64 << 20;
 
 /// Something that can be opened.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
+pub enum EmbedSource {
     /// A recording, as the content of a file.
     File { name: String, text: Text },
     /// The part of a link after its `#`, for the page's router.
@@ -58,13 +58,13 @@ pub enum SourceError {
     TooLarge,
 }
 
-impl Source {
+impl EmbedSource {
     /// The source that a message names.
     pub fn of(
         load: &Load,
         registry: &Registry,
         sources: &[TaskSource],
-    ) -> Result<Source, SourceError> {
+    ) -> Result<EmbedSource, SourceError> {
         match load {
             Load {
                 episode: Some(episode),
@@ -79,7 +79,7 @@ impl Source {
                 task: None,
                 ..
             } => match link.split_once('#') {
-                Some((_, hash)) => Ok(Source::Link {
+                Some((_, hash)) => Ok(EmbedSource::Link {
                     hash: format!("#{hash}"),
                 }),
                 None => Err(SourceError::NoHash),
@@ -89,7 +89,7 @@ impl Source {
                 link: None,
                 task: Some(task),
                 ..
-            } => Source::of_task(task, registry, sources),
+            } => EmbedSource::of_task(task, registry, sources),
             _ => Err(SourceError::NotOne),
         }
     }
@@ -99,7 +99,7 @@ impl Source {
         task: &TaskOfLoad,
         registry: &Registry,
         sources: &[TaskSource],
-    ) -> Result<Source, SourceError> {
+    ) -> Result<EmbedSource, SourceError> {
         require(registry, &task.environment)?;
         let environment = Some(&*task.environment);
         let configuration = match &task.configuration {
@@ -122,7 +122,7 @@ impl Source {
             let found = tasks::at(sources, place)?;
             Some(tasks::recipe(sources.get(place.source)?, found, task.seed))
         });
-        Ok(Source::Replay {
+        Ok(EmbedSource::Replay {
             recipe: named.unwrap_or_else(|| Recipe {
                 environment: task.environment.clone(),
                 configuration: configuration.unwrap_or_default(),
@@ -134,14 +134,14 @@ impl Source {
     }
 
     /// The episode that is packed in a link.
-    pub fn of_packed(text: &str, registry: &Registry) -> Result<Source, SourceError> {
+    pub fn of_packed(text: &str, registry: &Registry) -> Result<EmbedSource, SourceError> {
         let share::Shared { recipe, actions } = share::decode(text)?;
         require(registry, &recipe.environment)?;
-        Ok(Source::Replay { recipe, actions })
+        Ok(EmbedSource::Replay { recipe, actions })
     }
 }
 
-fn file(name: Option<&str>, episode: &Json) -> Result<Source, SourceError> {
+fn file(name: Option<&str>, episode: &Json) -> Result<EmbedSource, SourceError> {
     let text = match episode {
         Json::Text(text) => text.clone(),
         value => value.to_python_text().into(),
@@ -149,7 +149,7 @@ fn file(name: Option<&str>, episode: &Json) -> Result<Source, SourceError> {
     if text.len() > LARGEST {
         return Err(SourceError::TooLarge);
     }
-    Ok(Source::File {
+    Ok(EmbedSource::File {
         name: name.unwrap_or("episode.json").to_owned(),
         text,
     })

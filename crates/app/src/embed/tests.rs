@@ -6,7 +6,7 @@ use volary_core::{json, object};
 use volary_trajectory::{Outcome, StepRecord};
 
 use super::message::TaskOfLoad;
-use super::source::{Source, SourceError};
+use super::source::{EmbedSource, SourceError};
 use super::*;
 use crate::playground::tasks;
 
@@ -195,7 +195,7 @@ fn sources() {
     let lists = tasks::built_in(&registry);
     let of = |load: Json| {
         let load = volary_core::json::from_json::<Load>(&load).unwrap();
-        Source::of(&load, &registry, &lists)
+        EmbedSource::of(&load, &registry, &lists)
     };
     assert_eq!(of(json!({})), Err(SourceError::NotOne));
     assert_eq!(
@@ -203,26 +203,26 @@ fn sources() {
         Err(SourceError::NotOne)
     );
     let file = of(json!({"episode": {"a": [1, 2.5]}, "name": "run.json"}));
-    let Ok(Source::File { name, text }) = file else {
+    let Ok(EmbedSource::File { name, text }) = file else {
         panic!("{file:?}");
     };
     assert_eq!((&*name, &*text), ("run.json", r#"{"a": [1, 2.5]}"#));
     assert_eq!(
         of(json!({"link": "https://volary.example/#/run/counter"})),
-        Ok(Source::Link {
+        Ok(EmbedSource::Link {
             hash: "#/run/counter".into()
         })
     );
     assert_eq!(of(json!({"link": "counter"})), Err(SourceError::NoHash));
 
     let task = of(json!({"task": {"environment": "calculator", "task": "easy-02", "seed": 7}}));
-    let Ok(Source::Replay { recipe, actions }) = task else {
+    let Ok(EmbedSource::Replay { recipe, actions }) = task else {
         panic!("{task:?}");
     };
     assert_eq!((recipe.seed, actions.len()), (7, 0));
     assert_eq!(&*recipe.task.unwrap().id, "easy-02");
     let first = of(json!({"task": {"environment": "calculator"}}));
-    let Ok(Source::Replay { recipe, .. }) = first else {
+    let Ok(EmbedSource::Replay { recipe, .. }) = first else {
         panic!("{first:?}");
     };
     assert!(recipe.task.is_some());
@@ -258,14 +258,14 @@ fn a_packed_episode_needs_an_environment_of_the_page() {
         };
         volary_trajectory::share::encode(&recipe, &[]).unwrap()
     };
-    let known = Source::of_packed(&pack("counter"), &registry);
-    assert!(matches!(known, Ok(Source::Replay { .. })), "{known:?}");
-    let unknown = Source::of_packed(&pack("python"), &registry);
+    let known = EmbedSource::of_packed(&pack("counter"), &registry);
+    assert!(matches!(known, Ok(EmbedSource::Replay { .. })), "{known:?}");
+    let unknown = EmbedSource::of_packed(&pack("python"), &registry);
     assert!(
         matches!(unknown, Err(SourceError::NoEnvironment { .. })),
         "{unknown:?}"
     );
-    let damaged = Source::of_packed("1ab", &registry);
+    let damaged = EmbedSource::of_packed("1ab", &registry);
     assert!(
         matches!(damaged, Err(SourceError::Damaged(_))),
         "{damaged:?}"

@@ -33,7 +33,7 @@ pub enum Reach {
 
 /// How to handle a request to run an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RequestDecision {
     /// Run it.
     Run,
     /// Show the plan and ask for consent.
@@ -77,12 +77,12 @@ pub enum Resumed {
 }
 
 /// Decides how to handle an episode that `author` wants to run.
-pub fn judge(author: Author, reach: Reach) -> Verdict {
+pub fn judge(author: Author, reach: Reach) -> RequestDecision {
     match (reach, author) {
-        (Reach::Local, _) | (Reach::Connected, Author::User) => Verdict::Run,
-        (Reach::Connected, Author::Content) => Verdict::Ask,
-        (Reach::NotConnected, _) => Verdict::NotConnected,
-        (Reach::Unknown, _) => Verdict::Unknown,
+        (Reach::Local, _) | (Reach::Connected, Author::User) => RequestDecision::Run,
+        (Reach::Connected, Author::Content) => RequestDecision::Ask,
+        (Reach::NotConnected, _) => RequestDecision::NotConnected,
+        (Reach::Unknown, _) => RequestDecision::Unknown,
     }
 }
 
@@ -179,14 +179,22 @@ mod tests {
     #[test]
     fn content_alone_runs_nothing_on_a_server() {
         for (author, reach, verdict) in [
-            (Author::User, Reach::Local, Verdict::Run),
-            (Author::Content, Reach::Local, Verdict::Run),
-            (Author::User, Reach::Connected, Verdict::Run),
-            (Author::Content, Reach::Connected, Verdict::Ask),
-            (Author::User, Reach::NotConnected, Verdict::NotConnected),
-            (Author::Content, Reach::NotConnected, Verdict::NotConnected),
-            (Author::User, Reach::Unknown, Verdict::Unknown),
-            (Author::Content, Reach::Unknown, Verdict::Unknown),
+            (Author::User, Reach::Local, RequestDecision::Run),
+            (Author::Content, Reach::Local, RequestDecision::Run),
+            (Author::User, Reach::Connected, RequestDecision::Run),
+            (Author::Content, Reach::Connected, RequestDecision::Ask),
+            (
+                Author::User,
+                Reach::NotConnected,
+                RequestDecision::NotConnected,
+            ),
+            (
+                Author::Content,
+                Reach::NotConnected,
+                RequestDecision::NotConnected,
+            ),
+            (Author::User, Reach::Unknown, RequestDecision::Unknown),
+            (Author::Content, Reach::Unknown, RequestDecision::Unknown),
         ] {
             assert_eq!(judge(author, reach), verdict, "{author:?} {reach:?}");
         }

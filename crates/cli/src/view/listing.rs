@@ -22,7 +22,7 @@ const LOOKED_AT: usize = 512;
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Line {
+pub enum ListingLine {
     File {
         /// The displayed path.
         name: String,
@@ -45,7 +45,10 @@ pub enum Line {
 pub struct Unread;
 
 /// Passes all files to a function, sorted by name.
-pub fn list(roots: &Roots, each: &mut dyn FnMut(Line) -> Result<(), Unread>) -> Result<(), Unread> {
+pub fn list(
+    roots: &Roots,
+    each: &mut dyn FnMut(ListingLine) -> Result<(), Unread>,
+) -> Result<(), Unread> {
     for (number, root) in roots.iter() {
         let mut walk = Walk {
             number,
@@ -69,7 +72,7 @@ pub fn below(
     roots: &Roots,
     number: usize,
     within: &str,
-    each: &mut dyn FnMut(Line) -> Result<(), Unread>,
+    each: &mut dyn FnMut(ListingLine) -> Result<(), Unread>,
 ) -> Result<(), Unread> {
     let Some((_, root)) = roots.iter().nth(number) else {
         return Ok(());
@@ -102,7 +105,7 @@ pub fn below(
 struct Walk<'a> {
     number: usize,
     label: &'a str,
-    each: &'a mut dyn FnMut(Line) -> Result<(), Unread>,
+    each: &'a mut dyn FnMut(ListingLine) -> Result<(), Unread>,
 }
 
 impl Walk<'_> {
@@ -162,14 +165,14 @@ impl Walk<'_> {
             "" => "the folder",
             name => name,
         };
-        (self.each)(Line::Problem {
+        (self.each)(ListingLine::Problem {
             problem: format!("{name} cannot be read: {why}"),
         })
     }
 }
 
-fn file_line(number: usize, label: &str, within: &str, status: Status) -> Line {
-    Line::File {
+fn file_line(number: usize, label: &str, within: &str, status: Status) -> ListingLine {
+    ListingLine::File {
         name: named(label, within),
         path: format!("file/{number}/{within}"),
         bytes: status.bytes,
@@ -219,8 +222,8 @@ mod tests {
         let (mut files, mut problems) = (Vec::new(), Vec::new());
         list(roots, &mut |line| {
             match line {
-                Line::File { path, .. } => files.push(path),
-                Line::Problem { problem } => problems.push(problem),
+                ListingLine::File { path, .. } => files.push(path),
+                ListingLine::Problem { problem } => problems.push(problem),
             }
             Ok(())
         })
@@ -259,7 +262,7 @@ mod tests {
         let below = |within: &str| {
             let mut paths = Vec::new();
             below(&roots, 0, within, &mut |line| {
-                if let Line::File { path, .. } = line {
+                if let ListingLine::File { path, .. } = line {
                     paths.push(path);
                 }
                 Ok(())
@@ -294,7 +297,7 @@ mod tests {
         let roots = Roots::find(&paths).unwrap();
         let mut names = Vec::new();
         list(&roots, &mut |line| {
-            if let Line::File { name, path, .. } = line {
+            if let ListingLine::File { name, path, .. } = line {
                 names.push(format!("{name} {path}"));
             }
             Ok(())

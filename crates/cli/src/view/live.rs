@@ -24,7 +24,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::app::View;
-use super::listing::{self, Line};
+use super::listing::{self, ListingLine};
 use super::notes::NotesFile;
 use super::roots::Roots;
 
@@ -43,7 +43,7 @@ const KEPT: usize = 256;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Changes {
     /// Files that are new or were written to.
-    changed: Vec<Line>,
+    changed: Vec<ListingLine>,
     /// The addresses of deleted files, or of deleted folders with all their contents.
     gone: Vec<String>,
     /// Whether the file of notes was written to, also by another program.
@@ -267,7 +267,7 @@ fn changes(roots: &Roots, touched: &[(usize, String)]) -> Changes {
         let before = changes.changed.len();
         // This reader never disconnects.
         let _ = listing::below(roots, *number, within, &mut |line| {
-            if matches!(line, Line::File { .. }) {
+            if matches!(line, ListingLine::File { .. }) {
                 changes.changed.push(line);
             }
             Ok(())

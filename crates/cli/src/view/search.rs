@@ -18,7 +18,7 @@ use volary_trajectory::import::{InputFile, NoteLevel};
 use volary_trajectory::search::Query;
 
 use super::app::{Failure, ServedLibrary, View, lines};
-use super::listing::{self, Line, Unread};
+use super::listing::{self, ListingLine, Unread};
 use crate::inputs::{self, TOGETHER};
 use crate::search::{self, Hit};
 
@@ -129,9 +129,9 @@ impl<'a> Search<'a> {
         let roots = &self.view.roots;
         let mut folder = String::new();
         let mut listed: Vec<Listed> = Vec::new();
-        let mut each = |line: Line| {
+        let mut each = |line: ListingLine| {
             match line {
-                Line::File {
+                ListingLine::File {
                     name, path, bytes, ..
                 } => {
                     let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
                     }
                     listed.push(Listed { name, path, bytes });
                 }
-                Line::Problem { problem } => self.put(&Found::Problem { problem })?,
+                ListingLine::Problem { problem } => self.put(&Found::Problem { problem })?,
             }
             anyhow::Ok(())
         };

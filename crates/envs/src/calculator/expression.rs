@@ -34,19 +34,19 @@ pub(crate) use program::Operator;
 /// The result of an expression.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum ExpressionResult {
     /// An integer, or a float without a fraction.
     Integer(Integer),
     /// A number with a fraction, or nan.
     Float(f64),
 }
 
-impl Outcome {
+impl ExpressionResult {
     /// The number as Python's `str`. Integers have at most 4300 digits.
     pub fn to_text(&self) -> String {
         match self {
-            Outcome::Integer(value) => value.to_string(),
-            Outcome::Float(value) => float_text(*value),
+            ExpressionResult::Integer(value) => value.to_string(),
+            ExpressionResult::Float(value) => float_text(*value),
         }
     }
 }
@@ -59,7 +59,7 @@ const MAXIMUM_LENGTH: usize = 1 << 20;
 /// # Errors
 /// The exception that aviary's calculator reports; and an error about the size for expressions on which the
 /// original would hang or fail without a reply.
-pub fn evaluate(source: &str) -> Result<Outcome, EvaluationError> {
+pub fn evaluate(source: &str) -> Result<ExpressionResult, EvaluationError> {
     numbers::conclude(value(source)?)
 }
 

@@ -45,7 +45,7 @@ pub enum Next {
     /// Fetch this address.
     Fetch(String),
     /// The search is over.
-    Found(Page),
+    PageFuture(Page),
 }
 
 /// Why a wiki's reply cannot be used.

@@ -13,12 +13,12 @@ use super::mediawiki::{Next, Search};
 use super::page::Page;
 
 /// The future result of a search.
-pub type Found = LocalBoxFuture<'static, Result<Page, OutsideError>>;
+pub type PageFuture = LocalBoxFuture<'static, Result<Page, OutsideError>>;
 
 /// A source of pages.
 pub trait Pages {
     /// Searches for an entity. Spaces are `+`, as in an address.
-    fn page(&self, entity: Text) -> Found;
+    fn page(&self, entity: Text) -> PageFuture;
 }
 
 /// The source selected by a configuration.
@@ -36,7 +36,7 @@ pub fn of(config: &Config, setting: &Setting) -> Rc<dyn Pages> {
 struct Own;
 
 impl Pages for Own {
-    fn page(&self, entity: Text) -> Found {
+    fn page(&self, entity: Text) -> PageFuture {
         let page = encyclopedia::search(&entity.replace('+', " "));
         Box::pin(std::future::ready(Ok(page)))
     }
@@ -49,7 +49,7 @@ struct Wiki {
 }
 
 impl Pages for Wiki {
-    fn page(&self, entity: Text) -> Found {
+    fn page(&self, entity: Text) -> PageFuture {
         let (mut search, mut address) = Search::new(&self.api, &entity.replace('+', " "));
         let outside = Rc::clone(&self.outside);
         Box::pin(async move {

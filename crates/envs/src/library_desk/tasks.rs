@@ -555,14 +555,14 @@ mod tests {
     use super::super::DESK;
     use super::*;
     use crate::tau::oracle::closing;
-    use crate::tau::{Episode, Turn};
+    use crate::tau::{Episode, TurnResult};
 
     /// Plays actions and the closing answer; returns the reward.
     fn play(task: &DeskTask, actions: &[Action], closing: &str) -> f64 {
         let mut episode = Episode::new(Arc::clone(&DESK.domain), task.task.clone());
         for action in actions {
             match episode.act(action.clone()) {
-                Ok(Turn::Step(step)) => {
+                Ok(TurnResult::Step(step)) => {
                     assert!(
                         !step.observation.starts_with("Error: "),
                         "{}: {}",
@@ -575,7 +575,7 @@ mod tests {
         }
         assert!(matches!(
             episode.act(Action::respond(closing)),
-            Ok(Turn::Customer(_))
+            Ok(TurnResult::Customer(_))
         ));
         episode
             .answer(STOP.into())

@@ -1,6 +1,6 @@
 //! Customers: a person, a script, or a model that plays one.
 //!
-//! A customer does no I/O: it returns the question and its recipient ([`Progress`]), and continues with the
+//! A customer does no I/O: it returns the question and its recipient ([`CustomerStep`]), and continues with the
 //! answer ([`Customer::completed`]).
 
 mod prompts;
@@ -35,7 +35,7 @@ pub struct ChatMessage {
 
 /// The customer's next request, or its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum CustomerStep {
     /// Ask a model to complete these messages.
     Ask(Vec<ChatMessage>),
     /// Ask a person to read this and to type a line.
@@ -83,11 +83,11 @@ impl Customer {
     /// # Errors
     ///
     /// The script has ended.
-    pub fn reset(&mut self, instruction: Option<&str>) -> Result<Progress, CustomerError> {
+    pub fn reset(&mut self, instruction: Option<&str>) -> Result<CustomerStep, CustomerError> {
         match self {
             Customer::Scripted(texts) => next(texts),
             Customer::Human => Ok(shown(instruction.unwrap_or("None"))),
-            Customer::Simulated(simulator) => Ok(Progress::Ask(simulator.reset(instruction))),
+            Customer::Simulated(simulator) => Ok(CustomerStep::Ask(simulator.reset(instruction))),
         }
     }
 
@@ -96,11 +96,11 @@ impl Customer {
     /// # Errors
     ///
     /// The script has ended.
-    pub fn step(&mut self, content: &str) -> Result<Progress, CustomerError> {
+    pub fn step(&mut self, content: &str) -> Result<CustomerStep, CustomerError> {
         match self {
             Customer::Scripted(texts) => next(texts),
             Customer::Human => Ok(shown(content)),
-            Customer::Simulated(simulator) => Ok(Progress::Ask(simulator.step(content))),
+            Customer::Simulated(simulator) => Ok(CustomerStep::Ask(simulator.step(content))),
         }
     }
 
@@ -116,20 +116,20 @@ impl Customer {
     /// # Errors
     ///
     /// There was no question, or the answer has the wrong format.
-    pub fn completed(&mut self, completion: &str) -> Result<Progress, CustomerError> {
+    pub fn completed(&mut self, completion: &str) -> Result<CustomerStep, CustomerError> {
         match self {
             Customer::Scripted(_) => Err(CustomerError::NothingAsked),
-            Customer::Human => Ok(Progress::Say(completion.into())),
+            Customer::Human => Ok(CustomerStep::Say(completion.into())),
             Customer::Simulated(simulator) => simulator.completed(completion),
         }
     }
 }
 
-fn next(texts: &mut VecDeque<Text>) -> Result<Progress, CustomerError> {
+fn next(texts: &mut VecDeque<Text>) -> Result<CustomerStep, CustomerError> {
     let text = texts.pop_front().ok_or(CustomerError::ScriptOver)?;
-    Ok(Progress::Say(text))
+    Ok(CustomerStep::Say(text))
 }
 
-fn shown(text: &str) -> Progress {
-    Progress::Show(format!("{text}\n").into())
+fn shown(text: &str) -> CustomerStep {
+    CustomerStep::Show(format!("{text}\n").into())
 }

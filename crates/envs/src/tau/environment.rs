@@ -20,9 +20,9 @@ use volary_core::{
     AnyMessage, Environment, EnvironmentError, Frame, Json, Reset, Step, json, object,
 };
 
-use super::customer::{Customer, Progress};
+use super::customer::{Customer, CustomerStep};
 use super::domain::{Action, Domain, RESPOND, Task};
-use super::episode::{Episode, Turn};
+use super::episode::{Episode, TurnResult};
 use super::reward::Reward;
 use super::tool::{Parameter, ParameterKind, TauTool};
 
@@ -224,11 +224,13 @@ impl Play {
             .act(action)
             .map_err(|error| ToolError::runtime(error.0))?
         {
-            Turn::Step(step) => {
+            TurnResult::Step(step) => {
                 self.reward = step.reward.or(self.reward.take());
                 Ok(step.observation)
             }
-            Turn::Customer(_) => Err(ToolError::runtime("The customer is spoken to elsewhere.")),
+            TurnResult::Customer(_) => {
+                Err(ToolError::runtime("The customer is spoken to elsewhere."))
+            }
         }
     }
 }
@@ -315,8 +317,8 @@ async fn answer(play: &RefCell<Play>, content: Json) -> Result<Text, ToolError> 
     let told = {
         let action = Action::respond(content);
         match play.borrow_mut().episode.act(action) {
-            Ok(Turn::Customer(content)) => content,
-            Ok(Turn::Step(_)) => return Err(ToolError::runtime("Nothing was said.")),
+            Ok(TurnResult::Customer(content)) => content,
+            Ok(TurnResult::Step(_)) => return Err(ToolError::runtime("Nothing was said.")),
             Err(error) => return Err(ToolError::runtime(error.0)),
         }
     };
@@ -336,7 +338,7 @@ async fn answer(play: &RefCell<Play>, content: Json) -> Result<Text, ToolError> 
 /// The reply of the customer, which may have to be requested.
 async fn said<E: std::fmt::Display>(
     play: &RefCell<Play>,
-    begin: impl FnOnce(&mut Customer) -> Result<Progress, E>,
+    begin: impl FnOnce(&mut Customer) -> Result<CustomerStep, E>,
 ) -> Result<Text, ToolError> {
     let failed =
         |error: &dyn std::fmt::Display| ToolError::runtime(format!("The customer failed: {error}"));
@@ -346,7 +348,7 @@ async fn said<E: std::fmt::Display>(
         match play.known.pop_front() {
             Some(text) => {
                 play.customer.recall(&text);
-                Progress::Say(text)
+                CustomerStep::Say(text)
             }
             None => asked,
         }
@@ -354,12 +356,12 @@ async fn said<E: std::fmt::Display>(
     let outside = Rc::clone(&play.borrow().outside);
     loop {
         let completion = match progress {
-            Progress::Say(text) => {
+            CustomerStep::Say(text) => {
                 play.borrow_mut().said.push(Text::clone(&text));
                 return Ok(text);
             }
-            Progress::Show(text) => outside.ask(&text).await,
-            Progress::Ask(messages) => {
+            CustomerStep::Show(text) => outside.ask(&text).await,
+            CustomerStep::Ask(messages) => {
                 let messages = messages.into_iter().map(|one| (one.role, one.content));
                 let request = ModelRequest {
                     purpose: "customer",

@@ -1,6 +1,6 @@
 //! An episode: actions on the data of a domain, and their reward.
 //!
-//! The customer is outside: an action that answers the customer returns [`Turn::Customer`], and
+//! The customer is outside: an action that answers the customer returns [`TurnResult::Customer`], and
 //! [`Episode::answer`] continues with the customer's reply. Steps after the end work as before it.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct Episode {
 
 /// The result of an action.
 #[derive(Clone, Debug)]
-pub enum Turn {
+pub enum TurnResult {
     /// The customer receives this and must answer.
     Customer(Json),
     /// The step is complete.
@@ -87,12 +87,12 @@ impl Episode {
     ///
     /// The environment itself fails: an answer without `content`, a tool without a text, or a reward that
     /// cannot be computed. A failed tool is reported in the observation instead.
-    pub fn act(&mut self, action: Action) -> Computed<Turn> {
+    pub fn act(&mut self, action: Action) -> Computed<TurnResult> {
         let name = action.name.clone();
         self.actions.push(action.clone());
         if &*name == RESPOND {
             let kwargs = Json::Object(action.kwargs);
-            return Ok(Turn::Customer(field(&kwargs, "content")?.clone()));
+            return Ok(TurnResult::Customer(field(&kwargs, "content")?.clone()));
         }
         let (observation, done) = match self.domain.tool(&name) {
             None => (format!("Unknown action {name}"), false),
@@ -101,7 +101,8 @@ impl Episode {
                 tool.terminates,
             ),
         };
-        self.step(observation.into(), name, done).map(Turn::Step)
+        self.step(observation.into(), name, done)
+            .map(TurnResult::Step)
     }
 
     /// Continues with the customer's reply.

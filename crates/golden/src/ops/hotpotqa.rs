@@ -7,7 +7,7 @@ use std::rc::Rc;
 use volary_core::outside::{ModelRequest, OutsideError};
 use volary_core::{AnyMessage, Environment, Json, Object, Text, fields, json, object};
 use volary_envs::answers::{EvalMode, Judgement, judge};
-use volary_envs::hotpotqa::pages::{Found, Pages};
+use volary_envs::hotpotqa::pages::{PageFuture, Pages};
 use volary_envs::hotpotqa::text::{cleaned, normalized};
 use volary_envs::hotpotqa::{Config, HotPotQa, Page};
 
@@ -18,7 +18,7 @@ use super::input::{World, flag, given, list, object as read_object, required, te
 struct FixedPages(BTreeMap<Text, Text>);
 
 impl Pages for FixedPages {
-    fn page(&self, entity: Text) -> Found {
+    fn page(&self, entity: Text) -> PageFuture {
         let page = self.0.get(&entity).map(|html| Page::from_html(html));
         Box::pin(std::future::ready(page.ok_or_else(|| OutsideError {
             message: format!("there is no page for {entity}").into(),

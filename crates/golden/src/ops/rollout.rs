@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use volary_core::{Json, Object, Text, fields, json, object};
-use volary_envs::tau::customer::{Customer, Progress};
+use volary_envs::tau::customer::{Customer, CustomerStep};
 use volary_envs::tau::{self as tau_bench, Episode, Reward};
 use volary_rollout::rollout::GenerateFailure;
 use volary_rollout::sglang::Prompt;
@@ -207,7 +207,7 @@ impl RolloutEnvironment for TauEnvironment {
     fn reset(&mut self, _: Option<i64>) -> Result<EnvReset, Text> {
         let instruction = self.episode.task().instruction.clone();
         match self.customer.reset(Some(&instruction)) {
-            Ok(Progress::Say(observation)) => Ok(EnvReset {
+            Ok(CustomerStep::Say(observation)) => Ok(EnvReset {
                 observation,
                 info: self.info(&"user".into(), None),
             }),

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use volary_core::{Json, Object, fields, json, object};
 use volary_envs::tau::checkout::{Original, Split};
-use volary_envs::tau::customer::{ChatMessage, Customer, Progress, Prompts, Simulator, Strategy};
+use volary_envs::tau::customer::{
+    ChatMessage, Customer, CustomerStep, Prompts, Simulator, Strategy,
+};
 use volary_envs::tau::domain::Domain;
 use volary_envs::tau::hash::{data_hash, sha256};
 use volary_envs::tau::pass_hat_k::{Try, pass_hat_k};
-use volary_envs::tau::{Action, Episode, STOP, Step, Turn, common};
+use volary_envs::tau::{Action, Episode, STOP, Step, TurnResult, common};
 
 use super::input::{given, list, required, text, told, whole};
 
@@ -96,10 +98,10 @@ pub(super) fn step(
     action: Action,
 ) -> Result<Step, String> {
     match episode.act(action).map_err(told)? {
-        Turn::Step(step) => Ok(step),
+        TurnResult::Step(step) => Ok(step),
         // The script does not depend on the message.
-        Turn::Customer(_) => match customer.step("").map_err(told)? {
-            Progress::Say(text) => episode.answer(text).map_err(told),
+        TurnResult::Customer(_) => match customer.step("").map_err(told)? {
+            CustomerStep::Say(text) => episode.answer(text).map_err(told),
             _ => Err("a script asks nothing".to_owned()),
         },
     }
@@ -119,7 +121,7 @@ pub(super) fn env(input: &Json) -> Result<Json, String> {
         customer: scripted_customer(input)?,
     };
     let instruction = play.episode.task().instruction.clone();
-    let Progress::Say(reset) = play.customer.reset(Some(&instruction)).map_err(told)? else {
+    let CustomerStep::Say(reset) = play.customer.reset(Some(&instruction)).map_err(told)? else {
         return Err("a script asks nothing".to_owned());
     };
     let mut steps = Vec::new();
@@ -275,14 +277,14 @@ struct Conversation {
 impl Conversation {
     fn turn<E: std::fmt::Display>(
         &mut self,
-        begin: impl FnOnce(&mut Customer) -> Result<Progress, E>,
+        begin: impl FnOnce(&mut Customer) -> Result<CustomerStep, E>,
     ) -> Result<Json, String> {
         let mut progress = begin(&mut self.customer).map_err(told)?;
         loop {
             self.requests.push(match progress {
-                Progress::Say(text) => return Ok(text.into()),
-                Progress::Show(text) => text.into(),
-                Progress::Ask(messages) => shown(&messages),
+                CustomerStep::Say(text) => return Ok(text.into()),
+                CustomerStep::Show(text) => text.into(),
+                CustomerStep::Ask(messages) => shown(&messages),
             });
             let completion = self
                 .completions

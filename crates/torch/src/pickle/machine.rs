@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use num_bigint::BigInt;
 
 use super::reader::Reader;
-use super::{Outcome, PickleError, construct};
+use super::{PickleError, Unpickled, construct};
 use crate::heap::{Global, Heap, List, Node, Object, Value};
 
 /// The state of the machine.
@@ -33,7 +33,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs until the end, or until the first error.
-    pub fn run(mut self) -> Outcome {
+    pub fn run(mut self) -> Unpickled {
         let error = loop {
             match self.step() {
                 Ok(true) => break None,
@@ -50,7 +50,7 @@ impl<'a> Machine<'a> {
                 *placeholders.entry(object.class.path()).or_default() += 1;
             }
         }
-        Outcome {
+        Unpickled {
             root: match error {
                 None => self.stack.pop().unwrap_or(Value::None),
                 Some(_) => self.stack.first().copied().unwrap_or(Value::None),

@@ -4,7 +4,7 @@
 //! - `texts`: whether the tokens spell the messages, and whether encoding them again gives the same tokens.
 //! - `values`: streams and policy versions.
 //!
-//! Invariant: what cannot be known is [`Verdict::Unknown`], never passed.
+//! Invariant: what cannot be known is [`CheckResult::Unknown`], never passed.
 
 mod template;
 mod texts;
@@ -41,7 +41,7 @@ pub enum CheckKind {
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckResult {
     Passed,
     Failed,
     /// It cannot be known; the words say what is missing.
@@ -52,7 +52,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenCheck {
     pub kind: CheckKind,
-    pub verdict: Verdict,
+    pub verdict: CheckResult,
     /// The result in words.
     pub words: String,
     /// The tokens that the result is about, in order; at most 1,000.
@@ -78,7 +78,7 @@ impl CheckKind {
 impl TokenCheck {
     fn new(
         kind: CheckKind,
-        verdict: Verdict,
+        verdict: CheckResult,
         words: impl Into<String>,
         mut places: Vec<usize>,
     ) -> TokenCheck {
@@ -92,11 +92,11 @@ impl TokenCheck {
     }
 
     fn passed(kind: CheckKind, words: impl Into<String>) -> TokenCheck {
-        TokenCheck::new(kind, Verdict::Passed, words, Vec::new())
+        TokenCheck::new(kind, CheckResult::Passed, words, Vec::new())
     }
 
     fn unknown(kind: CheckKind, words: impl Into<String>) -> TokenCheck {
-        TokenCheck::new(kind, Verdict::Unknown, words, Vec::new())
+        TokenCheck::new(kind, CheckResult::Unknown, words, Vec::new())
     }
 }
 

@@ -54,7 +54,7 @@ impl Bytes {
 }
 
 /// The location of a range.
-pub enum Found {
+pub enum RangeLocation {
     /// The bytes themselves.
     Here(Vec<u8>),
     /// The blob that holds them, and their offset in it.
@@ -100,7 +100,11 @@ impl Received {
     }
 
     /// Ready once a range was received.
-    pub fn poll_bytes(&mut self, range: &Range<u64>, waker: &Waker) -> Poll<Result<Found, String>> {
+    pub fn poll_bytes(
+        &mut self,
+        range: &Range<u64>,
+        waker: &Waker,
+    ) -> Poll<Result<RangeLocation, String>> {
         if self.length >= range.end {
             return Poll::Ready(self.find(range));
         }
@@ -193,14 +197,14 @@ impl Received {
     }
 
     /// Finds a received range: its bytes if they are in wasm memory, and a blob otherwise.
-    fn find(&self, range: &Range<u64>) -> Result<Found, String> {
+    fn find(&self, range: &Range<u64>) -> Result<RangeLocation, String> {
         let overlaps =
             |piece: &&Piece| piece.range.start < range.end && range.start < piece.range.end;
         let pieces: Vec<&Piece> = self.pieces.iter().filter(overlaps).collect();
         let Some(first) = pieces.first() else {
             return match &self.end {
-                Some(Ok(file)) => Ok(Found::In(file.as_blob().clone(), range.start)),
-                _ => Ok(Found::Here(Vec::new())),
+                Some(Ok(file)) => Ok(RangeLocation::In(file.as_blob().clone(), range.start)),
+                _ => Ok(RangeLocation::Here(Vec::new())),
             };
         };
         let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
@@ -209,12 +213,12 @@ impl Received {
                 let parts: Array = pieces.iter().map(|piece| piece.bytes.as_js()).collect();
                 let blob = Blob::new_with_u8_array_sequence(&parts);
                 let blob = blob.map_err(|error| text_of(&error))?;
-                return Ok(Found::In(blob, range.start - first.range.start));
+                return Ok(RangeLocation::In(blob, range.start - first.range.start));
             };
             let start = range.start.max(piece.range.start) - piece.range.start;
             let end = range.end.min(piece.range.end) - piece.range.start;
             bytes.extend(held.subarray(start as u32, end as u32).to_vec());
         }
-        Ok(Found::Here(bytes))
+        Ok(RangeLocation::Here(bytes))
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text};
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, Object, Role, Tool};
-use volary_rollout::{EnvReset, EnvStep, GenerateReply, Turn};
+use volary_rollout::{EnvReset, EnvStep, GenerateReply, ReplayedTurn};
 use volary_tokens::action::RESPOND;
 use volary_trajectory::Episode;
 
@@ -94,14 +94,14 @@ impl Conversation {
     }
 
     /// The turns of the rollout.
-    pub fn turns(&self) -> Result<Vec<Turn>, ConversationError> {
+    pub fn turns(&self) -> Result<Vec<ReplayedTurn>, ConversationError> {
         let mut total = 0.0;
         let turns = self.turns.iter().enumerate().map(|(place, turn)| {
             let reply = GenerateReply::read(&turn.reply);
             let reply =
                 reply.map_err(|error| ConversationError::Reply(place + 1, error.to_string()))?;
             total += turn.reward;
-            Ok(Turn {
+            Ok(ReplayedTurn {
                 reply,
                 step: EnvStep {
                     observation: turn.observation.clone(),

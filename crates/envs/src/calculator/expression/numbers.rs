@@ -25,7 +25,7 @@ pub use integer::Integer;
 pub use literal::literal;
 pub use rounding::{round, round_to_digits};
 
-use super::Outcome;
+use super::ExpressionResult;
 use super::error::{EvaluationError, ZeroDivision};
 use super::program::Operator;
 
@@ -193,18 +193,18 @@ fn no_remainder(operator: Operator, left: &str, right: &str) -> EvaluationError 
 ///
 /// # Errors
 /// Infinities, complex numbers, and integers beyond Python's limit of digits.
-pub fn conclude(value: Value) -> Computed<Outcome> {
+pub fn conclude(value: Value) -> Computed<ExpressionResult> {
     match value.plus() {
-        Value::Float(value) if value.is_nan() => Ok(Outcome::Float(value)),
+        Value::Float(value) if value.is_nan() => Ok(ExpressionResult::Float(value)),
         Value::Float(value) if value.is_infinite() => Err(EvaluationError::Overflow {
             reason: "cannot convert float infinity to integer",
         }),
         Value::Float(value) if value == value.trunc() => {
-            Ok(Outcome::Integer(Integer::from_whole(value)))
+            Ok(ExpressionResult::Integer(Integer::from_whole(value)))
         }
-        Value::Float(value) => Ok(Outcome::Float(value)),
+        Value::Float(value) => Ok(ExpressionResult::Float(value)),
         Value::Complex(_) => Err(EvaluationError::ComplexResult),
-        Value::Boolean(value) => Ok(Outcome::Integer(value.into())),
-        Value::Integer(value) => value.check_digits().map(Outcome::Integer),
+        Value::Boolean(value) => Ok(ExpressionResult::Integer(value.into())),
+        Value::Integer(value) => value.check_digits().map(ExpressionResult::Integer),
     }
 }

@@ -8,7 +8,7 @@ use volary_core::message::Role;
 
 use super::super::domain::STOP;
 use super::prompts::{Prompts, about, system};
-use super::{ChatMessage, CustomerError, Progress};
+use super::{ChatMessage, CustomerError, CustomerStep};
 
 /// The assumed first message of the agent.
 const GREETING: &str = "Hi! How can I help you today?";
@@ -126,7 +126,7 @@ impl Simulator {
     /// # Errors
     ///
     /// There was no request, or the answer has the wrong format.
-    pub fn completed(&mut self, completion: &str) -> Result<Progress, CustomerError> {
+    pub fn completed(&mut self, completion: &str) -> Result<CustomerStep, CustomerError> {
         match std::mem::replace(&mut self.stage, Stage::Idle) {
             Stage::Idle => Err(CustomerError::NothingAsked),
             Stage::Reply { turned_down } => self.replied(completion, turned_down),
@@ -142,9 +142,9 @@ impl Simulator {
                     first,
                     second: completion.into(),
                 };
-                Ok(Progress::Ask(prompt))
+                Ok(CustomerStep::Ask(prompt))
             }
-            Stage::JudgeSecond { first, second } => Ok(Progress::Say(if accepts(completion) {
+            Stage::JudgeSecond { first, second } => Ok(CustomerStep::Say(if accepts(completion) {
                 second
             } else {
                 first
@@ -152,15 +152,19 @@ impl Simulator {
         }
     }
 
-    fn replied(&mut self, completion: &str, turned_down: usize) -> Result<Progress, CustomerError> {
+    fn replied(
+        &mut self,
+        completion: &str,
+        turned_down: usize,
+    ) -> Result<CustomerStep, CustomerError> {
         match self.strategy {
             Strategy::Llm => {
                 self.remember(completion);
-                return Ok(Progress::Say(completion.into()));
+                return Ok(CustomerStep::Say(completion.into()));
             }
             Strategy::React { legacy } => {
                 self.remember(completion);
-                return said(completion, legacy).map(Progress::Say);
+                return said(completion, legacy).map(CustomerStep::Say);
             }
             Strategy::Verify => {}
             Strategy::Reflection => self.remember(completion),
@@ -172,34 +176,34 @@ impl Simulator {
             reply: completion.into(),
             turned_down,
         };
-        Ok(Progress::Ask(prompt))
+        Ok(CustomerStep::Ask(prompt))
     }
 
     /// The next state of [`Strategy::Verify`] after its judge.
-    fn judged(&mut self, reply: Text, accepted: bool, turned_down: usize) -> Progress {
+    fn judged(&mut self, reply: Text, accepted: bool, turned_down: usize) -> CustomerStep {
         if accepted {
             self.remember(&reply);
-            return Progress::Say(reply);
+            return CustomerStep::Say(reply);
         }
         match turned_down + 1 {
-            TRIES => Progress::Say(reply),
-            more => Progress::Ask(self.ask(more)),
+            TRIES => CustomerStep::Say(reply),
+            more => CustomerStep::Ask(self.ask(more)),
         }
     }
 
     /// The next state of [`Strategy::Reflection`] after its first judge.
-    fn judged_first(&mut self, reply: Text, accepted: bool) -> Progress {
+    fn judged_first(&mut self, reply: Text, accepted: bool) -> CustomerStep {
         if accepted {
-            return Progress::Say(reply);
+            return CustomerStep::Say(reply);
         }
         let known = &self.messages[..self.messages.len() - 1];
         let prompt = about(&self.prompts.reflect, &transcript(known), &reply);
         self.stage = Stage::Hint { reply };
-        Progress::Ask(vec![ChatMessage::new(Role::User, prompt)])
+        CustomerStep::Ask(vec![ChatMessage::new(Role::User, prompt)])
     }
 
     /// The next state of [`Strategy::Reflection`] after the hint, which is added to this request only.
-    fn hinted(&mut self, reply: Text, completion: &str) -> Result<Progress, CustomerError> {
+    fn hinted(&mut self, reply: Text, completion: &str) -> Result<CustomerStep, CustomerError> {
         let mut asked = self.messages[..self.messages.len() - 1].to_vec();
         let hint = only_after(completion, "Response:")?;
         asked.push(ChatMessage::new(Role::User, hint));
@@ -207,7 +211,7 @@ impl Simulator {
             first: reply,
             asked: asked.clone(),
         };
-        Ok(Progress::Ask(asked))
+        Ok(CustomerStep::Ask(asked))
     }
 
     fn judge_prompt(&self, known: &[ChatMessage], reply: &str) -> Vec<ChatMessage> {
@@ -283,7 +287,7 @@ mod tests {
         let mut simulator = Simulator::new(Strategy::Llm, Prompts::default());
         assert_eq!(simulator.completed("x"), Err(CustomerError::NothingAsked));
         assert_eq!(simulator.reset(None).len(), 2);
-        assert_eq!(simulator.completed("x"), Ok(Progress::Say("x".into())));
+        assert_eq!(simulator.completed("x"), Ok(CustomerStep::Say("x".into())));
         assert_eq!(simulator.completed("x"), Err(CustomerError::NothingAsked));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::TokenRecord;
 use super::super::sections::Section;
-use super::{CheckKind, TokenCheck, Verdict, plural};
+use super::{CheckKind, CheckResult, TokenCheck, plural};
 use crate::episode::{Ending, Episode};
 
 const NO_TOKENIZER: &str = "The texts of tokens are unknown. Open the model's tokenizer file.";
@@ -76,7 +76,7 @@ pub(super) fn end_of_turn(
     }
     if left_out == count {
         let words = format!("Nothing is trained: {turns} without a trained token.");
-        return TokenCheck::new(kind, Verdict::Failed, words, places);
+        return TokenCheck::new(kind, CheckResult::Failed, words, places);
     }
     let faults = [
         (untrained, "with an untrained end"),
@@ -95,7 +95,7 @@ pub(super) fn end_of_turn(
         true => TokenCheck::passed(kind, format!("{turns}, {}.", faults.join(", "))),
         false => {
             let words = format!("{turns}: {}.", faults.join(", "));
-            TokenCheck::new(kind, Verdict::Failed, words, places)
+            TokenCheck::new(kind, CheckResult::Failed, words, places)
         }
     }
 }
@@ -122,7 +122,7 @@ pub(super) fn only_turns(record: &TokenRecord, sections: Option<&[Section]>) -> 
                         "No trained token is one of the template, as the file says. {NO_TOKENIZER}"
                     ),
                 ),
-                false => TokenCheck::new(kind, Verdict::Failed, words, places),
+                false => TokenCheck::new(kind, CheckResult::Failed, words, places),
             };
         }
         (Err(unknown), _) => return unknown,
@@ -162,7 +162,7 @@ pub(super) fn only_turns(record: &TokenRecord, sections: Option<&[Section]>) -> 
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     let words = format!("Trained tokens: {}.", faults.join(", "));
-    TokenCheck::new(kind, Verdict::Failed, words, places)
+    TokenCheck::new(kind, CheckResult::Failed, words, places)
 }
 
 #[cfg(test)]
@@ -201,13 +201,16 @@ mod tests {
     fn a_trained_end_passes_and_an_untrained_one_is_named() {
         let good = record(&[(PROMPT, false), ("Ho<|im_end|>", true), ("\n", false)]);
         let (end, template) = checked(&good, Ending::Done);
-        assert_eq!((end.verdict, &*end.words), (Verdict::Passed, "1 turn."));
-        assert_eq!(template.verdict, Verdict::Passed);
+        assert_eq!((end.verdict, &*end.words), (CheckResult::Passed, "1 turn."));
+        assert_eq!(template.verdict, CheckResult::Passed);
         let bad = record(&[(PROMPT, false), ("Ho", true), ("<|im_end|>\n", false)]);
         let (end, _) = checked(&bad, Ending::Done);
         assert_eq!(end.words, "1 turn: 1 with an untrained end.");
         let place = ByteVocabulary::ids(PROMPT).len() + 2;
-        assert_eq!((end.verdict, end.places), (Verdict::Failed, vec![place]));
+        assert_eq!(
+            (end.verdict, end.places),
+            (CheckResult::Failed, vec![place])
+        );
     }
 
     #[test]
@@ -223,7 +226,7 @@ mod tests {
             reason: "length".into(),
         };
         let (end, _) = checked(&cut, truncated);
-        assert_eq!(end.verdict, Verdict::Passed);
+        assert_eq!(end.verdict, CheckResult::Passed);
         assert_eq!(
             end.words,
             "2 turns, 1 cut off, as the episode was truncated."
@@ -245,7 +248,7 @@ mod tests {
         );
         assert_eq!(
             (end.verdict, template.verdict),
-            (Verdict::Failed, Verdict::Passed)
+            (CheckResult::Failed, CheckResult::Passed)
         );
     }
 
@@ -274,7 +277,7 @@ mod tests {
         let (end, template) = checked(&record, Ending::Done);
         assert_eq!(
             (end.verdict, template.verdict),
-            (Verdict::Unknown, Verdict::Unknown)
+            (CheckResult::Unknown, CheckResult::Unknown)
         );
         assert_eq!(end.words, NO_MARKS);
         assert_eq!(only_turns(&record, None).words, NO_TOKENIZER);
@@ -284,7 +287,7 @@ mod tests {
         let template = only_turns(&record, None);
         assert_eq!(
             (template.verdict, template.places),
-            (Verdict::Failed, vec![2])
+            (CheckResult::Failed, vec![2])
         );
         record.is_mask_known = false;
         assert_eq!(only_turns(&record, None).words, NO_MASK);

@@ -7,7 +7,7 @@ use volary_core::{AnyMessage, TokenId};
 use super::super::TokenRecord;
 use super::super::sections::Section;
 use super::super::vocabulary::Vocabulary;
-use super::{CheckKind, TokenCheck, Verdict, plural};
+use super::{CheckKind, CheckResult, TokenCheck, plural};
 use crate::episode::Episode;
 
 const NO_TOKENIZER: &str = "The texts of tokens are unknown. Open the model's tokenizer file.";
@@ -78,7 +78,7 @@ pub(super) fn messages(
                 plural(compared, "message")
             );
             places.sort_unstable();
-            TokenCheck::new(kind, Verdict::Failed, words, places)
+            TokenCheck::new(kind, CheckResult::Failed, words, places)
         }
     }
 }
@@ -219,7 +219,7 @@ pub(super) fn reencoding(
         0 => TokenCheck::passed(kind, format!("{turns}.")),
         count => TokenCheck::new(
             kind,
-            Verdict::Failed,
+            CheckResult::Failed,
             format!("{count} of {turns} would have other tokens, {first}."),
             places,
         ),
@@ -291,9 +291,12 @@ mod tests {
         let check = super::tests::check(&episode, &good);
         assert_eq!(
             (check.verdict, &*check.words),
-            (Verdict::Passed, "4 messages.")
+            (CheckResult::Passed, "4 messages.")
         );
-        assert_eq!(messages(&episode, &good, None).verdict, Verdict::Unknown);
+        assert_eq!(
+            messages(&episode, &good, None).verdict,
+            CheckResult::Unknown
+        );
     }
 
     #[test]
@@ -305,7 +308,7 @@ mod tests {
             (1, 1, "So"),
         ]);
         let check = super::tests::check(&episode, &bad);
-        assert_eq!(check.verdict, Verdict::Failed);
+        assert_eq!(check.verdict, CheckResult::Failed);
         assert_eq!(check.places, [2 + 1 + "Hello there, ".len()]);
         assert_eq!(
             check.words,
@@ -320,7 +323,7 @@ mod tests {
             &episode,
             &record(&[(0, 0, "xx"), (1, 0, "yy"), (1, 1, "zz")]),
         );
-        assert_eq!(check.verdict, Verdict::Unknown);
+        assert_eq!(check.verdict, CheckResult::Unknown);
         let mut unknown = record(&[(0, 0, "Hi")]);
         unknown
             .strip
@@ -328,7 +331,7 @@ mod tests {
         unknown.parts[0].range.end += 1;
         assert_eq!(
             super::tests::check(&episode, &unknown).verdict,
-            Verdict::Unknown
+            CheckResult::Unknown
         );
     }
 
@@ -348,7 +351,7 @@ mod tests {
             let sections = sections(record.strip.ids(), &ByteVocabulary);
             reencoding(record, Some(&ByteVocabulary), &sections)
         };
-        assert_eq!(check(&turn(&[120, 258])).verdict, Verdict::Passed);
+        assert_eq!(check(&turn(&[120, 258])).verdict, CheckResult::Passed);
         let split = check(&turn(&[120, 97, 98]));
         assert_eq!(
             split.words,

@@ -4,7 +4,7 @@ use volary_core::TokenStream;
 use volary_core::json::Json;
 
 use super::super::{StreamKind, TokenRecord};
-use super::{CheckKind, MOST_PLACES, TokenCheck, Verdict, plural};
+use super::{CheckKind, CheckResult, MOST_PLACES, TokenCheck, plural};
 use crate::episode::Episode;
 
 /// Streams and metadata that say which version of the policy wrote a token or turn.
@@ -48,7 +48,7 @@ pub(super) fn policy_version(episode: &Episode, record: &TokenRecord) -> TokenCh
             "Versions {}. The file does not say where each begins.",
             words()
         );
-        return TokenCheck::new(kind, Verdict::Failed, words, Vec::new());
+        return TokenCheck::new(kind, CheckResult::Failed, words, Vec::new());
     }
     let places: Vec<usize> = changes
         .iter()
@@ -63,7 +63,7 @@ pub(super) fn policy_version(episode: &Episode, record: &TokenRecord) -> TokenCh
         "Versions {}; the policy changes before turn {turn}.",
         words()
     );
-    TokenCheck::new(kind, Verdict::Failed, words, places)
+    TokenCheck::new(kind, CheckResult::Failed, words, places)
 }
 
 fn by_token(stream: &TokenStream) -> TokenCheck {
@@ -89,7 +89,12 @@ fn by_token(stream: &TokenStream) -> TokenCheck {
     let names = names.join(", ");
     match places.is_empty() {
         true => TokenCheck::passed(kind, format!("Version {names}.")),
-        false => TokenCheck::new(kind, Verdict::Failed, format!("Versions {names}."), places),
+        false => TokenCheck::new(
+            kind,
+            CheckResult::Failed,
+            format!("Versions {names}."),
+            places,
+        ),
     }
 }
 
@@ -99,7 +104,7 @@ pub(super) fn lengths(record: &TokenRecord) -> TokenCheck {
     if !record.misfits.is_empty() {
         let misfits = record.misfits.iter().map(ToString::to_string);
         let words = format!("Left out: {}.", misfits.collect::<Vec<_>>().join("; "));
-        return TokenCheck::new(kind, Verdict::Failed, words, Vec::new());
+        return TokenCheck::new(kind, CheckResult::Failed, words, Vec::new());
     }
     match count {
         0 => TokenCheck::unknown(kind, "The file has no streams for these tokens."),
@@ -133,7 +138,7 @@ pub(super) fn finite(record: &TokenRecord) -> TokenCheck {
     places.sort_unstable();
     places.dedup();
     let words = format!("NaN or infinite: {}.", faults.join(", "));
-    TokenCheck::new(kind, Verdict::Failed, words, places)
+    TokenCheck::new(kind, CheckResult::Failed, words, places)
 }
 
 pub(super) fn mismatch(record: &TokenRecord, tolerance: f64) -> TokenCheck {
@@ -173,7 +178,7 @@ pub(super) fn mismatch(record: &TokenRecord, tolerance: f64) -> TokenCheck {
         ),
         count => {
             let words = format!("{count} of {tokens} differ by more than {tolerance}; {extent}.");
-            TokenCheck::new(kind, Verdict::Failed, words, places)
+            TokenCheck::new(kind, CheckResult::Failed, words, places)
         }
     }
 }
@@ -210,7 +215,7 @@ mod tests {
         let check = finite(&record(&[("a", &[0.5, f64::NAN, 0.0, 1.0])]));
         assert_eq!(
             (check.verdict, &*check.words),
-            (Verdict::Passed, "1 stream.")
+            (CheckResult::Passed, "1 stream.")
         );
         let check = finite(&record(&[
             ("a", &[0.5, 0.0, f64::NAN, f64::INFINITY]),
@@ -218,7 +223,7 @@ mod tests {
         ]));
         assert_eq!(check.words, "NaN or infinite: 2 in a, 1 in b.");
         assert_eq!(check.places, [1, 3, 4]);
-        assert_eq!(finite(&record(&[])).verdict, Verdict::Unknown);
+        assert_eq!(finite(&record(&[])).verdict, CheckResult::Unknown);
     }
 
     #[test]
@@ -227,9 +232,9 @@ mod tests {
         assert_eq!(check.words, "Left out: `a` has 1 values for 4 tokens.");
         assert_eq!(
             lengths(&record(&[("b", &[1.0; 4])])).verdict,
-            Verdict::Passed
+            CheckResult::Passed
         );
-        assert_eq!(lengths(&record(&[])).verdict, Verdict::Unknown);
+        assert_eq!(lengths(&record(&[])).verdict, CheckResult::Unknown);
     }
 
     #[test]
@@ -244,10 +249,10 @@ mod tests {
             "1 of 3 tokens differ by more than 0.2; the largest difference is 0.500."
         );
         assert_eq!(check.places, [1]);
-        assert_eq!(mismatch(&both, 0.5).verdict, Verdict::Passed);
+        assert_eq!(mismatch(&both, 0.5).verdict, CheckResult::Passed);
         assert_eq!(
             mismatch(&record(&[("logprobs", &[1.0; 4])]), 0.5).verdict,
-            Verdict::Unknown
+            CheckResult::Unknown
         );
     }
 
@@ -290,17 +295,23 @@ mod tests {
             check.words,
             "Versions 3, 4; the policy changes before turn 2."
         );
-        assert_eq!((check.verdict, check.places), (Verdict::Failed, vec![3]));
+        assert_eq!(
+            (check.verdict, check.places),
+            (CheckResult::Failed, vec![3])
+        );
         let verifiers = episode("verifiers", &[3, 4]);
         let check = policy_version(&verifiers, &record);
-        assert_eq!((check.verdict, check.places.len()), (Verdict::Failed, 0));
+        assert_eq!(
+            (check.verdict, check.places.len()),
+            (CheckResult::Failed, 0)
+        );
         assert_eq!(
             policy_version(&episode("slime", &[3, 3]), &record).words,
             "Version 3."
         );
         assert_eq!(
             policy_version(&episode("slime", &[]), &record).verdict,
-            Verdict::Unknown
+            CheckResult::Unknown
         );
     }
 
