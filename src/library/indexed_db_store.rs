@@ -11,7 +11,7 @@ use volary_core::json::Text;
 use volary_trajectory::import::index::EpisodeRange;
 use volary_trajectory::table::Row;
 
-use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, Listed, Unkept};
+use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, ListedRow, Unkept};
 use super::source::Source;
 use crate::browser::database::{Change, DatabaseError, KeptText, RowBatch};
 use crate::browser::files::GivenFile;
@@ -47,7 +47,7 @@ fn placed(at: &InFile) -> (Text, EpisodeRange) {
     (at.file.clone(), at.place.clone())
 }
 
-fn listed(listed: episodes::Listed) -> Listed {
+fn listed(listed: episodes::ListedEpisode) -> ListedRow {
     let place = listed.place.map(|(file, place)| InFile { file, place });
     (listed.row, place)
 }
@@ -119,7 +119,7 @@ impl EpisodeStore for IndexedDbStore {
         .boxed_local()
     }
 
-    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>> {
+    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<ListedRow>> {
         async move {
             let found = episodes::listed(&owned(ids)).await.unwrap_or_default();
             found.into_iter().map(listed).collect()
@@ -135,7 +135,7 @@ impl EpisodeStore for IndexedDbStore {
         .boxed_local()
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>> {
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>> {
         async move {
             match episodes::list().await {
                 Ok(rows) => Ok(rows.into_iter().map(listed).collect()),

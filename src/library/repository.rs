@@ -74,7 +74,7 @@ pub enum Unkept {
 pub type Keeping<'a> = LocalBoxFuture<'a, Result<(), String>>;
 
 /// A row, and the place of its episode if that has no text.
-pub type Listed = (Row, Option<InFile>);
+pub type ListedRow = (Row, Option<InFile>);
 
 pub trait EpisodeStore {
     /// Stores episodes, all or none. Concurrent calls never overwrite each other's episodes.
@@ -84,10 +84,10 @@ pub trait EpisodeStore {
     fn label(&self, rows: Vec<Row>) -> Keeping<'_>;
 
     /// Returns the existing ones among these rows, in this order, with the places of episodes without texts.
-    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>>;
+    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<ListedRow>>;
 
     /// Returns the row of an episode, with its place if it has no text; `None` if the episode does not exist.
-    fn row<'a>(&'a self, id: &'a Text) -> LocalBoxFuture<'a, Option<Listed>> {
+    fn row<'a>(&'a self, id: &'a Text) -> LocalBoxFuture<'a, Option<ListedRow>> {
         let found = self.rows_of(std::slice::from_ref(id));
         found.map(|mut rows| rows.pop()).boxed_local()
     }
@@ -96,7 +96,7 @@ pub trait EpisodeStore {
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>>;
 
     /// Returns all rows, with the places of episodes without texts; an error says why they cannot be read.
-    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>>;
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>>;
 
     /// A notice to the user about the result of [`EpisodeStore::rows`], if there is one.
     fn notice(&self) -> Option<Notice> {
@@ -142,7 +142,7 @@ impl MemoryStore {
     }
 }
 
-fn listed((row, held): &(Row, Held)) -> Listed {
+fn listed((row, held): &(Row, Held)) -> ListedRow {
     match held {
         Held::Text(_) => (row.clone(), None),
         Held::At(place) => (row.clone(), Some(place.clone())),
@@ -176,7 +176,7 @@ impl EpisodeStore for MemoryStore {
         now(Ok(()))
     }
 
-    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>> {
+    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<ListedRow>> {
         let known = self.episodes.borrow();
         let found = ids.iter().filter_map(|id| known.get(id));
         now(found.map(listed).collect())
@@ -189,7 +189,7 @@ impl EpisodeStore for MemoryStore {
         })
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>> {
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>> {
         now(Ok(self.episodes.borrow().values().map(listed).collect()))
     }
 

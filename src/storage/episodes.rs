@@ -25,7 +25,7 @@ const BATCHES: u32 = 20;
 
 /// An episode in a list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ListedEpisode {
     pub row: Row,
     /// The location of an episode without a text of its own: the id of the file, and the place in it.
     pub place: Option<(Text, EpisodeRange)>,
@@ -141,7 +141,7 @@ pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
 }
 
 /// Lists all episodes.
-pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
+pub async fn list() -> Result<Vec<ListedEpisode>, DatabaseError> {
     let mut listed = HashMap::new();
     let mut last = 0;
     let mut add = |id: &str, row: &KeptText| match read(row) {
@@ -179,18 +179,18 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
 }
 
 /// Returns the episodes with these ids, in this order; ids without an episode are skipped.
-pub async fn listed(ids: &[String]) -> Result<Vec<Listed>, DatabaseError> {
+pub async fn listed(ids: &[String]) -> Result<Vec<ListedEpisode>, DatabaseError> {
     let rows = rows(ids).await?;
     let found = ids.iter().filter_map(|id| rows.get(id));
     Ok(found.filter_map(|row| read(row).ok()).collect())
 }
 
-fn read(row: &KeptText) -> Result<Listed, Damage> {
+fn read(row: &KeptText) -> Result<ListedEpisode, Damage> {
     listed_of(record::read(&row.to_text())?).ok_or(Damage::Texts)
 }
 
-fn listed_of(record: RowRecord) -> Option<Listed> {
-    Some(Listed {
+fn listed_of(record: RowRecord) -> Option<ListedEpisode> {
+    Some(ListedEpisode {
         row: Row::read(&record.row)?,
         place: place(record),
     })
@@ -269,7 +269,7 @@ mod tests {
             let record = record_of(&row, place.as_ref());
             let text = to_json(&record).unwrap().to_python_text();
             let golden = check_golden(name, &text);
-            let expected = Listed {
+            let expected = ListedEpisode {
                 row: row.clone(),
                 place,
             };

@@ -14,7 +14,7 @@ use crate::projection::text::count_text;
 
 /// State of the list of models.
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Listed {
+enum OfferedModels {
     /// Not requested yet.
     #[default]
     NotYet,
@@ -27,7 +27,7 @@ enum Listed {
 
 #[derive(Clone, Copy)]
 pub(super) struct Names {
-    listed: RwSignal<Listed>,
+    listed: RwSignal<OfferedModels>,
     /// Generation counter of requests: late responses to earlier ones are dropped.
     asked: StoredValue<u32>,
 }
@@ -45,29 +45,29 @@ impl Names {
         self.asked.update_value(|asked| *asked += 1);
         if self
             .listed
-            .with_untracked(|listed| *listed != Listed::NotYet)
+            .with_untracked(|listed| *listed != OfferedModels::NotYet)
         {
-            self.listed.set(Listed::NotYet);
+            self.listed.set(OfferedModels::NotYet);
         }
     }
 
     /// Requests the list from the provider.
     pub(super) fn ask(self, editor: Editor) {
         self.forget();
-        self.listed.set(Listed::Asking);
+        self.listed.set(OfferedModels::Asking);
         let asked = self.asked.get_value();
         let saved = editor.shown_untracked();
         browser::spawn(async move {
             let listed = match list::list(&saved).await {
-                Ok(names) if names.shown.is_empty() => Listed::Failed(Notice::new(
+                Ok(names) if names.shown.is_empty() => OfferedModels::Failed(Notice::new(
                     "The list of models is empty.",
                     "The server responded but listed no models.",
                     "Install or load a model on the server, or type a name.",
                 )),
-                Ok(names) => Listed::Names(names),
+                Ok(names) => OfferedModels::Names(names),
                 Err(unanswered) => {
                     let found = diagnose(&saved, untrack(|| saved.has_key()), &unanswered).await;
-                    Listed::Failed(Notice::new(found.what, found.why, found.remedy))
+                    OfferedModels::Failed(Notice::new(found.what, found.why, found.remedy))
                 }
             };
             if self.asked.try_get_value() == Some(asked) {
@@ -85,7 +85,7 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
     };
     let suggestions = move || {
         let names = match listed.get() {
-            Listed::Names(names) => names.shown,
+            OfferedModels::Names(names) => names.shown,
             _ => examples(editor),
         };
         let names = names.into_iter();
@@ -93,9 +93,9 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
             .map(|name| view! { <option value=name.to_string()></option> })
             .collect_view()
     };
-    let is_asking = Memo::new(move |_| listed.with(|listed| *listed == Listed::Asking));
+    let is_asking = Memo::new(move |_| listed.with(|listed| *listed == OfferedModels::Asking));
     let failure = move || match listed.get() {
-        Listed::Failed(notice) => Some(view! { <Problem notice/> }),
+        OfferedModels::Failed(notice) => Some(view! { <Problem notice/> }),
         _ => None,
     };
     view! {
@@ -118,7 +118,7 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
                     {move || if is_asking.get() { "Loading…" } else { "List models" }}
                 </button>
                 {move || match listed.get() {
-                    Listed::Names(names) => Some(view! { <Pick editor names/> }),
+                    OfferedModels::Names(names) => Some(view! { <Pick editor names/> }),
                     _ => None,
                 }}
             </div>

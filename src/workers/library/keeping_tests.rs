@@ -10,7 +10,7 @@ use volary_core::virtual_clock::VirtualClock;
 use super::tests::*;
 use super::*;
 use super::{listing, opening, reading};
-use crate::library::repository::{Held, Item, Keeping, KnownFile, Listed, MemoryStore, Unkept};
+use crate::library::repository::{Held, Item, Keeping, KnownFile, ListedRow, MemoryStore, Unkept};
 use crate::library::source::Source;
 use volary_protocol::episode::EpisodeChunk;
 use volary_protocol::library::Origin;
@@ -43,7 +43,7 @@ impl EpisodeStore for SlowStore {
         self.store.label(rows)
     }
 
-    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>> {
+    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<ListedRow>> {
         self.store.rows_of(ids)
     }
 
@@ -51,7 +51,7 @@ impl EpisodeStore for SlowStore {
         self.store.text(id)
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>> {
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>> {
         if self.is_unreadable.get() {
             return std::future::ready(Err("The database failed.".to_owned())).boxed_local();
         }

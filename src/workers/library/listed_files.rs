@@ -45,7 +45,7 @@ const MOST_NOTES: usize = 50;
 
 /// A file of the list.
 #[derive(Clone, Debug, PartialEq)]
-struct Listed {
+struct ListedFile {
     file: RemoteFile,
     bytes: u64,
 }
@@ -84,7 +84,7 @@ pub async fn refresh(
         .await;
     let mut groups = Groups::default();
     for file in changed {
-        let listed = Listed { file, bytes: 0 };
+        let listed = ListedFile { file, bytes: 0 };
         if let Some(group) = groups.push(listed) {
             fetching.read(group).await;
         }
@@ -182,7 +182,7 @@ impl<'a> Fetching<'a> {
     }
 
     /// Reads on in the files that have only grown. Returns the others.
-    async fn read_on(&self, group: Vec<Listed>) -> Vec<Listed> {
+    async fn read_on(&self, group: Vec<ListedFile>) -> Vec<ListedFile> {
         let mut others = Vec::new();
         for listed in group {
             let RemoteFile { name, url } = &listed.file;
@@ -229,7 +229,7 @@ impl<'a> Fetching<'a> {
     }
 
     /// Forgets the episodes of files that are read again.
-    async fn forget(&self, group: &[Listed]) {
+    async fn forget(&self, group: &[ListedFile]) {
         let service = self.service;
         let names: BTreeSet<&Text> = group.iter().map(|listed| &listed.file.name).collect();
         let ids: Vec<Text> = {
@@ -243,7 +243,7 @@ impl<'a> Fetching<'a> {
             service.guests.forget_file(file).await;
         }
         let mut urls = service.url_of.borrow_mut();
-        for Listed { file, .. } in group {
+        for ListedFile { file, .. } in group {
             urls.insert(file.name.clone(), file.url.clone());
         }
     }
@@ -318,7 +318,7 @@ impl<'a> Fetching<'a> {
     }
 
     /// The file of a line. A problem is noted.
-    fn listed(&self, list: &str, line: &str) -> Option<Listed> {
+    fn listed(&self, list: &str, line: &str) -> Option<ListedFile> {
         let json = Json::parse(line).ok()?;
         let text = |key: &str| json.get(key)?.as_text().cloned();
         if let Some(problem) = text("problem") {
@@ -330,10 +330,10 @@ impl<'a> Fetching<'a> {
             url: location::beside(list, &text("path")?).into(),
         };
         let bytes = json.get("bytes").and_then(Json::as_f64).unwrap_or_default() as u64;
-        Some(Listed { file, bytes })
+        Some(ListedFile { file, bytes })
     }
 
-    async fn read(&self, group: Vec<Listed>) {
+    async fn read(&self, group: Vec<ListedFile>) {
         if group.is_empty() || self.is_cancelled.get() {
             return;
         }
@@ -343,7 +343,7 @@ impl<'a> Fetching<'a> {
             return;
         }
         self.forget(&group).await;
-        let opened = stream::iter(group).map(|Listed { file, .. }| async move {
+        let opened = stream::iter(group).map(|ListedFile { file, .. }| async move {
             let opened = RangedFile::open(&file.name, &file.url).await;
             opened.map_err(|error| format!("{} could not be read: {error}", file.name))
         });
@@ -461,15 +461,15 @@ impl Lines {
 /// Divides the list into groups of files that are read together.
 #[derive(Default)]
 struct Groups {
-    group: Vec<Listed>,
+    group: Vec<ListedFile>,
     bytes: u64,
     had_first: bool,
 }
 
 impl Groups {
     /// Adds a file; returns the group before it, if that is complete.
-    fn push(&mut self, listed: Listed) -> Option<Vec<Listed>> {
-        let folder = |listed: &Listed| {
+    fn push(&mut self, listed: ListedFile) -> Option<Vec<ListedFile>> {
+        let folder = |listed: &ListedFile| {
             listed
                 .file
                 .name
@@ -496,7 +496,7 @@ impl Groups {
     }
 
     /// The last group.
-    fn rest(&mut self) -> Vec<Listed> {
+    fn rest(&mut self) -> Vec<ListedFile> {
         self.had_first = true;
         self.bytes = 0;
         std::mem::take(&mut self.group)
@@ -507,15 +507,15 @@ impl Groups {
 mod tests {
     use super::*;
 
-    fn listed(name: &str, bytes: u64) -> Listed {
+    fn listed(name: &str, bytes: u64) -> ListedFile {
         let file = RemoteFile {
             name: name.into(),
             url: "".into(),
         };
-        Listed { file, bytes }
+        ListedFile { file, bytes }
     }
 
-    fn sizes(files: impl IntoIterator<Item = Listed>) -> Vec<usize> {
+    fn sizes(files: impl IntoIterator<Item = ListedFile>) -> Vec<usize> {
         let mut groups = Groups::default();
         let mut sizes: Vec<usize> = files
             .into_iter()

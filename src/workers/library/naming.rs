@@ -10,7 +10,7 @@ use volary_core::json::Text;
 use volary_trajectory::{Episode, native};
 
 use super::{LibraryService, reading};
-use crate::library::repository::{Held, InFile, Item, Listed};
+use crate::library::repository::{Held, InFile, Item, ListedRow};
 use volary_protocol::library::Origin;
 
 /// An episode with its id.
@@ -104,7 +104,7 @@ pub(super) async fn renamed(
         .rows_of(&ids)
         .await
         .into_iter();
-    let mut others: HashMap<Text, Listed> =
+    let mut others: HashMap<Text, ListedRow> =
         others.map(|other| (other.0.id.clone(), other)).collect();
     let mut taken = Vec::new();
     for (number, item) in batch.iter_mut().enumerate() {

@@ -98,7 +98,7 @@ impl Wanted {
 }
 
 /// A file to search.
-struct Listed {
+struct SearchedFile {
     /// The displayed path.
     name: String,
     /// The path in addresses of `/api/file`, with escapes.
@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
     fn run(&mut self) -> Result<()> {
         let roots = &self.view.roots;
         let mut folder = String::new();
-        let mut listed: Vec<Listed> = Vec::new();
+        let mut listed: Vec<SearchedFile> = Vec::new();
         let mut each = |line: ListingLine| {
             match line {
                 ListingLine::File {
@@ -140,7 +140,7 @@ impl<'a> Search<'a> {
                         folder = parent.to_owned();
                         self.folder(std::mem::take(&mut listed))?;
                     }
-                    listed.push(Listed { name, path, bytes });
+                    listed.push(SearchedFile { name, path, bytes });
                 }
                 ListingLine::Problem { problem } => self.put(&Found::Problem { problem })?,
             }
@@ -156,7 +156,7 @@ impl<'a> Search<'a> {
     }
 
     /// Searches the files of a folder, together unless they are large.
-    fn folder(&mut self, listed: Vec<Listed>) -> Result<()> {
+    fn folder(&mut self, listed: Vec<SearchedFile>) -> Result<()> {
         let bytes: u64 = listed.iter().map(|file| file.bytes).sum();
         if bytes <= TOGETHER {
             return self.together(&listed);
@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
         listed.chunks(1).try_for_each(|file| self.together(file))
     }
 
-    fn together(&mut self, listed: &[Listed]) -> Result<()> {
+    fn together(&mut self, listed: &[SearchedFile]) -> Result<()> {
         let mut files = Vec::new();
         for file in listed {
             if self.send.is_closed() {
@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn read(&self, file: &Listed) -> Result<Vec<u8>> {
+    fn read(&self, file: &SearchedFile) -> Result<Vec<u8>> {
         let address = file.path.strip_prefix("file/").unwrap_or_default();
         let opened = self.view.roots.open(address)?;
         let mut bytes = Vec::new();

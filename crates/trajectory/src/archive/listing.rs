@@ -20,7 +20,7 @@ pub struct Parts {
 
 /// A member of a zip file that is not in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedMember {
     pub name: String,
     /// Its byte range in the file, including the header.
     pub place: Range<u64>,
@@ -104,7 +104,7 @@ impl ReaderAt for Parts {
 }
 
 /// Lists the members of a zip file from its directory; at most `most`.
-pub fn list(parts: &Parts, most: usize) -> Result<Vec<Listed>, Unlisted> {
+pub fn list(parts: &Parts, most: usize) -> Result<Vec<ListedMember>, Unlisted> {
     parts.wanted.replace(None);
     try_list(parts, most).map_err(|error| match parts.wanted.take() {
         Some(range) => Unlisted::Wanted(range),
@@ -112,7 +112,7 @@ pub fn list(parts: &Parts, most: usize) -> Result<Vec<Listed>, Unlisted> {
     })
 }
 
-fn try_list(parts: &Parts, most: usize) -> Result<Vec<Listed>, ArchiveError> {
+fn try_list(parts: &Parts, most: usize) -> Result<Vec<ListedMember>, ArchiveError> {
     let damaged = |error: rawzip::Error| ArchiveError::Damaged {
         reason: error.to_string(),
     };
@@ -124,7 +124,7 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<Listed>, ArchiveError> {
     if !parts.has_directory(end) {
         return Err(ArchiveError::NoArchive);
     }
-    let mut found: Vec<(u64, Listed)> = Vec::new();
+    let mut found: Vec<(u64, ListedMember)> = Vec::new();
     let mut entries = archive.entries(&mut buffer);
     while let Some(entry) = entries.next_entry().map_err(damaged)? {
         if found.len() == most {
@@ -134,7 +134,7 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<Listed>, ArchiveError> {
         let name = String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned();
         found.push((
             start,
-            Listed {
+            ListedMember {
                 name,
                 place: start..end,
             },
@@ -220,7 +220,7 @@ mod tests {
     fn fetched(
         bytes: &[u8],
         most: usize,
-    ) -> Result<(Vec<Listed>, Vec<Range<usize>>), ArchiveError> {
+    ) -> Result<(Vec<ListedMember>, Vec<Range<usize>>), ArchiveError> {
         let mut parts = Parts::of(bytes.len() as u64);
         let mut fetched = Vec::new();
         loop {
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    fn listed(bytes: &[u8]) -> Result<(Vec<Listed>, usize), ArchiveError> {
+    fn listed(bytes: &[u8]) -> Result<(Vec<ListedMember>, usize), ArchiveError> {
         let (members, fetched) = fetched(bytes, 9)?;
         Ok((members, fetched.iter().map(Range::len).sum()))
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::Entry;
 use super::reading::Pieces;
 use crate::archive::Limits;
-use crate::archive::listing::{Listed, unpack_listed};
+use crate::archive::listing::{ListedMember, unpack_listed};
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, Note, inspect};
 
@@ -20,7 +20,7 @@ pub struct PackedLog {
 
 impl PackedLog {
     /// Recognises the members as a log; `None` if they are something else.
-    pub fn of(file: &str, members: &[Listed]) -> Option<PackedLog> {
+    pub fn of(file: &str, members: &[ListedMember]) -> Option<PackedLog> {
         let ends_with = |end: &str| {
             let mut members = members.iter();
             members.find(|member| {
