@@ -9,7 +9,7 @@ use std::future::Future;
 use leptos::wasm_split::wasm_split;
 
 use crate::browser::appearance;
-use crate::browser::lazy::{Loaded, Page as Drawn};
+use crate::browser::lazy::{DrawFn, Loaded};
 use crate::components::lazy::Coming;
 use crate::components::styles;
 use crate::later;
@@ -39,7 +39,7 @@ pub fn embed() -> Coming {
     })
 }
 
-fn coming(page: impl Future<Output = Loaded<Drawn>> + 'static) -> Coming {
+fn coming(page: impl Future<Output = Loaded<DrawFn>> + 'static) -> Coming {
     Box::pin(async move {
         let page = page.await?;
         rest().await?;
@@ -57,7 +57,7 @@ fn rest() -> Loaded<()> {
 }
 
 #[wasm_split(review, wasm_split_path = leptos::wasm_split, fallible)]
-fn review() -> Loaded<Drawn> {
+fn review() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/library.css"));
     appearance::adopt(include_str!("../style/table.css"));
     appearance::adopt(include_str!("../style/outline.css"));
@@ -78,14 +78,14 @@ fn review() -> Loaded<Drawn> {
 }
 
 #[wasm_split(evaluate, wasm_split_path = leptos::wasm_split, fallible)]
-fn evaluate() -> Loaded<Drawn> {
+fn evaluate() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/evaluate.css"));
     appearance::adopt(include_str!("../style/results.css"));
     Ok(crate::evaluate::page)
 }
 
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
-fn learn() -> Loaded<Drawn> {
+fn learn() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/present.css"));
@@ -95,7 +95,7 @@ fn learn() -> Loaded<Drawn> {
 
 /// In the part of the lessons, whose player it uses.
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
-fn class() -> Loaded<Drawn> {
+fn class() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/class.css"));
@@ -105,7 +105,7 @@ fn class() -> Loaded<Drawn> {
 
 /// In the same part as the lessons, whose player it shows.
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
-fn embedded() -> Loaded<Drawn> {
+fn embedded() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/embed.css"));
@@ -114,7 +114,7 @@ fn embedded() -> Loaded<Drawn> {
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
-fn settings() -> Loaded<Drawn> {
+fn settings() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/settings.css"));
     Ok(crate::settings::page::page)
 }
@@ -122,14 +122,14 @@ fn settings() -> Loaded<Drawn> {
 /// In the part of the settings: the build writes a file for each set of parts that share code, so a part for each small
 /// page would cost dozens of requests.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
-fn environments() -> Loaded<Drawn> {
+fn environments() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/settings.css"));
     appearance::adopt(include_str!("../style/environments.css"));
     Ok(crate::environments::page::page)
 }
 
 #[wasm_split(template, wasm_split_path = leptos::wasm_split, fallible)]
-fn template() -> Loaded<Drawn> {
+fn template() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/lab.css"));
     Ok(crate::lab::page::page)
 }

@@ -5,7 +5,7 @@
 //!
 //! ```ignore
 //! #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
-//! fn load_settings() -> Loaded<Page> {
+//! fn load_settings() -> Loaded<DrawFn> {
 //!     Ok(settings_view::settings_view)
 //! }
 //! ```
@@ -17,7 +17,7 @@ use leptos::prelude::AnyView;
 use leptos::wasm_split::SplitLoaderError;
 
 /// Draws a page. A part returns this function instead of a view, so that the view is created where it is shown.
-pub type Page = fn() -> AnyView;
+pub type DrawFn = fn() -> AnyView;
 
 /// The result of a marked function.
 pub type Loaded<T> = Result<T, Unloaded>;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use js_sys::{Object, Reflect};
-use volary_connectivity::{Address, Page, Permission, Silence, Space};
+use volary_connectivity::{Address, Permission, RequestingPage, Silence, Space};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Navigator, PermissionState, PermissionStatus};
@@ -12,11 +12,11 @@ use web_sys::{Navigator, PermissionState, PermissionStatus};
 use super::http;
 
 /// The page's origin.
-pub fn page() -> Page {
+pub fn page() -> RequestingPage {
     let origin = Reflect::get(&js_sys::global(), &"origin".into()).ok();
     let origin = origin.and_then(|origin| origin.as_string());
     let origin = origin.unwrap_or_default();
-    Page::of(&origin).unwrap_or(Page {
+    RequestingPage::of(&origin).unwrap_or(RequestingPage {
         origin,
         is_https: false,
         space: Space::Public,

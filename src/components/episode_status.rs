@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use crate::projection::summary::{State, summarize};
+use crate::projection::summary::{EndingState, summarize};
 use crate::projection::tally::Tally;
 
 /// The **Episode** status: reward, number of steps, and the ending. The reason for the ending is shown at the end of
@@ -26,10 +26,10 @@ pub fn EpisodeStatus(
         })
     });
     let state = move || match summary.with(|summary| summary.state) {
-        State::Open => ("badge", "open"),
-        State::Done => ("badge", "done"),
-        State::Truncated => ("badge notice", "truncated"),
-        State::Crashed => ("badge bad", "crashed"),
+        EndingState::Open => ("badge", "open"),
+        EndingState::Done => ("badge", "done"),
+        EndingState::Truncated => ("badge notice", "truncated"),
+        EndingState::Crashed => ("badge bad", "crashed"),
     };
     let reward = move || summary.with(|summary| summary.reward.clone());
     let steps = move || summary.with(|summary| summary.steps.clone());

@@ -14,7 +14,9 @@ use super::keyed::keyed;
 use super::text::{folded_text, inert};
 use crate::browser;
 use crate::projection::text::count_text;
-use crate::projection::tree::{CHANGES, Expansion, Mark, Row, RowKind, SLICE, StepFrames, rows};
+use crate::projection::tree::{
+    CHANGES, Expansion, Mark, RowKind, SLICE, StepFrames, TreeRow, rows,
+};
 
 /// The maximum indentation depth.
 const MOST_INDENTS: usize = 12;
@@ -60,7 +62,7 @@ pub fn FrameTree(
             }
         });
     };
-    let act = move |row: &Row| match &row.kind {
+    let act = move |row: &TreeRow| match &row.kind {
         RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => {
             expansion.update(|expansion| expansion.set(&row.path, !open));
         }
@@ -152,7 +154,7 @@ enum Reaction {
     Go(usize),
 }
 
-fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
+fn reaction(rows: &[TreeRow], at: usize, key: &str) -> Option<Reaction> {
     let row = rows.get(at)?;
     let last = rows.len() - 1;
     let open = row.open();
@@ -179,13 +181,13 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
 /// The row at an index. It is rendered again only if it changed.
 #[component]
 fn TreeRow(
-    rows: Memo<Vec<Row>>,
+    rows: Memo<Vec<TreeRow>>,
     /// The path of the row that is in the tab order.
     current: Memo<String>,
     place: usize,
     folds: Folds<String>,
 ) -> impl IntoView {
-    let row = Memo::new(move |former: Option<&Option<(Row, bool)>>| {
+    let row = Memo::new(move |former: Option<&Option<(TreeRow, bool)>>| {
         let row = rows.with(|rows| rows.get(place).cloned());
         let row = row.map(|row| {
             let is_current = current.with(|current| *current == row.path);
@@ -195,7 +197,7 @@ fn TreeRow(
         row.or_else(|| former.cloned().flatten())
     });
     // The element is preserved while its row changes: replacing its attributes would lose the focus.
-    let attribute = move |of: fn(&Row, bool) -> Option<String>| {
+    let attribute = move |of: fn(&TreeRow, bool) -> Option<String>| {
         Signal::derive(move || {
             row.with(|row| {
                 let (row, is_current) = row.as_ref()?;
@@ -228,7 +230,7 @@ fn TreeRow(
     }
 }
 
-fn class_of(row: &Row) -> String {
+fn class_of(row: &TreeRow) -> String {
     let mark = match &row.mark {
         Mark::Same => "",
         Mark::Added => " added",
@@ -240,7 +242,7 @@ fn class_of(row: &Row) -> String {
     format!("tree-row level-{level}{mark}")
 }
 
-fn content(row: &Row, folds: Folds<String>) -> AnyView {
+fn content(row: &TreeRow, folds: Folds<String>) -> AnyView {
     let open = row.open();
     let toggle = match open {
         Some(true) => "tree-toggle open",

@@ -6,16 +6,16 @@ use std::pin::Pin;
 use leptos::prelude::*;
 
 use super::alert_box::AlertWords;
-use crate::browser::lazy::{Loaded, Page, Unloaded};
+use crate::browser::lazy::{DrawFn, Loaded, Unloaded};
 use crate::browser::spawn;
 
 /// The future of a page that is being loaded.
-pub type Coming = Pin<Box<dyn Future<Output = Loaded<Page>>>>;
+pub type Coming = Pin<Box<dyn Future<Output = Loaded<DrawFn>>>>;
 
 #[derive(Clone, Copy)]
 enum State {
     Coming,
-    Here(Page),
+    Here(DrawFn),
     Lost,
 }
 

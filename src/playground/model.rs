@@ -22,7 +22,7 @@ use leptos::wasm_split::wasm_split;
 
 use super::player::Player;
 use super::state::Playground;
-use crate::browser::lazy::{Loaded, Page};
+use crate::browser::lazy::{DrawFn, Loaded};
 use crate::components::lazy::lazy;
 
 pub fn settings_pane() -> AnyView {
@@ -45,17 +45,17 @@ pub async fn seated(playground: Playground) -> Loaded<Option<Box<dyn Player>>> {
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
-fn load_settings() -> Loaded<Page> {
+fn load_settings() -> Loaded<DrawFn> {
     Ok(settings_view::settings_view)
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
-fn load_turn() -> Loaded<Page> {
+fn load_turn() -> Loaded<DrawFn> {
     Ok(turn::turn_pane)
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
-fn load_requests() -> Loaded<Page> {
+fn load_requests() -> Loaded<DrawFn> {
     Ok(requests::requests_dialog)
 }
 

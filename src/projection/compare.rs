@@ -6,7 +6,7 @@ use volary_core::AnyMessage;
 use volary_core::json::Json;
 use volary_trajectory::Episode;
 use volary_trajectory::align::lines::{HunkKind, line_hunks};
-use volary_trajectory::align::{Row, frame_differences};
+use volary_trajectory::align::{AlignedRow, frame_differences};
 use volary_trajectory::diff::{Difference, Segment, text_difference};
 use volary_trajectory::passages::{call_text, content};
 
@@ -68,7 +68,7 @@ impl Marked {
 }
 
 /// Compares a pair of steps aspect by aspect. Steps count from 0; `None` is the start.
-pub fn sections(left: &Episode, right: &Episode, row: Option<&Row>) -> Vec<Section> {
+pub fn sections(left: &Episode, right: &Episode, row: Option<&AlignedRow>) -> Vec<Section> {
     // For display, 0 is the start.
     let number = |step: Option<usize>| step.map(|step| step + 1);
     let (one, other) = match row {

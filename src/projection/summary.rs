@@ -15,12 +15,12 @@ pub struct EpisodeSummary {
     /// The cost of its models; `None` if no step reports any usage.
     pub spent: Option<String>,
     /// The state of its ending.
-    pub state: State,
+    pub state: EndingState,
 }
 
 /// The ending of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum EndingState {
     /// The episode can continue.
     Open,
     /// The environment reported that it is done.
@@ -40,10 +40,10 @@ pub fn summarize(episode: &Episode, tally: &Tally) -> EpisodeSummary {
         steps: plural(episode.steps.len(), "step"),
         spent: super::asking::total(tally.usage(episode)),
         state: match &episode.ending {
-            Ending::Open => State::Open,
-            Ending::Done => State::Done,
-            Ending::Truncated { .. } => State::Truncated,
-            Ending::Crashed { .. } => State::Crashed,
+            Ending::Open => EndingState::Open,
+            Ending::Done => EndingState::Done,
+            Ending::Truncated { .. } => EndingState::Truncated,
+            Ending::Crashed { .. } => EndingState::Crashed,
         },
     }
 }
@@ -121,11 +121,11 @@ mod tests {
     fn says_whether_it_goes_on() {
         let mut episode = Episode::default();
         let summarize = |episode: &Episode| summarize(episode, &Tally::default());
-        assert_eq!(summarize(&episode).state, State::Open);
+        assert_eq!(summarize(&episode).state, EndingState::Open);
         assert_eq!(summarize(&episode).steps, "0 steps");
         episode.ending = Ending::Truncated {
             reason: "the limit of 3 steps".into(),
         };
-        assert_eq!(summarize(&episode).state, State::Truncated);
+        assert_eq!(summarize(&episode).state, EndingState::Truncated);
     }
 }

@@ -65,7 +65,7 @@ impl Expansion {
 
 /// A row of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TreeRow {
     /// The JSON pointer of the value. Unique among the rows.
     pub path: String,
     /// The level, counted from 1.
@@ -82,7 +82,7 @@ pub struct Row {
     pub siblings: usize,
 }
 
-impl Row {
+impl TreeRow {
     /// Whether it can be opened and closed, and its state.
     pub fn open(&self) -> Option<bool> {
         match &self.kind {
@@ -182,7 +182,7 @@ pub fn rows(
     frame: &Frame,
     previous: Option<(&Frame, &Changes)>,
     expansion: &Expansion,
-) -> Vec<Row> {
+) -> Vec<TreeRow> {
     let mut roots = Vec::with_capacity(2);
     for (name, value, before) in [
         (

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use volary_trajectory::Episode;
-use volary_trajectory::align::Row;
+use volary_trajectory::align::AlignedRow;
 
 use super::comparison::{Comparison, is_same};
 use super::library_page::BackLink;
@@ -158,7 +158,7 @@ fn aligned_row(comparison: Comparison, number: usize) -> AnyView {
     let row = comparison.alignment.with_untracked(|alignment| {
         let alignment = alignment.as_ref()?;
         match number.checked_sub(1) {
-            None => Some(Row {
+            None => Some(AlignedRow {
                 left: None,
                 right: None,
                 likeness: alignment.start,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_trajectory::Episode;
-use volary_trajectory::align::{Alignment, Row, align_episodes};
+use volary_trajectory::align::{AlignedRow, Alignment, align_episodes};
 
 use crate::components::keyed::key_of;
 
@@ -129,7 +129,7 @@ impl Default for Comparison {
 }
 
 /// Returns whether both sides of a row are equal.
-pub(super) fn is_same(row: &Row) -> bool {
+pub(super) fn is_same(row: &AlignedRow) -> bool {
     row.left.is_some()
         && row.right.is_some()
         && row.likeness.action
@@ -147,7 +147,7 @@ enum Who {
     Nobody(usize),
 }
 
-fn who(rows: &[Row], number: usize) -> Who {
+fn who(rows: &[AlignedRow], number: usize) -> Who {
     let Some(place) = number.checked_sub(1) else {
         return Who::Start;
     };

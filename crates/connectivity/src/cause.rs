@@ -4,7 +4,7 @@ use crate::address::{Address, Space};
 
 /// The page that sends requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct RequestingPage {
     /// Its origin, such as `https://example.org`.
     pub origin: String,
     /// Whether it was loaded over https.
@@ -13,11 +13,11 @@ pub struct Page {
     pub space: Space,
 }
 
-impl Page {
+impl RequestingPage {
     /// The page with an origin; `None` if the origin is not a web address.
-    pub fn of(origin: &str) -> Option<Page> {
+    pub fn of(origin: &str) -> Option<RequestingPage> {
         let address = Address::of(origin)?;
-        Some(Page {
+        Some(RequestingPage {
             origin: origin.to_owned(),
             is_https: address.is_secure,
             space: address.space(),
@@ -70,7 +70,7 @@ pub enum Cause {
 
 impl Cause {
     /// Determines the cause from the observations about an address.
-    pub fn of(url: &str, page: &Page, silence: &Silence) -> Cause {
+    pub fn of(url: &str, page: &RequestingPage, silence: &Silence) -> Cause {
         let Some(address) = Address::of(url) else {
             return Cause::NotAnAddress;
         };
@@ -101,7 +101,7 @@ impl Cause {
     }
 
     /// An explanation of a sentence or two; with "perhaps" if the cause is uncertain.
-    pub fn why(self, url: &str, page: &Page) -> String {
+    pub fn why(self, url: &str, page: &RequestingPage) -> String {
         match self {
             Cause::NotAnAddress => format!("{url} is not a web address."),
             Cause::Offline => "The browser reports that this computer is offline.".to_owned(),
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn check(origin: &str, url: &str, silence: Silence, expected: Cause) {
-        let page = Page::of(origin).unwrap();
+        let page = RequestingPage::of(origin).unwrap();
         let found = Cause::of(url, &page, &silence);
         assert_eq!(found, expected, "{origin} {url} {silence:?}");
         assert!(!found.why(url, &page).is_empty());

@@ -15,4 +15,4 @@ pub mod cause;
 pub mod linked_file;
 
 pub use address::{Address, Space};
-pub use cause::{Cause, Page, Permission, Silence};
+pub use cause::{Cause, Permission, RequestingPage, Silence};

@@ -7,7 +7,7 @@ mod reply;
 #[cfg(test)]
 mod tests;
 
-use volary_connectivity::{Cause, Page, Silence};
+use volary_connectivity::{Cause, RequestingPage, Silence};
 
 use crate::ClientError;
 use crate::description::Description;
@@ -90,7 +90,7 @@ pub enum Observation<'a> {
 pub fn diagnose(
     server_url: &str,
     has_key: bool,
-    page: &Page,
+    page: &RequestingPage,
     observation: &Observation<'_>,
 ) -> Diagnosis {
     match observation {
@@ -101,7 +101,7 @@ pub fn diagnose(
     }
 }
 
-fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
+fn of_silence(server_url: &str, page: &RequestingPage, silence: &Silence) -> Diagnosis {
     let cause = Cause::of(server_url, page, silence);
     let (problem, remedy) = match cause {
         Cause::NotAnAddress => (

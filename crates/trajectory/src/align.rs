@@ -24,7 +24,7 @@ use sequence::{Pair, align};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alignment {
     /// The steps in order; every step of either episode is in exactly one row.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AlignedRow>,
     /// The equality of the starts.
     pub start: Likeness,
     /// The first divergence: 0 is the start, otherwise one more than the index of the first row that differs. `None` if
@@ -34,7 +34,7 @@ pub struct Alignment {
 
 /// Two matching steps, or a step without a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct AlignedRow {
     /// The step of the left episode, from 0; `None` if it has no match.
     pub left: Option<usize>,
     /// The step of the right episode, from 0; `None` if it has no match.
@@ -70,7 +70,7 @@ pub fn align_episodes(left: &Episode, right: &Episode) -> Alignment {
     let other: Vec<StepKeys> = right.steps.iter().map(|step| keys.of(step)).collect();
     let reasons = |keys: &[StepKeys]| keys.iter().map(StepKeys::reasons).collect::<Vec<_>>();
     let pairs = align(&reasons(&one), &reasons(&other));
-    let row = |pair: Pair| Row {
+    let row = |pair: Pair| AlignedRow {
         left: pair.left,
         right: pair.right,
         likeness: match (pair.left, pair.right) {
@@ -78,7 +78,7 @@ pub fn align_episodes(left: &Episode, right: &Episode) -> Alignment {
             _ => Likeness::default(),
         },
     };
-    let rows: Vec<Row> = pairs.into_iter().map(row).collect();
+    let rows: Vec<AlignedRow> = pairs.into_iter().map(row).collect();
     let start = match said(&left.start) == said(&right.start) {
         true => Likeness::FULL,
         false => Likeness::default(),

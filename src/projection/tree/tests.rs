@@ -4,7 +4,7 @@ use volary_core::{Json, json};
 
 use super::*;
 
-fn outline(rows: &[Row]) -> Vec<String> {
+fn outline(rows: &[TreeRow]) -> Vec<String> {
     rows.iter()
         .map(|row| {
             let value = match &row.kind {

@@ -6,7 +6,7 @@ use volary_core::Json;
 use volary_trajectory::diff::{Child, Diff, Removed};
 
 use super::change::Past;
-use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, Row, RowKind};
+use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, RowKind, TreeRow};
 use crate::projection::pretty::{one_line, scalar};
 use crate::projection::text::{plural, size_text};
 
@@ -17,7 +17,7 @@ const LINE_BYTES: usize = 240;
 
 pub(super) struct Walk<'a> {
     expansion: &'a Expansion,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<TreeRow>,
 }
 
 /// A value and its position in the tree.
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
             }
         };
         let open = matches!(kind, RowKind::Branch { open: true, .. });
-        self.rows.push(Row {
+        self.rows.push(TreeRow {
             path: node.path.clone(),
             level: node.level,
             name: node.name.clone(),
@@ -202,7 +202,7 @@ impl<'a> Walk<'a> {
             Past::Value(_, diff) => hidden.clone().any(|place| diff.child(place) != Child::Same),
             Past::Same | Past::Nothing | Past::Gone => false,
         };
-        self.rows.push(Row {
+        self.rows.push(TreeRow {
             path: format!("{}/~more", parent.path),
             level: parent.level + 1,
             name: String::new(),

@@ -15,7 +15,7 @@ use super::connection::Connection;
 pub use reply::of_error;
 use silence::of_silence;
 use volary_connectivity::Silence;
-pub use volary_connectivity::{Page, Permission};
+pub use volary_connectivity::{Permission, RequestingPage};
 
 /// The category of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +91,7 @@ pub enum Observation {
 pub fn diagnose(
     connection: &Connection,
     has_key: bool,
-    page: &Page,
+    page: &RequestingPage,
     observation: &Observation,
 ) -> Diagnosis {
     match observation {

@@ -9,8 +9,8 @@ use crate::reply::ReplyError;
 
 const SERVER: &str = "http://127.0.0.1:8041";
 
-fn page(origin: &str) -> Page {
-    Page::of(origin).unwrap()
+fn page(origin: &str) -> RequestingPage {
+    RequestingPage::of(origin).unwrap()
 }
 
 fn failed(error: ClientError, has_key: bool, paths: Option<&[&'static str]>) -> Diagnosis {

@@ -1,12 +1,16 @@
 //! Requests that failed before any reply.
 
-use volary_connectivity::{Cause, Page, Silence};
+use volary_connectivity::{Cause, RequestingPage, Silence};
 
 use super::{Diagnosis, ModelProblem};
 use crate::model::connection::{Connection, Space};
 
 /// Diagnoses a request without a reply.
-pub(super) fn of_silence(connection: &Connection, page: &Page, silence: &Silence) -> Diagnosis {
+pub(super) fn of_silence(
+    connection: &Connection,
+    page: &RequestingPage,
+    silence: &Silence,
+) -> Diagnosis {
     let base = &connection.base_url;
     let cause = Cause::of(base.trim(), page, silence);
     let problem = match cause {

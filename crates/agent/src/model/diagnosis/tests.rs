@@ -11,9 +11,9 @@ fn connection(name: &str) -> Connection {
     }
 }
 
-fn page(origin: &str) -> Page {
+fn page(origin: &str) -> RequestingPage {
     let address = crate::model::connection::Address::of(origin).unwrap();
-    Page {
+    RequestingPage {
         origin: origin.into(),
         is_https: address.is_secure,
         space: address.space(),
