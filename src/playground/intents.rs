@@ -392,3 +392,34 @@ pub(super) fn begin_known(playground: Playground) -> bool {
     session_driver::begin_with(playground, episode);
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_ends_with_the_next_attempt() {
+        for attempt in [
+            Intent::Step,
+            Intent::StepByHand,
+            Intent::Run,
+            Intent::RunAgain,
+            Intent::Undo,
+            Intent::GoBack(1),
+            Intent::Reset,
+            Intent::PickFile,
+            Intent::Share,
+        ] {
+            assert!(attempt.is_attempt());
+        }
+        // Preparing an action, or stopping one, does not make an error obsolete.
+        for other in [
+            Intent::ChooseTool("calculator".into()),
+            Intent::AddCall,
+            Intent::Stop,
+            Intent::Nothing,
+        ] {
+            assert!(!other.is_attempt());
+        }
+    }
+}
