@@ -248,7 +248,7 @@ fn Tasks(draft: Draft) -> impl IntoView {
         let what = match &task.start {
             TaskStart::Named { environment, .. } => environment.clone(),
             TaskStart::Packed { .. } => {
-                "A configuration of its own, packed in the link. Its hidden fields stay hidden from pupils, but they are not secret."
+                "A custom configuration, packed in the link. Its hidden fields stay hidden from pupils, but they are not secret."
                     .to_owned()
             }
         };
@@ -330,7 +330,7 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
     };
     view! {
         <div class="class-add">
-            <Field id="class-task" label="Add a task of the page">
+            <Field id="class-task" label="Add a built-in task">
                 <div class="class-inline">
                     <select
                         id="class-task"

@@ -58,7 +58,7 @@ pub fn of_link(playground: Playground, link: &str) -> Result<AssignedTask, Strin
             start,
         }),
         None => Err(format!(
-            "Pupils can play only environments that come with the page, and \"{environment}\" is none of them."
+            "Pupils can play only environments that come with the page, and \"{environment}\" is not one of them."
         )),
     }
 }

@@ -275,7 +275,7 @@ fn delivery_words(desk: Desk, can_send: bool) -> String {
                 true => {
                     format!("{done} on {at}. You changed it since; hand in again to replace it.")
                 }
-                false => format!("{done} on {at}. You can go on and hand in again."),
+                false => format!("{done} on {at}. You can continue and hand in again."),
             }
         }
         _ if played == 0 => "Not handed in yet. Start a task first.".to_owned(),

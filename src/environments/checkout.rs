@@ -55,7 +55,7 @@ impl Adding {
             // Drop the repository's other files, which are many.
             files.retain(|file| file.name.contains(MARK));
             if files.is_empty() {
-                let words = "There is no tau-bench in it: no file is in a folder tau_bench/envs.";
+                let words = "It does not contain tau-bench: no file is in a folder tau_bench/envs.";
                 return self.problem.set(words.to_owned());
             }
         }

@@ -189,7 +189,7 @@ pub(super) fn finds_calls(case: &Case, end: Option<&str>) -> Check {
         0 => Check::new(
             QUESTION,
             CheckOutcome::Idle,
-            "No message holds a tool call.",
+            "No message contains a tool call.",
         ),
         found => {
             let reason = format!("Calls found again: {found} of {found}.");
@@ -219,7 +219,7 @@ fn calls_again(case: &Case, message: &Json, end: Option<&str>) -> Result<usize, 
     let expected = calls.len() + marks;
     if parsed.calls.len() != expected {
         return Err(format!(
-            "{} of {expected} calls are found. A call is lost if it is no JSON between <tool_call> marks, or if its tool is not declared.",
+            "{} of {expected} calls are found. A call is lost if it is not valid JSON between <tool_call> marks, or if its tool is not declared.",
             parsed.calls.len()
         ));
     }

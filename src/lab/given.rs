@@ -47,7 +47,7 @@ impl LabFile {
             None => match String::from_utf8(bytes) {
                 Ok(text) if text.trim_start().starts_with('[') => Ok(LabFile::Messages(text)),
                 Ok(text) => Ok(LabFile::Template(text)),
-                Err(_) => Err("It is no UTF-8 text.".to_owned()),
+                Err(_) => Err("It is not UTF-8 text.".to_owned()),
             },
         }
     }

@@ -141,7 +141,7 @@ fn read_tools(text: &str) -> Result<Vec<Json>, String> {
 }
 
 fn read_list(text: &str, what: &str) -> Result<Vec<Json>, String> {
-    let value = json::read(text).map_err(|error| format!("This is no JSON: {error}"))?;
+    let value = json::read(text).map_err(|error| format!("This is not valid JSON: {error}"))?;
     match value {
         Json::List(list) => Ok(list),
         _ => Err(format!("The {what} must be a list: [ … ].")),
@@ -168,7 +168,11 @@ mod tests {
             input.tools = "{}".to_owned();
         });
         assert!(errors.template.is_some_and(|text| text.contains("line 2")));
-        assert!(errors.messages.is_some_and(|text| text.contains("no JSON")));
+        assert!(
+            errors
+                .messages
+                .is_some_and(|text| text.contains("not valid JSON"))
+        );
         assert!(errors.tools.is_some_and(|text| text.contains("a list")));
         let errors = broken(|input| input.messages = "[]".to_owned());
         assert!(

@@ -26,7 +26,7 @@ use crate::tokenizer::{self, LARGEST_FILE};
 /// The debounce delay between the last change and the report.
 const PAUSE: Duration = Duration::from_millis(200);
 /// The message for an episode that is only in a large file or in the playground.
-const NOT_HERE: &str = "This episode is not stored in this browser by itself. Export its messages, and open that file here.";
+const NOT_HERE: &str = "This episode is not stored separately in this browser. Export its messages, and open that file here.";
 /// The option for the user's own template.
 pub(super) const OWN: &str = "own";
 

@@ -52,7 +52,7 @@ impl Workbench {
         let replies = self
             .worker
             .with_value(|worker| worker.as_ref().map(|worker| worker.call(request)));
-        replies.ok_or_else(|| "There is no worker.".to_owned())
+        replies.ok_or_else(|| "The worker is not running.".to_owned())
     }
 }
 

@@ -125,7 +125,7 @@ fn NoModel(purpose: Text, decline: Callback<()>) -> impl IntoView {
         </p>
         <div class="button-row">
             <button type="button" on:click=move |_| decline.run(())>
-                {"Go on without"}
+                {"Continue without"}
             </button>
             <a class="button primary" href="#/settings">
                 {"Connect model"}

@@ -145,7 +145,7 @@ fn names_text(shape: &Shape) -> String {
 #[component]
 fn Offer(mapping: Mapping, file: UnmappedFile) -> impl IntoView {
     let text = format!(
-        "{} holds records of an unknown shape: {}.",
+        "{} contains records of an unknown shape: {}.",
         file.file,
         names_text(&file.shape)
     );

@@ -55,7 +55,7 @@ pub(super) fn Panels(
         let names = if has_tokens.get() { WITH_TOKENS } else { NAMES };
         view! {
             <Tabs
-                label="Beside the transcript"
+                label="Next to the transcript"
                 names
                 active=viewer.panel
                 id_prefix="beside"

@@ -136,7 +136,7 @@ impl Outside for StoredData {
 }
 
 async fn read_stored(name: String) -> Result<Rc<dyn Any>, OutsideError> {
-    let unknown = || failed(format!("There are no data of {name}."));
+    let unknown = || failed(format!("The data of {name} is not available."));
     let (original, split) = OriginalData::of_name(&name).ok_or_else(unknown)?;
     let folder = format!("tau_bench/envs/{}/", original.name());
     let mut files = Vec::new();
@@ -160,7 +160,7 @@ async fn add(request: Request, given: Vec<GivenFile>, send: Send) -> Result<Summ
         Request::Fetch { url } => vec![fetch(&url, Rc::clone(&send)).await?],
     };
     let files = match &*given {
-        [] => return Err("There are no files in it.".to_owned()),
+        [] => return Err("It contains no files.".to_owned()),
         [zip] if needed(&zip.name).is_none() => {
             progress(&send, format!("Reading {}", zip.name), None);
             let bytes = read_file(zip, LARGEST_ZIP).await?;
@@ -227,7 +227,7 @@ fn progress(send: &Send, doing: impl Into<Text>, done: Option<f64>) {
 fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, String> {
     if !is_archive(bytes) {
         return Err(format!(
-            "{name} is no zip file. Add the folder of tau-bench, or a zip file of it."
+            "{name} is not a zip file. Add the folder of tau-bench, or a zip file of it."
         ));
     }
     let mut archive = Archive::open(bytes, Limits::default().of_packed(bytes.len()))
@@ -279,7 +279,7 @@ impl Checked {
         }
         match files.is_empty() {
             true => Err(
-                "There is no tau-bench in it: no file of tau_bench/envs/retail or \
+                "It does not contain tau-bench: no file of tau_bench/envs/retail or \
                          tau_bench/envs/airline was found."
                     .to_owned(),
             ),
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn what_is_no_whole_checkout_is_refused() {
         let error = |bytes: &[u8]| unpacked("a.zip", bytes).unwrap_err();
-        assert!(error(b"text").contains("no zip file"));
+        assert!(error(b"text").contains("not a zip file"));
         let whole = zip(&airline("ben_2"));
         assert!(error(&whole[..whole.len() - 40]).contains("cut off"));
         let none = checked(&[]).err().unwrap();

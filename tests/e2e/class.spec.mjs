@@ -40,7 +40,7 @@ test("an assignment is played, handed in and shown on the board, and no hand-in 
       const button = (name) => teacher.getByRole("button", { name, exact: true });
       await teacher.getByLabel("Title", { exact: true }).fill("Word problems");
       await teacher.getByLabel("Hand in until (optional)").fill("Friday, 10:00");
-      const list = teacher.getByLabel("Add a task of the page");
+      const list = teacher.getByLabel("Add a built-in task");
       await list.locator("option").nth(2).waitFor({ state: "attached" });
       for (const index of [1, 2]) {
         await list.selectOption({ index });
@@ -105,7 +105,7 @@ test("an assignment is played, handed in and shown on the board, and no hand-in 
         await task.getByRole("button", { name: "Send" }).click();
         await page.getByText("You changed it since").waitFor();
         await page.getByRole("button", { name: "Hand in again" }).click();
-        await page.getByText("You can go on and hand in again.").waitFor();
+        await page.getByText("You can continue and hand in again.").waitFor();
       });
       await board.getByText("3 hand-ins").waitFor();
       await board.getByRole("row", { name: /^Cy/ }).getByText("2 times").waitFor();

@@ -136,7 +136,7 @@ test("prompts can be sent as tokens", () =>
 const FAULTS = [
   ["a web page", { html: true }, "it is a web page"],
   ["nothing", { body: "" }, "it is empty"],
-  ["a text without words", { text: "<|im_end|>" }, "The model said nothing"],
+  ["a text without words", { text: "<|im_end|>" }, "The model returned an empty reply"],
   ["a cut text", { text: "Good eve", finish: "length" }, "reached the token limit"],
   ["a broken call", { text: "<tool_call>\n5\n</tool_call><|im_end|>" }, "can't be parsed"],
   ["an abort", { abort: "the worker shuts down" }, "it aborted the generation: the worker shuts down"],

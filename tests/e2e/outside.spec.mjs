@@ -260,5 +260,5 @@ test("nobody answers in person in an evaluation", () =>
     await evaluate.policy(0).selectOption("Random");
     await evaluate.button("Start").click();
     await evaluate.says("2 failed");
-    await evaluate.alert("Nobody can answer in person in an evaluation").waitFor();
+    await evaluate.alert("No person can answer in an evaluation").waitFor();
   }));

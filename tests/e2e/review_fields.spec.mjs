@@ -22,7 +22,7 @@ test("members are mapped once, and later files of the same shape are read at onc
   visit({ hash: "#/review" }, async (page) => {
     const review = await new Library(page).ready();
     await review.import(["made.jsonl", records(3)]);
-    await page.getByText("made.jsonl holds records of an unknown shape: at_step, key, marks, q, tries.").waitFor();
+    await page.getByText("made.jsonl contains records of an unknown shape: at_step, key, marks, q, tries.").waitFor();
     await page.getByRole("button", { name: "Map fields" }).click();
     const dialog = page.getByRole("dialog", { name: "Map fields" });
     const choose = (field, path) => dialog.getByRole("combobox", { name: field }).selectOption(path);

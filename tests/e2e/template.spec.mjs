@@ -68,7 +68,7 @@ test("the user's own messages are rendered, and errors are shown at their fields
   visit({ hash: "#/template" }, async (page) => {
     const messages = page.getByLabel("Messages (JSON)");
     await messages.fill('[{"role": "user", "content": "Hel');
-    await page.getByRole("alert").filter({ hasText: "This is no JSON" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "This is not valid JSON" }).waitFor();
     await messages.fill('[{"role": "user", "content": "<b>Grüße</b>"}]');
     await text(page, "<b>Grüße</b>").waitFor();
     await report(page).getByText("No message is of the assistant").first().waitFor();
@@ -186,7 +186,7 @@ for (const theme of ["light", "dark"]) {
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= 390, `the page is ${width} pixels wide`);
       await page.getByLabel("Messages (JSON)").fill("[");
-      await page.getByRole("alert").filter({ hasText: "This is no JSON" }).waitFor();
+      await page.getByRole("alert").filter({ hasText: "This is not valid JSON" }).waitFor();
       await accessible(page);
     }));
 }

@@ -14,10 +14,7 @@ use crate::{run, test};
 pub fn ci(project: &Project, only: &[String]) -> Result<bool> {
     let names = STAGES.map(|(name, _)| name);
     if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
-        bail!(
-            "there is no stage `{unknown}`; there are {}",
-            names.join(", ")
-        );
+        bail!("unknown stage `{unknown}`; available: {}", names.join(", "));
     }
     let mut total = Count::default();
     let mut failed = Vec::new();

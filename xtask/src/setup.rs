@@ -348,7 +348,7 @@ pub fn setup(project: &Project, names: &[String]) -> Result<()> {
     let known = || all().map(|tool| tool.key).collect::<Vec<_>>().join(", ");
     let find = |name: &String| {
         let tool = all().find(|tool| tool.key == name);
-        tool.with_context(|| format!("there is no tool `{name}`; there are {}", known()))
+        tool.with_context(|| format!("unknown tool `{name}`; available: {}", known()))
     };
     let tools = names.iter().map(find).collect::<Result<Vec<_>>>()?;
     ensure(project, &tools)?;
@@ -371,8 +371,8 @@ pub fn doctor(project: &Project) -> Result<()> {
     let mut missing = 0;
     for (title, tools) in [
         ("To build and serve the page:", &FOR_THE_PAGE[..]),
-        ("\nTo test and measure it, besides:", &FOR_TESTS),
-        ("\nTo make a release of it, besides:", &FOR_RELEASES),
+        ("\nAlso, to test and measure it:", &FOR_TESTS),
+        ("\nAlso, to make a release of it:", &FOR_RELEASES),
     ] {
         writeln!(out, "{title}")?;
         for tool in tools {

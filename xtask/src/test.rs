@@ -25,10 +25,7 @@ pub fn test(project: &Project, only: &[String]) -> Result<bool> {
 /// Runs the parts and counts; a part that cannot be run counts as one failure.
 pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
     if let Some(unknown) = only.iter().find(|name| !PARTS.contains(&name.as_str())) {
-        bail!(
-            "there is no part `{unknown}`; there are {}",
-            PARTS.join(", ")
-        );
+        bail!("unknown part `{unknown}`; available: {}", PARTS.join(", "));
     }
     // The native tests already include the golden cases, unless these are selected alone.
     let wanted =

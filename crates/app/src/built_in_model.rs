@@ -115,7 +115,9 @@ impl BuiltInModel {
                 "Press Download to follow it here; it is not downloaded twice."
             }
             BuiltInModel::Known(availability) => availability.remedy(),
-            BuiltInModel::Downloading { .. } => "You can use the page meanwhile; it goes on.",
+            BuiltInModel::Downloading { .. } => {
+                "You can use the page meanwhile; the download continues."
+            }
             BuiltInModel::Failed(error) => error.remedy(),
         }
     }

@@ -250,7 +250,7 @@ impl Outside {
         let need = asked.need();
         if asked.asker.page == PlayingPage::Evaluation {
             if need == Some(Need::Person) {
-                let reason = "Nobody can answer in person in an evaluation. Choose another \
+                let reason = "No person can answer in an evaluation. Choose another \
                               customer in the configuration.";
                 return Some(Effect::Answer {
                     ticket: asked.ticket,

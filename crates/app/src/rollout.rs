@@ -100,7 +100,7 @@ impl Rollouts {
                 let replay = self.advanced(setup, conversation, &turns)?;
                 let completion = replay.read(&reply).map_err(said)?;
                 if completion.said.trim().is_empty() {
-                    return Err("The model said nothing".to_owned());
+                    return Err("The model returned an empty reply".to_owned());
                 }
                 let parsed = completion.parsed;
                 let action = call_to_action(&parsed.calls, &parsed.normal_text).map_err(said)?;

@@ -76,7 +76,7 @@ fn bench(only: &[String]) -> Result<bool> {
     let known = || PARTS.map(|(name, _)| name).join(", ");
     let is_known = |name: &&String| PARTS.iter().any(|(part, _)| part == name);
     if let Some(unknown) = only.iter().find(|name| !is_known(name)) {
-        bail!("there is no part `{unknown}`; there are {}", known());
+        bail!("unknown part `{unknown}`; available: {}", known());
     }
     let project = Project::here()?;
     let mut rows = Vec::new();

@@ -88,7 +88,7 @@ pub enum AssignmentError {
     #[error("The assignment has no task. Add at least one.")]
     NoTask,
     #[error(
-        "The assignment has {count} tasks; {MOST_TASKS} is the maximum. Make two assignments of them."
+        "The assignment has {count} tasks; {MOST_TASKS} is the maximum. Split them into two assignments."
     )]
     TooManyTasks { count: usize },
     #[error(

@@ -1,4 +1,4 @@
-//! The page that `view` serves and `publish` copies: a folder, or the one inside of this program.
+//! The page that `view` serves and `publish` copies: a folder, or the one in this program.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ const DIST: &str = "dist";
 /// The document of a page.
 const INDEX: &str = "index.html";
 
-/// The files inside of this program, sorted by path; none without the feature `page`.
+/// The files in this program, sorted by path; none without the feature `page`.
 #[cfg(feature = "page")]
 static INSIDE: &[PackedFile] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 #[cfg(not(feature = "page"))]
@@ -23,12 +23,12 @@ static INSIDE: &[PackedFile] = &[];
 pub enum PageSource {
     /// A folder, which may be rebuilt meanwhile.
     Folder(PathBuf),
-    /// The one inside of this program.
+    /// The one in this program.
     Inside,
 }
 
 impl PageSource {
-    /// The page in the given folder; otherwise the one inside of this program, or one in `dist/`.
+    /// The page in the given folder; otherwise the one in this program, or one in `dist/`.
     pub fn find(folder: Option<&Path>) -> Result<PageSource> {
         match folder {
             Some(folder) if !folder.join(INDEX).is_file() => bail!(
@@ -46,7 +46,7 @@ impl PageSource {
         }
     }
 
-    /// The folder, unless the page is inside of this program.
+    /// The folder, unless the page is in this program.
     pub fn folder(&self) -> Option<&Path> {
         match self {
             PageSource::Folder(folder) => Some(folder),

@@ -64,7 +64,7 @@ pub struct Publish {
     #[arg(long)]
     mask: bool,
 
-    /// Another page than the one inside of this program, such as `cargo xtask build` writes
+    /// Another page than the one in this program, such as `cargo xtask build` writes
     #[arg(long, value_name = "FOLDER")]
     page: Option<PathBuf>,
 }

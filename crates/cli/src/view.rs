@@ -94,7 +94,7 @@ pub struct View {
     #[arg(long, value_name = "NAME", value_parser = host::parse_name)]
     allow_host: Vec<String>,
 
-    /// Another page than the one inside of this program, such as `cargo xtask build` writes
+    /// Another page than the one in this program, such as `cargo xtask build` writes
     #[arg(long, value_name = "FOLDER")]
     page: Option<PathBuf>,
 }

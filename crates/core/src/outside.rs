@@ -31,7 +31,7 @@ pub trait Outside {
 
     /// Data provided by the user, by name.
     fn data(&self, name: &str) -> Data {
-        let message = format!("There are no data of {name} here.").into();
+        let message = format!("The data of {name} is not available here.").into();
         Box::pin(std::future::ready(Err(OutsideError { message })))
     }
 }

@@ -70,7 +70,7 @@ impl Fields {
                 lower => lower,
             };
             if fields.iter().any(|field| field.key == key) {
-                return Err(Problem::new(number, format!("\"{key}\" is there twice")));
+                return Err(Problem::new(number, format!("\"{key}\" occurs twice")));
             }
             fields.push(Field {
                 key,

@@ -175,7 +175,7 @@ impl Play {
         if registry.environment(&self.environment).is_err() {
             let known: Vec<_> = registry.available().collect();
             return Err(fault(format!(
-                "there is no environment \"{}\"; there are {}",
+                "unknown environment \"{}\"; available: {}",
                 self.environment,
                 known.join(", ")
             )));

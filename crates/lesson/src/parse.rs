@@ -122,7 +122,7 @@ impl Parser {
                     }
                     if depth > 0 {
                         let message =
-                            format!("the block \"{kind}\" must not stand in a list or a quote");
+                            format!("the block \"{kind}\" must not be in a list or a quote");
                         self.problems.push(Problem::new(line, message));
                         continue;
                     }
@@ -255,7 +255,7 @@ impl Parser {
         let mut problems = Vec::new();
         for play in self.lesson.plays() {
             if ids.contains(&&*play.id) {
-                let message = format!("the id \"{}\" is there twice", play.id);
+                let message = format!("the id \"{}\" is used twice", play.id);
                 problems.push(Problem::new(play.line, message));
             }
             ids.push(&play.id);
@@ -263,9 +263,9 @@ impl Parser {
         for check in self.lesson.checks() {
             let Some(play) = self.lesson.plays().find(|play| play.id == check.of) else {
                 let message = match ids.as_slice() {
-                    [] => format!("there is no task or episode \"{}\"", check.of),
+                    [] => format!("unknown task or episode \"{}\"", check.of),
                     ids => format!(
-                        "there is no task or episode \"{}\"; there are {}",
+                        "unknown task or episode \"{}\"; available: {}",
                         check.of,
                         ids.join(", ")
                     ),
@@ -278,7 +278,7 @@ impl Parser {
                 problems.push(Problem::new(
                     check.line,
                     format!(
-                        "\"{}\" is an episode, which nobody plays; a check of it has the key \"find step\"",
+                        "\"{}\" is an episode, which is not played; a check of it uses the key \"find step\"",
                         check.of
                     ),
                 ));
@@ -384,7 +384,7 @@ fn fault(field: &Field) -> Result<Fault, Problem> {
         Problem::new(
             field.line,
             format!(
-                "unknown fault \"{}\"; there are {}",
+                "unknown fault \"{}\"; available: {}",
                 field.value,
                 Fault::ALL.map(Fault::name).join(", ")
             ),

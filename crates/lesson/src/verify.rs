@@ -44,7 +44,7 @@ async fn verify_play(
                 return Err(Problem::new(
                     check.line,
                     format!(
-                        "the episode has {} steps, so nobody finds step {step}",
+                        "the episode has {} steps, so step {step} cannot be found",
                         shown.steps.len()
                     ),
                 ));

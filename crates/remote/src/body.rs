@@ -86,7 +86,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<Json>, Unreadable> {
     }
     // A byte order mark is allowed here, unlike in other JSON texts.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|_| Unreadable::Unfit("it is no UTF-8"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| Unreadable::Unfit("it is not UTF-8"))?;
     volary_core::json::read(text).map(Some).map_err(not_json)
 }
 

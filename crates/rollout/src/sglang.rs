@@ -120,7 +120,7 @@ pub enum ReplyError {
     #[error("The server answered with a web page instead of JSON; check the address")]
     Html,
     /// The body is not JSON.
-    #[error("The server's answer is no JSON: {0}")]
+    #[error("The server's answer is not valid JSON: {0}")]
     NoJson(String),
     /// The server reports an error.
     #[error("The server refused the request: {0}")]

@@ -48,7 +48,7 @@ impl PackedFile {
         let stream = self.bytes.get(stream).unwrap_or_default();
         match miniz_oxide::inflate::decompress_to_vec(stream) {
             Ok(content) => Ok(Cow::Owned(content)),
-            Err(_) => bail!("{} is damaged inside of this program", self.path),
+            Err(_) => bail!("{} is damaged in this program", self.path),
         }
     }
 
@@ -87,7 +87,7 @@ pub fn page_with_head(
     head: &'static str,
     not_found: MethodRouter,
 ) -> Result<Router> {
-    let html = find(files, INDEX).context("the page inside of this program has no document")?;
+    let html = find(files, INDEX).context("the page in this program has no index.html")?;
     let html = String::from_utf8(html.content()?.into_owned())?;
     let document = match head {
         "" => None,

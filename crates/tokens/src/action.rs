@@ -22,7 +22,7 @@ pub struct Action {
 #[non_exhaustive]
 pub enum ActionError {
     /// The arguments are not JSON.
-    #[error("The parameters of the call are no JSON: {0}")]
+    #[error("The parameters of the call are not valid JSON: {0}")]
     Json(#[from] ReadError),
     /// The call has no name.
     #[error("The call has no name")]

@@ -30,7 +30,7 @@ pub trait Tokenizer {
 #[non_exhaustive]
 pub enum TokenizerError {
     /// The file has no supported format.
-    #[error("This is no tokenizer that Volary reads: {0}")]
+    #[error("Volary cannot read this tokenizer: {0}")]
     Unreadable(String),
     /// The number of ranks of a tiktoken file matches no known family.
     #[error("A tiktoken file with {0} ranks belongs to no known family of models")]

@@ -155,7 +155,7 @@ pub enum ParseError {
     #[error("A tool call is nested too deeply")]
     TooDeep,
     /// A block is not JSON, in the version that does not skip it.
-    #[error("A tool call is no JSON: {0}")]
+    #[error("A tool call is not valid JSON: {0}")]
     Json(String),
 }
 

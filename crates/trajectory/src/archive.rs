@@ -96,7 +96,7 @@ pub enum ArchiveError {
         method: u16,
     },
     /// Too many members.
-    #[error("The zip file holds more than {limit} files.")]
+    #[error("The zip file contains more than {limit} files.")]
     TooMany { limit: usize },
     /// The unpacked data exceeds a limit.
     #[error("The zip file unpacks to more than {} MB, so it is not read; the limit was exceeded at \

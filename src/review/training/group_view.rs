@@ -216,7 +216,7 @@ fn difference(training: Training, shown: &Arc<ShownRun>, group: &SampleGroup) ->
     let compare = training.here().episode_hash(&ids[0], &[&ids[1]]);
     let labels = [best, worst].map(Sample::label);
     let about = format!(
-        "Sample {} (best) beside sample {} (worst).",
+        "Sample {} (best) next to sample {} (worst).",
         labels[0], labels[1]
     );
     let content = move || match (failed.get(), pair.pair.with(Option::is_some)) {

@@ -61,7 +61,7 @@ pub async fn fetch_list(
     let _flight = service.expect();
     let fetching = Fetching::new(service, id, origin, send, false);
     if let Err(error) = fetching.all(list).await {
-        fetching.note(format!("The list of files broke off: {error}").into());
+        fetching.note(format!("The list of files is incomplete: {error}").into());
     }
     fetching.end();
 }

@@ -45,7 +45,7 @@ pub enum SourceError {
     #[error(transparent)]
     Damaged(#[from] share::ShareError),
     /// The environment is not one of those that come with the page.
-    #[error("There is no environment \"{name}\" that can be embedded. There are: {known}.")]
+    #[error("There is no environment \"{name}\" that can be embedded. Available: {known}.")]
     NoEnvironment { name: Text, known: String },
     /// The environment has no such task.
     #[error("The environment {environment} has no task \"{id}\".")]

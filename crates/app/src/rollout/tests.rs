@@ -93,7 +93,7 @@ fn a_turn_is_asked_for_read_and_recorded() {
         }
     );
     let nothing = ask(&mut rollouts, setup(), &[], task("<|im_end|>"));
-    assert!(matches!(nothing, Event::Failed { reason } if reason.contains("said nothing")));
+    assert!(matches!(nothing, Event::Failed { reason } if reason.contains("empty reply")));
     let record = || Task::Record { is_over: false };
     let first = tokens(&ask(&mut rollouts, setup(), &[CALL], record()));
     let both = tokens(&ask(&mut rollouts, setup(), &[CALL, "Bye"], record()));

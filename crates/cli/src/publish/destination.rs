@@ -87,7 +87,7 @@ impl Destination {
         let count = lost.len();
         lost.truncate(NAMED);
         bail!(
-            "{shown} holds {count} files that publish did not write, such as {}; move them away, or choose another \
+            "{shown} contains {count} files that publish did not write, such as {}; move them away, or choose another \
              folder with --out",
             lost.join(", ")
         );

@@ -92,7 +92,7 @@ impl Access {
 /// 256 random bits, in characters that need no escaping.
 pub fn random() -> Result<String> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).context("there is no randomness for a token")?;
+    getrandom::fill(&mut bytes).context("cannot get random bytes for a token")?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

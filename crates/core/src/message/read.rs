@@ -167,7 +167,7 @@ fn role(object: &Object) -> Result<Option<Role>, FieldError> {
     let name = fields::text("role", value)?;
     Role::from_name(&name).map(Some).ok_or_else(|| {
         let names = Role::ALL.map(Role::as_str).join(", ");
-        FieldError::new("role", format!("\"{name}\" is none of {names}"))
+        FieldError::new("role", format!("\"{name}\" is not one of {names}"))
     })
 }
 

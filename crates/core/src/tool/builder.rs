@@ -22,7 +22,7 @@ pub enum BuildError {
     #[error("Missing description for parameter {parameter}.")]
     MissingParameterDescription { parameter: Text },
     /// Two parameters have the same name.
-    #[error("The parameter {parameter} is there twice.")]
+    #[error("The parameter {parameter} is declared twice.")]
     DuplicateParameter { parameter: Text },
     /// The name is reserved for an injected parameter.
     #[error("No parameter can be called {parameter}: handlers get that from the call context.")]
@@ -276,7 +276,7 @@ mod tests {
             .allow_missing_descriptions();
         assert_eq!(error(allowed), "");
         let twice = described().typed::<i64>("x", "X.").typed::<i64>("x", "X.");
-        assert_eq!(error(twice), "The parameter x is there twice.");
+        assert_eq!(error(twice), "The parameter x is declared twice.");
         for name in ["state", "tool_call_id"] {
             let injected = error(described().typed::<i64>(name, "X."));
             assert!(injected.starts_with(&format!("No parameter can be called {name}")));

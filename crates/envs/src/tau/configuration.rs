@@ -25,7 +25,7 @@ pub fn customer(kind: &str, prompts: Prompts) -> Option<Customer> {
 
 /// The error for an unknown customer.
 pub fn unknown_customer(settings: &Settings<'_>, kind: &str, known: &[&str]) -> RegistryError {
-    let reason = format!("there is no {kind}; there are {}", known.join(", "));
+    let reason = format!("unknown {kind}; available: {}", known.join(", "));
     settings.fault("customer", &reason)
 }
 
@@ -52,7 +52,7 @@ pub fn replies_schema() -> Json {
         "type": "array",
         "items": {"type": "string"},
         "title": "Recorded replies",
-        "description": "What the customer said when the episode was played before.",
+        "description": "The customer's messages in the recorded episode.",
         "default": [],
     })
 }

@@ -149,7 +149,7 @@ impl<'a> LiteralParser<'a> {
             ("r" | "R", Some('"' | '\'')) => self.texts(true),
             ("u" | "U", Some('"' | '\'')) => self.texts(false),
             (_, Some('(')) => self.arguments(),
-            _ => Err(self.fault(format!("{name} is no literal"))),
+            _ => Err(self.fault(format!("{name} is not a literal"))),
         }
     }
 
@@ -280,7 +280,7 @@ impl<'a> LiteralParser<'a> {
             }
         };
         let character = char::from_u32(code);
-        out.push(character.ok_or_else(|| self.fault("the escape is no character"))?);
+        out.push(character.ok_or_else(|| self.fault("the escape is not a character"))?);
         Ok(())
     }
 
@@ -310,7 +310,7 @@ impl<'a> LiteralParser<'a> {
                     .all(|byte| b"0123456789.eE+-".contains(&byte));
                 digits.parse().ok().filter(|_| plain).map(Json::Float)
             });
-        let fault = format!("{text} is no number");
+        let fault = format!("{text} is not a number");
         text.chars().for_each(|_| self.advance());
         number.ok_or_else(|| self.fault(fault))
     }

@@ -215,7 +215,7 @@ impl OriginalEnvironment {
             .filter(|split| original.splits().contains(split))
             .ok_or_else(|| {
                 let reason = format!(
-                    "there is no {split}; there is {}",
+                    "unknown {split}; available: {}",
                     splits(original).join(", ")
                 );
                 settings.fault("split", &reason)
@@ -356,7 +356,7 @@ fn schema(original: Original) -> Json {
             "data": {
                 "anyOf": [{"type": "string"}, {"type": "null"}],
                 "title": "Version of the data",
-                "description": "Recorded: tells the data and tasks that the episode was played with from others.",
+                "description": "Recorded: identifies the data and tasks of the episode.",
                 "default": null,
             },
         },

@@ -132,7 +132,7 @@ fn every_fault_names_its_line() {
         (
             "- list\n\n  ```hint\n  a\n  ```\n",
             7,
-            "must not stand in a list",
+            "must not be in a list",
         ),
         (
             "```check\nfor: b\nends: done\n```\n",

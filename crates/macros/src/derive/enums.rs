@@ -26,14 +26,14 @@ pub fn parameter(
     let parts = match (&options.tag, options.untagged) {
         (Some(_), true) => Err(Error::new_spanned(
             &item.ident,
-            "Cases are told apart by a tag or not at all.",
+            "Cases are distinguished by a tag, or not at all.",
         )),
         (Some(tag), false) => tagged(data, tag, options),
         (None, true) => untagged(data),
         (None, false) if plain => enumeration(item, data, options),
         (None, false) => Err(Error::new_spanned(
             &item.ident,
-            "Say how a model tells the cases apart: `#[tool(tag = \"kind\")]` for cases with \
+            "State how a model distinguishes the cases: `#[tool(tag = \"kind\")]` for cases with \
              fields, `#[tool(untagged)]` for cases around one value of different types.",
         )),
     }?;
@@ -120,7 +120,7 @@ fn untagged(data: &DataEnum) -> Result<Parts> {
             }
             _ => Err(Error::new_spanned(
                 variant,
-                "A case of an untagged union holds one value: `Name(Type)`.",
+                "A case of an untagged union has one value: `Name(Type)`.",
             )),
         })
         .collect::<Result<_>>()?;
@@ -255,7 +255,7 @@ fn tagged_case<'a>(
         Fields::Unnamed(_) => {
             return Err(Error::new_spanned(
                 variant,
-                "A case of a tagged union has named fields, or none: the tag stands among them.",
+                "A case of a tagged union has named fields, or none: the tag is one of them.",
             ));
         }
     };

@@ -111,7 +111,7 @@ pub fn form(ty: &Type) -> Result<Form> {
         return match ty {
             Type::ImplTrait(_) => Err(Error::new_spanned(
                 ty,
-                "A parameter of a tool needs a type of its own, since the model is told of it.",
+                "A tool parameter needs its own type, because the model sees it.",
             )),
             _ => Ok(Form::Value(Box::new(ty.clone()))),
         };

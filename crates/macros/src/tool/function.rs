@@ -149,7 +149,7 @@ fn argument(
     let Pat::Ident(pattern) = &*parameter.pat else {
         return Err(Error::new_spanned(
             &parameter.pat,
-            "A parameter of a tool needs a plain name, since the model gives it by name.",
+            "A tool parameter needs a plain name, because the model passes it by name.",
         ));
     };
     let ty = forms::bare(&parameter.ty);

@@ -51,7 +51,7 @@ pub(super) struct Turn {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TurnError {
     /// The arguments of the first call are not JSON.
-    #[error("the arguments of {name} are no JSON: {error}")]
+    #[error("the arguments of {name} are not valid JSON: {error}")]
     Json {
         /// The tool.
         name: Text,
@@ -59,7 +59,7 @@ pub(super) enum TurnError {
         error: ReadError,
     },
     /// The arguments are JSON, but not an object.
-    #[error("the arguments of {0} are no object")]
+    #[error("the arguments of {0} are not an object")]
     NoObject(Text),
 }
 

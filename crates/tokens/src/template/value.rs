@@ -107,7 +107,11 @@ fn read(value: &Value, depth: usize) -> Result<Json, Error> {
         }
         kind => match value.downcast_object_ref::<LargeInteger>() {
             Some(LargeInteger(integer)) => Json::Integer(integer.clone()),
-            None => return Err(refused(format!("a value of type {kind} is no JSON"))),
+            None => {
+                return Err(refused(format!(
+                    "a value of type {kind} cannot be written as JSON"
+                )));
+            }
         },
     })
 }

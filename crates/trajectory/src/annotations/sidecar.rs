@@ -333,6 +333,6 @@ fn part(node: Node<'_>, index: usize) -> Result<TextPart, Fault> {
         "call" => TextPart::Call(index),
         "error" => TextPart::Error(index),
         "score" => TextPart::Score(index),
-        _ => return Err(node.refuse("is none of name, reasoning, content, call, error, score")),
+        _ => return Err(node.refuse("is not one of name, reasoning, content, call, error, score")),
     })
 }

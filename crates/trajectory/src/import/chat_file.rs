@@ -52,7 +52,7 @@ impl Reader for ChatFile {
         for Line { number, value } in records {
             match value {
                 value if !is_conversation(&value) => {
-                    sink.lost(format!("Line {number} holds no messages."));
+                    sink.lost(format!("Line {number} contains no messages."));
                 }
                 Json::Object(object) => {
                     count += 1;

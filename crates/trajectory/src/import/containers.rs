@@ -81,7 +81,7 @@ pub(super) fn untar(bytes: &[u8], limits: Limits) -> (Vec<(String, Vec<u8>)>, Op
             return (
                 files,
                 Some(format!(
-                    "The tar file holds more than {} files.",
+                    "The tar file contains more than {} files.",
                     limits.members
                 )),
             );

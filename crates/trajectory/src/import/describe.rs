@@ -26,7 +26,10 @@ pub(super) fn describe(start: &[u8], whole: bool) -> String {
         (b"7z\xbc\xaf", "a 7z file; unpack it first"),
         (b"\xfd7zXZ", "an xz file; unpack it first"),
         (b"Rar!", "a RAR file; unpack it first"),
-        (b"PAR1", "a Parquet file; unpack it and import it by itself"),
+        (
+            b"PAR1",
+            "a Parquet file; unpack it and import it separately",
+        ),
         (b"SQLite format 3", "an SQLite database; export it first"),
         (
             b"\x80\x04\x95",

@@ -58,7 +58,7 @@ impl Reader for OpenTelemetry {
         for Line { number, value } in document.into_records() {
             match holds_spans(&value) {
                 true => all.extend(spans(&value)),
-                false => sink.lost(format!("Line {number} holds no spans.")),
+                false => sink.lost(format!("Line {number} contains no spans.")),
             }
         }
         let count = all.len();

@@ -217,7 +217,7 @@ fn link(node: Node<'_>) -> Result<Link, Fault> {
             let found = Relation::ALL.into_iter().find(|one| one.as_str() == &*name);
             found.ok_or_else(|| {
                 let known = Relation::ALL.map(Relation::as_str).join(", ");
-                node.refuse(format!("is \"{name}\", which is none of {known}"))
+                node.refuse(format!("is \"{name}\", which is not one of {known}"))
             })
         })?,
         episode: node.member("episode", |node| node.text())?,

@@ -145,7 +145,7 @@ fn role(node: Node<'_>) -> Result<Role, Fault> {
     let found = Role::ALL.into_iter().find(|role| role.as_str() == &*name);
     found.ok_or_else(|| {
         let known = Role::ALL.map(Role::as_str).join(", ");
-        node.refuse(format!("is \"{name}\", which is none of {known}"))
+        node.refuse(format!("is \"{name}\", which is not one of {known}"))
     })
 }
 

@@ -157,7 +157,7 @@ impl Module {
             return None;
         }
         if target.is_empty() {
-            return Some(format!("{place}: name each folder in a path of its own"));
+            return Some(format!("{place}: name each folder in its own path"));
         }
         match MAY_USE.iter().find(|(name, _)| *name == folder) {
             None => Some(format!("{place}: {folder} is not in the table of folders")),

@@ -39,7 +39,7 @@ pub(super) enum Problem {
     Truncated,
     #[error("it is nested too deeply")]
     TooDeep,
-    #[error("byte {0:#04x} is no MessagePack")]
+    #[error("byte {0:#04x} is not MessagePack")]
     Unknown(u8),
 }
 
