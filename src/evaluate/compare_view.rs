@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_needs_an_interval_beside_0() {
+    fn a_verdict_needs_an_interval_that_excludes_0() {
         let words =
             |pairs: &[(f64, f64)]| verdict_words(&compared(pairs), Measure::Reward, "A", "B");
         let better = words(&[(0.0, 1.0), (0.0, 0.9), (0.0, 1.0)]);

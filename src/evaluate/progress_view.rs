@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_paid_for_is_no_longer_just_ready() {
+    fn an_evaluation_that_cost_something_is_not_new() {
         let loaded = Phase::Paused(Why::Loaded);
         let said = |finished, tokens| {
             let spent = Spent {

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_apart_by_what_they_hold() {
+    fn files_are_recognised_by_content() {
         let jinja = "{% for m in messages %}{% endfor %}";
         assert!(matches!(read(jinja), Ok(LabFile::Template(text)) if text == jinja));
         assert!(matches!(read("Hello {{ x }}"), Ok(LabFile::Template(_))));

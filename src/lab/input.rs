@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn each_error_stands_at_its_field() {
+    fn each_error_is_at_its_field() {
         let errors = broken(|input| {
             input.template = None;
             input.source = "{{ messages }}\n{% for %}".to_owned();

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_link_is_an_error() {
+    fn a_malformed_link_is_an_error() {
         let link = encode(&EXAMPLES[0].input()).unwrap();
         assert!(decode(&link[..link.len() - 4]).is_err());
         assert!(decode("").is_err());

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_know_how_many_stand_before_them() {
+    fn findings_have_their_index_among_equal_ones() {
         let episode = Episode {
             name: "An ant".into(),
             start: vec![Message::user("Ant, ant and ANT.").into()],

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_grows_with_who_goes_on_and_begins_anew_elsewhere() {
+    fn a_window_grows_with_sequential_reads_and_restarts_after_a_jump() {
         let bytes: Vec<u8> = (0..12 << 20).map(|place: u32| (place >> 9) as u8).collect();
         let source = Rc::new(Noted {
             bytes: bytes.clone(),

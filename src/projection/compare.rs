@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_stands_in_either_state() {
+    fn states_are_compared_by_value() {
         let with = |state: Json| Episode {
             frames: [Frame::new(state, Json::Null)].into_iter().collect(),
             ..episode(&[])

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_episode_less_than_a_column_is_left_out() {
+    fn a_long_episode_loses_less_than_a_column() {
         let drawn = |steps: usize| bounds(&vec![1.0; steps]).drawn;
         for steps in [0, 1, 59, 299, 300, 301, 599] {
             assert_eq!(drawn(steps), steps);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_breaks_nothing() {
+    fn nan_is_tolerated() {
         let curve = of_amounts(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
         assert!(curve.zero.is_finite());
         assert!(!curve.total.contains("NaN"));

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reward_for_the_whole_stands_at_the_end() {
+    fn a_reward_of_the_whole_episode_is_at_the_last_step() {
         let mut step = StepRecord::new(
             Message::user("act").into(),
             Outcome::Observed {

@@ -356,7 +356,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_stands_where_it_says(source in "([a-z é*_`#>|\\[\\]()!<&;\\\\\n-]|```|\\* |1\\. |&amp;){0,60}") {
+        fn source_positions_match_the_texts(source in "([a-z é*_`#>|\\[\\]()!<&;\\\\\n-]|```|\\* |1\\. |&amp;){0,60}") {
             fn visit(source: &[char], nodes: &[ProseNode]) -> Result<(), TestCaseError> {
                 for node in nodes {
                     if let ProseKind::Text { at, text } = &node.kind

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_for_parts() {
+    fn rows_have_state_paths() {
         let frame = Frame {
             state: json!({"cart": [{"a/b": 1}], "0": 2}),
             ..Frame::default()

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn says_whether_it_goes_on() {
+    fn the_state_follows_the_ending() {
         let mut episode = Episode::default();
         let summarize = |episode: &Episode| summarize(episode, &Tally::default());
         assert_eq!(summarize(&episode).state, EndingState::Open);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_at_stays_though_its_row_moves() {
+    fn the_selected_pair_stays_when_its_row_moves() {
         let owner = Owner::new();
         owner.with(|| {
             let comparison = Comparison::new();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_in_two_rows() {
+    fn a_step_is_in_one_row() {
         let owner = Owner::new();
         owner.with(|| {
             let comparison = Comparison::new();

@@ -439,7 +439,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comparison_is_told() {
+    fn a_comparison_is_described() {
         let paired = Paired::of(&[(1.0, 0.0), (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)], 0.95);
         let words = paired_text(&paired.unwrap());
         assert!(

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_comes_back_and_nonsense_is_no_key() {
+    fn keys_round_trip_and_malformed_records_are_dropped() {
         let ring = ring();
         let back = Ring::read(&ring.to_text());
         assert_eq!(back.to_text(), ring.to_text());

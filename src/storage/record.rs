@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_records_and_later_formats_are_told_apart() {
+    fn damaged_records_differ_from_later_formats() {
         let head = read::<HeadRecord>;
         assert_eq!(
             head(r#"{"format": 2, "title": "x"}"#),

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_checkout_is_refused() {
+    fn an_incomplete_checkout_is_rejected() {
         let error = |bytes: &[u8]| unpacked("a.zip", bytes).unwrap_err();
         assert!(error(b"text").contains("not a zip file"));
         let whole = zip(&airline("ben_2"));

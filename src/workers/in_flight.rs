@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_goes_on_after_a_change_and_at_the_end() {
+    fn waiters_wake_after_a_change_and_at_the_end() {
         let in_flight = InFlight::default();
         assert_eq!(in_flight.finished().now_or_never(), Some(()));
         let flight = in_flight.begin();

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_anonymous_episode_names_nobody() {
+    fn an_anonymous_episode_contains_no_names() {
         let outcome = Outcome::Failed {
             message: "It failed.".into(),
         };

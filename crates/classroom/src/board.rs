@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_names_are_told_apart_and_names_can_be_hidden() {
+    fn equal_names_are_made_unique_and_names_can_be_hidden() {
         let mut rows = vec![
             row("9", "Zoe", 0.0),
             row("5", "ada", 2.0),

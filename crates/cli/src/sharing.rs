@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_masked_is_no_warning() {
+    fn masked_findings_are_not_warnings() {
         let mut check = Check::new(true);
         check.add("a.json", &vec![finding(FindingKind::Token, 1); MOST + 2]);
         assert!(!check.has_secrets());

@@ -207,7 +207,7 @@ mod tests {
     use super::is_url;
 
     #[test]
-    fn addresses_and_paths_are_told_apart() {
+    fn addresses_and_paths_are_distinguished() {
         assert!(is_url("https://example.org/a.eval") && is_url("HTTP://localhost:1/"));
         for path in [
             "runs",

@@ -216,7 +216,7 @@ impl View {
 }
 
 #[test]
-fn who_has_no_token_gets_in_nowhere() {
+fn without_a_token_nothing_is_served() {
     let folder = Folder::new("token");
     folder.write("runs/a.json", "SECRET");
     let view = folder.view(&[]);
@@ -1067,7 +1067,7 @@ fn whatever_a_client_asks_events_begin_and_end_with_it() {
 }
 
 #[test]
-fn changes_are_told_within_a_moment() {
+fn changes_are_reported_within_a_moment() {
     let folder = Folder::new("events");
     folder.write("runs/a.json", "{}");
     let view = folder.view(&[]);

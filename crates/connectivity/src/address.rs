@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spaces_are_told_apart() {
+    fn address_spaces_are_distinguished() {
         for (url, space) in [
             ("http://localhost:11434/v1", Space::Loopback),
             ("http://127.0.0.1:8080", Space::Loopback),

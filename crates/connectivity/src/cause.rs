@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_told_apart_as_far_as_a_page_can() {
+    fn causes_are_distinguished_as_far_as_a_page_can() {
         let secure = "https://volary.example";
         let near = "http://localhost:8000";
         let here = "http://127.0.0.1:8041";

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_web_address_is_refused() {
+    fn only_web_addresses_are_accepted() {
         for (url, scheme) in [
             ("data:application/json,{}", "data"),
             ("blob:https://volary.example/1-2", "blob"),

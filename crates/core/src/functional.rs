@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_gets_the_default_answer() {
+    fn other_messages_get_the_default_answer() {
         let mut environment = environment();
         environment.reset().now_or_never().unwrap().unwrap();
         step(&mut environment, action("tell", "a cat".into()));

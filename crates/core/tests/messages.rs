@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn added_text_stands_where_it_was_added(body in body(), text in "[a-z]{1,5}") {
+    fn added_text_is_where_it_was_added(body in body(), text in "[a-z]{1,5}") {
         let mut appended = body.clone();
         if appended.append_text(&text, "|").is_ok() {
             let content = appended.content_or_empty().to_owned();

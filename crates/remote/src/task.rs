@@ -77,7 +77,7 @@ mod tests {
     use crate::request::Start;
 
     #[test]
-    fn servers_are_told_from_environments() {
+    fn servers_are_distinguished_from_environments() {
         for server in ["http://127.0.0.1:8041", "https://env.example/class"] {
             assert!(is_server(server), "{server}");
         }

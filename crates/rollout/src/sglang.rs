@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_none_are_told_apart() {
+    fn malformed_answers_are_distinguished() {
         let read = GenerateReply::read_body;
         assert_eq!(read(" \n"), Err(ReplyError::Empty));
         assert_eq!(read("<!doctype html><p>"), Err(ReplyError::Html));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_stand_beside_their_log_probabilities() {
+    fn tokens_are_aligned_with_their_log_probabilities() {
         let body = r#"{"text": "ab", "meta_info": {"finish_reason": {"type": "length", "length": 2},
             "output_token_logprobs": [[-0.5, 97, null], [null, 98, null]]}}"#;
         let reply = GenerateReply::read_body(body);

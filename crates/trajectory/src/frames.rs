@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn getting_a_frame_copies_no_more_than_is_allowed() {
+    fn getting_a_frame_copies_at_most_the_limit() {
         let length = 16 << 20;
         let history = spliced(length, 100);
         for index in 0..history.len() {

@@ -400,7 +400,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_is_no_model() {
+    fn agent_and_model_are_separate_columns() {
         let episode = Episode {
             policy: Some("terminus-2".into()),
             ..Episode::default()

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tools_print_is_no_markdown() {
+    fn tool_output_is_not_rendered_as_markdown() {
         let listing = "def f():\n    a\n    b\n    c\n    d\n";
         let of = |role, text: &str| manner(&Message::new(role, text).into(), text);
         assert_eq!(of(Role::User, listing), Manner::Plain);

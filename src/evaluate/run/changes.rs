@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn being_woken_is_no_change() {
+    fn a_wake_up_is_not_a_change() {
         let changes = Changes::default();
         let mut context = Context::from_waker(Waker::noop());
         let mut next = pin!(changes.next());

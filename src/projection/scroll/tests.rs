@@ -79,7 +79,7 @@ fn a_reader_at_the_end_stays_there_when_the_browser_gives_way() {
 }
 
 #[test]
-fn who_stays_is_not_taken_along() {
+fn the_position_stays_when_steps_are_added() {
     let mut scroll = scroll(100);
     let top = scroll.top();
     scroll.stay();
@@ -88,7 +88,7 @@ fn who_stays_is_not_taken_along() {
 }
 
 #[test]
-fn a_reader_who_scrolled_up_is_left_in_peace() {
+fn scrolling_up_stops_following() {
     let mut scroll = scroll(100);
     scroll.scrolled(scroll.top() - 400.0, false);
     let top = scroll.top();
@@ -100,7 +100,7 @@ fn a_reader_who_scrolled_up_is_left_in_peace() {
 }
 
 #[test]
-fn who_sees_all_of_it_is_at_its_end() {
+fn a_fully_visible_transcript_is_at_its_end() {
     let mut scroll = scroll(2);
     scroll.resized(60.0, 0.0);
     scroll.reveal(0);
@@ -144,7 +144,7 @@ fn the_window_reaches_beyond_the_viewport() {
 }
 
 #[test]
-fn who_goes_step_by_step_has_the_page_turned_once_in_a_few_steps() {
+fn stepping_scrolls_once_in_a_few_steps() {
     let mut scroll = scroll(100);
     let mut turns = |steps: &mut dyn Iterator<Item = usize>| {
         let mut tops = Vec::new();
@@ -183,7 +183,7 @@ fn blocks_at_one_end_stay_while_others_come_at_the_other() {
 }
 
 #[test]
-fn late_news_of_an_earlier_place_move_nobody() {
+fn late_measurements_do_not_scroll() {
     let mut scroll = scroll(100);
     scroll.shown(scroll.top());
     let end = scroll.top();

@@ -79,7 +79,7 @@ fn changes_are_marked() {
 }
 
 #[test]
-fn a_changed_element_knows_what_it_was_though_others_moved() {
+fn a_changed_element_has_its_previous_value_when_others_moved() {
     let old = json!({"list": [1, 2, 3, {"a": 1}]});
     let new = json!({"list": [0, 1, 2, 3, {"a": 2}]});
     let mut expansion = Expansion::default();
@@ -115,7 +115,7 @@ fn long_texts_say_what_changed_in_them() {
 }
 
 #[test]
-fn a_new_root_is_shown_though_it_was_nothing() {
+fn a_root_that_was_null_is_shown() {
     assert_eq!(
         compared(json!({"a": 1}), Json::Null, &Expansion::default()),
         ["state: null changed, was {\"a\": 1}"]
@@ -144,7 +144,7 @@ fn long_lists_are_shown_in_slices() {
 }
 
 #[test]
-fn a_change_among_what_is_not_shown_is_told() {
+fn hidden_changes_are_counted() {
     let old: Vec<i32> = (0..350).collect();
     let mut new = old.clone();
     new[100] = -1;

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_asks_often_waits_once() {
+    fn repeated_polls_register_one_waker() {
         let cancelled = Cancelled::default();
         let mut context = Context::from_waker(Waker::noop());
         for number in [7, 8] {

@@ -245,7 +245,7 @@ fn no_tab_overwrites_what_another_one_read_in_place() {
 }
 
 #[test]
-fn that_nothing_can_be_read_is_said_and_what_comes_is_shown_all_the_same() {
+fn an_unreadable_store_is_reported_and_new_episodes_are_shown() {
     let store = SlowStore::default();
     store.is_open.set(true);
     store.is_unreadable.set(true);

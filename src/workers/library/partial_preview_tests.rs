@@ -230,7 +230,7 @@ fn what_came_of_it_is_kept_if_the_rest_does_not_come() {
 }
 
 #[test]
-fn words_are_found_in_the_whole_though_the_beginning_was_looked_through() {
+fn search_covers_the_whole_after_its_preview_was_searched() {
     let service = service();
     let find = || {
         let (id, words) = ("e-1-1".into(), "8999".into());
@@ -249,7 +249,7 @@ fn words_are_found_in_the_whole_though_the_beginning_was_looked_through() {
 }
 
 #[test]
-fn who_takes_the_id_of_a_beginning_is_opened_under_it() {
+fn an_episode_that_takes_a_provisional_id_opens_under_it() {
     let store = MemoryStore::default();
     let service = service_of(store.clone(), Rc::new(VirtualClock::new()));
     let others = tests::episode("e-1-1", "kept in another tab");
@@ -273,7 +273,7 @@ fn who_takes_the_id_of_a_beginning_is_opened_under_it() {
 }
 
 #[test]
-fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
+fn findings_in_a_truncated_file_have_positions() {
     let store = MemoryStore::default();
     let clock = Rc::new(VirtualClock::new());
     let service = service_of(store.clone(), clock.clone());
@@ -306,7 +306,7 @@ fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
 }
 
 #[test]
-fn who_wants_what_is_still_to_come_waits_for_it() {
+fn opening_an_episode_that_has_not_arrived_waits() {
     let service = service();
     let id = Text::from("u1");
     let mut opening = pin!(opening::episode(&service, &id));

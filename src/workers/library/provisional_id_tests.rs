@@ -98,7 +98,7 @@ fn it_is_kept_under_its_own_id_if_the_rest_does_not_come() {
 }
 
 #[test]
-fn of_a_file_that_turns_out_to_be_known_it_is_what_is_in_the_library() {
+fn the_episode_of_a_known_file_is_the_stored_one() {
     let store = SlowStore::default();
     read(&service(&store), &store, &log(""), false, || {});
     let next = service(&store);
@@ -116,7 +116,7 @@ fn of_a_file_that_turns_out_to_be_known_it_is_what_is_in_the_library() {
 }
 
 #[test]
-fn it_takes_its_own_id_once_nobody_is_known_to_have_it() {
+fn it_gets_its_own_id_once_that_is_known_to_be_free() {
     let store = SlowStore::default();
     store.is_slow_to_list.set(true);
     store.is_open.set(true);

@@ -149,7 +149,7 @@ fn reads_opens_lists_and_forgets() {
 }
 
 #[test]
-fn the_same_episode_is_there_once_and_others_are_told_apart() {
+fn equal_episodes_are_stored_once_and_others_get_distinct_ids() {
     let service = service();
     let once = file("x.json", &[episode("1", "one")]);
     read(&service, std::slice::from_ref(&once));
@@ -159,7 +159,7 @@ fn the_same_episode_is_there_once_and_others_are_told_apart() {
 }
 
 #[test]
-fn finds_words_wherever_they_stand() {
+fn search_covers_all_texts() {
     let service = service();
     let two = [episode("a", "the quick fox"), episode("b", "the lazy dog")];
     read(&service, &[file("x.jsonl", &two)]);
@@ -175,7 +175,7 @@ fn finds_words_wherever_they_stand() {
 }
 
 #[test]
-fn says_where_words_stand_in_one_episode() {
+fn search_returns_positions_in_an_episode() {
     let service = service();
     read(
         &service,
@@ -221,7 +221,7 @@ fn finds_words_in_what_was_kept_before() {
 }
 
 #[test]
-fn what_is_no_trajectory_is_refused() {
+fn a_file_without_trajectories_is_rejected() {
     let nonsense = MemorySource {
         name: "x.txt".into(),
         bytes: b"hello".to_vec(),

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_relay_can_stand_inside_a_script_element() {
+    fn the_relay_fits_inside_a_script_element() {
         let relay = include_str!("../../../public/python/relay.js");
         assert!(!relay.contains("</script"));
     }

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_is_no_result_that_counts() {
+    fn a_crash_does_not_count_as_a_result() {
         let crashed = Episode {
             ending: Ending::Crashed {
                 message: "oh".into(),

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_stand_with_their_calls_in_call_order() {
+    fn answers_follow_their_calls_in_call_order() {
         let messages = messages(
             r#"[{"role":"system","content":"s"},{"role":"user","content":"u"},
                 {"role":"assistant","tool_calls":[

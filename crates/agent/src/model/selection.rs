@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_action_is_said() {
+    fn a_message_without_an_action_is_an_error() {
         let finish = |finish| Answer {
             text: Some("t".into()),
             finish,

@@ -7,7 +7,7 @@ use volary_core::json::Json;
 use crate::requests::{at, body, http, messages, request};
 
 #[test]
-fn instructions_stand_where_they_belong() {
+fn instructions_are_where_the_provider_expects_them() {
     let request = ModelRequest {
         messages: messages(
             r#"[{"role":"system","content":"One."},{"role":"system","content":"Two."},{"role":"user","content":"a"},

@@ -54,7 +54,7 @@ pub fn at(value: &Json, path: &str) -> String {
 }
 
 #[test]
-fn keys_stand_in_headers_alone() {
+fn keys_are_only_in_headers() {
     for kind in ProviderKind::ALL {
         let http = http(kind, &request());
         assert!(!http.url.contains("secret") && !http.body.contains("secret"));

@@ -57,7 +57,7 @@ fn a_script_that_ends_leaves_the_episode_open() {
 }
 
 #[test]
-fn a_rollout_can_be_cancelled_and_goes_on_the_same() {
+fn a_cancelled_rollout_resumes_identically() {
     let registry = volary_envs::registry();
     let whole = play(
         &registry,

@@ -180,7 +180,7 @@ fn notes_come_from_the_surrounding_page_and_go_back_to_it() {
 }
 
 #[test]
-fn selected_text_is_reported_once_somebody_has_asked() {
+fn selected_text_is_reported_after_a_subscription() {
     let mut conversation = Conversation::default();
     assert_eq!(conversation.selected(1, "336".into()), []);
     conversation.handle(from_parent(json!({"volary": "hello"})));

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_failure_is_no_reason_to_stop_unless_it_concerns_all() {
+    fn one_failure_pauses_only_if_it_concerns_all() {
         let failure = |kind| Failure {
             kind,
             message: "It did.".into(),

@@ -172,7 +172,7 @@ fn pauses(machine: &Machine) -> Option<&Why> {
 }
 
 #[test]
-fn a_new_evaluation_is_begun_before_the_lock_and_stored_after_its_plan() {
+fn a_new_evaluation_starts_before_the_lock_and_is_stored_after_its_plan() {
     let mut machine = Machine::of(Evaluation::new(head(), plan(2, &Actor::Random)));
     assert_eq!(machine.update(Event::Resume), [Effect::RequestLock]);
     assert_eq!(machine.begin(9), [0, 1]);
@@ -413,7 +413,7 @@ fn models_that_fail_in_a_row_pause() {
 }
 
 #[test]
-fn leaving_sends_no_more_requests_and_the_cell_waits_again() {
+fn leaving_stops_requests_and_the_cell_waits_again() {
     let mut machine = Machine::of(Evaluation::stored(stored(plan(1, &model()), vec![])));
     machine.update(Event::Resume);
     machine.update(Event::LockGranted);

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_written_to_no_more_settles_once() {
+    fn a_file_that_stops_growing_settles_once() {
         let mut live = Live::default();
         let effects = live.changes(vec![file("a")], vec![], 0.0);
         assert_eq!(effects, [refresh(&["a"], &[], &[]), Effect::Wake(QUIET)]);

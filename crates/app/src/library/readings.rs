@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_that_ends_tells_who_waits() {
+    fn the_end_of_a_reading_notifies_its_waiters() {
         let mut readings = Readings::default();
         let first = readings.begin("Reading");
         let second = readings.begin("Fetching");

@@ -126,7 +126,7 @@ fn a_refused_reading_says_why() {
 }
 
 #[test]
-fn who_waits_for_a_trajectory_is_called_once() {
+fn waiters_for_a_trajectory_are_notified_once() {
     let mut library = shown();
     let (number, _) = library.begin("Fetching");
     library.wait(number, 2);

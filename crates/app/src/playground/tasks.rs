@@ -371,7 +371,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_same_problem_played_in_another_way_is_no_other_one() {
+    fn the_same_problem_keeps_its_id_however_it_is_played() {
         let schema = json!({"required": ["problem", "answer"]});
         let task = object!({"problem_id": "easy-01", "problem": "1?", "answer": 1});
         let mut edited = task.clone();

@@ -79,7 +79,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn what_is_no_assignment_is_refused() {
+fn a_malformed_assignment_is_rejected() {
     let text = assignment().to_text();
     let damaged = Err(AssignmentError::Damaged);
     assert_eq!(Assignment::read(""), damaged);

@@ -85,7 +85,7 @@ fn episodes_of_one_hand_in_keep_their_ids() {
 }
 
 #[test]
-fn what_is_no_hand_in_is_refused() {
+fn a_malformed_hand_in_is_rejected() {
     let nameless = HandIn::new(&assignment(1), Name::default(), 0.0, [None]);
     assert_eq!(nameless, Err(HandInError::NoName));
     let text = ada().to_text();

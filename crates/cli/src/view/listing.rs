@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_told_apart() {
+    fn roots_are_distinguished() {
         let all = TestFolder::with("view-roots", &["a/runs/1.json", "b/runs/2.json", "c.json"]);
         let paths = [
             all.path("a/runs"),
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_nobody_reads_ends() {
+    fn an_unread_list_ends() {
         let all = TestFolder::with("view-unread", &["runs/a.json", "runs/b.json"]);
         let roots = Roots::find(&[all.path("runs")]).unwrap();
         let mut count = 0;

@@ -239,7 +239,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_writer_runs_alone_and_nobody_waits_in_vain(
+        fn a_writer_runs_alone_and_every_waiter_proceeds(
             calls in prop::collection::vec((0_u64..40, access(), 1_u64..20), 1..14),
         ) {
             let ran = schedule(&calls);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_up_waiting_lets_the_next_one_in() {
+    fn a_cancelled_waiter_lets_the_next_one_in() {
         let lock = CallLock::new();
         let mut context = Context::from_waker(Waker::noop());
         let mut poll = |enter: &mut Enter<'_>| match Pin::new(enter).poll(&mut context) {

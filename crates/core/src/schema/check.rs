@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_told() {
+    fn all_problems_are_reported() {
         let schema = json!({
             "type": "object",
             "properties": {

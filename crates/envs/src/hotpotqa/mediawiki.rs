@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_said() {
+    fn a_malformed_reply_is_an_error() {
         let error = |body: &str| {
             let (mut search, _) = Search::new("a", "x");
             search.answered(body).map_err(|error| error.to_string())

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_task_that_succeeds_half_the_time() {
+    fn one_task_that_succeeds_half_the_time() {
         let tries = tries(&[(0, 0, 1.0), (0, 1, 1.0), (0, 2, 0.0), (0, 3, 0.0)]);
         assert_eq!(pass_hat_k(&tries), Ok(vec![0.5, 1.0 / 6.0, 0.0, 0.0]));
     }

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_what_is_no_list() {
+    fn iterating_a_value_that_is_not_a_list() {
         assert_eq!(elements(&json!("añ")), Ok(vec![json!("a"), json!("ñ")]));
         assert_eq!(elements(&json!({"k": 1})), Ok(vec![json!("k")]));
         let error = elements(&json!(null)).map_err(|error| error.0);

@@ -65,7 +65,7 @@ fn answers_are_judged_by_the_tolerance() {
 }
 
 #[test]
-fn what_is_no_number_is_a_failure_or_fails_the_step() {
+fn an_invalid_number_is_a_failure_or_fails_the_step() {
     let mut player = problem(5, object!({"done_on_failure": false}));
     for text in ["five", "", "$5", "1,000"] {
         assert_eq!(player.step(&submit(text)), played(&["False"], -1.0, true));

@@ -116,7 +116,7 @@ fn casts_fail_as_python_does_and_fail_the_step() {
 }
 
 #[test]
-fn random_numbers_follow_from_the_seed_and_begin_anew_with_a_reset() {
+fn random_numbers_follow_from_the_seed_and_restart_with_a_reset() {
     let draw = |player: &mut Player| -> Vec<String> {
         let call = |id| (id, "get_random_int", json!({}));
         let step = player.step(&[call("1"), call("2"), call("3"), call("4"), call("5")]);

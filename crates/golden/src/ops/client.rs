@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replies_are_taken_as_they_stand() {
+    fn replies_are_taken_verbatim() {
         let reply = |value: Json| scripted(&value).map(|reply| (reply.status, reply.body));
         let status = object!({"status": 404, "raw": "gone"});
         assert_eq!(reply(Json::Object(status)), Ok((404, "gone".to_owned())));

@@ -203,7 +203,7 @@ fn every_fault_names_its_line() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_together() {
     let text = "---\ntitle: A\n---\n```task\n```\n\n```check\n```\n";
     let lines: Vec<usize> = parse(text)
         .unwrap_err()

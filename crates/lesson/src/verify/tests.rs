@@ -57,7 +57,7 @@ fn the_lessons_of_the_page() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_told() {
+fn broken_references_are_reported() {
     let head = "---\ntitle: A\nminutes: 5\n---\n";
     for (body, line, part) in [
         (

@@ -32,7 +32,7 @@ fn status(status: u16, detail: &str) -> ClientError {
 }
 
 #[test]
-fn replies_are_told_apart() {
+fn replies_are_distinguished() {
     let old: &[&'static str] = &["/start", "/reset", "/step", "/close"];
     let shape = |endpoint| {
         ClientError::Reply(ReplyError::Shape {
@@ -128,7 +128,7 @@ fn silent(origin: &str, server: &str, silence: Silence) -> Diagnosis {
 }
 
 #[test]
-fn silence_is_told_apart_as_far_as_a_page_can() {
+fn causes_of_silence_are_distinguished_as_far_as_a_page_can() {
     let secure = "https://volary.example";
     let near = "http://localhost:8000";
     let quiet = Silence {

@@ -108,7 +108,7 @@ fn what_can_be_done_twice_is_tried_again_with_growing_pauses() {
 }
 
 #[test]
-fn an_answer_that_comes_twice_is_no_answer_to_what_comes_next() {
+fn a_duplicate_answer_does_not_answer_the_next_request() {
     let (transport, mut environment) = playing(|_| {});
     // A repeated reply to /start, then one to /reset, then one to a step.
     for stale in [STARTED, RESET, FRAME] {
@@ -121,7 +121,7 @@ fn an_answer_that_comes_twice_is_no_answer_to_what_comes_next() {
 }
 
 #[test]
-fn nonsense_is_an_error_and_the_client_goes_on() {
+fn malformed_replies_are_errors_and_the_client_continues() {
     let (transport, mut environment) = playing(|_| {});
     let nonsense = [
         "",
@@ -169,7 +169,7 @@ fn a_server_that_died_and_came_back_knows_nothing_until_the_reset() {
 }
 
 #[test]
-fn a_reward_that_is_no_number_is_read_as_one() {
+fn a_reward_that_is_not_a_number_is_converted() {
     let (transport, mut environment) = playing(|_| {});
     transport.says(
         ["null", "NaN", "true", "1"].map(|reward| ok(&format!("[[], {reward}, true, false]"))),

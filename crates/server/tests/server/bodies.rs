@@ -13,7 +13,7 @@ fn dummy() -> Running {
 }
 
 #[test]
-fn what_is_no_json_is_said_with_its_place() {
+fn malformed_json_is_reported_with_its_position() {
     let server = dummy();
     let mut connection = server.connect();
     for (body, status) in [
@@ -54,7 +54,7 @@ fn deep_json_is_refused_or_read_but_overflows_nothing() {
 }
 
 #[test]
-fn a_body_of_another_type_is_no_object() {
+fn a_body_of_another_type_is_not_an_object() {
     let server = dummy();
     let mut connection = server.connect();
     for kind in [
@@ -208,7 +208,7 @@ fn methods_and_paths() {
 }
 
 #[test]
-fn what_is_no_http_and_old_http() {
+fn malformed_http_and_old_http() {
     let server = dummy();
     let mut connection = server.connect();
     connection.write("hello\r\n\r\n").unwrap();

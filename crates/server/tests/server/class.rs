@@ -175,7 +175,7 @@ fn export(server: &Running) -> String {
 }
 
 #[test]
-fn the_code_only_hands_in_and_what_is_no_hand_in_is_refused() {
+fn the_code_only_hands_in_and_malformed_hand_ins_are_rejected() {
     let file = File::new("keys");
     let server = file.open_within(Limits::default(), 4096);
     let mut connection = server.connect();

@@ -77,7 +77,7 @@ fn thousands_of_steps_in_one_request_across_workers() {
 }
 
 #[test]
-fn a_frame_shows_the_state_and_is_no_use() {
+fn a_frame_shows_the_state_and_does_not_count_as_use() {
     let server = Running::serving("counter", ServerOptions::default());
     let mut connection = server.connect();
     let id = connection.start(&json!({}));

@@ -231,7 +231,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn the_page_is_served_beside_the_protocol() {
+fn the_page_is_served_next_to_the_protocol() {
     let folder = Folder::new("page");
     folder.write("index.html", b"<!doctype html><title>Volary</title>");
     folder.write("page.wasm", b"\0asm");

@@ -63,7 +63,7 @@ fn a_head_or_body_that_does_not_arrive_ends_the_connection() {
 }
 
 #[test]
-fn a_connection_that_nobody_uses_ends() {
+fn an_idle_connection_is_closed() {
     let server = server();
     let mut connection = server.connect();
     assert_eq!(connection.get("/healthz").status, 200);
@@ -71,7 +71,7 @@ fn a_connection_that_nobody_uses_ends() {
 }
 
 #[test]
-fn a_reply_that_nobody_takes_ends_the_connection() {
+fn an_unread_reply_closes_the_connection() {
     let server = server();
     let mut connection = server.connect();
     let id = connection.start(&json!({}));

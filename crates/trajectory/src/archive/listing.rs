@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_zip_file_is_said() {
+    fn a_file_that_is_not_a_zip_is_an_error() {
         assert_eq!(listed(b"nothing").unwrap_err(), ArchiveError::NoArchive);
         let limits = Limits::default();
         assert!(unpack_listed(b"PK\x03\x04", limits).is_err());

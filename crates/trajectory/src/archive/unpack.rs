@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_from_size() {
+    fn damage_differs_from_a_wrong_size() {
         let cut = &ZSTANDARD[..8];
         let refused = unpack(Packing::Zstandard, cut, 100).map_err(|partial| partial.problem);
         assert_eq!(refused, Err(Problem::Damaged));

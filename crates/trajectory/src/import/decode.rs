@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_told_apart() {
+    fn encodings_are_recognised() {
         let little: Vec<u8> = "{\"é\"".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = "{\"é\"".encode_utf16().flat_map(u16::to_be_bytes).collect();
         let expected = ("{\"é\"".to_owned(), true);

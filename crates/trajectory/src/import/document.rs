@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_from_one_value() {
+    fn lines_are_distinguished_from_one_value() {
         assert_eq!(kind("{\n \"a\": [\n1,\n2]}"), (0, 0));
         assert_eq!(kind("{\"a\": 1}\n\n{\"b\": 2}\n"), (2, 0));
         assert_eq!(kind("\"id\"\n{\"a\": 1}\n{\"a\": 2"), (3, 1));

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_count_wherever_they_stand() {
+    fn texts_count_at_any_depth() {
         let text: Text = "x".repeat(1_000).into();
         let value = json!([(text.clone()), {"a": (text)}]);
         assert!((2_000..2_300).contains(&size(&value)));

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_a_cut_is_kept() {
+    fn members_before_a_cut_are_kept() {
         let cases = [
             (
                 r#"{"a": 1, "b": [1, {"c": "some te"#,
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_escaped_is_read_as_it_stands() {
+    fn unescaped_characters_are_read() {
         let cases = [
             ("[\"a\tb\nc\"]", r#"["a\tb\nc"]"#),
             (r#"["it\'s \x41 \d+"]"#, r#"["it\\'s \\x41 \\d+"]"#),
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_stays_none() {
+    fn text_that_is_not_json_gives_none() {
         for text in ["", "hello", "\"cut", "12 34"] {
             assert!(repair(text).is_err(), "{text}");
         }

@@ -23,7 +23,7 @@ fn episode(steps: &[(Option<f64>, f64)]) -> Episode {
 }
 
 #[test]
-fn a_negative_reward_is_no_gain() {
+fn a_negative_reward_is_a_loss() {
     let mut episode = episode(&[(None, -1.0), (None, 0.0), (None, 0.5)]);
     let kinds = |episode: &Episode| -> Vec<StepKind> {
         let steps = episode.steps.iter().enumerate();

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_neighbours_the_first_counts() {
+    fn the_first_of_equal_neighbours_counts() {
         let advantage = ("advantages", [-2.0, -2.0, 0.0, -2.0, 1.0]);
         assert_eq!(tokens(Extreme::LargestAdvantage, &[advantage]), [1, 5]);
     }

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_goes_on_writes_its_own_header() {
+    fn a_model_that_continues_writes_its_own_header() {
         let harmony = of(&[
             "<|start|>",
             "assistant",

@@ -273,7 +273,7 @@ fn slime() {
 
 /// Every fixture is read by the reader that it was made for.
 #[test]
-fn formats_are_told_apart() {
+fn formats_are_distinguished() {
     for (name, expected) in [
         ("tau-bench.json", "tau-bench"),
         ("tau-bench-display.jsonl", "tau-bench"),

@@ -262,7 +262,7 @@ fn links_that_go_in_a_circle_end() {
 }
 
 #[test]
-fn ids_that_come_twice_are_told_apart() {
+fn duplicate_ids_are_made_unique() {
     let text = r#"{"schema_version": "ATIF-v1.4", "session_id": "s", "steps": [{"step_id": 1, "source": "agent", "message": "x", "tool_calls": [{"tool_call_id": "c", "function_name": "f", "arguments": {}}, {"tool_call_id": "c", "function_name": "g", "arguments": {}}], "observation": {"results": [{"source_call_id": "c", "content": "1"}, {"source_call_id": "c", "content": "2"}]}}]}"#;
     let files = [
         named("a.json", text),

@@ -152,7 +152,7 @@ fn counted(all: u64, last: u64) -> String {
 }
 
 #[test]
-fn what_stands_between_two_counts_is_one_answer() {
+fn items_between_two_token_counts_are_one_answer() {
     let after = [
         message("user", "Go."),
         call("a"),
@@ -217,7 +217,7 @@ fn answers_may_have_records_of_their_own() {
 }
 
 #[test]
-fn counting_may_begin_anew() {
+fn token_counts_may_restart() {
     // A model that read more than it can: all is set to 0, and no answer was given.
     let full = event(
         r#"{"type": "token_count", "info": {"total_token_usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 90}, "last_token_usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 70}}}"#,

@@ -67,7 +67,7 @@ fn claude_code_on_the_web() {
 
 /// Hooks report between messages, and what is said while the model works is attached: both are parents.
 #[test]
-fn claude_code_goes_on_through_lines_that_are_no_messages() {
+fn claude_code_skips_lines_that_are_not_messages() {
     let line = |parent: &str, uuid: &str, rest: &str| {
         format!(
             "{{\"parentUuid\": {parent}, \"uuid\": \"{uuid}\", \"sessionId\": \"s\", {rest}}}\n"
@@ -109,7 +109,7 @@ fn claude_code_goes_on_through_lines_that_are_no_messages() {
 
 /// What a compaction keeps stands after it, and is its parent nevertheless.
 #[test]
-fn claude_code_goes_on_after_a_compaction() {
+fn claude_code_continues_after_a_compaction() {
     let line = |kind: &str, uuid: &str, parent: &str, text: &str| {
         format!(
             r#"{{"type": "{kind}", "uuid": "{uuid}", "sessionId": "s", {parent}, "message": {{"role": "{kind}", "content": "{text}"}}}}"#

@@ -209,7 +209,7 @@ fn samples_of_slime_have_streams_and_an_index() {
 }
 
 #[test]
-fn an_episode_without_tokens_is_no_sample() {
+fn an_episode_without_tokens_is_not_a_sample() {
     let episode = &episodes("atif.json")[0];
     let error = export::slime::sample(episode).unwrap_err();
     assert_eq!(error, export::slime::SlimeError::NoTokens);

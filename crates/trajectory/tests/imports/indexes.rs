@@ -267,7 +267,7 @@ fn damage_costs_one_episode() {
 
 /// What lies beside a file of rollouts says which environment and model they are of.
 #[test]
-fn a_file_beside_tells_the_run() {
+fn a_neighbouring_file_names_the_run() {
     use volary_trajectory::import::index::Indexer;
     let rollouts = fixture("verifiers-results.jsonl");
     let mut indexer = Indexer::new("run/results.jsonl");

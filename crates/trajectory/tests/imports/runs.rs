@@ -91,7 +91,7 @@ fn evaluations_of_prime_are_rollouts() {
 }
 
 #[test]
-fn verifiers_metrics_stand_among_the_other_members() {
+fn verifiers_metrics_are_among_the_other_members() {
     let scores = |text: &str| {
         let episode = only(text);
         let scores = episode.scores.iter();

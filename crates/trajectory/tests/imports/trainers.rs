@@ -216,7 +216,7 @@ fn a_training_dump_of_version_1_has_a_file_for_each_rank() {
 }
 
 #[test]
-fn a_sample_that_was_removed_trains_nothing_and_nan_is_no_reward() {
+fn a_removed_sample_trains_nothing_and_nan_is_not_a_reward() {
     let sample = r#"{"index": 4, "group_index": 1, "prompt": "Q", "response": "A", "tokens": [1, 2, 3], "response_length": 2, "loss_mask": null, "rollout_log_probs": [-0.5, NaN], "reward": NaN, "status": "aborted", "remove_sample": true}"#;
     let input = InputFile {
         name: Some("samples.json".to_owned()),

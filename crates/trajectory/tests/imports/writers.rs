@@ -92,7 +92,7 @@ fn answered(id: &str, parent: &str, text: &str) -> String {
 }
 
 #[test]
-fn claude_code_lines_that_stand_there_twice() {
+fn claude_code_lines_that_occur_twice() {
     let lines = [
         asked("1", "null", "Hello"),
         asked("1", "null", "Hello"),
@@ -331,7 +331,7 @@ fn claude_code_knows_at_which_step_a_subagent_worked_and_when_the_model_was_not_
 }
 
 #[test]
-fn openhands_says_how_a_conversation_stands() {
+fn openhands_states_are_read() {
     let told = |state: &str| {
         let lines = [
             r#"{"id": 1, "source": "user", "action": "message", "args": {"content": "Go."}}"#

@@ -63,7 +63,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_difference_tells_stands_at_its_path((old, new) in pairs()) {
+    fn a_difference_names_the_value_at_its_path((old, new) in pairs()) {
         for difference in differences(&old, &new, 50) {
             let at = difference.path.iter().try_fold(&new, |value, segment| match segment {
                 Segment::Key(key) => value.get(key),
@@ -116,7 +116,7 @@ fn told(old: &str, new: &str) -> String {
 }
 
 #[test]
-fn changes_are_told_as_people_see_them() {
+fn changes_are_described_for_people() {
     let cases = [
         ("[1, 2]", "[1, 2]", ""),
         (r#"["a", "b"]"#, r#"["a", "b", "c", "d"]"#, "+[2] +[3]"),

@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_history_goes_on(frames in frames(), cut in any::<prop::sample::Index>()) {
+    fn a_truncated_history_can_grow(frames in frames(), cut in any::<prop::sample::Index>()) {
         let cut = cut.index(frames.len() + 1);
         let mut history: FrameHistory = frames.iter().cloned().collect();
         history.truncate(cut);

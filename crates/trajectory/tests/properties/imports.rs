@@ -188,7 +188,7 @@ fn several_trajectories_in_folders_stay_apart() {
 }
 
 #[test]
-fn what_lies_beside_is_kept_or_named() {
+fn neighbouring_files_are_kept_or_named() {
     let mut files = rendered(&numbered(2));
     files.push(file("notes.txt", "remember"));
     files.push(file("config.json", "{\"a\": 1}"));

@@ -71,7 +71,7 @@ proptest! {
 }
 
 #[test]
-fn refusals_are_told_apart() {
+fn errors_are_distinguished() {
     let text = encode(&Recipe::default(), []).unwrap();
     assert_eq!(decode(&text[..text.len() / 2]), Err(ShareError::Cut));
     assert_eq!(decode(""), Err(ShareError::Cut));

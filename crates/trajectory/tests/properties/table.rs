@@ -83,7 +83,7 @@ fn an_episode_becomes_a_row() {
 }
 
 #[test]
-fn an_unknown_reward_is_no_zero() {
+fn an_unknown_reward_is_not_zero() {
     let unknown = Episode {
         rewards: Rewards::Unknown,
         ..Episode::default()
@@ -198,7 +198,7 @@ fn tries_of_a_task_are_judged_together() {
 }
 
 #[test]
-fn tasks_of_two_environments_are_two_though_they_have_one_name() {
+fn tasks_of_two_environments_with_one_name_are_distinct() {
     let of = |environment: &str| Row {
         environment: Some(environment.into()),
         ..task("4", Some(1.0))
@@ -291,7 +291,7 @@ fn known_chances_over_tasks() {
 }
 
 #[test]
-fn rows_with_several_tags_stand_in_several_groups() {
+fn rows_with_several_tags_are_in_several_groups() {
     let mut rows = [task("a", None), task("b", None)];
     rows[0].tags = vec!["x".into(), "y".into(), "x".into()];
     let groups = grouped(&rows, &GroupBy::Column(Column::Tags), SUCCESS);

@@ -100,7 +100,7 @@ fn no_comment_only_repeats_a_name() -> Result<()> {
 }
 
 #[test]
-fn repetitions_are_told_from_explanations() {
+fn repetitions_are_distinguished_from_explanations() {
     let source = "\
 § The label.
 pub label: String,

@@ -163,7 +163,7 @@ fn more_tokens_than_a_minute_allows_still_go_alone() {
 }
 
 #[test]
-fn budgets_end_it_and_a_higher_one_goes_on() {
+fn budgets_pause_it_and_a_higher_one_resumes() {
     let budget = Budget {
         tokens: Some(100),
         ..Budget::default()

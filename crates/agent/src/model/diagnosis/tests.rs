@@ -33,7 +33,7 @@ fn failed(name: &str, status: u16, message: &str, code: Option<&str>) -> Diagnos
 }
 
 #[test]
-fn replies_are_told_apart() {
+fn replies_are_distinguished() {
     for (name, status, message, code, problem) in [
         (
             "OpenAI",
@@ -150,7 +150,7 @@ fn replies_are_told_apart() {
 }
 
 #[test]
-fn a_missing_key_is_no_wrong_one() {
+fn a_missing_key_differs_from_a_wrong_one() {
     let error = ModelError::Status {
         status: 401,
         message: "no".into(),
@@ -175,7 +175,7 @@ fn chat_completions_send_on_to_responses() {
 }
 
 #[test]
-fn what_breaks_in_the_middle_is_told_apart() {
+fn failures_within_a_reply_are_distinguished() {
     let connection = connection("OpenAI");
     for (error, problem) in [
         (ModelError::Cut, ModelProblem::Interrupted),
@@ -220,7 +220,7 @@ fn silent(
 }
 
 #[test]
-fn silence_is_told_apart_as_far_as_a_page_can() {
+fn causes_of_silence_are_distinguished_as_far_as_a_page_can() {
     let public = "https://volary.example";
     let near = "http://localhost:8000";
     let denied = Some(Permission::Denied);
@@ -328,7 +328,7 @@ fn offline_is_said_unless_the_server_is_here() {
 }
 
 #[test]
-fn servers_of_ones_own_are_told_of_this_page() {
+fn the_remedy_for_local_servers_names_the_origin() {
     let found = silent("Ollama", "https://me.example", Some(true), None);
     assert!(
         found.remedy.contains("OLLAMA_ORIGINS=https://me.example"),

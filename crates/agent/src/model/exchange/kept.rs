@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn rebuilding_copies_no_more_than_a_step_may() {
+    fn rebuilding_copies_at_most_what_a_step_may() {
         let length = 4_usize << 20;
         let mut kept = vec![asked(&"x".repeat(length)).to_json()];
         kept.extend(std::iter::repeat_n(change(1 << 22, "", 0), 1_000));

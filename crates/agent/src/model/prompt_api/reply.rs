@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reply_is_said() {
+    fn a_malformed_reply_is_an_error() {
         for body in ["null", "{}", r#"{"response":3}"#, "[]"] {
             assert!(
                 matches!(reply(body), Err(ModelError::Malformed { .. })),

@@ -144,7 +144,7 @@ fn an_episode_is_opened_and_stepped() {
 }
 
 #[test]
-fn what_nobody_waits_for_changes_nothing() {
+fn unexpected_replies_change_nothing() {
     let mut desk = Desk::opened(2);
     let former = desk.episode.clone();
     let first = desk
@@ -203,7 +203,7 @@ fn going_back_runs_the_episode_again() {
 }
 
 #[test]
-fn a_record_that_comes_out_otherwise_is_told() {
+fn a_replay_that_differs_is_reported() {
     let mut desk = Desk::opened(3);
     desk.session.show();
     let command = desk.step("more").expect("runs it again first");

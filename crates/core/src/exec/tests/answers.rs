@@ -117,7 +117,7 @@ fn wrong_arguments_fail_as_the_call_itself() {
 }
 
 #[test]
-fn calls_that_share_an_id_stand_together_unknown_tools_first() {
+fn calls_with_one_id_are_adjacent_unknown_tools_first() {
     let calls = vec![
         call("x", "now", object!({"tag": "1"})),
         call("y", "now", object!({"tag": "2"})),
@@ -149,7 +149,7 @@ fn many_calls_keep_their_order_too() {
 }
 
 #[test]
-fn times_stand_in_info_and_waiting_counts() {
+fn times_are_in_info_and_include_waiting() {
     let calls = vec![waiting("a", "write", 250), waiting("b", "write", 500)];
     let run = run(calls, ExecOptions::default());
     let responses = run.outcome.unwrap();

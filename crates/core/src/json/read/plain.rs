@@ -28,7 +28,7 @@ mod tests {
     use super::plain_length;
 
     #[test]
-    fn the_first_special_byte_is_found_wherever_it_stands() {
+    fn the_first_special_byte_is_found_at_any_position() {
         for special in [b'"', b'\\', 0, 0x1f, b'\n'] {
             for place in 0..40 {
                 for filler in [b'a', b' ', b'!', b'#', b']', b'[', 0x7f, 0x80, 0xff] {

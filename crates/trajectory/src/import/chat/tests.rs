@@ -58,7 +58,7 @@ fn messages_of_all_shapes_are_read() {
 }
 
 #[test]
-fn reasoning_stands_apart() {
+fn reasoning_is_separate() {
     let value = Json::parse(
         r#"{"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm."}, {"type": "tool_use", "id": "t", "name": "f", "input": {}}]}"#,
     );

@@ -140,7 +140,7 @@ mod tests {
     use volary_core::json;
 
     #[test]
-    fn names_become_what_they_stand_for() {
+    fn references_are_resolved() {
         let attachments = Attachments::read(Some(json!({"a1": "long"})));
         let mut value = json!([{"content": "attachment://a1"}, "tc://b", "attachment"]);
         let unresolved = attachments.resolve(&mut value, &mut Expansion::of(0));

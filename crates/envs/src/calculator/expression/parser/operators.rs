@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn not_stands_only_where_it_may() {
+    fn not_is_only_allowed_in_its_positions() {
         let is_syntax_error = |source| {
             let error = evaluate(source).expect_err(source).to_string();
             error.contains("invalid syntax")
