@@ -12,7 +12,7 @@ import { Library, lines, trajectory } from "./support/trajectories.mjs";
 import { zipped } from "./support/zip.mjs";
 
 const ONE = trajectory("one", [{ says: "The marble is red." }]);
-/** Where a log of one sample stops coming, until it is told to go on. */
+/** Where the download of a log of one sample pauses until it is resumed. */
 const HALF = 5 << 20;
 const MORE = 3 << 20;
 

@@ -312,6 +312,6 @@ test("no key occurs in an evaluation, its files or the page's state", () =>
     const texts = [failed, opened].flatMap(Object.values);
     for (const text of [...texts, ...files, ...said, ...problems, ...requests]) {
       const place = text.indexOf(KEY);
-      assert.equal(place, -1, `the key stands in ${text.slice(Math.max(0, place - 200), place)}`);
+      assert.equal(place, -1, `the key is in ${text.slice(Math.max(0, place - 200), place)}`);
     }
   }));

@@ -35,7 +35,7 @@ async function script(evaluate, actions) {
   await evaluate.field("Script").fill(JSON.stringify(actions));
 }
 
-/** Waits until at least so many episodes are finished. */
+/** Waits until at least this many episodes are finished. */
 const finished = (page, count) =>
   page.waitForFunction(
     (count) => Number(document.querySelector(".evaluation-status")?.textContent.match(/: (\d+) of/)?.[1]) >= count,

@@ -54,7 +54,7 @@ test("on a phone the problem and the next action are on the first screen", () =>
     const tops = [];
     for (const part of seen) {
       const { y } = await part.boundingBox();
-      assert.ok(y < SIZES.narrow.height, `${part} stands at ${y}`);
+      assert.ok(y < SIZES.narrow.height, `${part} is at ${y}`);
       tops.push(y);
     }
     assert.deepEqual(tops, [...tops].sort((a, b) => a - b), "the problem comes first");

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { launched, visit } from "./support/browser.mjs";
 import { FORMATS, HOSTILE, hostileFile, hostileFrames } from "./support/hostile.mjs";
 
-/** A text holds so many of them. */
+/** The number of them in a text. */
 const EACH = 250;
 const TEXTS = Array.from({ length: HOSTILE.length / EACH }, (_, part) =>
   HOSTILE.slice(part * EACH, (part + 1) * EACH).join("\n\n"),

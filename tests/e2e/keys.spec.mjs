@@ -92,7 +92,7 @@ test("no key occurs anywhere in the page's state", async () => {
         await page.evaluate((hash) => (location.hash = hash), hash);
         const { page: state, local, session } = await stateOf(page);
         for (const text of [state, local, session, ...requests, ...said]) {
-          assert.ok(!text.includes(KEY), `the key stands in: ${text.slice(0, 200)}`);
+          assert.ok(!text.includes(KEY), `the key is in: ${text.slice(0, 200)}`);
         }
       }
     },

@@ -83,7 +83,7 @@ test("without a price there is no limit of cost, and a customer who is declined 
     await playground.messages().filter({ hasText: "Good morning." }).waitFor();
   }));
 
-test("what the customer said is part of the episode: going back asks nobody", () =>
+test("the customer's answers are part of the episode: going back asks nothing", () =>
   served("llm", {}, async (playground, page) => {
     provider.tell({ script: [{ text: "One." }, { text: "Two." }, { text: "Three." }], otherwise: { text: "Four." } });
     await asked(page).press("Allow");
@@ -251,7 +251,7 @@ test("a model plays the agent and another the customer, and the episode replays 
     assert.equal(requests().length, 3, "a replay needs no model");
   }));
 
-test("nobody answers in person in an evaluation", () =>
+test("a person cannot answer in an evaluation", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     await evaluate.from("environment:library_desk");

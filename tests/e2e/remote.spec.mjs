@@ -268,7 +268,7 @@ test("a key that a server echoes is shown nowhere", async () => {
   await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
     await servers.play(server.url, { key });
     await playground.ready();
-    const hidden = async () => assert.ok(!(await page.content()).includes(key), "the key stands on the page");
+    const hidden = async () => assert.ok(!(await page.content()).includes(key), "the key is on the page");
     server.tell({ "/step": { status: 500, body: { detail: `the key ${key} is out of date` } } });
     await playground.act("go");
     await playground.transcript.getByText("is out of date").waitFor();

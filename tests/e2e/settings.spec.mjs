@@ -22,7 +22,7 @@ for (const format of Object.keys(FORMATS)) {
       await settings.result.filter({ hasText: "Response: OK." }).waitFor();
       await settings.result.filter({ hasText: "Tool calls work: it called add." }).waitFor();
       assert.equal(provider.requests.length, 2);
-      assert.ok(!provider.requests[0].path.includes(KEY), "the key stands in the address");
+      assert.ok(!provider.requests[0].path.includes(KEY), "the key is in the address");
     }));
 
   test(`${FORMATS[format]}: a wrong key, a wrong model, a rate limit, a failing server`, () =>
@@ -112,7 +112,7 @@ test("cancelling the test aborts the request", () =>
     await until(() => provider.requests[0].aborted, "the request goes on");
   }));
 
-test("a model that calls no tool is told apart", () =>
+test("a model that calls no tool is recognised", () =>
   settings({}, async (settings) => {
     provider.tell({ script: [{ text: "OK." }, { text: "The sum is 5." }] });
     await settings.connect("chat");

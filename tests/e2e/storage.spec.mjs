@@ -66,7 +66,7 @@ test("without storage, imported data stays until the page is closed, and can be 
     },
   ));
 
-/** Gives the page so many bytes of room; as many as there are, if none are named. */
+/** Sets the page's storage quota in bytes; without a number, restores the browser's own. */
 async function room(page, quotaSize) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Storage.overrideQuotaForOrigin", { origin: new URL(HOME).origin, quotaSize });

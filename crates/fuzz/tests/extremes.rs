@@ -111,7 +111,7 @@ fn ways_that_go_in_circles() {
     );
     let outcome = imported("traces.jsonl", trace);
     let steps: usize = outcome.episodes.iter().map(|one| one.steps.len()).sum();
-    assert!(steps >= 5, "every message stands somewhere");
+    assert!(steps >= 5, "every message is somewhere");
 
     let line = |id: &str, parent: &str| {
         format!(

@@ -1,6 +1,6 @@
 //! The harness itself: its reports, and the files that it rejects.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test may stop where it stands"
+    reason = "a test may panic"
 )]
 
 use std::collections::VecDeque;

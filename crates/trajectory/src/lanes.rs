@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::episode::{Link, Outcome, StepRecord};
 
-    /// An episode with steps of so many calls, and with links to subagents from these steps.
+    /// An episode whose steps have this many calls, and with links to subagents from these steps.
     fn episode(calls: &[usize], subagents: &[usize]) -> Episode {
         let steps = calls.iter().map(|count| {
             let calls = (0..*count)

@@ -59,7 +59,7 @@ export class Evaluate {
     return readFile(await download.path(), "utf8");
   }
 
-  /** The first policy plays so many episodes of the dummy environment to their end. */
+  /** The first policy plays this many episodes of the dummy environment to their end. */
   async plays(episodes) {
     await this.from("environment:dummy");
     await this.field("Seeds").fill(String(episodes));
@@ -67,7 +67,7 @@ export class Evaluate {
     await this.says(`Finished: ${episodes} of ${episodes} episodes`);
   }
 
-  /** A model plays so many episodes of the dummy environment, one after the other. */
+  /** A model plays this many episodes of the dummy environment, one after the other. */
   async leaveToModel(episodes, settings = {}) {
     await this.from("environment:dummy");
     await this.field("Seeds").fill(String(episodes));
@@ -79,7 +79,7 @@ export class Evaluate {
     await this.button("Start").click();
   }
 
-  /** Answers the dialog that asks before an evaluation is deleted with so many episodes. */
+  /** Answers the dialog that asks before an evaluation with this many episodes is deleted. */
   async confirmDelete(episodes) {
     const dialog = this.page.getByRole("dialog", { name: "Delete evaluation" });
     await dialog.getByText(`its ${episodes}`).waitFor();

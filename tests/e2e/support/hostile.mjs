@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 /** What would show that something ran. */
 const RUN = "globalThis.__ran=1";
-/** What would show that something was fetched: nobody is there. */
+/** An address whose requests would show that something was fetched. No server listens there. */
 const AWAY = "http://127.0.0.1:9/caught";
 
 const MARKUP = [

@@ -80,7 +80,7 @@ export class Playground {
     }
   }
 
-  /** Lets the policy Random write so many stories in the environment dummy, which goes on after each. */
+  /** Lets the policy Random write this many stories in the environment dummy, which continues after each. */
   async plays(steps) {
     await this.ready();
     await this.field("end_immediately").uncheck();

@@ -67,7 +67,7 @@ function handle({ child, ended }, url) {
     async holds(headers) {
       await until(async () => (await info(headers)).running_env_ids.length > 0, "an environment");
     },
-    /** Waits until so many environments run. */
+    /** Waits until this many environments run. */
     async runs(count, headers) {
       const running = async () => (await info(headers)).running_env_ids.length;
       await until(async () => (await running()) === count, `${count} environments`).catch(async (error) => {
@@ -119,7 +119,7 @@ export function bothServers() {
   return { our, their };
 }
 
-/** A port that nobody listens on. */
+/** A port without a server. */
 export async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

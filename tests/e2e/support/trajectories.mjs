@@ -36,7 +36,7 @@ export function trajectory(id, acts) {
   };
 }
 
-/** So many of them, a line each, each of about so many bytes and with a word of its own: `word17`. */
+/** `count` trajectories, one per line, each of about `bytes` bytes and with its own word: `word17`. */
 export function lines(count, bytes) {
   const filler = "some words that fill the line ".repeat(Math.ceil(bytes / 30));
   const line = (number) =>
@@ -112,7 +112,7 @@ export class Library {
     return this.table.getByRole("link", { name });
   }
 
-  /** Waits until the table has so many rows, or more of them up to `most`. */
+  /** Waits until the table has this many rows, or more, up to `most`. */
   async rows(count, most = count) {
     await this.page.waitForFunction(
       ([least, most]) => {

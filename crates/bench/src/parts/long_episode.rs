@@ -1,6 +1,6 @@
 //! A long episode on the page: what a step costs the main thread, and the memory.
 //!
-//! The aim holds as it stands, on any machine. Machines differ, and so do the minutes of one: CPython runs the original
+//! The aim is absolute, on any machine. Machines differ, and so do the minutes of one: CPython runs the original
 //! beside the page, so that it can be told how slow this one was. That is said, and moves no bound.
 
 use anyhow::Result;

@@ -107,7 +107,7 @@ fn claude_code_skips_lines_that_are_not_messages() {
     assert_eq!(main.start.len(), 1);
 }
 
-/// What a compaction keeps stands after it, and is its parent nevertheless.
+/// The messages that a compaction keeps come after it, and are nevertheless its parents.
 #[test]
 fn claude_code_continues_after_a_compaction() {
     let line = |kind: &str, uuid: &str, parent: &str, text: &str| {
@@ -138,7 +138,7 @@ fn claude_code_continues_after_a_compaction() {
     );
 }
 
-/// The attempt that was chosen stands around all of them once more.
+/// The chosen attempt contains all of them again.
 #[test]
 fn swe_agent_with_several_attempts() {
     let run = |actions: &str, cost: &str, more: &str| {

@@ -15,7 +15,7 @@ fn named(name: &str, content: impl Into<Vec<u8>>) -> InputFile {
     }
 }
 
-/// What comes of a text.
+/// The result of importing a text.
 pub fn imported(text: &str) -> ImportOutcome {
     imported_as("some.json", text)
 }
@@ -121,7 +121,7 @@ const VARIANTS: &[(&str, &str, Shape, &str)] = &[
         Shape(1, 1, 0, None),
         ">bash{\"command\":\"ls\"} | bash<a.py",
     ),
-    // mini-swe-agent: bare messages whose prompts say how a command stands; the end that was submitted; a person's words.
+    // mini-swe-agent: bare messages whose prompts say how a command is marked; the end that was submitted; a person's words.
     (
         r#"[{"role": "system", "content": "```mswea_bash_command\nyour command\n``` and at last echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}, {"role": "assistant", "content": "```bash\nls\n```"}, {"role": "user", "content": "One action!"}, {"role": "assistant", "content": "```mswea_bash_command\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\n```"}, {"role": "user", "content": ""}]"#,
         "mini-swe-agent",

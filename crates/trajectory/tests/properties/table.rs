@@ -1,4 +1,4 @@
-//! The table: what stands in it, in which order, and in which groups.
+//! The table: its cells, their order, and their groups.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use crate::project::Project;
 /// Words that say nothing by themselves.
 const EMPTY: [&str; 8] = ["a", "an", "the", "its", "of", "this", "that", "is"];
 
-/// What stands before a name in a declaration.
+/// The words before a name in a declaration.
 const KEYWORDS: [&str; 10] = [
     "pub", "const", "static", "async", "fn", "struct", "enum", "trait", "type", "mod",
 ];
