@@ -132,7 +132,7 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await page.getByRole("link", { name: "Show in table" }).click();
       await library.rows(GROUPS * SAMPLES);
 
-      // Another run beside it, and another reward.
+// A second run for comparison, and another reward.
       const choice = (name) => page.getByRole("combobox", { name, exact: true });
       await page.getByRole("button", { name: "Remove filter" }).first().click();
       await library.import(["calm.jsonl", run(false)]);

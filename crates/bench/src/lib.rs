@@ -1,8 +1,8 @@
 //! Environments under load in a browser, for `cargo xtask bench`: the same crates, compiled with the
 //! same profile as the page, stepped as its worker steps them.
 //!
-//! Each function does its work `count` times and says how many times it did it as it should: fewer
-//! than asked for means that the environment did not behave.
+//! Each function does its work `count` times and returns how many of these had the expected result: fewer
+//! than `count` means that the environment misbehaved.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ extern "C" {
     fn now() -> f64;
 }
 
-/// The browser's clock, which timings in infos cost as they do in the page.
+/// The browser's clock: timings cost as much as in the page.
 struct Performance;
 
 impl Clock for Performance {
@@ -43,7 +43,7 @@ impl Clock for Performance {
     }
 }
 
-/// Steps between two resets, so that the state of a story-teller stays that of an episode.
+/// Steps between two resets, so that the state stays as small as that of an episode.
 const STEPS_PER_EPISODE: u32 = 100;
 
 fn made(name: &str, configuration: &Object) -> Option<Box<dyn Environment>> {
@@ -108,7 +108,7 @@ pub fn dummy_resets(count: u32) -> u32 {
     (0..count).filter(|_| reset(&mut *environment)).count() as u32
 }
 
-/// Whole episodes of the dummy environment: made, reset, stepped once.
+/// Whole episodes of the dummy environment: created, reset, stepped once.
 #[wasm_bindgen]
 pub fn dummy_episodes(count: u32) -> u32 {
     let request = story();
@@ -229,7 +229,7 @@ pub fn retail_gold_actions() -> u32 {
     })
 }
 
-/// The reward for the gold actions and a last message that says all expected outputs.
+/// The reward for the gold actions and a last message with all expected outputs.
 fn gold_reward(domain: &Arc<Domain>, task: &Task) -> Option<f64> {
     let mut episode = Episode::new(Arc::clone(domain), task.clone());
     for action in &task.actions {

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: one table, each figure beside what it is compared with.
+//! `cargo xtask bench`: one table, each figure next to its reference.
 //!
 //! A part is one file: a function that measures and returns rows. All figures of a part are measured in the same run on
 //! the same machine.
@@ -17,7 +17,7 @@ use parts::{
 };
 use project::Project;
 
-/// Measures Volary beside what it is compared with, and prints one table.
+/// Measures Volary and its references, and prints one table.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Options {
@@ -32,7 +32,7 @@ pub struct Row {
     pub what: String,
     /// Ours, with its unit.
     pub ours: String,
-    /// What it is held against, with its unit.
+    /// The reference, with its unit.
     pub against: String,
     /// The ratio, or how much of a limit is used.
     pub ratio: String,

@@ -1,4 +1,4 @@
-//! What is measured: one file each.
+//! The parts of the benchmark, one per file.
 
 pub mod codecs;
 pub mod command;

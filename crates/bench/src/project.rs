@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The project in whose folders the command was given.
+/// The project that contains the working directory.
 pub struct Project {
     root: PathBuf,
 }
@@ -35,7 +35,7 @@ impl Project {
         command
     }
 
-    /// A subcommand of the `cargo` that runs us.
+    /// A subcommand of the `cargo` that runs this program.
     pub fn cargo(&self, subcommand: &str) -> Command {
         let mut command = self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args([subcommand, "--locked"]);
@@ -110,7 +110,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a program prints, without the end of the line. Its errors are shown if it fails.
+/// The output of a program without the trailing newline. Its errors are shown if it fails.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
@@ -123,7 +123,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// What a program prints, without the end of the line. The user sees its errors.
+/// The output of a program without the trailing newline. Its errors go to the terminal.
 pub fn output_aloud(command: &mut Command) -> Result<String> {
     output(command.stderr(Stdio::inherit()))
 }

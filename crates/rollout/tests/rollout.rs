@@ -1,10 +1,6 @@
 //! Each exit path of a rollout, and its recording.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::collections::VecDeque;
 use std::rc::Rc;

@@ -1,10 +1,6 @@
 //! Conversations in pieces have the same text and tokens as the template's rendering of the whole.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::rc::Rc;
 

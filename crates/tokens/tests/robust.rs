@@ -1,10 +1,6 @@
 //! Untrusted texts and templates terminate, and never panic.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Reading a streamed answer: ours against OpenAI's own SDK for Python, over the very same stream.
+//! Reading a streamed answer: ours against OpenAI's SDK for Python, with the same stream.
 
 use anyhow::{Result, ensure};
 
@@ -7,10 +7,10 @@ use crate::{Row, number};
 
 /// Times the SDK.
 const AIM: f64 = 20.0;
-/// The stream, made of the SDK's types by its side of the benchmark.
+/// The stream, written by the SDK's side of the benchmark.
 const STREAM: &str = "target/bench/answer.sse";
 
-/// Has the SDK read the stream that it made, and then ours.
+/// Reads the stream with the SDK, and then with ours.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let tools = project.tools(&["sdks"])?;
     let ours = ["--release", "-p", "volary-agent", "--example", "throughput"];

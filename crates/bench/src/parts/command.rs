@@ -1,4 +1,4 @@
-//! The command: `view` beside `inspect view`, from the command to the first rows; `convert` and `search` over a large file.
+//! The command: `view` and `inspect view`, from the command to the first rows; `convert` and `search` over a large file.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -11,9 +11,9 @@ use anyhow::{Context, Result, ensure};
 use crate::project::{Project, output_aloud, run};
 use crate::{Row, number};
 
-/// The part of the time of `inspect view` that the first rows may take.
+/// The maximum time to the first rows, as a share of that of `inspect view`.
 const FIRST: f64 = 0.5;
-/// Megabytes a second that are converted and searched at least.
+/// The minimum throughput of convert and search, in megabytes per second.
 const CONVERTED: f64 = 100.0;
 const SEARCHED: f64 = 300.0;
 /// The size of the file for that.
@@ -71,7 +71,7 @@ fn over_a_large_file(project: &Project) -> Result<[Row; 2]> {
             .args(["search", RARE, "--json"])
             .arg(&file),
     )?;
-    // The same word, in the same file, with what is there.
+    // The same word in the same file with an installed tool.
     let program = ["rg", "grep"].into_iter().find(|program| {
         let version = Command::new(program).arg("--version").output();
         version.is_ok_and(|version| version.status.success())
@@ -97,7 +97,7 @@ fn over_a_large_file(project: &Project) -> Result<[Row; 2]> {
     ])
 }
 
-/// Megabytes a second of a program that reads the file.
+/// The throughput of a program that reads the file, in megabytes per second.
 fn rate(command: &mut Command) -> Result<f64> {
     let start = Instant::now();
     let status = command
@@ -109,7 +109,7 @@ fn rate(command: &mut Command) -> Result<f64> {
     Ok(BYTES as f64 / 1e6 / start.elapsed().as_secs_f64())
 }
 
-/// Writes a file of chats, unless it is there.
+/// Writes a file of chats, unless it exists.
 fn write_messages(path: &Path) -> Result<()> {
     const WORDS: [&str; 12] = [
         "the", "agent", "opens", "a", "box", "and", "finds", "some", "red", "marble", "in", "it",

@@ -8,7 +8,7 @@ use volary_site::Site;
 use crate::project::{Project, Tools, output, run};
 use crate::{Row, number};
 
-/// Each in one run on one machine: what it is called in both scripts, and for people.
+/// The measurements: the name in both scripts, and the displayed name.
 const RATES: [(&str, &str); 4] = [
     ("dummy_steps", "dummy steps a second"),
     ("dummy_resets", "dummy resets a second"),
@@ -19,10 +19,10 @@ const RATES: [(&str, &str); 4] = [
 /// Times the original.
 const AIM: f64 = 100.0;
 
-/// Where the benchmark is built.
+/// The output folder of the benchmark's build.
 pub(super) const FOLDER: &str = "target/bench";
 
-/// What the compiler uses of WebAssembly; the same as in index.html.
+/// The WebAssembly features that the compiler uses; the same as for the page.
 const FEATURES: [&str; 5] = [
     "--enable-bulk-memory",
     "--enable-nontrapping-float-to-int",
@@ -31,7 +31,7 @@ const FEATURES: [&str; 5] = [
     "--enable-multivalue",
 ];
 
-/// Builds the environments as the page has them, runs them in Chromium, and the original beside it.
+/// Builds the environments as for the page, runs them in Chromium, and then the original in CPython.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let tools = project.tools(&["build-tools", "node", "chromium", "playwright", "original"])?;
     build(project, &tools)?;
@@ -57,7 +57,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
         .collect()
 }
 
-/// As Trunk does it for the page: cargo, wasm-bindgen, wasm-opt.
+/// The same steps as for the page: cargo, wasm-bindgen, wasm-opt.
 pub(super) fn build(project: &Project, tools: &Tools<'_>) -> Result<()> {
     let mut cargo = project.cargo("build");
     cargo.args(["--target", "wasm32-unknown-unknown"]).args([

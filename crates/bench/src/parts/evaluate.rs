@@ -8,10 +8,10 @@ use crate::{Row, number};
 
 /// Times the original.
 const AIM: f64 = 20.0;
-/// A task over this is felt, in milliseconds.
+/// Longer tasks are noticeable, in milliseconds.
 const LONG_TASK: f64 = 50.0;
 
-/// Builds the page, has it play the episodes in Chromium, and the original beside it.
+/// Builds the page, plays the episodes in Chromium, and then with the original.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let tools = project.tools(&["node", "chromium", "playwright", "original"])?;
     project.build_page()?;

@@ -1,4 +1,4 @@
-//! What a first visit costs: bytes, as a host that compresses with gzip sends them, and time.
+//! The cost of a first visit: bytes, gzipped, and time.
 
 use anyhow::Result;
 use volary_site::Site;
@@ -6,9 +6,9 @@ use volary_site::Site;
 use crate::project::{Project, output_aloud};
 use crate::{Row, number};
 
-/// Of all that is fetched, in bytes.
+/// The maximum size of the first load, in bytes.
 const LIMIT: f64 = 350.0 * 1024.0;
-/// Until the playground can be played, in milliseconds.
+/// The maximum time until the playground can be played, in milliseconds.
 const PATIENCE: f64 = 600.0;
 /// The original in a browser, through Pyodide, up to its first episode: bytes and milliseconds.
 const ORIGINAL: (f64, f64) = (9_600_000.0, 4_800.0);

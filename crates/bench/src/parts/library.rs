@@ -6,14 +6,14 @@ use volary_site::Site;
 use crate::project::{Project, output_aloud};
 use crate::{Row, number};
 
-/// Megabytes a second that are to be read at least.
+/// The minimum throughput of an import, in megabytes per second.
 const RATE: f64 = 80.0;
-/// What a task of the page may take, in milliseconds.
+/// The maximum duration of a task of the page, in milliseconds.
 const TASK: f64 = 50.0;
-/// What a search may take, in milliseconds.
+/// The maximum duration of a search, in milliseconds.
 const ANSWER: f64 = 100.0;
 
-/// Builds the page, and gives Chromium the files.
+/// Builds the page, and imports the files in Chromium.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let tools = project.tools(&["node", "chromium", "playwright"])?;
     project.build_page()?;

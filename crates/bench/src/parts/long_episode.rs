@@ -1,7 +1,7 @@
-//! A long episode on the page: what a step costs the main thread, and the memory.
+//! A long episode on the page: the time of a step on the main thread, and the memory.
 //!
 //! The aim is absolute, on any machine. Machines differ, and so do the minutes of one: CPython runs the original
-//! beside the page, so that it can be told how slow this one was. That is said, and moves no bound.
+//! in the same run to show how fast this machine was. The bound does not depend on it.
 
 use anyhow::Result;
 use volary_site::Site;
@@ -15,7 +15,7 @@ const STEP_BOUND: f64 = 33.0;
 /// CPython's rate for the original's dummy environment on the machine on which the aim was set.
 const STEPS_THERE: f64 = 4_500.0;
 
-/// What is done at ten thousand steps: what it is called in the script, and for people.
+/// The operations at ten thousand steps: the name in the script, and the displayed name.
 const MOVES: [(&str, &str); 3] = [
     ("append", "append by hand"),
     ("next", "scrub by one step"),
@@ -56,14 +56,14 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// How many steps a second the original makes of its dummy environment, now and here.
+/// The original's steps per second in its dummy environment, measured now on this machine.
 fn original(project: &Project, tools: &Tools<'_>) -> Result<f64> {
     let mut python = tools.python("VOLARY_PYTHON")?;
     python.arg(project.path("tests/bench/original.py"));
     number(&output(python.arg("dummy_steps"))?, "dummy_steps")
 }
 
-/// A policy acts as fast as it can, and the page shows what it does.
+/// A policy acts as fast as it can, and the page shows its steps.
 fn run(said: &str) -> Result<Row> {
     let step = number(said, "run_10000")?;
     Ok(Row {
@@ -76,7 +76,7 @@ fn run(said: &str) -> Result<Row> {
     })
 }
 
-/// Linear: twice the steps take about twice as much more.
+/// Linear: twice the steps take about twice the memory.
 fn memory(said: &str) -> Result<Row> {
     let at = |steps: u32| number(said, &format!("memory_{steps}"));
     let (first, second, last) = (at(2_500)?, at(5_000)?, at(10_000)?);

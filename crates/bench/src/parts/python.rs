@@ -10,7 +10,7 @@ use crate::{Row, number};
 const STEPS: f64 = 500.0;
 /// From the click on Stop until Python is ready again, in milliseconds.
 const STOP: f64 = 100.0;
-/// How much memory may grow over 90 restarts: a worker of Python holds about 100 MB, so a leak of one in ten shows.
+/// The maximum growth of memory over 90 restarts: a worker of Python takes about 100 MB, so a leak of one in ten shows.
 const GROWTH: f64 = 1.2;
 
 /// Builds the page and measures in Chromium.

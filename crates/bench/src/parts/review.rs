@@ -1,4 +1,4 @@
-//! Review beside Inspect View: the same logs in the same Chromium, in one run.
+//! Review and Inspect View with the same logs in the same Chromium, in one run.
 
 use anyhow::Result;
 use volary_site::Site;
@@ -6,8 +6,8 @@ use volary_site::Site;
 use crate::project::{Project, output_aloud};
 use crate::{Row, number};
 
-/// The logs: what each is called in the scripts and for people, and the part of Inspect View's time that the first
-/// rows may take.
+/// The logs: the name in the scripts, the displayed name, and the maximum time to the first rows as a share of
+/// Inspect View's.
 const LOGS: [(&str, &str, f64); 5] = [
     ("few", "50 samples", 1.0 / 2.0),
     ("many", "5,000 samples, .eval", 1.0 / 2.0),
@@ -17,12 +17,12 @@ const LOGS: [(&str, &str, f64); 5] = [
 ];
 /// The logs of one sample, which is read and scrolled.
 const SAMPLES: [&str; 2] = ["long", "huge"];
-/// The part of Inspect View's memory that those may take.
+/// Their maximum memory as a share of Inspect View's.
 const MEMORY: f64 = 1.0 / 3.0;
-/// No step of scrolling may keep the page longer, in milliseconds.
+/// The maximum duration of a step of scrolling, in milliseconds.
 const STEP: f64 = 33.0;
 
-/// Builds the page, has inspect_ai write the logs, and looks at both viewers.
+/// Builds the page, writes the logs with inspect_ai, and measures both viewers.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let tools = project.tools(&["node", "chromium", "playwright", "harnesses"])?;
     project.build_page()?;

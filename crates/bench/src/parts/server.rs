@@ -13,28 +13,28 @@ use anyhow::{Context, Result, bail};
 use crate::Row;
 use crate::project::{Project, Tools, output, run};
 
-/// Environments at once.
+/// The number of concurrent environments.
 const AT_ONCE: [u32; 3] = [1, 16, 64];
-/// Of one measurement.
+/// The duration of a measurement.
 const SECONDS: u32 = 5;
-/// Of the run that shows whether memory grows.
+/// The duration of the soak, which shows whether memory grows.
 const SOAK_SECONDS: u32 = 180;
-/// Environments that are open for the weighing.
+/// The number of open environments when memory is measured.
 const OPEN: u32 = 1_000;
 const MANY_OPEN: u32 = 100_000;
 
-/// Times as many requests, and times less processor time, with many environments at once.
+/// The minimum ratio of requests per second, and of processor time, with many concurrent environments.
 const REQUESTS: f64 = 25.0;
-/// With one environment a request mostly waits for threads to wake up.
+/// The same with one environment: a request mostly waits for threads to wake up.
 const ONE_REQUEST: f64 = 10.0;
-/// Times shorter waiting, for the slowest of a hundred.
+/// The minimum ratio of latency at the 99th percentile.
 const WAITING: f64 = 10.0;
-/// Times less memory.
+/// The minimum ratio of memory.
 const MEMORY: f64 = 5.0;
-/// By how much memory may grow from a soak's first quarter to its end.
+/// The maximum growth of memory from a soak's first quarter to its end.
 const GROWTH: f64 = 1.1;
 
-/// Which of the two.
+/// One of the two servers.
 #[derive(Clone, Copy)]
 enum Whose {
     Ours,
@@ -175,7 +175,7 @@ fn both(tools: &Tools<'_>, part: &str, environments: u32, seconds: u32) -> Resul
     Ok([load(Whose::Ours)?, load(Whose::Theirs)?])
 }
 
-/// What the load generator says of a server that was just started.
+/// The load generator's figures for a server that was just started.
 fn load(
     tools: &Tools<'_>,
     whose: Whose,
@@ -235,7 +235,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended of itself.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

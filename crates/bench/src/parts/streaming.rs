@@ -1,4 +1,4 @@
-//! What it costs to show a model's answer while it comes: tasks of the main thread, and memory.
+//! The cost of showing a streaming answer of a model: tasks of the main thread, and memory.
 
 use anyhow::Result;
 use volary_site::Site;
@@ -6,12 +6,12 @@ use volary_site::Site;
 use crate::project::{Project, output_aloud};
 use crate::{Row, number};
 
-/// A task over this is felt, in milliseconds.
+/// Longer tasks are noticeable, in milliseconds.
 const LONG_TASK: f64 = 50.0;
-/// What the answer itself takes, and what is kept of the stream that it came in, in bytes.
+/// The size of the answer, and of the stored part of its stream, in bytes.
 const FLAT: f64 = 8e6;
 
-/// Builds the page, and has a model talk to it in Chromium for a minute.
+/// Builds the page, and streams a model's answer to it in Chromium for a minute.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let tools = project.tools(&["node", "chromium", "playwright"])?;
     project.build_page()?;

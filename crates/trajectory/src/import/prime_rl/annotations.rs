@@ -87,7 +87,7 @@ impl Reader for Annotations {
     }
 }
 
-/// The indexes and metrics beside the traces, which add nothing to them.
+/// The indexes and metrics next to the traces, which add nothing to them.
 pub(in crate::import) struct MonitorIndex;
 
 impl Reader for MonitorIndex {
