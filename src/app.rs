@@ -6,7 +6,7 @@ use volary_app::playground::run::Run;
 
 use crate::browser::storage::{self, Keep};
 use crate::browser::{appearance, element, files, keys, location};
-use crate::components::kept::Kept;
+use crate::components::keep_alive::KeepAlive;
 use crate::components::key_help::KEY_HELP;
 use crate::components::lazy::{Coming, lazy};
 use crate::components::{AlertBox, Theme, ThemeSwitch};
@@ -106,9 +106,9 @@ pub fn app() -> AnyView {
             <AlertBox notice=playground.notice/>
         </div>
         <main id="main" class="app-main" tabindex="-1">
-            <Kept is_wanted=is_shown(pages, Page::Playground)>
+            <KeepAlive is_wanted=is_shown(pages, Page::Playground)>
                 <PlaygroundPage/>
-            </Kept>
+            </KeepAlive>
             {others.collect_view()}
         </main>
         <DropOverlay playground pages/>
@@ -192,7 +192,7 @@ fn LazyPage(
     name: &'static str,
     load: fn() -> Coming,
 ) -> impl IntoView {
-    view! { <Kept is_wanted=is_shown(pages, page)>{lazy(name, load)}</Kept> }
+    view! { <KeepAlive is_wanted=is_shown(pages, page)>{lazy(name, load)}</KeepAlive> }
 }
 
 #[component]

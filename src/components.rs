@@ -18,8 +18,7 @@ pub mod growing_text;
 pub mod icon;
 pub mod inspector;
 pub mod json_text;
-
-pub mod kept;
+pub mod keep_alive;
 pub mod key_help;
 pub mod keyed;
 pub mod lazy;

@@ -2,7 +2,7 @@
 //!
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is in
 //!   [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`]; actions on [`chosen`] rows; storage in
-//!   [`room_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
+//!   [`storage_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
@@ -46,11 +46,11 @@ pub mod progress;
 pub mod quote;
 pub mod reading_bar;
 pub mod result_panel;
-pub mod room_dialog;
 pub mod selection;
 pub mod sequence;
 pub mod sharing_check;
 pub mod state_panel;
+pub mod storage_dialog;
 pub mod table;
 pub mod tokens;
 pub mod training;

@@ -36,7 +36,7 @@ type Identity = Arc<dyn Fn(usize) -> u64 + Send + Sync>;
 type Draw = Arc<dyn Fn(Signal<usize>) -> AnyView + Send + Sync>;
 
 /// Adapts a function to `Draw` that draws the row again in each edition.
-pub fn anew(
+pub fn redrawn(
     draw: impl Fn(usize) -> AnyView + Send + Sync + 'static,
 ) -> impl Fn(Signal<usize>) -> AnyView + Send + Sync + 'static {
     let draw = Arc::new(draw);
@@ -54,7 +54,7 @@ impl Rows {
     /// The list. A row is drawn when it comes near the viewport and removed when it leaves. In a new edition its
     /// elements are preserved and their contents updated.
     pub fn view(self, draw: impl Fn(usize) -> AnyView + Send + Sync + 'static) -> AnyView {
-        self.view_of(|row| row as u64, anew(draw))
+        self.view_of(|row| row as u64, redrawn(draw))
     }
 
     /// The same list for items that may move: an item's elements are preserved, and with them the focus. A row is drawn

@@ -304,8 +304,8 @@ impl<'a> Playing<'a> {
             let before = timers::now();
             let started = *started.get_or_insert_with(timers::wall_clock);
             let mut heard = |progress: RequestProgress<'_>| {
-                if let RequestProgress::Conceded { concession, .. } = progress {
-                    notes.push(concession.explanation().to_owned());
+                if let RequestProgress::FellBack { fallback, .. } = progress {
+                    notes.push(fallback.explanation().to_owned());
                 }
             };
             let sent = asking.send(&mut request, &mut heard).await;
@@ -336,7 +336,7 @@ impl<'a> Playing<'a> {
                 self.keep_draft(None).await;
             }
             match next {
-                Next::Concede(_) => {}
+                Next::FallBack(_) => {}
                 _ if !network::is_online() => return Err(self.give_back(OFFLINE.to_owned())),
                 Next::Wait(seconds) => {
                     let error = &unanswered.error;

@@ -10,7 +10,7 @@ use volary_app::evaluation::tasks::{TaskOrder, shown_tasks};
 use super::run::Run;
 use super::state::{Evaluations, review_address};
 use crate::components::Dialog;
-use crate::components::rows::{Rows, anew};
+use crate::components::rows::{Rows, redrawn};
 use crate::components::text::inert;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::{count_text, plural};
@@ -99,7 +99,7 @@ pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoVie
     }
     .view_of(
         move |row| task_of(row).map_or(u64::MAX, |place| place as u64),
-        anew(draw),
+        redrawn(draw),
     );
     let counted = move || match shown.with(Vec::len) {
         shown if shown == total => plural(total, "task"),

@@ -14,8 +14,8 @@ use leptos::prelude::untrack;
 use volary_agent::model::exchange::{Exchange, Keeping, Timing};
 use volary_agent::model::retry::{Next, Patience, Tries, seconds_of_header};
 use volary_agent::model::{
-    Answer, ApiKey, Concession, Concessions, Connection, Delta, DeltaRedactor, ModelError,
-    ModelRequest, Reply,
+    Answer, ApiKey, Connection, Delta, DeltaRedactor, ModelError, ModelRequest, ParameterFallback,
+    ParameterFallbacks, Reply,
 };
 use volary_connectivity::{Cause, Silence};
 use volary_core::json::{Text, to_json};
@@ -74,9 +74,9 @@ pub enum RequestProgress<'a> {
     /// Deltas of the response, without the key.
     Deltas(&'a [Delta]),
     /// The model rejected a parameter; the request is repeated without it.
-    Conceded {
+    FellBack {
         /// The note about the change.
-        concession: Concession,
+        fallback: ParameterFallback,
         /// The rejected request and its response.
         exchange: &'a Exchange,
     },
@@ -115,7 +115,7 @@ pub struct Unanswered {
 
 thread_local! {
     /// Parameters that each model rejected, by address and model. Only in memory, because models change.
-    static CONCEDED: RefCell<BTreeMap<(Text, Text), Concessions>> = RefCell::default();
+    static FALLBACKS: RefCell<BTreeMap<(Text, Text), ParameterFallbacks>> = RefCell::default();
     /// Addresses that responded at least once. For others a failure is not transient.
     static ANSWERED: RefCell<BTreeSet<Text>> = RefCell::default();
 }
@@ -133,7 +133,7 @@ pub async fn ask(
             Err(failed) => failed,
         };
         match next {
-            Next::Concede(_) => {}
+            Next::FallBack(_) => {}
             Next::Wait(seconds) => {
                 timers::sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default()).await;
             }
@@ -158,9 +158,9 @@ impl<'a> Asking<'a> {
             ask.connection.base_url.clone(),
             ask.connection.model.clone(),
         );
-        let known = CONCEDED.with_borrow(|conceded| conceded.get(&place).copied());
-        for concession in known.unwrap_or_default().iter() {
-            request.concessions = request.concessions.with(concession);
+        let known = FALLBACKS.with_borrow(|fallbacks| fallbacks.get(&place).copied());
+        for fallback in known.unwrap_or_default().iter() {
+            request.fallbacks = request.fallbacks.with(fallback);
         }
         Asking {
             tries: Tries::new(ask.tries, browser::random_number()),
@@ -205,13 +205,10 @@ impl<'a> Asking<'a> {
         let next = self.tries.after(kind, request, &unanswered.error);
         let (error, exchange) = (&unanswered.error, &unanswered.exchange);
         match next {
-            Next::Concede(concession) => {
-                let conceded = request.concessions;
-                CONCEDED.with_borrow_mut(|known| known.insert(self.place.clone(), conceded));
-                heard(RequestProgress::Conceded {
-                    concession,
-                    exchange,
-                });
+            Next::FallBack(fallback) => {
+                let fallbacks = request.fallbacks;
+                FALLBACKS.with_borrow_mut(|known| known.insert(self.place.clone(), fallbacks));
+                heard(RequestProgress::FellBack { fallback, exchange });
             }
             Next::Wait(seconds) => heard(RequestProgress::Waiting {
                 seconds,

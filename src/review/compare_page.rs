@@ -6,7 +6,7 @@ use volary_trajectory::align::AlignedRow;
 
 use super::comparison::{Comparison, is_same};
 use super::library_page::BackLink;
-use crate::components::rows::{Rows, anew};
+use crate::components::rows::{Rows, redrawn};
 use crate::components::text::inert;
 use crate::projection::compare::{ComparedLine, Marked, Section, sections};
 use crate::projection::outline::{class_and_name, line};
@@ -150,7 +150,7 @@ fn aligned(comparison: Comparison) -> AnyView {
     }
     .view_of(
         move |number| comparison.identity(number),
-        anew(move |number| aligned_row(comparison, number)),
+        redrawn(move |number| aligned_row(comparison, number)),
     )
 }
 

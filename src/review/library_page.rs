@@ -8,8 +8,8 @@ use super::field_mapping::{FieldMappings, Mapping, Remembered};
 use super::filters::FilterBar;
 use super::groups::Groups;
 use super::progress::Progress;
-use super::room_dialog::RoomLine;
 use super::selection::Look;
+use super::storage_dialog::StorageLine;
 use super::table::Table;
 use super::training::Training;
 use crate::browser::files;
@@ -47,7 +47,7 @@ pub(super) fn LibraryPage(look: Look, training: Training) -> impl IntoView {
             <Groups look/>
             <Table look/>
             <Remembered mapping/>
-            <RoomLine look/>
+            <StorageLine look/>
         </section>
     }
 }

@@ -29,7 +29,7 @@ use super::viewer::Viewer;
 use crate::browser::keys::KeyPress;
 use crate::browser::{element, location, network, timers};
 use crate::components::AlertBox;
-use crate::components::kept::Kept;
+use crate::components::keep_alive::KeepAlive;
 use crate::library::client::LibraryClient;
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::{Playground, use_playground};
@@ -66,12 +66,12 @@ fn ReviewPage() -> impl IntoView {
             <AlertBox notice=client.notice/>
         </div>
         {move || review.question.get().map(|file| view! { <Question review file/> })}
-        <Kept is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Library)>
+        <KeepAlive is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Library)>
             <LibraryPage look=review.look training=review.training/>
-        </Kept>
-        <Kept is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Training)>
+        </KeepAlive>
+        <KeepAlive is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Training)>
             <TrainingPage training=review.training/>
-        </Kept>
+        </KeepAlive>
         <Show when=move || review.is_arriving()>
             <div class="page">
                 <Progress client/>
@@ -547,12 +547,12 @@ fn Opened(
         Opening::Nothing | Opening::Shown(_) => ().into_any(),
     };
     view! {
-        <Kept is_wanted>
+        <KeepAlive is_wanted>
             {state}
             <div class="page" hidden=move || !is_there.get()>
                 {children()}
             </div>
-        </Kept>
+        </KeepAlive>
     }
 }
 

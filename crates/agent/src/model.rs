@@ -53,7 +53,7 @@ pub use connection::{Connection, Preset};
 pub use error::ModelError;
 pub use exchange::Exchange;
 pub use http::{ApiKey, HttpRequest};
-pub use parameter_fallback::{Concession, Concessions, concede};
+pub use parameter_fallback::{ParameterFallback, ParameterFallbacks, fallback_for};
 pub use provider::{Provider, ProviderKind, StreamReader};
 pub use redactor::DeltaRedactor;
 pub use reply::Reply;

@@ -81,12 +81,9 @@ impl ModelState {
                     turn.take(delta.clone());
                 }
             }),
-            RequestProgress::Conceded {
-                concession,
-                exchange,
-            } => self.change(|turn| {
+            RequestProgress::FellBack { fallback, exchange } => self.change(|turn| {
                 turn.keep(exchange);
-                turn.notes.push(concession.explanation().to_owned());
+                turn.notes.push(fallback.explanation().to_owned());
             }),
             RequestProgress::Waiting {
                 seconds,

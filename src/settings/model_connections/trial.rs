@@ -4,7 +4,7 @@
 use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
 use volary_agent::model::limits::Spent;
-use volary_agent::model::{Concession, ModelRequest, ToolChoice};
+use volary_agent::model::{ModelRequest, ParameterFallback, ToolChoice};
 use volary_core::json::Object;
 use volary_core::tool::{FunctionInfo, Parameters, Tool};
 use volary_core::{Message, object};
@@ -175,15 +175,15 @@ async fn tried(saved: &Saved) -> (TrialState, Option<ModelProblem>) {
         stream: true,
         ..ModelRequest::default()
     };
-    let mut conceded = Vec::new();
+    let mut fallbacks = Vec::new();
     let mut heard = |progress: RequestProgress<'_>| {
-        if let RequestProgress::Conceded { concession, .. } = progress {
-            conceded.push(concession);
+        if let RequestProgress::FellBack { fallback, .. } = progress {
+            fallbacks.push(fallback);
         }
     };
     match ask(&asking, &mut request, &mut heard).await {
         Ok(asked) => {
-            let mut said = report(saved, &asked, &conceded);
+            let mut said = report(saved, &asked, &fallbacks);
             said.push(tool_call(saved, &asking).await);
             (TrialState::Works(said), None)
         }
@@ -260,7 +260,7 @@ fn addition() -> Tool {
 }
 
 /// Facts about a response, one sentence each.
-fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> {
+fn report(saved: &Saved, asked: &Asked, fallbacks: &[ParameterFallback]) -> Vec<String> {
     let answer = &asked.answer;
     let timing = &asked.exchange.timing;
     let connection = &saved.connection;
@@ -296,9 +296,9 @@ fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> 
     {
         said.push(format!("The model identifies itself as {model}."));
     }
-    let explained = conceded
+    let explained = fallbacks
         .iter()
-        .map(|concession| concession.explanation().to_owned());
+        .map(|fallback| fallback.explanation().to_owned());
     said.extend(explained);
     said
 }

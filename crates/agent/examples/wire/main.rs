@@ -14,8 +14,8 @@ use std::io::{BufRead, Write};
 
 use volary_agent::model::selector::ToolSelector;
 use volary_agent::model::{
-    Answer, ApiKey, Concession, Concessions, Effort, ModelError, ModelRequest, ProviderKind, Reply,
-    ToolChoice, select,
+    Answer, ApiKey, Effort, ModelError, ModelRequest, ParameterFallback, ParameterFallbacks,
+    ProviderKind, Reply, ToolChoice, select,
 };
 use volary_core::json::{Json, Object, Text, read};
 use volary_core::message::DumpOptions;
@@ -91,7 +91,7 @@ fn described_request(described: &Json) -> Result<ModelRequest, Failure> {
             .collect(),
         seed: described.get("seed").and_then(Json::as_i64),
         stream: described.get("stream").and_then(Json::as_bool) == Some(true),
-        concessions: concessions(list("concessions")),
+        fallbacks: fallbacks(list("concessions")),
         ..ModelRequest::default()
     };
     if let Some(limit) = described.get("max_tokens").and_then(Json::as_i64) {
@@ -115,16 +115,16 @@ fn choice(value: &Json) -> Result<ToolChoice, Failure> {
     })
 }
 
-/// Concessions by their names in code.
-fn concessions(names: &[Json]) -> Concessions {
-    let named = |concession: &Concession| {
-        let name = format!("{concession:?}");
+/// Fallbacks by their names in code.
+fn fallbacks(names: &[Json]) -> ParameterFallbacks {
+    let named = |fallback: &ParameterFallback| {
+        let name = format!("{fallback:?}");
         names
             .iter()
             .any(|known| *known == Json::from(name.as_str()))
     };
-    let named = Concession::ALL.into_iter().filter(named);
-    named.fold(Concessions::default(), Concessions::with)
+    let named = ParameterFallback::ALL.into_iter().filter(named);
+    named.fold(ParameterFallbacks::default(), ParameterFallbacks::with)
 }
 
 fn reply(command: &Json) -> Result<Json, Failure> {

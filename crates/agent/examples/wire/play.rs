@@ -1,4 +1,4 @@
-//! An episode under a model that answers over HTTP, with concessions, retries and limits as in the page.
+//! An episode under a model that answers over HTTP, with fallbacks, retries and limits as in the page.
 
 use std::rc::Rc;
 
@@ -86,15 +86,15 @@ async fn played(command: &Json, clock: VirtualClock) -> Result<Json, Failure> {
             break "done".into();
         }
     };
-    let concessions = request.concessions.iter().map(|made| format!("{made:?}"));
-    let concessions: Vec<String> = concessions.collect();
+    let fallbacks = request.fallbacks.iter().map(|made| format!("{made:?}"));
+    let fallbacks: Vec<String> = fallbacks.collect();
     Ok(json!({
         "ending": ending,
         "steps": (episode.steps.len() as i64),
         "reward": (episode.total_reward()),
         "tokens": (spent.tokens as i64),
         "messages": (dumped(&episode)?),
-        "concessions": concessions,
+        "concessions": fallbacks,
         "requests": (asked.sent),
         "waits": (asked.waits)
     }))
@@ -126,7 +126,7 @@ impl Asking<'_> {
                 Err(error) => error,
             };
             match tries.after(self.connection.kind, request, &error) {
-                Next::Concede(_) => {}
+                Next::FallBack(_) => {}
                 // Tests don't wait.
                 Next::Wait(_) => self.waits += 1,
                 Next::GiveUp => return Err(error.into()),

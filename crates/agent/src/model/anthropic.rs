@@ -3,7 +3,7 @@
 //! Thinking blocks are signed and must come back unchanged and in place, so answers with thinking are stored unchanged
 //! as an echo. By the documentation, thinking and forced tool use exclude each other: a forced call therefore disables
 //! thinking. Newer models think nevertheless and reject the forced call, which a
-//! [concession](super::parameter_fallback) solves.
+//! [fallback](super::parameter_fallback) solves.
 //!
 //! - `messages`: history to messages; `answer`: messages and stream events to answers; `wire`: the wire types.
 

@@ -13,7 +13,7 @@ const SHOWN_CHARACTERS: usize = 600;
 
 /// The error as the provider describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Complaint {
+pub(super) struct ErrorBody {
     pub message: Text,
     pub code: Option<Text>,
     pub parameter: Option<Text>,
@@ -21,16 +21,16 @@ pub(super) struct Complaint {
     pub retry_after: Option<f64>,
 }
 
-impl Complaint {
+impl ErrorBody {
     /// Parses the bytes of a body. The message is shortened and contains no key.
-    pub fn of_body(bytes: &[u8], key: &ApiKey) -> Complaint {
+    pub fn of_body(bytes: &[u8], key: &ApiKey) -> ErrorBody {
         let body = String::from_utf8_lossy(bytes);
-        if let Some(complaint) = read(&body).ok().and_then(|body| Complaint::of(&body)) {
-            return Complaint {
-                message: shown(&key.redact(&complaint.message)).into(),
-                code: redacted(complaint.code, key),
-                parameter: redacted(complaint.parameter, key),
-                retry_after: complaint.retry_after,
+        if let Some(error_body) = read(&body).ok().and_then(|body| ErrorBody::of(&body)) {
+            return ErrorBody {
+                message: shown(&key.redact(&error_body.message)).into(),
+                code: redacted(error_body.code, key),
+                parameter: redacted(error_body.parameter, key),
+                retry_after: error_body.retry_after,
             };
         }
         let message = if body.trim().is_empty() {
@@ -40,22 +40,22 @@ impl Complaint {
         } else {
             shown(&key.redact(body.trim()))
         };
-        Complaint {
+        ErrorBody {
             retry_after: seconds_in_words(&message),
             message: message.into(),
-            ..Complaint::default()
+            ..ErrorBody::default()
         }
     }
 
     /// Parses a JSON body; `None` if it describes no error.
-    pub fn of(body: &Json) -> Option<Complaint> {
+    pub fn of(body: &Json) -> Option<ErrorBody> {
         let message = message_in(body)?;
         let error = the_error(body);
         let word = |name: &str| match error.get(name) {
             Some(Json::Integer(code)) => Some(code.to_string().into()),
             _ => some_text(error, name),
         };
-        Some(Complaint {
+        Some(ErrorBody {
             code: some_text(error, "code")
                 .or_else(|| some_text(error, "type"))
                 .or_else(|| word("status"))
@@ -181,8 +181,8 @@ pub(super) fn shown(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn complaint(body: &str) -> Complaint {
-        Complaint::of_body(body.as_bytes(), &ApiKey::new("sk-secret-key"))
+    fn error_body(body: &str) -> ErrorBody {
+        ErrorBody::of_body(body.as_bytes(), &ApiKey::new("sk-secret-key"))
     }
 
     #[test]
@@ -233,9 +233,9 @@ mod tests {
             ("  ", "no reason given.", None),
             ("upstream connect error", "upstream connect error", None),
         ] {
-            let complaint = complaint(body);
-            assert_eq!(&*complaint.message, message, "{body}");
-            assert_eq!(complaint.code.as_deref(), code, "{body}");
+            let error_body = error_body(body);
+            assert_eq!(&*error_body.message, message, "{body}");
+            assert_eq!(error_body.code.as_deref(), code, "{body}");
         }
     }
 
@@ -264,13 +264,13 @@ mod tests {
             ),
             (r#"{"error":{"message":"try again in a while"}}"#, None),
         ] {
-            assert_eq!(complaint(body).retry_after, seconds, "{body}");
+            assert_eq!(error_body(body).retry_after, seconds, "{body}");
         }
     }
 
     #[test]
     fn no_part_of_a_key_stays_behind_where_a_text_is_cut() {
         let body = format!("{}sk-secret-key tail", "x".repeat(SHOWN_CHARACTERS - 4));
-        assert!(!complaint(&body).message.contains("sk-"));
+        assert!(!error_body(&body).message.contains("sk-"));
     }
 }

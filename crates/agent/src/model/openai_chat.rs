@@ -26,7 +26,7 @@ use self::wire::{
 use super::history::turns;
 use super::http::HeaderValue;
 use super::lenient::read_or_default;
-use super::parameter_fallback::Concession;
+use super::parameter_fallback::ParameterFallback;
 use super::{
     Answer, ApiKey, HttpRequest, ModelError, ModelRequest, Provider, StreamReader, ToolChoice,
 };
@@ -47,16 +47,16 @@ impl Provider for OpenAiChat {
             provider: NAME,
             images_in_answers: false,
             system_anywhere: true,
-            bridge: request.concessions.has(Concession::Bridge),
+            bridge: request.fallbacks.has(ParameterFallback::Bridge),
         };
         // OpenAI's own reasoning models reject the older name, and other servers know only that one.
         let is_newer_limit = base_url.contains("api.openai.com")
-            || request.concessions.has(Concession::NewLimitName);
+            || request.fallbacks.has(ParameterFallback::NewLimitName);
         let (newer, older) = match is_newer_limit {
             true => (request.max_tokens, None),
             false => (None, request.max_tokens),
         };
-        let has_usage = request.stream && !request.concessions.has(Concession::NoStreamUsage);
+        let has_usage = request.stream && !request.fallbacks.has(ParameterFallback::NoStreamUsage);
         let body = ChatRequest {
             model: request.model.clone(),
             messages: messages(&history, request, &style),

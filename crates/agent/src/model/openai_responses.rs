@@ -19,7 +19,7 @@ use self::wire::{
 };
 use super::history::turns;
 use super::openai_chat::{bearer, body_text, made_id, model_ids, models_request};
-use super::parameter_fallback::Concession;
+use super::parameter_fallback::ParameterFallback;
 use super::{
     Answer, ApiKey, Effort, HttpRequest, ModelError, ModelRequest, Provider, StreamReader,
     ToolChoice,
@@ -37,13 +37,13 @@ impl Provider for OpenAiResponses {
 
     fn request(&self, base_url: &str, key: &ApiKey, request: &ModelRequest) -> HttpRequest {
         let history = turns(&request.messages, made_id);
-        let concessions = &request.concessions;
+        let fallbacks = &request.fallbacks;
         let reasoning = request.sent_effort().map(|effort| Reasoning {
             effort,
-            summary: (effort != Effort::None && !concessions.has(Concession::NoSummary))
+            summary: (effort != Effort::None && !fallbacks.has(ParameterFallback::NoSummary))
                 .then_some(SummaryStyle::Auto),
         });
-        let include = match concessions.has(Concession::NoEncryptedReasoning) {
+        let include = match fallbacks.has(ParameterFallback::NoEncryptedReasoning) {
             true => Vec::new(),
             false => vec![Include::EncryptedReasoning],
         };

@@ -3,7 +3,7 @@
 //! Providers accept different subsets of the same parameters, and the subsets change from model to model and from month
 //! to month: one model always thinks and cannot be forced to call tools, another has no temperature. A table of models
 //! would soon be outdated, so there is none: when a request is rejected with a message that names a parameter it sent,
-//! [`concede`] returns the concession to make, and the request is sent again. Each concession is made at most once, so
+//! [`fallback_for`] returns the fallback to make, and the request is sent again. Each fallback is made at most once, so
 //! this terminates; the sender stores them for the connection and shows them to the user.
 
 use volary_core::AnyMessage;
@@ -13,7 +13,7 @@ use super::{ModelError, ModelRequest, ProviderKind};
 
 /// A feature or parameter that is not used, because the model rejects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Concession {
+pub enum ParameterFallback {
     /// A call cannot be forced; the choice is left to the model.
     FreeChoice,
     /// No tool choice parameter.
@@ -40,139 +40,141 @@ pub enum Concession {
     Bridge,
 }
 
-impl Concession {
-    /// All concessions.
-    pub const ALL: [Concession; 13] = [
-        Concession::FreeChoice,
-        Concession::NoToolChoice,
-        Concession::NoTemperature,
-        Concession::NoStop,
-        Concession::NoSeed,
-        Concession::NoEffort,
-        Concession::NoSummary,
-        Concession::NoEncryptedReasoning,
-        Concession::NewLimitName,
-        Concession::NoStreamUsage,
-        Concession::NoEcho,
-        Concession::EmptyReasoning,
-        Concession::Bridge,
+impl ParameterFallback {
+    /// All fallbacks.
+    pub const ALL: [ParameterFallback; 13] = [
+        ParameterFallback::FreeChoice,
+        ParameterFallback::NoToolChoice,
+        ParameterFallback::NoTemperature,
+        ParameterFallback::NoStop,
+        ParameterFallback::NoSeed,
+        ParameterFallback::NoEffort,
+        ParameterFallback::NoSummary,
+        ParameterFallback::NoEncryptedReasoning,
+        ParameterFallback::NewLimitName,
+        ParameterFallback::NoStreamUsage,
+        ParameterFallback::NoEcho,
+        ParameterFallback::EmptyReasoning,
+        ParameterFallback::Bridge,
     ];
 
     /// An explanation for people: a sentence about the model.
     pub const fn explanation(self) -> &'static str {
         match self {
-            Concession::FreeChoice => {
+            ParameterFallback::FreeChoice => {
                 "This model cannot be forced to call a tool, so tool choice is auto."
             }
-            Concession::NoToolChoice => {
+            ParameterFallback::NoToolChoice => {
                 "This model does not support tool choice, so it is not \
                  sent."
             }
-            Concession::NoTemperature => {
+            ParameterFallback::NoTemperature => {
                 "This model does not support temperature, so it is not \
                  sent."
             }
-            Concession::NoStop => {
+            ParameterFallback::NoStop => {
                 "This model does not support stop sequences, so they are not \
                  sent."
             }
-            Concession::NoSeed => "This model does not support a seed, so it is not sent.",
-            Concession::NoEffort => {
+            ParameterFallback::NoSeed => "This model does not support a seed, so it is not sent.",
+            ParameterFallback::NoEffort => {
                 "This model does not support reasoning effort in this request, so it is not sent."
             }
-            Concession::NoSummary => "This model does not provide reasoning summaries.",
-            Concession::NoEncryptedReasoning => {
+            ParameterFallback::NoSummary => "This model does not provide reasoning summaries.",
+            ParameterFallback::NoEncryptedReasoning => {
                 "This model does not provide reasoning to send \
                  back."
             }
-            Concession::NewLimitName => {
+            ParameterFallback::NewLimitName => {
                 "This model requires the token limit as \
                  max_completion_tokens."
             }
-            Concession::NoStreamUsage => "This model does not report tokens in streams.",
-            Concession::NoEcho => "This model rejected its earlier reasoning, so it is not sent.",
-            Concession::EmptyReasoning => {
+            ParameterFallback::NoStreamUsage => "This model does not report tokens in streams.",
+            ParameterFallback::NoEcho => {
+                "This model rejected its earlier reasoning, so it is not sent."
+            }
+            ParameterFallback::EmptyReasoning => {
                 "This model requires reasoning with every call, so an empty one is added to calls \
                  without it."
             }
-            Concession::Bridge => {
+            ParameterFallback::Bridge => {
                 "This model requires an assistant message after tool results, so one is inserted."
             }
         }
     }
 }
 
-/// A set of concessions.
+/// A set of fallbacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Concessions(u16);
+pub struct ParameterFallbacks(u16);
 
-impl Concessions {
-    /// Whether the set contains a concession.
-    pub const fn has(self, concession: Concession) -> bool {
-        self.0 & (1 << concession as u16) != 0
+impl ParameterFallbacks {
+    /// Whether the set contains a fallback.
+    pub const fn has(self, fallback: ParameterFallback) -> bool {
+        self.0 & (1 << fallback as u16) != 0
     }
 
-    /// The set with one more concession.
+    /// The set with one more fallback.
     #[must_use]
-    pub const fn with(self, concession: Concession) -> Self {
-        Concessions(self.0 | (1 << concession as u16))
+    pub const fn with(self, fallback: ParameterFallback) -> Self {
+        ParameterFallbacks(self.0 | (1 << fallback as u16))
     }
 
-    /// The concessions in the set.
-    pub fn iter(self) -> impl Iterator<Item = Concession> {
-        Concession::ALL
+    /// The fallbacks in the set.
+    pub fn iter(self) -> impl Iterator<Item = ParameterFallback> {
+        ParameterFallback::ALL
             .into_iter()
-            .filter(move |concession| self.has(*concession))
+            .filter(move |fallback| self.has(*fallback))
     }
 }
 
-/// The concession with which a rejected request may succeed. `None` if the error names no parameter that can be
+/// The fallback with which a rejected request may succeed. `None` if the error names no parameter that can be
 /// omitted, or only an invalid value (the user has to fix a temperature out of range).
-pub fn concede(
+pub fn fallback_for(
     kind: ProviderKind,
     request: &ModelRequest,
     error: &ModelError,
-) -> Option<Concession> {
+) -> Option<ParameterFallback> {
     if kind == ProviderKind::Sglang {
         // The sender renders its body, which contains none of these parameters.
         return None;
     }
     let words = words(error)?;
     let says = |word: &str| words.contains(word);
-    let made = |concession| request.concessions.has(concession);
+    let made = |fallback| request.fallbacks.has(fallback);
     let chat = matches!(kind, ProviderKind::OpenAiChat | ProviderKind::Mistral);
 
     let found = if says("encrypted content is not supported") || says("param:include") {
-        Concession::NoEncryptedReasoning
+        ParameterFallback::NoEncryptedReasoning
     } else if says("reasoning_content") && (says("passed back") || says("missing")) {
-        Concession::EmptyReasoning
+        ParameterFallback::EmptyReasoning
     } else if sends_echo(request) && names_echo(&words) {
-        Concession::NoEcho
+        ParameterFallback::NoEcho
     } else if chat && says("after role") {
-        Concession::Bridge
+        ParameterFallback::Bridge
     } else if request.choice().is_some() && (says("tool_choice") || says("tool choice")) {
         match request.choice() {
-            Some(choice) if choice.is_forced() => Concession::FreeChoice,
-            _ => Concession::NoToolChoice,
+            Some(choice) if choice.is_forced() => ParameterFallback::FreeChoice,
+            _ => ParameterFallback::NoToolChoice,
         }
     } else if request.max_tokens.is_some() && says("max_completion_tokens") {
-        Concession::NewLimitName
+        ParameterFallback::NewLimitName
     } else if request.stream && says("stream_options") {
-        Concession::NoStreamUsage
+        ParameterFallback::NoStreamUsage
     } else if request.sent_temperature().is_some() && says("temperature") && !names_range(&words) {
-        Concession::NoTemperature
+        ParameterFallback::NoTemperature
     } else if request.sent_effort().is_some() && says("summar") {
-        Concession::NoSummary
+        ParameterFallback::NoSummary
     } else if request.sent_effort().is_some()
         && (says("effort") || says("thinking") || says("reasoning"))
     {
-        Concession::NoEffort
+        ParameterFallback::NoEffort
     } else if request.sent_seed().is_some() && (says("seed") || says("random_seed")) {
-        Concession::NoSeed
+        ParameterFallback::NoSeed
     } else if request.sent_stop().is_some()
         && (says("'stop'") || says("stop_sequences") || says("param:stop"))
     {
-        Concession::NoStop
+        ParameterFallback::NoStop
     } else {
         return None;
     };
@@ -283,63 +285,63 @@ mod tests {
             (
                 "Thinking may not be enabled when tool_choice forces tool use.",
                 None,
-                Some(Concession::FreeChoice),
+                Some(ParameterFallback::FreeChoice),
             ),
             (
                 "tool_choice.type: any is not supported for this model",
                 None,
-                Some(Concession::FreeChoice),
+                Some(ParameterFallback::FreeChoice),
             ),
             (
                 "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
                 Some("temperature"),
-                Some(Concession::NoTemperature),
+                Some(ParameterFallback::NoTemperature),
             ),
             (
                 "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
                 Some("max_tokens"),
-                Some(Concession::NewLimitName),
+                Some(ParameterFallback::NewLimitName),
             ),
             (
                 "Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
                 Some("reasoning_effort"),
-                Some(Concession::NoEffort),
+                Some(ParameterFallback::NoEffort),
             ),
             (
                 "Encrypted content is not supported with this model.",
                 Some("include"),
-                Some(Concession::NoEncryptedReasoning),
+                Some(ParameterFallback::NoEncryptedReasoning),
             ),
             (
                 "Your organization must be verified to generate reasoning summaries.",
                 Some("reasoning.summary"),
-                Some(Concession::NoSummary),
+                Some(ParameterFallback::NoSummary),
             ),
             (
                 "The reasoning_content in the thinking mode must be passed back to the API.",
                 None,
-                Some(Concession::EmptyReasoning),
+                Some(ParameterFallback::EmptyReasoning),
             ),
             (
                 "messages.1.content.0: Invalid `signature` in `thinking` block",
                 None,
-                Some(Concession::NoEcho),
+                Some(ParameterFallback::NoEcho),
             ),
             (
                 "Unexpected role 'user' after role 'tool'",
                 None,
-                Some(Concession::Bridge),
+                Some(ParameterFallback::Bridge),
             ),
             (
                 "This model does not support the effort parameter.",
                 None,
-                Some(Concession::NoEffort),
+                Some(ParameterFallback::NoEffort),
             ),
             ("temperature: must be between 0 and 1", None, None),
             ("The model `x` does not exist", None, None),
         ] {
             assert_eq!(
-                concede(
+                fallback_for(
                     ProviderKind::OpenAiChat,
                     &request(),
                     &refusal(message, parameter)
@@ -355,13 +357,19 @@ mod tests {
         let refusal = refusal("tool_choice is not supported", None);
         let mut request = request();
         let mut made = Vec::new();
-        while let Some(next) = concede(ProviderKind::OpenAiChat, &request, &refusal) {
-            request.concessions = request.concessions.with(next);
+        while let Some(next) = fallback_for(ProviderKind::OpenAiChat, &request, &refusal) {
+            request.fallbacks = request.fallbacks.with(next);
             made.push(next);
         }
-        assert_eq!(made, [Concession::FreeChoice, Concession::NoToolChoice]);
+        assert_eq!(
+            made,
+            [
+                ParameterFallback::FreeChoice,
+                ParameterFallback::NoToolChoice
+            ]
+        );
         assert_eq!(request.choice(), None);
-        assert_eq!(request.concessions.iter().collect::<Vec<_>>(), made);
+        assert_eq!(request.fallbacks.iter().collect::<Vec<_>>(), made);
     }
 
     #[test]
@@ -373,9 +381,12 @@ mod tests {
             parameter: None,
             retry_after: None,
         };
-        assert_eq!(concede(ProviderKind::OpenAiChat, &request(), &error), None);
         assert_eq!(
-            concede(ProviderKind::OpenAiChat, &request(), &ModelError::Cut),
+            fallback_for(ProviderKind::OpenAiChat, &request(), &error),
+            None
+        );
+        assert_eq!(
+            fallback_for(ProviderKind::OpenAiChat, &request(), &ModelError::Cut),
             None
         );
     }

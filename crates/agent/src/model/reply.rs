@@ -6,7 +6,7 @@
 
 use volary_core::json::read;
 
-use super::error_body::{Complaint, looks_like_html, shown};
+use super::error_body::{ErrorBody, looks_like_html, shown};
 use super::sse::SseParser;
 use super::{Answer, ApiKey, Delta, ModelError, Provider, StreamReader};
 
@@ -15,7 +15,7 @@ const STREAM_MEGABYTES: usize = 64;
 /// The size limit of a complete reply, a text or an event.
 const WHOLE_MEGABYTES: usize = 16;
 /// The number of stored bytes of an error's body.
-const COMPLAINT_BYTES: usize = 64 * 1024;
+const ERROR_BODY_BYTES: usize = 64 * 1024;
 /// The number of bytes needed to detect the kind of a reply.
 const TELLING_BYTES: usize = 8;
 
@@ -81,7 +81,7 @@ impl Reply {
     pub fn push(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
         if let Body::Error { bytes: known, .. } = &mut self.body {
             // However long the body is, it stays an error, and its beginning identifies it.
-            let room = COMPLAINT_BYTES.saturating_sub(known.len());
+            let room = ERROR_BODY_BYTES.saturating_sub(known.len());
             known.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
             return Ok(());
         }
@@ -149,13 +149,13 @@ impl Reply {
                 retry_after,
                 bytes,
             } => {
-                let complaint = Complaint::of_body(&bytes, &self.key);
+                let error_body = ErrorBody::of_body(&bytes, &self.key);
                 Err(ModelError::Status {
                     status,
-                    message: complaint.message,
-                    code: complaint.code,
-                    parameter: complaint.parameter,
-                    retry_after: retry_after.or(complaint.retry_after),
+                    message: error_body.message,
+                    code: error_body.code,
+                    parameter: error_body.parameter,
+                    retry_after: retry_after.or(error_body.retry_after),
                 })
             }
             Body::Whole(bytes) => whole(self.provider, &bytes, &self.key),

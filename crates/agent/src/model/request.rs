@@ -4,7 +4,7 @@ use serde::Serialize;
 use volary_core::json::{Json, Text};
 use volary_core::{AnyMessage, Tool};
 
-use super::parameter_fallback::Concessions;
+use super::parameter_fallback::ParameterFallbacks;
 
 /// Whether the model must, may or must not call tools. Aviary's default is `Required`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,8 +79,8 @@ pub struct ModelRequest {
     pub effort: Option<Effort>,
     /// Whether to stream the answer.
     pub stream: bool,
-    /// The concessions of this model: features to omit or to express differently.
-    pub concessions: Concessions,
+    /// The fallbacks of this model: features to omit or to express differently.
+    pub fallbacks: ParameterFallbacks,
     /// The body for [`sglang`](super::sglang), whose prompts are rendered by the sender.
     pub generate: Option<Json>,
 }
@@ -88,11 +88,11 @@ pub struct ModelRequest {
 impl ModelRequest {
     /// The tool choice to send; `None` without tools.
     pub(super) fn choice(&self) -> Option<ToolChoice> {
-        use super::parameter_fallback::Concession::{FreeChoice, NoToolChoice};
+        use super::parameter_fallback::ParameterFallback::{FreeChoice, NoToolChoice};
         let choice = self.tool_choice.clone()?;
-        if self.tools.is_empty() || self.concessions.has(NoToolChoice) {
+        if self.tools.is_empty() || self.fallbacks.has(NoToolChoice) {
             None
-        } else if choice.is_forced() && self.concessions.has(FreeChoice) {
+        } else if choice.is_forced() && self.fallbacks.has(FreeChoice) {
             Some(ToolChoice::Auto)
         } else {
             Some(choice)
@@ -101,27 +101,27 @@ impl ModelRequest {
 
     /// The temperature to send.
     pub(super) fn sent_temperature(&self) -> Option<f64> {
-        use super::parameter_fallback::Concession::NoTemperature;
+        use super::parameter_fallback::ParameterFallback::NoTemperature;
         self.temperature
-            .filter(|_| !self.concessions.has(NoTemperature))
+            .filter(|_| !self.fallbacks.has(NoTemperature))
     }
 
     /// The stop sequences to send.
     pub(super) fn sent_stop(&self) -> Option<Vec<Text>> {
-        use super::parameter_fallback::Concession::NoStop;
-        let sent = !self.stop.is_empty() && !self.concessions.has(NoStop);
+        use super::parameter_fallback::ParameterFallback::NoStop;
+        let sent = !self.stop.is_empty() && !self.fallbacks.has(NoStop);
         sent.then(|| self.stop.clone())
     }
 
     /// The seed to send.
     pub(super) fn sent_seed(&self) -> Option<i64> {
-        use super::parameter_fallback::Concession::NoSeed;
-        self.seed.filter(|_| !self.concessions.has(NoSeed))
+        use super::parameter_fallback::ParameterFallback::NoSeed;
+        self.seed.filter(|_| !self.fallbacks.has(NoSeed))
     }
 
     /// The effort to send.
     pub(super) fn sent_effort(&self) -> Option<Effort> {
-        use super::parameter_fallback::Concession::NoEffort;
-        self.effort.filter(|_| !self.concessions.has(NoEffort))
+        use super::parameter_fallback::ParameterFallback::NoEffort;
+        self.effort.filter(|_| !self.fallbacks.has(NoEffort))
     }
 }

@@ -6,7 +6,7 @@
 
 use volary_core::random::Random;
 
-use super::{Concession, ModelError, ModelRequest, ProviderKind, concede};
+use super::{ModelError, ModelRequest, ParameterFallback, ProviderKind, fallback_for};
 
 /// The parameters of the backoff.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,7 +72,7 @@ fn asked(error: &ModelError) -> Option<f64> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
     /// The request was changed: send it again at once, and notify the user.
-    Concede(Concession),
+    FallBack(ParameterFallback),
     /// Wait this many seconds, then send it again.
     Wait(f64),
     /// Report the error to the user.
@@ -97,16 +97,16 @@ impl Tries {
         }
     }
 
-    /// The next step after a failed try. A concession is applied to the request itself.
+    /// The next step after a failed try. A fallback is applied to the request itself.
     pub fn after(
         &mut self,
         kind: ProviderKind,
         request: &mut ModelRequest,
         error: &ModelError,
     ) -> Next {
-        if let Some(concession) = concede(kind, request, error) {
-            request.concessions = request.concessions.with(concession);
-            return Next::Concede(concession);
+        if let Some(fallback) = fallback_for(kind, request, error) {
+            request.fallbacks = request.fallbacks.with(fallback);
+            return Next::FallBack(fallback);
         }
         self.failures += 1;
         match self.patience.after(self.failures, error, self.seed) {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn concessions_are_no_tries() {
+    fn fallbacks_do_not_count_as_tries() {
         let mut request = ModelRequest {
             temperature: Some(0.5),
             ..ModelRequest::default()
@@ -209,7 +209,10 @@ mod tests {
         let kind = ProviderKind::OpenAiChat;
         let mut after = |error: &ModelError| tries.after(kind, &mut request, error);
         let refusal = status(400, None, "temperature is not supported");
-        assert_eq!(after(&refusal), Next::Concede(Concession::NoTemperature));
+        assert_eq!(
+            after(&refusal),
+            Next::FallBack(ParameterFallback::NoTemperature)
+        );
         assert_eq!(after(&refusal), Next::GiveUp);
         let waits = (0..4).filter(|_| matches!(after(&ModelError::Cut), Next::Wait(_)));
         assert_eq!(waits.count(), 3);

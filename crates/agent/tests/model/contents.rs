@@ -1,6 +1,6 @@
 //! Histories in each provider's format: the positions of instructions, images and the model's text.
 
-use volary_agent::model::{Concession, Concessions, ModelRequest, ProviderKind};
+use volary_agent::model::{ModelRequest, ParameterFallback, ParameterFallbacks, ProviderKind};
 use volary_core::AnyMessage;
 use volary_core::json::Json;
 
@@ -146,13 +146,13 @@ fn words_are_put_between_tools_and_users_where_they_must_be() {
         at(&body(ProviderKind::OpenAiChat, &request), "messages.3.role"),
         r#""user""#
     );
-    let conceded = ModelRequest {
-        concessions: Concessions::default()
-            .with(Concession::Bridge)
-            .with(Concession::EmptyReasoning),
+    let fallbacks = ModelRequest {
+        fallbacks: ParameterFallbacks::default()
+            .with(ParameterFallback::Bridge)
+            .with(ParameterFallback::EmptyReasoning),
         ..request
     };
-    let chat = body(ProviderKind::OpenAiChat, &conceded);
+    let chat = body(ProviderKind::OpenAiChat, &fallbacks);
     assert_eq!(at(&chat, "messages.3.role"), r#""assistant""#);
     assert_eq!(at(&chat, "messages.1.reasoning_content"), r#""""#);
 }

@@ -2,7 +2,9 @@
 //! model is changed, or the provider rejects them.
 
 use volary_agent::model::selector::ToolSelector;
-use volary_agent::model::{ApiKey, Concession, Concessions, ModelRequest, ProviderKind, select};
+use volary_agent::model::{
+    ApiKey, ModelRequest, ParameterFallback, ParameterFallbacks, ProviderKind, select,
+};
 use volary_core::json::{Json, Text, read};
 use volary_core::message::DumpOptions;
 use volary_core::{AnyMessage, Message, ToolRequestMessage, ToolResponseMessage};
@@ -35,7 +37,7 @@ fn body(
     fixture: &Fixture,
     action: &ToolRequestMessage,
     model: &str,
-    concessions: Concessions,
+    fallbacks: ParameterFallbacks,
 ) -> String {
     let answers = action.tool_calls.iter().map(|call| {
         let body = volary_core::message::Body::text("4");
@@ -46,7 +48,7 @@ fn body(
     let request = ModelRequest {
         model: model.into(),
         messages,
-        concessions,
+        fallbacks,
         ..ModelRequest::default()
     };
     let provider = fixture.kind.provider();
@@ -58,7 +60,12 @@ fn body(
 /// The body of the request after a fixture's action, if it has an echo.
 pub fn body_after(fixture: &Fixture) -> Option<String> {
     let action = action(fixture)?;
-    Some(body(fixture, &action, "the-model", Concessions::default()))
+    Some(body(
+        fixture,
+        &action,
+        "the-model",
+        ParameterFallbacks::default(),
+    ))
 }
 
 /// The echoed parts of an action.
@@ -90,13 +97,13 @@ fn echoes_go_back_whole_and_only_where_they_belong() {
         };
         seen += 1;
         let parts = parts(&action);
-        let none = Concessions::default();
+        let none = ParameterFallbacks::default();
         let sent = body(&fixture, &action, "the-model", none);
         assert!(holds(&sent, &parts), "{}\n{sent}\n{parts:?}", fixture.name);
         // Another model cannot read it, and some models reject it.
         let other = body(&fixture, &action, "another-model", none);
         assert!(!holds(&other, &parts), "{}", fixture.name);
-        let refused = none.with(Concession::NoEcho);
+        let refused = none.with(ParameterFallback::NoEcho);
         assert!(
             !holds(&body(&fixture, &action, "the-model", refused), &parts),
             "{}",
@@ -119,7 +126,12 @@ fn edited_actions_are_sent_as_they_are_now() {
             }
             None => action.body.content = Some(edited.clone()),
         }
-        let sent = body(&fixture, &action, "the-model", Concessions::default());
+        let sent = body(
+            &fixture,
+            &action,
+            "the-model",
+            ParameterFallbacks::default(),
+        );
         assert!(sent.contains(&*edited), "{}\n{sent}", fixture.name);
         // Nothing of the earlier calls remains.
         assert!(

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use volary_agent::model::{
-    Concession, Concessions, Effort, ModelRequest, ProviderKind, ToolChoice,
+    Effort, ModelRequest, ParameterFallback, ParameterFallbacks, ProviderKind, ToolChoice,
 };
 
 use crate::echoes;
@@ -64,9 +64,9 @@ fn cases() -> Vec<ModelRequest> {
             ..request()
         });
     }
-    for concession in Concession::ALL {
+    for fallback in ParameterFallback::ALL {
         cases.push(ModelRequest {
-            concessions: Concessions::default().with(concession),
+            fallbacks: ParameterFallbacks::default().with(fallback),
             ..full.clone()
         });
     }

@@ -1,7 +1,7 @@
 //! Parameters under each provider's names, and omitted where they were rejected.
 
 use volary_agent::model::{
-    ApiKey, Concession, Concessions, Effort, ModelRequest, ProviderKind, ToolChoice,
+    ApiKey, Effort, ModelRequest, ParameterFallback, ParameterFallbacks, ProviderKind, ToolChoice,
 };
 
 use crate::requests::{at, body, http, request};
@@ -84,14 +84,14 @@ fn tool_choices_in_every_tongue() {
                 ..request()
             },
             ModelRequest {
-                concessions: Concessions::default().with(Concession::NoToolChoice),
+                fallbacks: ParameterFallbacks::default().with(ParameterFallback::NoToolChoice),
                 ..request()
             },
         ] {
             assert_eq!(at(&body(kind, &silent), path), "", "{kind:?}");
         }
         let free = ModelRequest {
-            concessions: Concessions::default().with(Concession::FreeChoice),
+            fallbacks: ParameterFallbacks::default().with(ParameterFallback::FreeChoice),
             ..request()
         };
         assert_eq!(at(&body(kind, &free), path), words[1]);
@@ -176,10 +176,10 @@ fn parameters_go_by_their_names() {
 }
 
 #[test]
-fn what_was_conceded_is_left_out() {
-    let all = Concession::ALL
+fn rejected_parameters_are_omitted() {
+    let all = ParameterFallback::ALL
         .into_iter()
-        .fold(Concessions::default(), Concessions::with);
+        .fold(ParameterFallbacks::default(), ParameterFallbacks::with);
     let request = ModelRequest {
         temperature: Some(0.5),
         max_tokens: Some(99),
@@ -187,7 +187,7 @@ fn what_was_conceded_is_left_out() {
         seed: Some(7),
         effort: Some(Effort::High),
         stream: true,
-        concessions: all,
+        fallbacks: all,
         ..request()
     };
     // SGLang's parameters are constant.

@@ -5,7 +5,7 @@ use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Object, Text, from_json, read};
 
 use super::PastCall;
-use crate::model::parameter_fallback::Concession;
+use crate::model::parameter_fallback::ParameterFallback;
 use crate::model::{Answer, ModelRequest};
 
 /// Parts that a provider requires back, stored in a message's info under [`ECHO_KEY`].
@@ -27,7 +27,7 @@ impl Echo {
     pub fn parts_for(&self, provider: &str, request: &ModelRequest) -> Option<&[Json]> {
         let wanted = *self.provider == *provider
             && self.model == request.model
-            && !request.concessions.has(Concession::NoEcho);
+            && !request.fallbacks.has(ParameterFallback::NoEcho);
         wanted.then_some(self.parts.as_slice())
     }
 }

@@ -3,7 +3,7 @@
 use volary_core::json::{Json, Object, Text};
 
 use super::wire::{ChatUsage, Completion, ContentChunk, ReplyCall, ReplyMessage};
-use crate::model::error_body::Complaint;
+use crate::model::error_body::ErrorBody;
 use crate::model::lenient::{read_or_default, text};
 use crate::model::{Answer, Finish, ModelError, RawCall};
 
@@ -110,16 +110,16 @@ pub(in crate::model) fn in_band_error(body: &Json) -> Option<ModelError> {
     if under_error.is_none() && text(body, "object") != "error" {
         return None;
     }
-    let complaint = Complaint::of(body).unwrap_or_else(|| Complaint {
+    let error_body = ErrorBody::of(body).unwrap_or_else(|| ErrorBody {
         message: under_error.unwrap_or(body).to_compact_text().into(),
-        ..Complaint::default()
+        ..ErrorBody::default()
     });
     let status = under_error.and_then(|error| error.get("code")?.as_i64());
-    let word = complaint.code.as_deref().unwrap_or("");
+    let word = error_body.code.as_deref().unwrap_or("");
     Some(ModelError::Reported {
-        message: complaint.message,
+        message: error_body.message,
         transient: matches!(status, Some(408 | 429 | 500..=599)) || is_transient(word),
-        code: complaint.code,
+        code: error_body.code,
     })
 }
 

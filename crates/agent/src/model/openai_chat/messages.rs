@@ -9,7 +9,7 @@ use super::wire::{
 };
 use crate::model::ModelRequest;
 use crate::model::history::{ContentPart, Echo, PastCall, Turn, text_of};
-use crate::model::parameter_fallback::Concession;
+use crate::model::parameter_fallback::ParameterFallback;
 
 /// The differences between providers of chat completions.
 pub(in crate::model) struct ChatStyle {
@@ -104,7 +104,8 @@ fn assistant(
     for fields in parts.unwrap_or(&[]).iter().filter_map(Json::as_object) {
         add_echo(&mut message, fields, text);
     }
-    let wants_thought = request.concessions.has(Concession::EmptyReasoning) && !calls.is_empty();
+    let wants_thought =
+        request.fallbacks.has(ParameterFallback::EmptyReasoning) && !calls.is_empty();
     if wants_thought && !message.echo.contains_key("reasoning_content") {
         message.echo.insert("reasoning_content", "");
     }

@@ -7,7 +7,7 @@ use volary_core::json::{Json, read};
 use super::output::{begin_call, close, malformed, read_items, read_response};
 use super::wire::{OutputItem, Response, StreamEvent};
 use crate::model::draft::Draft;
-use crate::model::error_body::Complaint;
+use crate::model::error_body::ErrorBody;
 use crate::model::lenient::read_or_default;
 use crate::model::openai_chat::completion::{in_band_error, is_transient};
 use crate::model::sse::SseEvent;
@@ -130,9 +130,9 @@ fn key(event: &StreamEvent) -> String {
 
 fn reported(value: &Json, code: &str) -> ModelError {
     in_band_error(value).unwrap_or_else(|| {
-        let complaint = Complaint::of(value).unwrap_or_default();
+        let error_body = ErrorBody::of(value).unwrap_or_default();
         ModelError::Reported {
-            message: complaint.message,
+            message: error_body.message,
             transient: is_transient(code),
             code: (!code.is_empty()).then(|| code.into()),
         }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 /// A part of the page that is built on first use and then hidden instead of removed.
 #[component]
-pub fn Kept(
+pub fn KeepAlive(
     /// Whether the part is shown.
     #[prop(into)]
     is_wanted: Signal<bool>,

@@ -10,13 +10,13 @@ use crate::projection::text::{plural, size_text};
 /// The state of the browser's storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
-    room: Option<storage_quota::Quota>,
+    quota: Option<storage_quota::Quota>,
     is_lasting: bool,
 }
 
 /// The storage line below the table, and its dialog.
 #[component]
-pub(super) fn RoomLine(look: Look) -> impl IntoView {
+pub(super) fn StorageLine(look: Look) -> impl IntoView {
     let open = RwSignal::new(false);
     let found = RwSignal::new(None);
     let total = Memo::new(move |_| {
@@ -48,7 +48,7 @@ pub(super) fn RoomLine(look: Look) -> impl IntoView {
         look.choose_all(true);
     };
     view! {
-        <div class="library-room">
+        <div class="library-storage">
             <Show when=move || total.with(|(count, _)| *count != 0)>
                 <footer class="library-foot">
                     <span>{line}</span>
@@ -73,11 +73,11 @@ pub(super) fn RoomLine(look: Look) -> impl IntoView {
 /// The storage of the whole origin, as the browser reports it.
 #[component]
 fn OfBrowser(found: RwSignal<Option<Found>>, known: Found) -> impl IntoView {
-    let room = known.room.map(|room| {
+    let quota = known.quota.map(|quota| {
         let text = format!(
             "Storage used by all pages of this host: {} of {}.",
-            size_text(room.used as usize),
-            size_text(room.quota as usize)
+            size_text(quota.used as usize),
+            size_text(quota.quota as usize)
         );
         view! { <p>{text}</p> }
     });
@@ -101,7 +101,7 @@ fn OfBrowser(found: RwSignal<Option<Found>>, known: Found) -> impl IntoView {
         .into_any(),
     };
     view! {
-        {room}
+        {quota}
         {lasting}
     }
 }
@@ -109,7 +109,7 @@ fn OfBrowser(found: RwSignal<Option<Found>>, known: Found) -> impl IntoView {
 fn ask(found: RwSignal<Option<Found>>) {
     browser::spawn(async move {
         let known = Found {
-            room: storage_quota::quota().await,
+            quota: storage_quota::quota().await,
             is_lasting: storage_quota::is_lasting().await,
         };
         // If the user left meanwhile, the signal is disposed of.
