@@ -296,7 +296,7 @@ test("a dropped wheel is loaded before the code, and other files are refused wit
   });
 });
 
-test("the clock stands still within a step, and get_id names the episode", () =>
+test("the clock does not advance within a step, and get_id names the episode", () =>
   visit({ hash: "#/environments" }, async (page) => {
     await fromTemplate(page, "Counter");
     await write(page, CLOCK);

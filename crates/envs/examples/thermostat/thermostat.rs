@@ -42,7 +42,7 @@ impl ToolState for Room {
     }
 }
 
-/// What the registry knows of it.
+/// Its entry in the registry.
 pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: "thermostat",
     summary: "Bring a room to 21 °C.",
