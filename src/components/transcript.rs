@@ -19,7 +19,7 @@ mod full_message;
 mod message;
 mod message_text;
 mod model_exchange;
-mod passage;
+pub mod passage;
 pub mod reading;
 
 use std::ops::Range;

@@ -281,7 +281,10 @@ impl<'a> Playing<'a> {
         })?;
         let limit = self.run.pace().budget.cost;
         if let Some(limit) = limit.filter(|_| !prices::has_price(&saved.connection)) {
-            return Err(self.give_back(Exhausted::CostUnknown { limit }.to_string()));
+            return Err(rate_limits::give_back(
+                self,
+                Exhausted::CostUnknown { limit }.to_string(),
+            ));
         }
         Ok((saved, settings.clone()))
     }
@@ -300,7 +303,7 @@ impl<'a> Playing<'a> {
         let mut notes = Vec::new();
         let mut started = None;
         loop {
-            let flight = self.permit().await?;
+            let flight = rate_limits::permit(self).await?;
             let before = timers::now();
             let started = *started.get_or_insert_with(timers::wall_clock);
             let mut heard = |progress: RequestProgress<'_>| {
@@ -337,11 +340,13 @@ impl<'a> Playing<'a> {
             }
             match next {
                 Next::FallBack(_) => {}
-                _ if !network::is_online() => return Err(self.give_back(OFFLINE.to_owned())),
+                _ if !network::is_online() => {
+                    return Err(rate_limits::give_back(self, OFFLINE.to_owned()));
+                }
                 Next::Wait(seconds) => {
                     let error = &unanswered.error;
                     let why = format!(", then retrying. Last error: {error}");
-                    self.wait(seconds, &why).await?;
+                    rate_limits::wait(self, seconds, &why).await?;
                 }
                 Next::GiveUp => {
                     let mut failure = Failure::of_model(&unanswered.error);

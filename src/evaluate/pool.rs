@@ -80,6 +80,27 @@ struct WorkerSlot {
     questions: Rc<Questions>,
 }
 
+impl WorkerSlot {
+    /// Removes cells that were played or returned. Returns whether that completes a batch.
+    fn tick_off(&mut self, cells: impl Iterator<Item = usize>) -> bool {
+        for cell in cells {
+            let mut orders = self.orders.iter_mut();
+            orders.any(|order| order.cells.remove(&cell));
+        }
+        let mut is_ended = false;
+        while let Some(first) = self.orders.front()
+            && first.cells.is_empty()
+        {
+            self.orders.pop_front();
+            is_ended = true;
+            if let Some(next) = self.orders.front_mut() {
+                next.since = timers::now();
+            }
+        }
+        is_ended
+    }
+}
+
 /// A lease on an environment of a model's episode in a worker. Dropping it closes the environment.
 pub struct Lease {
     slot: Rc<RefCell<WorkerSlot>>,

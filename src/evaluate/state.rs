@@ -69,7 +69,7 @@ impl Evaluations {
         browser::spawn(async move {
             match kept::list().await {
                 Ok(heads) => {
-                    let outdated = heads.iter().filter(|head| !head.has_summary());
+                    let outdated = heads.iter().filter(|head| !summary::has_summary(head));
                     let outdated = outdated.filter(|head| head.finished + head.failed > 0);
                     let outdated: Vec<Text> = outdated.map(|head| head.id.clone()).collect();
                     self.heads.set(heads);
@@ -88,7 +88,7 @@ impl Evaluations {
         let Ok(Some(loaded)) = kept::load(id).await else {
             return;
         };
-        let head = loaded.summarized_head();
+        let head = summary::summarized_head(&loaded);
         self.heads.try_update(|heads| {
             if let Some(known) = heads.iter_mut().find(|known| *known.id == *id) {
                 known.clone_from(&head);

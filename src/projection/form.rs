@@ -6,12 +6,12 @@
 //! - [`field`]: converts a schema into fields.
 //! - [`draft`]: the input as a tree parallel to the fields; converts a value into a draft.
 //! - [`read`]: converts a draft into a value, with errors.
-//! - [`edit`]: edits a draft at a path.
+//! - [`field_path`]: the path of a field.
 
 pub mod draft;
-pub mod edit;
 mod faults;
 pub mod field;
+mod field_path;
 pub mod read;
 
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use volary_core::Json;
 
 use crate::later::Later;
 
-pub use draft::{Blank, Draft, Shape};
-pub use edit::FieldPath;
+pub use draft::{Blank, Direction, Draft, Shape};
 pub use field::{Field, FieldKind, is_write_only};
+pub use field_path::FieldPath;
 pub use read::FieldError;
 
 type Value = fn(&Form) -> Result<Json, Vec<FieldError>>;
@@ -259,6 +259,37 @@ impl Form {
     pub fn set_raw(&mut self, text: String) {
         self.mode = Mode::Raw(text);
         self.refusals.clear();
+    }
+
+    /// The draft at a path.
+    pub fn draft(&self, place: &FieldPath) -> Option<&Draft> {
+        let Mode::Fields(root) = &self.mode else {
+            return None;
+        };
+        place
+            .steps()
+            .iter()
+            .try_fold(root, |draft, step| draft.child(*step))
+    }
+
+    /// The draft at a path, for editing.
+    pub fn draft_mut(&mut self, place: &FieldPath) -> Option<&mut Draft> {
+        self.refusals.clear();
+        let Mode::Fields(root) = &mut self.mode else {
+            return None;
+        };
+        place
+            .steps()
+            .iter()
+            .try_fold(root, |draft, step| draft.child_mut(*step))
+    }
+
+    /// The error at a path, if errors are shown.
+    pub fn error_at(&self, place: &FieldPath) -> Option<String> {
+        self.errors()
+            .into_iter()
+            .find(|FieldError { place: at, .. }| at == place)
+            .map(|error| error.reason)
     }
 }
 

@@ -7,6 +7,7 @@ use volary_trajectory::annotations::Target;
 use super::notes::Notes;
 use super::viewer::{Viewer, spot_of, spot_of_finding};
 use crate::browser::{text_selection, timers};
+use crate::components::transcript::passage;
 use crate::projection::highlight::{Spot, holder_id};
 
 /// The maximum number of highlights of one kind: the browser measures each again when the page changes.
@@ -30,7 +31,7 @@ pub fn keep_marks(viewer: Viewer, notes: Notes) {
     };
     Effect::new(move |_| {
         if let Some(context) = viewer.reading.context.get() {
-            let _ = context.steps_on_page();
+            let _ = passage::steps_on_page(context);
         }
         viewer.findings.track();
         viewer.at_finding.track();
@@ -42,7 +43,7 @@ pub fn keep_marks(viewer: Viewer, notes: Notes) {
     });
     Effect::new(move |_| {
         if let Some(context) = viewer.reading.context.get() {
-            context.on_layout(soon);
+            passage::on_layout(context, soon);
         }
     });
 }
@@ -51,7 +52,7 @@ fn mark(viewer: Viewer, notes: Notes) {
     let Some(context) = viewer.reading.context.get() else {
         return;
     };
-    let steps = context.steps_on_page();
+    let steps = passage::steps_on_page(context);
     let at = viewer.at_finding.get();
     let (mut found, mut here) = (Vec::new(), Vec::new());
     viewer.findings.with(|findings| {

@@ -13,6 +13,7 @@ use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 use super::panels::{DETAILS, RESULT, STATE};
 use crate::components::playback::Player;
 use crate::components::text::inert;
+use crate::components::transcript::passage;
 use crate::components::transcript::reading::ReadingOptions;
 use crate::library::client::LibraryClient;
 use crate::library::findings::Finding;
@@ -286,7 +287,7 @@ impl Viewer {
         match self.reading.context.get_untracked() {
             Some(context) => {
                 context.choose(spot.place.step.min(self.last.get_untracked()));
-                context.go_to_words(spot);
+                passage::go_to_words(context, spot);
             }
             None => self.select(spot.place.step),
         }
@@ -331,7 +332,7 @@ impl Viewer {
 impl Viewer {
     fn fold(self, fold: bool) {
         if let Some(context) = self.reading.context.get_untracked() {
-            context.fold_step(self.shown.selected.get_untracked(), fold);
+            passage::fold_step(context, self.shown.selected.get_untracked(), fold);
         }
     }
 
@@ -342,7 +343,7 @@ impl Viewer {
 
     fn go_to_message(self, forward: bool) {
         if let Some(context) = self.reading.context.get_untracked() {
-            context.go_to_message(forward);
+            passage::go_to_message(context, forward);
         }
     }
 }

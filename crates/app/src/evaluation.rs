@@ -679,8 +679,8 @@ impl<E> Evaluation<E> {
             ..self.head.clone()
         };
         // Not while it runs: a summary goes through all results, at each update.
-        if *self.schedule.phase() != Phase::Running && !head.has_summary() {
-            head.summarize(&self.plan, self.results.values());
+        if *self.schedule.phase() != Phase::Running && !summary::has_summary(&head) {
+            summary::summarize(&mut head, &self.plan, self.results.values());
         }
         if self.head != head {
             self.head = head.clone();

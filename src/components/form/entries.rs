@@ -11,7 +11,7 @@ use crate::browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::keyed::keyed;
 use crate::components::text::inert;
-use crate::projection::form::edit::Direction;
+use crate::projection::form::Direction;
 use crate::projection::form::{Draft, Field};
 
 /// Renders the fields of an entry from its key and index.

@@ -12,75 +12,75 @@ use super::{Halt, Playing};
 use crate::browser::timers;
 use crate::evaluate::run::Run;
 
-impl Playing<'_> {
-    /// Waits until a request may be sent.
-    pub(super) async fn permit(&self) -> Result<Flight, Halt> {
-        loop {
-            let now = timers::now();
-            let (number, policy) = (self.cell.number, self.cell.policy);
-            let permit = self
-                .run
-                .update(|evaluation| evaluation.permit(now, number, policy));
-            match permit {
-                Permit::Go => {
-                    return Ok(Flight {
-                        run: Rc::clone(self.run),
-                        policy: self.cell.policy,
-                        is_up: true,
-                    });
-                }
-                Permit::Wait(seconds) => {
-                    let why = " to stay within the rate limits.";
-                    self.nap(now + seconds, why).await?;
-                }
-                Permit::Hold if self.run.with(Evaluation::is_left) => return Err(Halt::Suspended),
-                Permit::Hold => {
-                    // The budget may just have paused the evaluation.
-                    self.run.show_soon();
-                    self.run.changed().await;
-                }
+/// Waits until a request may be sent.
+pub(super) async fn permit(playing: &Playing<'_>) -> Result<Flight, Halt> {
+    loop {
+        let now = timers::now();
+        let (number, policy) = (playing.cell.number, playing.cell.policy);
+        let permit = playing
+            .run
+            .update(|evaluation| evaluation.permit(now, number, policy));
+        match permit {
+            Permit::Go => {
+                return Ok(Flight {
+                    run: Rc::clone(playing.run),
+                    policy: playing.cell.policy,
+                    is_up: true,
+                });
+            }
+            Permit::Wait(seconds) => {
+                let why = " to stay within the rate limits.";
+                nap(playing, now + seconds, why).await?;
+            }
+            Permit::Hold if playing.run.with(Evaluation::is_left) => return Err(Halt::Suspended),
+            Permit::Hold => {
+                // The budget may just have paused the evaluation.
+                playing.run.show_soon();
+                playing.run.changed().await;
             }
         }
     }
+}
 
-    /// Waits for a number of seconds and shows the remaining time.
-    pub(super) async fn wait(&self, seconds: f64, why: &str) -> Result<(), Halt> {
-        let until = timers::now() + seconds;
-        while timers::now() < until {
-            self.say_wait(until, why);
-            timers::sleep(at_most_a_second(until)).await;
-            if self.run.with(Evaluation::is_left) {
-                return Err(Halt::Suspended);
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits until a time, but at most for a second, because the limits may change meanwhile.
-    async fn nap(&self, until: f64, why: &str) -> Result<(), Halt> {
-        self.say_wait(until, why);
+/// Waits for a number of seconds and shows the remaining time.
+pub(super) async fn wait(playing: &Playing<'_>, seconds: f64, why: &str) -> Result<(), Halt> {
+    let until = timers::now() + seconds;
+    while timers::now() < until {
+        say_wait(playing, until, why);
         timers::sleep(at_most_a_second(until)).await;
-        match self.run.with(Evaluation::is_left) {
-            true => Err(Halt::Suspended),
-            false => Ok(()),
+        if playing.run.with(Evaluation::is_left) {
+            return Err(Halt::Suspended);
         }
     }
+    Ok(())
+}
 
-    fn say_wait(&self, until: f64, why: &str) {
-        let wait = Wait {
-            until,
-            why: why.into(),
-        };
-        let number = self.cell.number;
-        self.run.update(|evaluation| evaluation.wait(number, wait));
-        self.run.show_soon();
+/// Waits until a time, but at most for a second, because the limits may change meanwhile.
+async fn nap(playing: &Playing<'_>, until: f64, why: &str) -> Result<(), Halt> {
+    say_wait(playing, until, why);
+    timers::sleep(at_most_a_second(until)).await;
+    match playing.run.with(Evaluation::is_left) {
+        true => Err(Halt::Suspended),
+        false => Ok(()),
     }
+}
 
-    /// Pauses the evaluation. The cell waits until it continues.
-    pub(super) fn give_back(&self, problem: String) -> Halt {
-        self.run.pause(Why::Problem(problem.into()));
-        Halt::Suspended
-    }
+fn say_wait(playing: &Playing<'_>, until: f64, why: &str) {
+    let wait = Wait {
+        until,
+        why: why.into(),
+    };
+    let number = playing.cell.number;
+    playing
+        .run
+        .update(|evaluation| evaluation.wait(number, wait));
+    playing.run.show_soon();
+}
+
+/// Pauses the evaluation. The cell waits until it continues.
+pub(super) fn give_back(playing: &Playing<'_>, problem: String) -> Halt {
+    playing.run.pause(Why::Problem(problem.into()));
+    Halt::Suspended
 }
 
 /// The remaining time, at most one second, so that the countdown is updated.

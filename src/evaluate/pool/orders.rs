@@ -52,27 +52,6 @@ impl Share {
     }
 }
 
-impl WorkerSlot {
-    /// Removes cells that were played or returned. Returns whether that completes a batch.
-    pub(super) fn tick_off(&mut self, cells: impl Iterator<Item = usize>) -> bool {
-        for cell in cells {
-            let mut orders = self.orders.iter_mut();
-            orders.any(|order| order.cells.remove(&cell));
-        }
-        let mut is_ended = false;
-        while let Some(first) = self.orders.front()
-            && first.cells.is_empty()
-        {
-            self.orders.pop_front();
-            is_ended = true;
-            if let Some(next) = self.orders.front_mut() {
-                next.since = timers::now();
-            }
-        }
-        is_ended
-    }
-}
-
 /// Watchdog: terminates a worker whose first batch exceeds its time limit.
 pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, handle: &Handler) {
     let seen = {

@@ -6,8 +6,8 @@ use volary_core::Json;
 use volary_core::schema;
 
 use super::draft::Draft;
-use super::edit::FieldPath;
 use super::field::{Field, FieldKind};
+use super::field_path::FieldPath;
 use super::read::FieldError;
 
 /// The faults of a value, each at the field that holds it.

@@ -5,8 +5,8 @@ use volary_core::Json;
 use volary_core::json::{Integer, Object, float_from_text};
 
 use super::draft::{Blank, Draft, Entry};
-use super::edit::FieldPath;
 use super::field::{Field, FieldKind};
+use super::field_path::FieldPath;
 
 /// An error at a field.
 #[derive(Clone, Debug, PartialEq, Eq)]

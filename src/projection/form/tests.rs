@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use volary_core::{Json, json};
 
+use super::draft::Direction;
 use super::draft::Entry;
-use super::edit::Direction;
 use super::*;
 
 fn tool_schema() -> Json {

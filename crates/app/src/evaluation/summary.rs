@@ -1,7 +1,7 @@
 //! Summaries of policies, for the list of evaluations and for the cost estimate of the next evaluation.
 //!
 //! A summary is stored with the head of its evaluation, so that the list needs no results. It is stale if it counts
-//! another number of episodes than the head ([`Head::has_summary`]).
+//! another number of episodes than the head ([`has_summary`]).
 
 use serde::{Deserialize, Serialize};
 use volary_agent::evaluation::{CellResult, Plan, Table};
@@ -50,45 +50,41 @@ impl From<Estimate> for Interval {
     }
 }
 
-impl Head {
-    /// Whether the summary counts the same episodes as the head.
-    pub fn has_summary(&self) -> bool {
-        let policies = self.policies.iter();
-        let counted: usize = policies.map(|policy| policy.finished + policy.failed).sum();
-        !self.policies.is_empty() && counted == self.finished + self.failed
-    }
-
-    /// Replaces the summary by one computed from the results.
-    pub fn summarize<'a>(
-        &mut self,
-        plan: &Plan,
-        results: impl IntoIterator<Item = &'a CellResult, IntoIter: Clone>,
-    ) {
-        let table = Table::new(plan, results);
-        let rows = table.policies.into_iter().zip(&plan.policies);
-        self.policies = rows
-            .map(|(row, policy)| PolicySummary {
-                name: policy.name.clone(),
-                models: row.models.into_iter().collect(),
-                finished: row.finished,
-                failed: row.failures.values().sum(),
-                rate: row.rate.map(Interval::from),
-                tokens: row.tokens,
-            })
-            .collect();
-        self.source = source(plan);
-    }
+/// Whether the summary counts the same episodes as the head.
+pub fn has_summary(head: &Head) -> bool {
+    let policies = head.policies.iter();
+    let counted: usize = policies.map(|policy| policy.finished + policy.failed).sum();
+    !head.policies.is_empty() && counted == head.finished + head.failed
 }
 
-impl Kept {
-    /// The head with counts and summary computed from the results.
-    pub fn summarized_head(&self) -> Head {
-        let mut head = self.head.clone();
-        head.summarize(&self.plan, &self.results);
-        head.finished = head.policies.iter().map(|policy| policy.finished).sum();
-        head.failed = head.policies.iter().map(|policy| policy.failed).sum();
-        head
-    }
+/// Replaces the summary by one computed from the results.
+pub fn summarize<'a>(
+    head: &mut Head,
+    plan: &Plan,
+    results: impl IntoIterator<Item = &'a CellResult, IntoIter: Clone>,
+) {
+    let table = Table::new(plan, results);
+    let rows = table.policies.into_iter().zip(&plan.policies);
+    head.policies = rows
+        .map(|(row, policy)| PolicySummary {
+            name: policy.name.clone(),
+            models: row.models.into_iter().collect(),
+            finished: row.finished,
+            failed: row.failures.values().sum(),
+            rate: row.rate.map(Interval::from),
+            tokens: row.tokens,
+        })
+        .collect();
+    head.source = source(plan);
+}
+
+/// The head with counts and summary computed from the results.
+pub fn summarized_head(kept: &Kept) -> Head {
+    let mut head = kept.head.clone();
+    summarize(&mut head, &kept.plan, &kept.results);
+    head.finished = head.policies.iter().map(|policy| policy.finished).sum();
+    head.failed = head.policies.iter().map(|policy| policy.failed).sum();
+    head
 }
 
 /// The source of a plan's tasks: a dataset or an environment. Tasks of the same source have similar costs.
@@ -111,14 +107,14 @@ mod tests {
             failed: 1,
             ..head()
         };
-        assert!(!head.has_summary());
+        assert!(!has_summary(&head));
         let asked = CellResult {
             model: Some("small".into()),
             ..finished(0)
         };
         let results = [asked, finished(1), failed(2, FailureKind::Network)];
-        head.summarize(&plan, &results);
-        assert!(head.has_summary());
+        summarize(&mut head, &plan, &results);
+        assert!(has_summary(&head));
         let [policy] = head.policies.as_slice() else {
             panic!("one policy: {:?}", head.policies);
         };
@@ -127,6 +123,6 @@ mod tests {
         assert_eq!(policy.rate.map(|rate| rate.mean), Some(1.0));
         assert_eq!(head.source.as_deref(), Some("dummy"));
         head.finished = 3;
-        assert!(!head.has_summary());
+        assert!(!has_summary(&head));
     }
 }
