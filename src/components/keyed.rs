@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_keeps_its_order_stays() {
+    fn elements_that_keep_their_order_are_not_moved() {
         use Source::{Comes, Drawn, Stays};
         for (former, keys, expected) in [
             (vec![], vec![1, 2], vec![Drawn, Drawn]),

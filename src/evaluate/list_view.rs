@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_says_what_is_missing() {
+    fn unfinished_and_failed_episodes_are_shown() {
         let mut head = Head {
             id: "a".into(),
             name: "A".into(),

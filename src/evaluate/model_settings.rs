@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_set_is_asked_for() {
+    fn chosen_settings_are_sent() {
         let episode = Episode {
             start: vec![Message::user("Go.").into()],
             ..Episode::default()

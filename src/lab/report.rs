@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_trained_is_rendered_all_the_same() {
+    fn conversations_that_cannot_be_trained_are_rendered() {
         let mut input = EXAMPLES[0].input();
         input.messages = r#"[{"role": "user", "content": "Hello"}]"#.to_owned();
         input.add_generation_prompt = true;

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_comes_back_without_keys() {
+    fn stored_connections_round_trip_without_keys() {
         let mut connections = Connections::default();
         connections.add(saved("1", &PRESETS[2]));
         connections.add(saved("2", &PRESETS[9]));

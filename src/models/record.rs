@@ -58,7 +58,7 @@ mod tests {
     use crate::projection::asking;
 
     #[test]
-    fn what_is_recorded_can_be_shown() {
+    fn records_can_be_shown() {
         let answer = Answer {
             thinking: Some("Hm.".to_owned()),
             usage: Some(volary_agent::model::Usage {

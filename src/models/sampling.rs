@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_asked_for_and_nothing_else() {
+    fn only_chosen_parameters_are_sent() {
         let form =
             json!({"Temperature": 0.5, "Maximum tokens": 100, "Effort": "low", "Seed": (-1)});
         let said = Sampling::read(&form);

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_say_what_the_registry_says() {
+    fn cards_match_the_registry() {
         let (known, whole) = (registry(), volary_envs::registry());
         let said = |registry: &Registry| -> Vec<_> {
             let entries = registry.environments.iter();

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_terminals_follow_is_left_out() {
+    fn terminal_commands_are_removed() {
         let plain = Look::default();
         assert_eq!(
             shown("a\u{1b}[2K\u{1b}[1;1Hb"),

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_says_what_it_cost() {
+    fn a_step_shows_its_cost() {
         let asked = step(
             json!({"input": 1234, "output": 56, "cost": 0.00123}),
             json!([{"latency": 9.0, "tries": 1}, {"latency": 1.25, "first_token": 0.5, "tries": 2}]),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_price_of_a_part_is_not_said_to_be_the_whole() {
+    fn a_partial_cost_is_not_shown_as_the_total() {
         let priced = || step(json!({"input": 10, "output": 1, "cost": 0.5}), json!([]));
         let mut episode = Episode {
             steps: vec![priced(), priced()],

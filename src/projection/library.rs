@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_say_what_is_known() {
+    fn cells_show_known_values() {
         let row = Row {
             id: "x".into(),
             cost: Some(0.5),

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_say_what_was_done() {
+    fn lines_describe_the_actions() {
         let step = StepRecord::new(
             Message::new(Role::Assistant, "\n  I think so.\nReally.").into(),
             Outcome::Observed {

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_and_models_write() {
+    fn markdown_of_people_and_models() {
         check("one\ntwo", r#"Paragraph[0:"one\ntwo"]"#);
         check("# Head", r#"Heading(1)[2:"Head"]"#);
         check(

@@ -41,7 +41,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_seen_is_drawn_and_little_else(
+        fn only_visible_rows_are_drawn(
             top in 0.0..1e7f64, viewport in 0.0..3e3f64, count in 0usize..500_000,
         ) {
             let row = 28.0;

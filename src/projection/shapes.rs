@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_breaks_nothing() {
+    fn undrawable_values_are_tolerated() {
         assert_eq!(polyline(&[(f64::NAN, f64::INFINITY)]), "M0 0");
         assert_eq!(
             circle((0.0, 0.0), -1.0),

@@ -81,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn says_what_the_episode_says_however_it_came_about(
+        fn the_tally_matches_the_episode_however_it_was_built(
             ways in prop::collection::vec(
                 (prop::collection::vec((any::<u8>(), any::<Option<u8>>()), 0..9), any::<bool>()),
                 0..9,

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_named() {
+    fn invisible_characters_are_named() {
         let marks = |text: &str| -> Vec<String> {
             pieces(text)
                 .into_iter()

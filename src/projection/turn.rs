@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_try_forgets_what_the_last_one_said_but_not_what_was_sent() {
+    fn a_retry_drops_the_last_output_and_keeps_the_requests() {
         let mut turn = StreamingTurn::new(0, 1, "m");
         turn.begin_try();
         turn.take(Delta::Text("half".into()));

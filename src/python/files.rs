@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipe_holds_its_code_and_gives_its_form_back() {
+    fn a_recipe_contains_its_code_and_restores_its_form() {
         let description = Description {
             environment: Some("A".to_owned()),
             configuration: Some("{\"type\":\"object\"}".to_owned()),

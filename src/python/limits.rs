@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_must_be_a_whole_number_within_the_bounds() {
+    fn typed_limits_must_be_whole_numbers_within_bounds() {
         assert_eq!(typed(" 90 ", &SECONDS), Some(90));
         for wrong in ["", "0", "3601", "-1", "1.5", "1e2", "a minute"] {
             assert_eq!(typed(wrong, &SECONDS), None, "{wrong}");

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_kept() {
+    fn servers_are_stored() {
         let servers = [
             Server {
                 name: "Class".into(),

@@ -366,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hidden_columns_are_said() {
+    fn hidden_columns_are_named() {
         let uniform = |column, value: Option<&str>| Uniform {
             column,
             value: value.map(str::to_owned),

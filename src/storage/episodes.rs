@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_as_the_golden_files_say_in_both_directions() {
+    fn rows_match_the_golden_files_in_both_directions() {
         let row = Row {
             id: "0abc-000001".into(),
             name: "Ünïcode".into(),

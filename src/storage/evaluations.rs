@@ -267,7 +267,7 @@ mod tests {
     ];
 
     #[test]
-    fn plans_results_and_steps_are_as_the_golden_files_say_in_both_directions() {
+    fn plans_results_and_steps_match_the_golden_files_in_both_directions() {
         let plan = Plan::read(&read_json(FORMER_PLAN).unwrap()).unwrap();
         let golden = check_golden("plan", &write_json(plan.to_json()));
         assert_eq!(Plan::read(&read_json(&golden).unwrap()), Some(plan));

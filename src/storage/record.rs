@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_as_the_golden_files_say_in_both_directions() {
+    fn records_match_the_golden_files_in_both_directions() {
         let head = HeadRecord {
             format: FORMAT,
             id: "0abc".into(),

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_file_gives_another_id() {
+    fn an_edited_file_changes_the_id() {
         let id = |user| checked(&airline(user)).unwrap().summary.id;
         assert_eq!(id("ben_2"), id("ben_2"));
         assert_ne!(id("ben_2"), id("eve_3"));

@@ -127,7 +127,7 @@ mod tests {
     use super::linked;
 
     #[test]
-    fn the_binary_is_where_cargo_says() {
+    fn the_path_of_the_binary_is_read() {
         let messages = "{\"reason\":\"compiler-artifact\",\"executable\":null}\n\
                         {\"reason\":\"compiler-artifact\",\"executable\":\"C:\\\\x\\\\volary.wasm\"}\n\
                         {\"reason\":\"build-finished\",\"success\":true}";

@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_declined_is_asked_again_by_a_step_but_not_by_each_cell() {
+    fn a_declined_question_is_asked_again_by_a_step_but_not_by_each_cell() {
         let mut outside = Outside::default();
         let decline = |page| Event::Declined {
             page,

@@ -147,7 +147,7 @@ fn host_names_are_checked_unless_the_address_is_public() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_before_anybody_connects() {
+fn invalid_options_are_reported_before_the_server_listens() {
     for (arguments, expected) in [
         (&["--dataset", "nothing"][..], "word_problems"),
         (
@@ -181,7 +181,7 @@ fn what_does_not_fit_is_said_before_anybody_connects() {
 }
 
 #[test]
-fn a_port_in_use_is_said() {
+fn a_port_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     assert!(refused(&["--port", &port]).contains("in use"));
@@ -222,7 +222,7 @@ fn ids_tell_their_server() {
 
 #[cfg(unix)]
 #[test]
-fn it_stops_when_told_and_closes_what_runs() {
+fn it_stops_on_request_and_closes_environments() {
     let mut command = program(&["--dataset", "dummy", "--port", "0", "--api-key", "s3cret"]);
     let mut server = listening(&mut command);
     let headers = [

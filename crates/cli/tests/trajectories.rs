@@ -136,7 +136,7 @@ fn losses_are_reported_and_nothing_else_is_on_standard_output() {
 }
 
 #[test]
-fn what_should_not_be_shared_is_listed_and_can_be_masked() {
+fn sensitive_texts_are_listed_and_can_be_masked() {
     let folder = Folder::new("sensitive");
     let key = "sk-ant-0123456789abcdef0123";
     let write = |name: &str, content: &str| {

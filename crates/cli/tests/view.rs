@@ -727,7 +727,7 @@ fn pipes_and_devices_are_never_opened() {
 
 #[cfg(unix)]
 #[test]
-fn what_may_not_be_read_is_said() {
+fn unreadable_paths_are_reported() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("permissions");
     folder.write("runs/a.json", "{}");

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_something_else_is_said() {
+    fn waiting_without_a_timer_is_an_error() {
         let clock = VirtualClock::new();
         assert_eq!(clock.run(std::future::pending::<()>()), Err(Stalled));
     }

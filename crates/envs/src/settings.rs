@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_name_the_key_and_say_what_is_wanted() {
+    fn faults_name_the_key_and_the_expected_value() {
         let values = object!({"a": 1, "inner": {"b": "x", "c": null}, "t": "text", "n": " 1.5 "});
         let Ok(settings) = Settings::new(&values, &["a", "inner", "t", "n"]) else {
             unreachable!("all keys are known");

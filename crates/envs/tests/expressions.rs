@@ -77,7 +77,7 @@ fn assert_near(computed: &str, written: &str, id: &str) {
 }
 
 #[test]
-fn what_would_hang_is_an_error() {
+fn expensive_expressions_are_errors() {
     for expression in [
         "9**9**9",
         "9**9**9**9",

@@ -159,7 +159,7 @@ fn ways_that_go_in_circles() {
 }
 
 #[test]
-fn what_lacks_everything_is_refused_or_empty() {
+fn empty_objects_are_rejected_or_empty() {
     for text in [
         "",
         " ",

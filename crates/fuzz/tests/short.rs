@@ -31,7 +31,7 @@ fn damaged_files_of_every_format_break_nothing() {
 
 /// One folder per case: its files were imported together.
 #[test]
-fn what_once_broke_something_no_longer_does() {
+fn past_regressions_stay_fixed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/found");
     let mut cases = 0;
     for case in std::fs::read_dir(folder).unwrap() {

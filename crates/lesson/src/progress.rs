@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_kept_and_reset() {
+    fn progress_is_stored_and_reset() {
         let mut progress = Progress::default();
         assert!(progress.meet("a", 2));
         assert!(!progress.meet("a", 2));

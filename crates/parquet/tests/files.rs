@@ -67,7 +67,7 @@ fn all_types_become_json() {
 }
 
 #[test]
-fn limits_and_incomplete_files_are_said() {
+fn limits_and_incomplete_files_are_reported() {
     let bytes = file("chat-none");
     let rows = read_rows(file("repeated"), 4000).unwrap();
     assert_eq!(rows.count, 102);

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_said() {
+    fn all_problems_are_listed() {
         assert_eq!(
             kinds(StepRequest::read(Some(&json!({})))),
             ["missing", "missing"]

@@ -174,7 +174,7 @@ fn only_one_mark_is_removed_from_the_end() {
 }
 
 #[test]
-fn sampled_tokens_are_kept_as_they_are() {
+fn sampled_tokens_are_kept_unchanged() {
     let answer = |text: &str| {
         let ids = ToyTokenizer.encode(text).unwrap();
         let logprobs: Vec<Json> = ids.iter().map(|id| json!([(-0.5), (*id), null])).collect();

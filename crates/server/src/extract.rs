@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn large_bodies_share_the_memory_and_give_it_back() {
+    fn large_bodies_share_the_memory_and_release_it() {
         let all = Arc::new(Semaphore::new(3 * SMALL));
         let mut one = BodyMemory::new(Arc::clone(&all));
         let mut other = BodyMemory::new(Arc::clone(&all));

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_end_in_an_error_whatever_they_say_of_their_size() {
+    fn bombs_are_errors_whatever_size_they_claim() {
         let mut bytes = packed(&[("bomb", &vec![0; 3 << 20]), ("other", &vec![0; 1 << 20])]);
         let limits = Limits {
             total: 3 << 20,
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said() {
+    fn unreadable_files_are_reported() {
         let whole = packed(&[("a.json", b"some text, some text")]);
         let refused = |bytes: &[u8]| first(bytes, Limits::default()).unwrap_err();
         assert_eq!(refused(b"PK\x03\x04 nothing"), ArchiveError::NoArchive);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_a_cut_is_found() {
+    fn episodes_before_a_cut_are_found() {
         let members: [(&str, &[u8]); 2] = [("a.json", b"some text"), ("b/c.json", &[7; 5000])];
         let whole = packed(&members);
         for length in [whole.len() - 30, whole.len() - 100] {

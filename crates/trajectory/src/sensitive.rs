@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_say_where_they_are_and_not_what() {
+    fn findings_have_a_position_and_not_the_value() {
         let found = check(&episode());
         let told: Vec<_> = found
             .iter()

@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_says_what_it_is_based_on() {
+    fn an_estimate_names_its_basis() {
         let range = Forecast {
             low: 950,
             high: 77_000,

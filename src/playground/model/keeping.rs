@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_left_comes_back_and_nonsense_does_not() {
+    fn stored_settings_return_and_malformed_ones_are_dropped() {
         let kept = json!({
             "asking": {"Connection": "A", "System prompt": "Hi", "Tool choice": "tool: f"},
             "sampling": {"Temperature": 0.5},

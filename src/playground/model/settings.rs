@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_can_be_said() {
+    fn all_settings_can_be_set() {
         let settings = Settings::read(
             &json!({"Connection": "A", "System prompt": "Be brief.", "Tool choice": "tool: f"}),
             &json!({"Temperature": 0.5, "Maximum tokens": 100, "Effort": "low", "Seed": (-1)}),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_filled_in_stays_where_it_can() {
+    fn form_input_is_kept_where_possible() {
         let value = json!({"Connection": "B", "System prompt": "Hi", "Tool choice": "tool: f"});
         let schema = asking_schema(&texts(&["A", "B"]), &texts(&["f"]));
         let form = Form::with_value(schema, &value);

@@ -80,7 +80,7 @@ fn a_filled_form_gives_its_value() {
 }
 
 #[test]
-fn what_is_missing_or_wrong_is_said_after_the_submit() {
+fn errors_are_shown_after_the_submit() {
     let mut form = Form::new(tool_schema());
     type_in(&mut form, &["count"], "3.5");
     assert!(form.errors().is_empty());
@@ -114,7 +114,7 @@ fn a_blank_field_is_left_out_or_null() {
 }
 
 #[test]
-fn raw_json_and_fields_say_the_same() {
+fn raw_json_and_fields_are_equivalent() {
     let mut form = Form::new(json!({"properties": {"a": {"type": "integer"}}}));
     type_in(&mut form, &["a"], "12a");
     form.edit_raw();
@@ -188,7 +188,7 @@ fn a_map_with_a_key_twice_is_refused() {
 }
 
 #[test]
-fn faults_of_the_schema_are_said_at_the_field() {
+fn schema_errors_are_shown_at_the_field() {
     let schema = json!({
         "properties": {
             "n": {"type": "integer", "maximum": 5},

@@ -69,7 +69,7 @@ fn a_reader_at_the_end_follows_what_grows_there() {
 }
 
 #[test]
-fn a_reader_at_the_end_stays_there_when_the_browser_gives_way() {
+fn the_end_stays_in_view_when_the_browser_adjusts_the_position() {
     let mut scroll = scroll(100);
     scroll.shown(scroll.end());
     scroll.follow(&episode(200), 0);
@@ -114,7 +114,7 @@ fn a_fully_visible_transcript_is_at_its_end() {
 }
 
 #[test]
-fn what_is_looked_at_stays_when_heights_above_turn_out_otherwise() {
+fn the_visible_block_stays_when_heights_above_change() {
     let mut scroll = scroll(100);
     let place = scroll.heights.top(50) + 10.0;
     scroll.scrolled(place, false);

@@ -106,7 +106,7 @@ fn a_replaced_branch_is_marked_as_a_whole() {
 }
 
 #[test]
-fn long_texts_say_what_changed_in_them() {
+fn changes_of_long_texts_are_described() {
     let start = "word ".repeat(30);
     let old = Json::from(format!("{start}red end"));
     let new = Json::from(format!("{start}blue end"));

@@ -178,7 +178,7 @@ fn replies(events: &[Event]) -> Vec<String> {
 }
 
 #[test]
-fn a_person_is_asked_and_what_they_say_is_recorded() {
+fn a_person_is_asked_and_the_answer_is_recorded() {
     let environments = environments();
     let sent = RefCell::new(Vec::new());
     let send = |event| sent.borrow_mut().push(event);

@@ -82,7 +82,7 @@ impl EpisodeStore for SlowStore {
 }
 
 #[test]
-fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
+fn rows_that_are_not_stored_yet_can_be_opened() {
     let store = SlowStore::default();
     let clock = Rc::new(VirtualClock::new());
     let service = LibraryService::new(store.clone(), volary_envs::registry(), clock, || 1.0);
@@ -137,7 +137,7 @@ fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
 }
 
 #[test]
-fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
+fn changes_during_the_first_listing_are_not_lost() {
     let store = SlowStore::default();
     let keep = |id: &str| {
         let kept = episode(id, "one");
@@ -195,7 +195,7 @@ fn words_in(service: &LibraryService, id: &str) -> String {
 }
 
 #[test]
-fn no_tab_overwrites_what_another_one_kept() {
+fn no_tab_overwrites_episodes_of_another_one() {
     let [here, there] = two_tabs();
     let one = file("x.jsonl", &[episode("1", "one"), episode("2", "two")]);
     let other = file("y.jsonl", &[episode("1", "another"), episode("2", "two")]);
@@ -222,7 +222,7 @@ fn no_tab_overwrites_what_another_one_kept() {
 }
 
 #[test]
-fn no_tab_overwrites_what_another_one_read_in_place() {
+fn no_tab_overwrites_files_of_another_one() {
     let [here, there] = two_tabs();
     let one = large("x.jsonl", &["1", "2"]);
     assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);

@@ -204,7 +204,7 @@ fn the_beginning_is_that_of_the_whole() {
 }
 
 #[test]
-fn its_whole_may_be_called_otherwise() {
+fn the_complete_episode_may_have_another_id() {
     let service = service();
     let said = read(&service, &log(r#", "uuid": "u1""#), u64::MAX, || {});
     assert_eq!(grown(&said), Some(("e-1-1", "u1")));
@@ -215,7 +215,7 @@ fn its_whole_may_be_called_otherwise() {
 }
 
 #[test]
-fn what_came_of_it_is_kept_if_the_rest_does_not_come() {
+fn a_partial_episode_is_stored_if_the_rest_does_not_arrive() {
     let service = service();
     let said = read(&service, &log(""), 3 << 20, || {});
     assert_eq!(grown(&said), Some(("e-1-1", "e-1-1")));

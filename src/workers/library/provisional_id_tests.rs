@@ -88,7 +88,7 @@ fn it_can_be_opened_before_the_store_answers() {
 }
 
 #[test]
-fn it_is_kept_under_its_own_id_if_the_rest_does_not_come() {
+fn it_is_stored_under_its_own_id_if_the_rest_does_not_arrive() {
     let store = SlowStore::default();
     let service = service(&store);
     let (_, after) = read(&service, &store, &log(""), true, || {});

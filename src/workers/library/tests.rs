@@ -202,7 +202,7 @@ fn search_returns_positions_in_an_episode() {
 }
 
 #[test]
-fn finds_words_in_what_was_kept_before() {
+fn search_covers_earlier_imports() {
     let store = MemoryStore::default();
     let kept = episode("a", "the quick fox");
     let row = Row::of(&kept, Vec::new());
@@ -304,7 +304,7 @@ fn a_reading_that_is_cancelled_keeps_what_it_has() {
 }
 
 #[test]
-fn tags_are_kept_and_go_with_the_file() {
+fn tags_are_stored_and_deleted_with_the_file() {
     let service = service();
     read(&service, &[file("x.json", &[episode("a", "one")])]);
     let tag = |tag: &str, on| Request::Tag {
@@ -338,7 +338,7 @@ fn tags_are_kept_and_go_with_the_file() {
 }
 
 #[test]
-fn what_should_not_be_shared_is_found_and_masked() {
+fn sensitive_texts_are_found_and_masked() {
     let service = service();
     let files = [
         file("x.json", &[episode("a", "one")]),
@@ -364,7 +364,7 @@ fn what_should_not_be_shared_is_found_and_masked() {
 }
 
 #[test]
-fn what_came_with_the_site_is_not_kept_and_not_forgotten() {
+fn episodes_of_the_site_are_not_stored_and_not_deleted() {
     let service = service();
     let said = read_as(
         &service,
@@ -391,7 +391,7 @@ fn what_came_with_the_site_is_not_kept_and_not_forgotten() {
 }
 
 #[test]
-fn what_a_link_named_is_not_kept_and_can_be_forgotten() {
+fn linked_episodes_are_not_stored_and_can_be_removed() {
     let service = service();
     let said = read_as(
         &service,

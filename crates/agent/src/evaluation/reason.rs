@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_most_say_and_of_equals_the_first() {
+    fn the_most_frequent_reason_wins_and_of_equals_the_first() {
         assert_eq!(MainReason::of(&[]), None);
         let results = [
             failed(3, "a"),

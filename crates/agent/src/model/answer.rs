@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_says_the_key_back_loses_it_everywhere() {
+    fn an_echoed_key_is_redacted_everywhere() {
         let key = ApiKey::new("sk-secret-0123456789");
         let said = || key.expose().to_owned();
         let answer = Answer {

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_reply_is_kept_in_part() {
+    fn a_long_reply_is_stored_in_part() {
         let mut keeping = Keeping::default();
         for _ in 0..3 {
             keeping.push(&[b'x'; 700_000]);

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_limit_is_kept() {
+    fn each_limit_holds() {
         let budget = Budget {
             steps: Some(3),
             seconds: Some(10.0),

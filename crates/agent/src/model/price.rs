@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_charged_counts_more() {
+    fn a_reported_charge_takes_precedence() {
         let charged = Usage {
             charged: Some(0.25),
             ..usage(1, 0, 0, 1)

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_tried_again_and_nothing_else() {
+    fn only_transient_errors_are_retried() {
         let patience = Patience::default();
         let waits = |error: &ModelError| patience.after(1, error, 7) != Retry::GiveUp;
         for code in [408, 409, 425, 429, 500, 502, 503, 504, 529] {

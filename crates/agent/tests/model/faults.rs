@@ -27,7 +27,7 @@ fn read(
 }
 
 #[test]
-fn error_statuses_say_what_their_bodies_say() {
+fn error_statuses_match_their_bodies() {
     for kind in ProviderKind::ALL {
         for (status, body, said) in [
             (
@@ -69,7 +69,7 @@ fn the_time_to_wait_is_the_header_s_or_the_body_s() {
 }
 
 #[test]
-fn what_a_reply_is_shows_in_its_first_bytes() {
+fn a_stream_is_recognised_by_its_first_bytes() {
     let whole = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
     let stream = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     for content_type in [
@@ -134,7 +134,7 @@ fn fifty_megabytes_are_no_answer() {
 }
 
 #[test]
-fn fifty_megabytes_in_pieces_are_no_answer_and_what_came_is_kept() {
+fn fifty_megabytes_in_pieces_are_rejected_and_the_start_is_kept() {
     let event = format!(
         "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
         "x".repeat(1_000_000)

@@ -74,7 +74,7 @@ fn cases() -> Vec<ModelRequest> {
 }
 
 #[test]
-fn bodies_are_as_the_golden_files_say() {
+fn bodies_match_the_golden_files() {
     for kind in ProviderKind::ALL {
         let mut bodies: Vec<String> = cases()
             .iter()

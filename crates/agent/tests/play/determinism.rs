@@ -52,7 +52,7 @@ fn random_episodes_replay_to_what_was_recorded() {
 }
 
 #[test]
-fn what_is_shared_or_saved_replays_too() {
+fn shared_and_saved_episodes_replay() {
     let registry = volary_envs::registry();
     for episode in episodes().iter().step_by(5) {
         let text = native::to_text(episode);

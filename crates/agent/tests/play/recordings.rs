@@ -74,7 +74,7 @@ fn named(name: &str, recipe: Recipe, policy: &mut dyn Policy) -> Episode {
 
 /// Set `UPDATE_RECORDED` to rewrite the file.
 #[test]
-fn what_happens_natively_is_what_browsers_are_shown() {
+fn native_recordings_are_up_to_date() {
     let registry = volary_envs::registry();
     // Slow environments wait for a clock, and faults crash their worker.
     let entries = registry.environments.iter();

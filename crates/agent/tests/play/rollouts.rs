@@ -9,7 +9,7 @@ use volary_trajectory::{Ending, Episode, Recipe};
 use crate::stages::{parrots, play, recipe, run};
 
 #[test]
-fn reaching_the_limit_is_truncation_and_said() {
+fn reaching_the_limit_is_reported_as_truncation() {
     let registry = volary_envs::registry();
     let mut policy = RandomPolicy::new(3);
     let episode = play(&registry, recipe("counter", 0), &mut policy, 4).unwrap();

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_a_range() {
+    fn unmeasured_costs_are_a_range() {
         let found = Forecast::of(10, 3, None, dollar);
         assert_eq!(found.low, 10 * (800 + 150));
         assert_eq!(found.high, 10 * (3 * 800 + 3 * 300 + 3 * 150));

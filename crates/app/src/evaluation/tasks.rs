@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_succeed_is_listed_by_task() {
+    fn failures_are_listed_by_task() {
         let mut plan = plan(2, &Actor::Random);
         plan.repeats = 2;
         let poor = CellResult {

@@ -114,7 +114,7 @@ fn a_file_whose_members_can_be_mapped_is_offered() {
 }
 
 #[test]
-fn a_refused_reading_says_why() {
+fn a_rejected_import_states_the_reason() {
     let mut library = Library::default();
     let (number, _) = library.begin("Reading");
     let reason = "It is no trajectory.".into();

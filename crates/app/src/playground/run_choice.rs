@@ -56,7 +56,7 @@ mod tests {
     };
 
     #[test]
-    fn run_always_leads_somewhere_or_says_why_not() {
+    fn run_always_acts_or_states_the_reason() {
         for (actor, may_step, expected) in [
             (Actor::Policy, Ok(()), RunChoice::Run),
             (MODEL, Ok(()), RunChoice::Run),

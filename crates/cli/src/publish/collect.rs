@@ -122,7 +122,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_not_followed_and_said() {
+    fn links_are_not_followed_and_reported() {
         use std::os::unix::fs::symlink;
         let folder = TestFolder::with("links", &["runs/a.json", "secret/key.json"]);
         symlink(folder.path("secret/key.json"), folder.path("runs/b.json")).unwrap();

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_bytes_at_once_say_what_each_of_them_says() {
+    fn eight_bytes_at_once_classify_like_single_ones() {
         for place in 0..8 {
             for byte in 0..=u8::MAX {
                 for around in [b' ', b'~', b'!', b'#', b'[', b']'] {

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_aviary_refuses_is_refused() {
+    fn inputs_that_aviary_rejects_are_rejected() {
         let tool = || ToolBuilder::new("f");
         let described = || tool().description("Do.");
         assert_eq!(error(tool()), "Missing docstring for function f.");

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_say_where_and_what() {
+    fn faults_have_a_path_and_a_reason() {
         for (arguments, said) in [
             (
                 object!({"split": "dev", "jsonl": "{}"}),

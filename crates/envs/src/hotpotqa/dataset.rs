@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_say_what_is_needed() {
+    fn errors_name_the_argument_and_the_reason() {
         let lines = r#"{"id": "000000000000000000000001", "question": "r", "answer": "x"}"#;
         for (arguments, said) in [
             (

@@ -151,7 +151,7 @@ fn actions_without_calls_are_failures_and_plain_messages_are_not() {
 }
 
 #[test]
-fn no_id_is_said() {
+fn a_missing_id_is_reported() {
     let configuration = object!({"problem": "?", "answer": 1});
     let player = Player::new("calculator", configuration);
     assert_eq!(
@@ -161,7 +161,7 @@ fn no_id_is_said() {
 }
 
 #[test]
-fn the_oracle_is_right_and_the_view_says_so() {
+fn the_oracle_is_right_and_the_view_confirms_it() {
     for (answer, shown) in [(5.0, "5"), (2.5, "2.5"), (1e22, "1e+22"), (-3.0, "-3")] {
         let mut player = problem(answer, object!({}));
         assert_eq!(player.solve().map(|step| step.reward), Some(1.0));

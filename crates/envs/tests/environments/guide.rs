@@ -1,7 +1,7 @@
 //! The guide for new environments is complete: its code blocks equal the example, which is compiled.
 
 #[test]
-fn what_the_guide_has_people_write_is_the_example() {
+fn the_code_of_the_guide_is_the_example() {
     let guide = include_str!("../../../../docs/new-environment.md");
     let example = include_str!("../../examples/thermostat/thermostat.rs");
     let blocks = guide.split("```rust\n").skip(1);

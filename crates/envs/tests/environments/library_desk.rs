@@ -38,7 +38,7 @@ fn a_message_without_calls_is_for_the_customer() {
 }
 
 #[test]
-fn what_the_customer_wants_is_hidden_until_the_end() {
+fn the_instruction_is_hidden_until_the_end() {
     let mut player = Player::new("library_desk", object!({}));
     let _ = player.act(Message::user("x").into());
     assert_eq!(player.frame().info, Json::Null);

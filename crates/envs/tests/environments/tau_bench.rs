@@ -179,7 +179,7 @@ fn the_oracle_earns_the_reward_of_every_listed_task() {
 }
 
 #[test]
-fn the_view_says_after_the_end_what_should_have_been() {
+fn the_view_shows_the_expected_result_after_the_end() {
     let configuration = object!({"customer": "person"});
     let mut played = reset("tau-retail", &configuration, WithCheckout { balance: 1.0 }).unwrap();
     assert_eq!(content(&played.messages[0]), "Be kind.");
@@ -229,7 +229,7 @@ fn an_episode_is_not_replayed_with_other_data() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn unknown_tasks_and_missing_data_are_named() {
     let error = |name: &str, configuration: Object| {
         let played = reset(name, &configuration, WithCheckout { balance: 1.0 });
         played.err().map(|error| error.to_string()).unwrap()
@@ -255,7 +255,7 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
-fn a_checkout_says_what_it_has_and_what_differs() {
+fn a_checkout_is_summarized_with_its_differences() {
     let contents = Original::Retail.examine(&checkout).unwrap();
     let splits: Vec<_> = contents
         .splits

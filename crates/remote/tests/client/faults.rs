@@ -14,7 +14,7 @@ fn late() -> Said {
 }
 
 #[test]
-fn a_greeting_that_fails_says_how() {
+fn a_failed_greeting_is_explained() {
     assert!(matches!(
         greeted_with(late()),
         ClientError::Transport(TransportError::Timeout)
@@ -65,7 +65,7 @@ fn steps_are_never_sent_twice() {
 }
 
 #[test]
-fn a_step_that_may_have_been_taken_says_so() {
+fn a_step_that_may_have_been_taken_is_reported_as_such() {
     let (transport, mut environment) = playing(|_| {});
     transport.says([
         late(),
@@ -81,7 +81,7 @@ fn a_step_that_may_have_been_taken_says_so() {
 }
 
 #[test]
-fn what_can_be_done_twice_is_tried_again_with_growing_pauses() {
+fn idempotent_requests_are_retried_with_backoff() {
     let (transport, mut environment) = playing(|options| options.retries = 3);
     transport.says([
         unreachable(),

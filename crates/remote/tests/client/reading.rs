@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_asked_for_is_read_as_it_was_meant(index in any::<i64>(), value in any_json()) {
+    fn start_requests_round_trip(index in any::<i64>(), value in any_json()) {
         let arguments = Object::from_iter([("a".into(), value)]);
         for start in [Start::Any, Start::Index(index), Start::Arguments(arguments)] {
             let sent = start.to_json().to_python_text();

@@ -76,7 +76,7 @@ fn a_body_of_another_type_is_not_an_object() {
 }
 
 #[test]
-fn large_bodies_are_refused_and_the_refusal_is_heard() {
+fn large_bodies_are_rejected_and_the_client_reads_the_error() {
     let server = Running::serving(
         "dummy",
         ServerOptions {

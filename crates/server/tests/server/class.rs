@@ -225,7 +225,7 @@ fn the_code_only_hands_in_and_malformed_hand_ins_are_rejected() {
 }
 
 #[test]
-fn a_full_disk_is_said_and_nothing_is_lost() {
+fn a_full_disk_is_reported_and_nothing_is_lost() {
     let file = File::new("full");
     let limits = Limits {
         hand_ins: 1000,

@@ -47,7 +47,7 @@ fn a_panic_costs_one_environment() {
 }
 
 #[test]
-fn a_panic_while_starting_is_said() {
+fn a_panic_while_starting_is_reported() {
     for isolate in [false, true] {
         let server = Running::scripted(ServerOptions {
             isolate,

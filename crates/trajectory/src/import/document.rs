@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn values_among_words_are_said_to_be_anybodys() {
+    fn values_within_text_are_reported_as_uncertain() {
         let log = "{\n \"role\": \"user\"\n}\nran: {\"role\": \"assistant\"}\n{\n \"role\": \"user\"\n}\n";
         let read = read(log).unwrap();
         assert!(

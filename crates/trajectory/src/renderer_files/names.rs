@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_files_are() {
+    fn frames_are_recognised_by_name() {
         let frame = frame_name("run/test_a_b_12.json").map(|name| (name.stem, name.number));
         assert_eq!(frame, Some(("run/test_a_b", 12)));
         for none in [

@@ -182,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_folded_comes_back(texts in prop::collection::vec("\\PC*|[A-Za-zÄÖÜßİςΣ\u{212a}]{0,40}|[ -~]{0,200}", 0..6)) {
+        fn case_folding_round_trips(texts in prop::collection::vec("\\PC*|[A-Za-zÄÖÜßİςΣ\u{212a}]{0,40}|[ -~]{0,200}", 0..6)) {
             let mut folding = Folding::default();
             texts.iter().for_each(|text| folding.push(text));
             let folded = folding.done();

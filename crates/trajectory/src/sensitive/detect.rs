@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_alike_is_left() {
+    fn lookalikes_are_unchanged() {
         for text in [
             "sk-learn and task-risk-assessment-of-everything",
             "git@host.example:a/b.git",

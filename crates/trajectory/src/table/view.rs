@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_skipped() {
+    fn unknown_input_is_skipped() {
         let query = "x=1&filter=reward~between~a~1&filter=nothing~known&sort=reward~sideways&group=nothing\
             &row=-1&filter=steps~between~2~";
         let expected = View {

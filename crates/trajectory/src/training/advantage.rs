@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_are_said() {
+    fn missing_values_are_reported() {
         let of = AdvantageRule::of_pairs;
         assert_eq!(
             of(&[(Some(1.0), None), (Some(0.0), None)]),

@@ -78,7 +78,7 @@ fn unreadable(outcome: &ImportOutcome) -> String {
 
 /// Every fixture, cut at many places: it is read as far as it goes, and said to be cut, or refused in words.
 #[test]
-fn what_is_cut_off_is_read_as_far_as_it_goes() {
+fn truncated_input_is_read_as_far_as_possible() {
     for &name in FIXTURES {
         let whole = fixture(name);
         let all = import(std::slice::from_ref(&whole)).unwrap().episodes.len();
@@ -140,7 +140,7 @@ fn whatever_is_missing_the_rest_is_read() {
 }
 
 #[test]
-fn nothing_at_all_is_said_to_be_nothing() {
+fn empty_input_is_described() {
     for (bytes, words) in [
         (&b""[..], "an empty file"),
         (b" \r\n\n", "not JSON"),
@@ -159,7 +159,7 @@ fn nothing_at_all_is_said_to_be_nothing() {
 }
 
 #[test]
-fn what_is_nested_deeply_becomes_text() {
+fn deeply_nested_values_are_reported() {
     let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
     let objects = format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000));
     for deep in [deep, objects] {
@@ -281,7 +281,7 @@ fn duplicate_ids_are_made_unique() {
 }
 
 #[test]
-fn what_people_see_but_do_not_read_stays_as_it_is() {
+fn invisible_characters_are_preserved() {
     let text = "\u{202e}gnp.exe\u{2066}\u{200b}\u{feff}\0<script>alert(1)</script>data:image/svg+xml,<svg onload=x>";
     let written = Json::from(text).to_python_text();
     let line = format!(

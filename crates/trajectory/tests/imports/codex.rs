@@ -251,7 +251,7 @@ fn token_counts_may_restart() {
 }
 
 #[test]
-fn what_was_aborted_is_the_model_that_said_it() {
+fn an_aborted_answer_names_its_model() {
     let context = |model: &str| line("turn_context", &format!("{{\"model\": \"{model}\"}}"));
     let text = [
         context("one"),

@@ -287,7 +287,7 @@ fn tools_that_no_model_asked_for() {
 
 /// A tool may give what looks like blocks of a message.
 #[test]
-fn what_a_tool_gave_stays_as_it_is() {
+fn tool_results_are_unchanged() {
     let listed = r#"[{\"type\":  \"tool_use\", \"name\": \"g\"}]"#;
     let turn = format!(
         r#""gen_ai.request.model": "m", "gen_ai.prompt.0.role": "assistant", "gen_ai.prompt.0.tool_calls.0.name": "f", "gen_ai.prompt.0.tool_calls.0.id": "c", "gen_ai.prompt.1.role": "tool", "gen_ai.prompt.1.tool_call_id": "c", "gen_ai.prompt.1.content": "{listed}", "gen_ai.completion.0.content": "two.""#

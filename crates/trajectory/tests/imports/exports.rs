@@ -158,7 +158,7 @@ fn inspect_brings_the_states_of_all_steps_back() {
 }
 
 #[test]
-fn inspect_has_the_reward_where_scores_say_another() {
+fn inspect_exports_the_reward_next_to_differing_scores() {
     let score = |name: &str, value: f64| Score {
         name: name.into(),
         value: value.into(),

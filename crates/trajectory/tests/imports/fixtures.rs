@@ -145,7 +145,7 @@ fn inspect_logs_in_every_packing_are_the_same() {
 }
 
 #[test]
-fn an_inspect_sample_has_all_that_events_say() {
+fn an_inspect_sample_has_all_data_of_its_events() {
     let outcome = imported(&["inspect.json"]);
     let [whole, broken, limited] = outcome.episodes.as_slice() else {
         panic!("{:?}", outcome.notes);

@@ -138,7 +138,7 @@ fn lines_of_a_log_in_the_output_of_a_tool_are_text() {
 }
 
 #[test]
-fn a_log_among_other_text_is_said_to_be_anybodys() {
+fn a_log_within_other_text_is_reported_as_uncertain() {
     let log = [
         "{\n \"role\": \"user\", \"content\": \"Go.\"\n}",
         "{\n \"role\": \"assistant\", \"content\": \"I run it.\"\n}",
@@ -153,7 +153,7 @@ fn a_log_among_other_text_is_said_to_be_anybodys() {
 }
 
 #[test]
-fn what_is_not_understood_is_named() {
+fn unsupported_files_are_described() {
     let mut packer = Packer::default();
     packer.add("model/data.pkl", b"\x80\x02}q\x00.").unwrap();
     packer.add("model/version", b"3\n").unwrap();

@@ -231,7 +231,7 @@ fn packed_logs_are_read_sample_by_sample() {
 }
 
 #[test]
-fn what_only_the_whole_tells_is_held_and_read() {
+fn formats_that_need_the_whole_file_are_buffered() {
     for name in ["claude-code.jsonl", "atif.json", "inspect-zstd.eval"] {
         let file = fixture(name);
         let (entries, episodes, _) = index(name, &file.bytes);

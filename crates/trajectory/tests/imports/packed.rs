@@ -88,7 +88,7 @@ fn a_packed_file_keeps_its_name() {
 }
 
 #[test]
-fn what_is_cut_off_gives_what_it_has() {
+fn truncated_input_gives_its_readable_part() {
     let ldp = fixture("ldp.jsonl").bytes;
     let packed = gzip(&ldp);
     let outcome = import(&[named("x.jsonl.gz", packed[..packed.len() / 2].to_vec())]).unwrap();
@@ -172,7 +172,7 @@ fn bombs_and_endless_layers_end() {
 }
 
 #[test]
-fn encodings_are_read_and_said() {
+fn encodings_are_read_and_reported() {
     let text = String::from_utf8(fixture("ldp.jsonl").bytes)
         .unwrap()
         .replace("Add.", "Addiere für mich.");

@@ -30,7 +30,7 @@ fn sums(path: &Path) -> (usize, Shape) {
 }
 
 #[test]
-fn real_files_have_what_their_tools_say() {
+fn real_files_match_their_tools() {
     let Some(folder) = folder() else {
         return;
     };

@@ -245,7 +245,7 @@ fn ldp_trajectories_as_objects() {
 }
 
 #[test]
-fn atif_results_that_say_that_a_call_failed() {
+fn atif_results_that_mark_a_failed_call() {
     let episode = only(
         r#"{"schema_version": "ATIF-v1.7", "steps": [{"step_id": 1, "source": "agent", "message": "", "tool_calls": [{"tool_call_id": "k", "function_name": "f", "arguments": {}}], "observation": {"results": [{"source_call_id": "k", "content": "No.", "extra": {"is_error": true}}]}}]}"#,
     );

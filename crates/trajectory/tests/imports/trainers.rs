@@ -544,7 +544,7 @@ fn padded_arrays_of_nemo_rl_are_cut() {
 }
 
 #[test]
-fn open_instruct_does_not_say_what_is_trained() {
+fn open_instruct_has_an_unknown_mask() {
     let episode = only(
         "run_rollouts_000000.jsonl",
         r#"{"step": 2, "sample_idx": 1, "prompt_idx": 0, "prompt_tokens": [1, 2], "response_tokens": [3, 4], "reward": 0.0, "advantage": -1.0, "finish_reason": "length", "dataset": "d", "logprobs": [-0.5, 0.0]}"#,

@@ -149,7 +149,7 @@ fn claude_code_branches_know_where_they_leave() {
 }
 
 #[test]
-fn mini_swe_agent_says_when_each_message_came() {
+fn mini_swe_agent_messages_have_times() {
     let outcome = read(
         r#"{"trajectory_format": "mini-swe-agent-1.1", "info": {"exit_status": "Submitted"}, "messages": [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{\"command\": \"ls\"}"}}], "extra": {"timestamp": 1760000000.5}}, {"role": "tool", "tool_call_id": "c1", "content": "a.py", "extra": {"returncode": 0, "timestamp": 1760000002.0}}, {"role": "assistant", "content": "Done.", "extra": {"timestamp": 1760000004.0}}]}"#,
     );
@@ -278,7 +278,7 @@ fn the_steps_of_a_trial_have_verdicts_of_their_own() {
 }
 
 #[test]
-fn verifiers_rollouts_say_when_they_began_and_what_cut_them_off() {
+fn verifiers_rollouts_have_start_times_and_stop_reasons() {
     let line = |stop: &str| {
         format!(
             r#"{{"example_id": 1, "prompt": [{{"role": "user", "content": "Go."}}], "completion": [{{"role": "assistant", "content": "Go"}}], "reward": 0.0, "is_completed": true, "is_truncated": true, "stop_condition": "{stop}", "timing": {{"start_time": 1760000000.5, "total": 2.0}}}}"#

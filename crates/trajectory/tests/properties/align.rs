@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_put_in_is_found(numbers in prop::collection::btree_set(0..1000_u32, 1..60), at in any::<prop::sample::Index>()) {
+    fn an_inserted_element_is_found(numbers in prop::collection::btree_set(0..1000_u32, 1..60), at in any::<prop::sample::Index>()) {
         // All elements differ, so the others must all be paired with themselves.
         let left: Vec<[u32; 1]> = numbers.iter().map(|n| [*n]).collect();
         let mut right = left.clone();

@@ -215,7 +215,7 @@ fn quotes_are_found_again() {
 }
 
 #[test]
-fn what_is_wrong_with_one_does_not_concern_the_others() {
+fn one_malformed_note_does_not_affect_the_others() {
     let text = r#"{"format": "volary-annotations", "version": 1, "annotations": [
         {"id": "a", "episode": "e", "at": {"step": -1}}, {"id": "b", "episode": "e", "verdict": "fine"}, 7,
         {"id": "c", "episode": "e"}]}"#;

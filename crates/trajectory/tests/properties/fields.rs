@@ -51,7 +51,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_suggested_can_be_read(record in json()) {
+    fn suggestions_can_be_parsed(record in json()) {
         let fields = FieldMapping::suggested(&record);
         let found = paths(fields.first_record(&record));
         for field in Field::ALL {

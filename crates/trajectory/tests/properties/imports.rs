@@ -112,7 +112,7 @@ proptest! {
 }
 
 #[test]
-fn gaps_and_broken_frames_are_said() {
+fn gaps_and_broken_frames_are_reported() {
     let mut files = rendered(&numbered(8));
     files[6].bytes = b"{\"state\": ".to_vec();
     files.drain(2..4);
@@ -147,7 +147,7 @@ fn the_end_and_the_manifest_may_be_missing() {
 }
 
 #[test]
-fn a_manifest_alone_says_what_is_missing() {
+fn a_manifest_alone_names_the_missing_files() {
     let files = rendered(&numbered(1));
     let error = import(&files[1..]).unwrap_err().to_string();
     assert!(
@@ -208,7 +208,7 @@ fn neighbouring_files_are_kept_or_named() {
 }
 
 #[test]
-fn frames_of_another_shape_are_kept_as_they_are() {
+fn frames_of_another_shape_are_kept_unchanged() {
     let files = [
         file("t_1_0.json", r#"{"state": 1, "seen": true, "index": 1}"#),
         file("t_1_1.json", "[1, 2]"),
@@ -228,7 +228,7 @@ fn frames_of_another_shape_are_kept_as_they_are() {
 }
 
 #[test]
-fn what_is_none_is_named_with_what_is_understood() {
+fn unsupported_input_is_described_with_the_supported_formats() {
     let refused = |content: &[u8]| import(&[file("x", content)]).unwrap_err().to_string();
     let told = refused(b"{\"a\": 1}");
     let expected = "No episode was found. x: This is JSON with the members a, which is not \
@@ -258,7 +258,7 @@ fn zips_that_unpack_to_too_much_end_in_a_note() {
 }
 
 #[test]
-fn an_encrypted_member_is_said() {
+fn an_encrypted_member_is_reported() {
     let mut zip = zipped(&[file("a.json", "{\"a\": 1}")]);
     let directory = zip
         .bytes
@@ -284,7 +284,7 @@ fn several_kinds_come_at_once() {
 }
 
 #[test]
-fn what_cannot_be_renderer_files_is_said() {
+fn episodes_without_renderer_files_are_reported() {
     let refused = |frames: FrameHistory| {
         let episode = Episode {
             frames,

@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_known_besides_comes_back(episode in details::of_episode(), step in details::of_step()) {
+    fn extra_facts_round_trip(episode in details::of_episode(), step in details::of_step()) {
         let step = StepRecord {
             details: step,
             ..StepRecord::new(Message::user("x").into(), Outcome::Failed { message: "y".into() })
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_changed_anywhere_is_read_or_refused(
+    fn changed_values_are_read_or_rejected(
         episode in episode(), noise in json(), at in any::<prop::sample::Index>()
     ) {
         let mut value = episode_to_json(&episode);

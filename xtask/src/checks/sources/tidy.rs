@@ -83,7 +83,7 @@ fn is_in_browser_module(name: &str) -> bool {
 }
 
 #[test]
-fn each_rule_is_heard() {
+fn each_rule_is_enforced() {
     assert!(judge("src/a.rs", "//! Fine.\nuse std::fmt;\n").is_empty());
     assert_eq!(judge("crates/core/src/a.rs", "use std::fmt;\n").len(), 1);
     assert_eq!(judge("src/a/mod.rs", "//! Fine.\n").len(), 1);

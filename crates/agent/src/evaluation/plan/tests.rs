@@ -82,7 +82,7 @@ fn no_tasks_no_cells() {
 }
 
 #[test]
-fn tasks_that_are_made_alike_say_so_once() {
+fn equal_tasks_share_one_description() {
     let mut alike = plan(1_000, 1, 1);
     for task in &mut alike.tasks {
         task.configuration = object!({"target": 7, "by": 1});

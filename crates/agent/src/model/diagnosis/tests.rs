@@ -314,7 +314,7 @@ fn http_addresses_of_other_machines_are_mixed_content() {
 }
 
 #[test]
-fn offline_is_said_unless_the_server_is_here() {
+fn offline_is_the_cause_unless_the_server_is_local() {
     let observation = Observation::NoReply {
         answers_without_cors: Some(false),
         permission: None,

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_whole_is_read_as_well() {
+    fn complete_requests_of_earlier_versions_are_read() {
         let old = [asked("one").to_json(), asked("two").to_json()];
         let kept = KeptExchanges::of(&old);
         assert_eq!(kept.read(1), Ok(asked("two")));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_nothing_is_refused() {
+    fn misfitting_changes_are_rejected() {
         for (start, end) in [(0, 9), (9, 0), (1, 0), (0, 1), (2, 1), (i64::MAX, i64::MAX)] {
             let kept = [asked("ä").to_json(), change(start, "", end)];
             let read = KeptExchanges::of(&kept).read(1);

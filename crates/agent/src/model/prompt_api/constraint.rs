@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_a_broken_call_or_a_text() {
+    fn a_mismatch_is_a_broken_call_or_a_text() {
         for answer in [r#"{"tool":"add","argum"#, "{}", r#"{"tool":3}"#, "{{"] {
             assert_eq!(decode(answer), Decoded::Call(broken(answer)), "{answer}");
         }

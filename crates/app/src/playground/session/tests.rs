@@ -246,7 +246,7 @@ fn a_crash_keeps_all_and_names_the_action() {
 }
 
 #[test]
-fn what_is_lost_on_a_server_is_kept_and_not_taken_again() {
+fn a_step_lost_on_a_server_is_kept_and_not_repeated() {
     let mut desk = Desk::opened(2);
     let Ok(Command::Step { environment, .. }) = desk.step("far") else {
         unreachable!("a live episode is stepped")

@@ -160,7 +160,7 @@ fn times_are_in_info_and_include_waiting() {
 }
 
 #[test]
-fn what_tools_give_becomes_content() {
+fn tool_results_become_content() {
     let run = run(vec![call("a", "record", Object::new())], answering());
     assert_eq!(run.contents(), ["{\"a\":1}"]);
     assert!(run.outcome.unwrap()[0].body.content_is_json_str);

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_said_to_be_fine_where_it_is() {
+    fn errors_offer_null_where_it_is_allowed() {
         assert_eq!(
             read::<Option<i64>>("x"),
             Err("must be an integer or null, not \"x\"".into())
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_said() {
+    fn errors_have_paths() {
         type Nested = BTreeMap<String, Vec<(i64, bool)>>;
         assert_eq!(
             read::<Nested>(json!({"a": [[1, true], [2, 3]]})),

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_said() {
+    fn errors_name_the_range() {
         assert_eq!(
             read::<i32>(1_i64 << 40),
             Err("must be an integer from -2147483648 to 2147483647, not 1099511627776".into())
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_shown_shortened() {
+    fn long_values_are_shown_shortened() {
         let long = read::<bool>("x".repeat(100)).unwrap_err();
         assert_eq!(
             long,

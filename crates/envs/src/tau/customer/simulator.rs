@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thought_stays_with_the_customer_unless_told_otherwise() {
+    fn a_thought_stays_with_the_customer_by_default() {
         let reply = "Thought:\nx\nUser Response:\n hi \n";
         assert_eq!(said(reply, false), Ok("hi".into()));
         assert_eq!(said(reply, true), Ok("x\nUser Response:\n hi".into()));

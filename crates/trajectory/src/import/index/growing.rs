@@ -187,7 +187,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_broken_is_the_same_however_it_comes(text in r#"\{?("messages|"events)?":? ?[\[\]{}",:\\ a1-]{0,60}"#, chunk in 1..40_usize) {
+        fn broken_input_gives_the_same_error_in_any_chunks(text in r#"\{?("messages|"events)?":? ?[\[\]{}",:\\ a1-]{0,60}"#, chunk in 1..40_usize) {
             prop_assert_eq!(fed(&text, chunk).end(), fed(&text, text.len().max(1)).end());
         }
     }

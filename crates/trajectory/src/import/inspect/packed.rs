@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_say_which_sample_they_are_of() {
+    fn files_name_their_sample() {
         for (name, expected) in [
             ("1_epoch_2.json", Some(("1_epoch_2", ""))),
             ("a/b_epoch_1.json", Some(("a/b_epoch_1", ""))),
