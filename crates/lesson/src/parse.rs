@@ -28,7 +28,7 @@ pub fn parse(text: &str) -> Result<Lesson, Vec<Problem>> {
         return Err(vec![Problem::new(1, message)]);
     }
     let text = text.replace("\r\n", "\n");
-    let mut parser = Parser::default();
+    let mut parser = LessonParser::default();
     let body = parser.head(&text);
     parser.body(&text, body);
     parser.refer();
@@ -42,14 +42,14 @@ pub fn parse(text: &str) -> Result<Lesson, Vec<Problem>> {
 }
 
 #[derive(Default)]
-struct Parser {
+struct LessonParser {
     lesson: Lesson,
     problems: Vec<Problem>,
     /// The number of checks and questions so far.
     goals: usize,
 }
 
-impl Parser {
+impl LessonParser {
     /// Parses the head and returns the offset of the body.
     fn head(&mut self, text: &str) -> usize {
         let Some(rest) = text.strip_prefix("---\n") else {

@@ -45,7 +45,7 @@ pub enum Next {
     /// Fetch this address.
     Fetch(String),
     /// The search is over.
-    PageFuture(Page),
+    Found(Page),
 }
 
 /// Why a wiki's reply cannot be used.

@@ -7,7 +7,7 @@ use volary_core::TokenStream;
 use volary_core::json::{Json, Key, Object};
 use volary_core::object;
 use volary_torch::heap::{List, Node};
-use volary_torch::{DType, Heap, Outcome, Tensor, Value};
+use volary_torch::{DType, Heap, Tensor, Unpickled, Value};
 
 use super::tokens::Lists;
 use super::{interaction, train_dump};
@@ -123,7 +123,7 @@ fn read_rollouts(
 }
 
 /// The list of samples: `{samples: […]}`, or a bare list of dictionaries with `response`.
-fn samples(pickle: &Outcome) -> Option<Value> {
+fn samples(pickle: &Unpickled) -> Option<Value> {
     let heap = &pickle.heap;
     let samples = heap.get(pickle.root, "samples").unwrap_or(pickle.root);
     let first = heap.element(samples, 0)?;
@@ -139,7 +139,7 @@ fn state(heap: &Heap, value: Value) -> Value {
     }
 }
 
-fn unknown(pickle: &Outcome) -> String {
+fn unknown(pickle: &Unpickled) -> String {
     let heap = &pickle.heap;
     let items = heap.items(pickle.root).unwrap_or_default();
     let keys = items.iter().filter_map(|(key, _)| heap.text(*key));

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use volary_core::json::{Json, Object, Text};
-use volary_torch::{Heap, Outcome, Value};
+use volary_torch::{Heap, Unpickled, Value};
 
 use super::tokens::{Lists, token_id};
 use super::torch_dump::Dump;
@@ -38,7 +38,7 @@ pub(super) enum Columns {
 
 impl Columns {
     /// The samples of a training dump; `None` if the pickle is something else.
-    pub fn of(pickle: &Outcome) -> Option<Columns> {
+    pub fn of(pickle: &Unpickled) -> Option<Columns> {
         let heap = &pickle.heap;
         if let Some(data) = heap.get(pickle.root, "rollout_data") {
             return heap.get(data, "tokens").map(|_| Columns::Lists(data));
