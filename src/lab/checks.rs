@@ -17,7 +17,6 @@ pub(super) struct Check {
     pub reason: String,
 }
 
-/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckOutcome {
     /// The template behaves well.

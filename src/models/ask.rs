@@ -61,7 +61,6 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// Progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RequestProgress<'a> {
     /// The request is being sent. Output of earlier attempts is void.

@@ -20,7 +20,6 @@ use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;
 use crate::route::Route;
 
-/// The result of a second run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecondRunResult {
     /// The message for the user.

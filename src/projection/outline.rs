@@ -8,7 +8,6 @@ use super::transcript::step_record;
 /// The maximum length of a line in characters.
 const LONGEST: usize = 80;
 
-/// A line of the outline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutlineLine {
     /// The kind of step; `None` for the reset.

@@ -63,7 +63,6 @@ impl Expansion {
     }
 }
 
-/// A row of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeRow {
     /// The JSON pointer of the value. Unique among the rows.

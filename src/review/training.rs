@@ -54,7 +54,6 @@ pub struct Training {
     pair: Comparison,
 }
 
-/// A run that is shown.
 #[derive(Debug)]
 struct ShownRun {
     id: String,

@@ -53,7 +53,6 @@ impl Bytes {
     }
 }
 
-/// The location of a range.
 pub enum RangeLocation {
     /// The bytes themselves.
     Here(Vec<u8>),
