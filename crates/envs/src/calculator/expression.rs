@@ -31,7 +31,6 @@ pub use numbers::Integer;
 pub(crate) use numbers::{Budget, Value, binary, compare, divide, round_to_digits};
 pub(crate) use program::Operator;
 
-/// The result of an expression.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ExpressionResult {

@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
     /// A provider's key, by its format.

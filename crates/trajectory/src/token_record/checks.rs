@@ -39,7 +39,6 @@ pub enum CheckKind {
     Mismatch,
 }
 
-/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckResult {
     Passed,
