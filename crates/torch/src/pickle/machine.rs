@@ -94,6 +94,7 @@ impl<'a> Machine<'a> {
             0x80 => drop(self.reader.byte()?),
             0x95 => drop(self.reader.array::<8>()?),
             0x98 => {}
+            b'(' if self.append_numbers() => {}
             b'(' => self.marks.push(self.stack.len()),
             b'0' => drop(self.pop()?),
             b'1' => drop(self.pop_mark()?),
@@ -279,6 +280,38 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Appends what follows a mark to the list on top of the stack, if it consists of numbers of one type and ends with
+    /// APPENDS. Otherwise nothing changes, and the opcodes run one by one. Most bytes of a rollout dump are such runs.
+    fn append_numbers(&mut self) -> bool {
+        let start = self.reader.position();
+        let rest = self.reader.rest();
+        let list = match self.stack.last() {
+            Some(top) if self.stack.len() > self.floor() => self.heap.node_mut(*top),
+            _ => None,
+        };
+        let Some(Node::List(list)) = list else {
+            return false;
+        };
+        let length = match (&mut *list, rest.first()) {
+            (List::Ints(ints), Some(b'K' | b'M' | b'J')) => append_ints(ints, rest),
+            (List::Floats(floats), Some(b'G')) => append_floats(floats, rest),
+            (List::Ints(ints), Some(b'G')) if ints.is_empty() => {
+                let mut floats = Vec::new();
+                let length = append_floats(&mut floats, rest);
+                if length.is_some() {
+                    *list = List::Floats(floats);
+                }
+                length
+            }
+            _ => None,
+        };
+        match length {
+            Some(length) => self.reader.skip_to(start + length),
+            None => return false,
+        }
+        true
+    }
+
     fn memoize(&mut self, opcode: u8) -> Result<(), PickleError> {
         let key = match opcode {
             b'q' | b'h' => u64::from(self.reader.byte()?),
@@ -387,4 +420,42 @@ fn text(bytes: &[u8]) -> Node {
 fn pairs(values: &[Value]) -> impl Iterator<Item = (Value, Value)> {
     let (pairs, _) = values.as_chunks::<2>();
     pairs.iter().map(|[key, value]| (*key, *value))
+}
+
+/// Appends integers up to APPENDS. Returns the number of bytes; `None` if something else follows, and then nothing is
+/// appended.
+fn append_ints(ints: &mut Vec<i64>, bytes: &[u8]) -> Option<usize> {
+    let (before, mut at) = (ints.len(), 0);
+    loop {
+        let (int, length) = match bytes.get(at..) {
+            Some([b'K', a, ..]) => (i64::from(*a), 2),
+            Some([b'M', a, b, ..]) => (i64::from(u16::from_le_bytes([*a, *b])), 3),
+            Some([b'J', a, b, c, d, ..]) => (i64::from(i32::from_le_bytes([*a, *b, *c, *d])), 5),
+            Some([b'e', ..]) => return Some(at + 1),
+            _ => {
+                ints.truncate(before);
+                return None;
+            }
+        };
+        ints.push(int);
+        at += length;
+    }
+}
+
+/// The same for floats.
+fn append_floats(floats: &mut Vec<f64>, bytes: &[u8]) -> Option<usize> {
+    let (before, mut at) = (floats.len(), 0);
+    loop {
+        match bytes.get(at..) {
+            Some([b'G', a, b, c, d, e, f, g, h, ..]) => {
+                floats.push(f64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]));
+                at += 9;
+            }
+            Some([b'e', ..]) => return Some(at + 1),
+            _ => {
+                floats.truncate(before);
+                return None;
+            }
+        }
+    }
 }

@@ -18,6 +18,16 @@ impl<'a> Reader<'a> {
         self.at
     }
 
+    /// The bytes that were not read yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// Continues at a position, which must be within the bytes.
+    pub fn skip_to(&mut self, position: usize) {
+        self.at = position.min(self.bytes.len());
+    }
+
     fn truncated(&self) -> PickleError {
         let at = self.bytes.len();
         PickleError::Truncated { at }

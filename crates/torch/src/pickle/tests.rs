@@ -199,3 +199,42 @@ proptest! {
         let _ = read(&bytes);
     }
 }
+
+/// The opcode of a number: an integer of each size, or a float.
+fn number(kind: u8, value: u32) -> Vec<u8> {
+    let [a, b, c, d] = value.to_le_bytes();
+    match kind {
+        0 => vec![b'K', a],
+        1 => vec![b'M', a, b],
+        2 => vec![b'J', a, b, c, d],
+        3 => [vec![b'G'], f64::from(value).to_be_bytes().to_vec()].concat(),
+        _ => vec![b'N'],
+    }
+}
+
+proptest! {
+    /// Batches of numbers are appended at once, or one by one if other values are among them.
+    #[test]
+    fn batches_are_what_their_elements_are(
+        batches in prop::collection::vec(prop::collection::vec((0..5_u8, any::<u32>()), 2..6), 1..5),
+        is_uniform in any::<bool>(),
+    ) {
+        let (mut together, mut apart) = (b"\x80\x02]".to_vec(), b"\x80\x02]".to_vec());
+        for batch in &batches {
+            together.push(b'(');
+            for (kind, value) in batch {
+                let kind = if is_uniform { 3 * (batches.len() as u8 % 2) } else { *kind };
+                let bytes = number(kind, *value);
+                together.extend(&bytes);
+                apart.extend(bytes);
+                apart.push(b'a');
+            }
+            together.push(b'e');
+        }
+        together.push(b'.');
+        apart.push(b'.');
+        let [together, apart] = [read(&together), read(&apart)];
+        prop_assert_eq!(together.error, None);
+        prop_assert_eq!(together.heap.node(together.root), apart.heap.node(apart.root));
+    }
+}
