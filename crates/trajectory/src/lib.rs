@@ -14,6 +14,7 @@
 //! - [`passages`]: the texts of an episode, each with its position. [`search`]: full-text search in them.
 //! - [`timeline`]: the overview of an episode. [`table`]: episodes as rows. [`statistics`]: statistics of rewards.
 //! - [`result`]: the ending of an episode and its cause. [`repetition`]: repeated calls of an agent.
+//! - [`spans`]: when generation, tools and the reward of an episode took place.
 //! - [`token_record`]: the tokens and the loss mask of an episode, divided among its messages.
 //! - [`training`]: training runs, from rows with steps: groups, steps and runs.
 //! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
@@ -43,6 +44,7 @@ pub mod result;
 pub mod search;
 pub mod sensitive;
 pub mod share;
+pub mod spans;
 pub mod statistics;
 pub mod table;
 pub mod time;

@@ -25,6 +25,7 @@ use volary_core::json::{Json, Object, Text};
 use crate::episode::{EndingKind, Episode, Score, TaskReference};
 use crate::repetition::repeated_calls;
 use crate::result::outcome_failed;
+use crate::spans::{SpanBars, spans};
 use crate::timeline;
 use crate::token_record::{TokenCounts, TokenFigures, TokenRecord};
 
@@ -66,6 +67,8 @@ pub struct Row {
     pub seconds: Option<f64>,
     /// The start time, in seconds since 1970 (UTC).
     pub started: Option<f64>,
+    /// When generation, tools and the reward took place. `None` also in rows of older versions.
+    pub spans: Option<Box<SpanBars>>,
     /// The ending, in the source's term or as "done", "truncated", "crashed", "open".
     pub outcome: Text,
     /// The ending in common terms. `None` in rows of older versions.
@@ -195,6 +198,10 @@ impl Row {
                 .seconds
                 .or(times.filter(|_| !episode.steps.is_empty())),
             started: episode.started,
+            spans: episode
+                .started
+                .and_then(|started| SpanBars::of(&spans(episode), started))
+                .map(Box::new),
             outcome: episode
                 .outcome
                 .clone()

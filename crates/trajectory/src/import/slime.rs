@@ -21,6 +21,7 @@ use super::members::{Members, keep_rest, reward};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
+use crate::spans::{extent, spans};
 use crate::timeline::first_line;
 use tokens::Lists;
 
@@ -149,11 +150,11 @@ fn interaction(mut rest: Object, lists: Lists, number: usize, sink: &mut Sink<'_
     if sink.stem().starts_with("eval_") {
         episode.metadata.insert("split", "eval");
     }
-    if let Some((started, seconds)) = rest.get("trace").and_then(duration) {
-        (episode.started, episode.seconds) = (Some(started), Some(seconds));
-    }
     lists.record(&mut episode, &mut rest, sink);
     keep_rest(&mut episode, rest, sink);
+    if let Some((started, seconds)) = extent(&spans(&episode)) {
+        (episode.started, episode.seconds) = (Some(started), Some(seconds));
+    }
     episode
 }
 
@@ -176,18 +177,6 @@ fn task(sample: &Object) -> Option<Text> {
         }
         _ => None,
     }
-}
-
-/// The start in seconds since 1970, and the duration, of the events of a trace.
-fn duration(trace: &Json) -> Option<(f64, f64)> {
-    let events = trace.get("events")?.as_list()?.iter();
-    let times: Vec<f64> = events
-        .filter_map(|event| event.get("ts")?.as_f64())
-        .filter(|time| time.is_finite())
-        .collect();
-    let first = times.iter().copied().reduce(f64::min)?;
-    let last = times.iter().copied().reduce(f64::max)?;
-    Some((first, last - first))
 }
 
 /// Adds the messages of a prompt: those separated by ChatML markup, or one of the user. Returns the name of its task:

@@ -5,6 +5,7 @@ use volary_core::object;
 
 use super::Row;
 use crate::episode::{EndingKind, Score, TaskReference};
+use crate::spans::SpanBars;
 use crate::token_record::TokenFigures;
 
 impl Row {
@@ -44,6 +45,7 @@ impl Row {
         put("cost", self.cost.map(Json::from));
         put("seconds", self.seconds.map(Json::from));
         put("started", self.started.map(Json::from));
+        put("spans", self.spans.as_deref().map(SpanBars::to_json));
         put(
             "tags",
             (!self.tags.is_empty()).then(|| self.tags.clone().into()),
@@ -96,6 +98,7 @@ impl Row {
             cost: number("cost"),
             seconds: number("seconds"),
             started: number("started"),
+            spans: value.get("spans").and_then(SpanBars::read).map(Box::new),
             outcome: text("outcome").unwrap_or_default(),
             notes: Vec::new(),
             labels: Vec::new(),
@@ -219,6 +222,8 @@ mod tests {
             cost: Some(0.25),
             seconds: Some(1.5),
             started: Some(1.7e9),
+            spans: SpanBars::read(&Json::parse("[1, 0, 0.5, 1.25, 3, 1.25, null]").unwrap())
+                .map(Box::new),
             outcome: "done".into(),
             tags: vec!["good".into()],
             scores: vec![Score {

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use volary_core::json::{Json, Object, Text};
+use volary_core::object;
 
 use super::error_text;
 use super::node_tokens::NodeTokens;
@@ -17,6 +18,7 @@ use crate::import::expansion::size_of_object;
 use crate::import::members::{Members, id, keep_rest, moment, text_at};
 use crate::import::reader::{Confidence, Document, Line, Reader, Sink};
 use crate::import::transcript::Transcript;
+use crate::spans::TIME_SPANS;
 
 /// The maximum number of branches of a trace.
 const MOST_BRANCHES: usize = 1_000;
@@ -112,6 +114,10 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
     let calls = rest.take_list("calls").unwrap_or_default();
     let details = details_by_node(&calls);
     let mut whole = about(&mut rest, &calls, around, number, sink);
+    let times: Vec<(Option<usize>, Json)> = calls
+        .iter()
+        .filter_map(|call| Some((node_of(call), call_span(call)?)))
+        .collect();
     // Calls without a message, most of which failed.
     let unanswered = calls.into_iter();
     let unanswered: Vec<Json> = unanswered.filter(|call| node_of(call).is_none()).collect();
@@ -181,6 +187,12 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
         }
         transcript.finish(&mut episode);
         tokens.finish(&mut episode, sink);
+        let is_here = |node: Option<usize>| node.is_none_or(|node| path.contains(&node));
+        let own = times.iter().filter(|(node, _)| is_here(*node));
+        let own: Vec<Json> = own.map(|(_, span)| span.clone()).collect();
+        if !own.is_empty() {
+            episode.raw.insert(TIME_SPANS, own);
+        }
         sink.episode(episode);
     }
 }
@@ -236,6 +248,24 @@ fn details_by_node(calls: &[Json]) -> HashMap<usize, StepDetails> {
         details.insert(node, known);
     }
     details
+}
+
+/// The time of a call, with its usage, for the spans of an episode.
+fn call_span(call: &Json) -> Option<Json> {
+    let time = call.get("time")?;
+    let mut span = object!({ "name": "model", "start": (time.get("start")?.clone()) });
+    if let Some(end) = time.get("end").filter(|end| !end.is_null()) {
+        span.insert("end", end.clone());
+    }
+    for key in ["node", "finish_reason"] {
+        if let Some(value) = call.get(key).filter(|value| !value.is_null()) {
+            span.insert(key, value.clone());
+        }
+    }
+    if let Some(Json::Object(usage)) = call.get("usage") {
+        span.extend(usage.clone());
+    }
+    Some(span.into())
 }
 
 /// The index of a call's message.
