@@ -2,7 +2,7 @@
 //! so that it can be opened from there later. The file itself is never in memory.
 //!
 //! - `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: parser of a long element
-//!   while it arrives. `reading`: a piece of a file to rows. [`packed`]: logs in zip files.
+//!   while it arrives. `reading`: a piece of a file to rows. [`packed`]: logs in zip files. [`torch_dump`]: rollout dumps.
 //!
 //! Invariants: an episode opened from its byte range is the one that its row describes; memory is bounded by
 //! the rows and the longest episode, except for files that can only be recognised as a whole
@@ -12,6 +12,7 @@ mod elements;
 mod growing;
 pub mod packed;
 mod reading;
+pub mod torch_dump;
 
 use std::ops::Range;
 
@@ -31,6 +32,8 @@ pub use reading::{open, open_mapped};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub place: EpisodeRange,
+    /// Its share of the file, in bytes.
+    pub bytes: u64,
     /// The row of the table.
     pub row: Row,
     /// The texts to search, if they were requested ([`Indexer::keep_texts`]).

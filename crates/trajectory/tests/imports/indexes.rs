@@ -1,11 +1,14 @@
 //! What the index of a file tells is what its import gives.
 
+use std::collections::BTreeSet;
+
 use volary_core::json::Json;
 use volary_core::object;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
+use volary_trajectory::import::index::torch_dump::TorchDump;
 use volary_trajectory::import::index::{Entry, Indexer, index, open};
-use volary_trajectory::import::{InputFile, import};
+use volary_trajectory::import::{InputFile, Note, import};
 use volary_trajectory::native::to_text;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, export};
@@ -228,6 +231,63 @@ fn packed_logs_are_read_sample_by_sample() {
             assert_eq!(episode.model, expected.model);
         }
     }
+}
+
+/// The members of a zip file, and the samples of the rollout dump that it is; `None` if it is another torch file.
+fn dumped(file: &InputFile) -> Option<TorchDump> {
+    let mut parts = Parts::of(file.bytes.len() as u64);
+    parts.add(0, file.bytes.clone());
+    let members = list(&parts, 999).ok()?;
+    let name = file.name.as_deref().unwrap_or_default();
+    let mut dump = TorchDump::of(name, file.bytes.len() as u64, &members)?;
+    let read = |places: Vec<std::ops::Range<u64>>| -> Vec<Vec<u8>> {
+        places.iter().map(|place| at(&file.bytes, place)).collect()
+    };
+    if !dump.read_head(&read(dump.head())) {
+        return None;
+    }
+    for number in 0..dump.samples() {
+        let storages = read(dump.storages(number));
+        dump.read_sample(number, &storages);
+    }
+    Some(dump)
+}
+
+#[test]
+fn rollout_dumps_are_read_sample_by_sample() {
+    let real = std::env::var_os("TRAJECTORIES_DIR").map(std::path::PathBuf::from);
+    let real = real.map(|folder| folder.join("training/slime/rollout_data"));
+    let real = real.into_iter().flat_map(|folder| {
+        let names = ["0.pt", "1.pt", "2.pt", "eval_2.pt"];
+        names.map(|name| folder.join(name)).into_iter()
+    });
+    let real = real
+        .filter(|path| path.exists())
+        .map(|path| crate::file(&path));
+    for file in real.chain([fixture("slime-rollout.pt")]) {
+        let name = file.name.clone().unwrap_or_default();
+        let whole = import(std::slice::from_ref(&file)).unwrap();
+        let mut dump = dumped(&file).unwrap();
+        let entries = dump.take_entries();
+        let found: Vec<Row> = entries.iter().map(|entry| entry.row.clone()).collect();
+        assert_eq!(found, rows(&whole.episodes), "{name}");
+        for (entry, expected) in entries.iter().zip(&whole.episodes) {
+            assert_eq!(open_at(&name, &file.bytes, entry), *expected, "{name}");
+        }
+        let texts = |notes: &[Note]| -> BTreeSet<String> {
+            notes.iter().map(|note| note.text.to_string()).collect()
+        };
+        let praised = |text: &String| text.starts_with("slime rollout dump: ");
+        assert!(
+            texts(&dump.notes()).iter().any(praised),
+            "{:?}",
+            dump.notes()
+        );
+        assert!(texts(&whole.notes).iter().any(praised));
+    }
+    // It belongs to a rollout dump, so it is read with that one.
+    assert!(dumped(&fixture("slime-train.pt")).is_none());
+    assert!(dumped(&fixture("inspect-zstd.eval")).is_none());
 }
 
 #[test]

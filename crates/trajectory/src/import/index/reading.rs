@@ -7,7 +7,7 @@ use volary_core::json::{Json, Object, Text};
 
 use super::super::describe::counted;
 use super::growing::Growing;
-use super::{Entry, EpisodeRange, episodes, packed};
+use super::{Entry, EpisodeRange, episodes, packed, torch_dump};
 use crate::episode::Episode;
 use crate::import::decode::decode;
 use crate::import::fields::{FieldMapping, Mappings, Unmapped};
@@ -332,24 +332,40 @@ impl Pieces {
         let length: u64 = parts.iter().map(|part| part.end - part.start).sum();
         let is_long = length > super::LONG as u64;
         for (number, episode) in episodes(&mut self.outcome).into_iter().enumerate() {
-            let mut row = Row::of(&episode, Vec::new());
-            let count = self.ids.entry(row.id.clone()).or_default();
-            *count += 1;
-            if *count > 1 {
-                row.id = format!("{} ({count})", row.id).into();
-            }
-            self.found += 1;
-            self.entries.push(Entry {
-                place: EpisodeRange {
-                    parts: parts.to_vec(),
-                    packed,
-                    number,
-                },
-                row,
-                texts: self.keeps_texts.then(|| search::Document::of(&episode)),
-                episode: is_long.then_some(episode),
-            });
+            let place = EpisodeRange {
+                parts: parts.to_vec(),
+                packed,
+                number,
+            };
+            self.entry(episode, place, length, is_long);
         }
+    }
+
+    fn entry(&mut self, episode: Episode, place: EpisodeRange, bytes: u64, keeps_episode: bool) {
+        let mut row = Row::of(&episode, Vec::new());
+        let count = self.ids.entry(row.id.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            row.id = format!("{} ({count})", row.id).into();
+        }
+        self.found += 1;
+        self.entries.push(Entry {
+            place,
+            bytes,
+            row,
+            texts: self.keeps_texts.then(|| search::Document::of(&episode)),
+            episode: keeps_episode.then_some(episode),
+        });
+    }
+
+    /// Reads a sample of a dump, whose share of the file is `bytes`.
+    pub fn dumped(&mut self, place: EpisodeRange, bytes: u64, read: impl FnOnce(&mut Sink<'_>)) {
+        let notes = self.outcome.notes.len();
+        read(&mut Sink::new(&mut self.outcome, "slime", &self.file));
+        for episode in episodes(&mut self.outcome) {
+            self.entry(episode, place.clone(), bytes, false);
+        }
+        self.forget_praise(notes);
     }
 
     /// Removes the notes about success; they are reported once, at the end.
@@ -399,7 +415,14 @@ pub fn open_mapped(
     row: &Row,
     fields: Option<&FieldMapping>,
 ) -> Option<Episode> {
+    let mut number = place.number;
+    let pickle = torch_dump::pickle_at(&parts).filter(|_| place.packed);
     let outcome = match (place.packed, fields) {
+        (true, _) if pickle.is_some() => {
+            // Only this sample is read.
+            number = 0;
+            torch_dump::import_sample(file, &parts, pickle.unwrap_or_default(), place.number)
+        }
         (true, _) => packed::import_sample(file, &parts),
         (false, Some(fields)) => import_record(file, parts.first()?, fields)?,
         (false, None) => {
@@ -410,7 +433,7 @@ pub fn open_mapped(
             import(&[file]).ok()?
         }
     };
-    let mut episode = outcome.episodes.into_iter().nth(place.number)?;
+    let mut episode = outcome.episodes.into_iter().nth(number)?;
     episode.id = row.id.clone();
     let source = episode.source.as_ref();
     if source.is_some_and(|source| ["inspect", verifiers::RESULTS].contains(&&*source.format)) {

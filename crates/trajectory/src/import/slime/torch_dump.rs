@@ -3,6 +3,8 @@
 //! A dump is parsed by `volary_torch`, which executes nothing, and each sample is converted to the JSON object that
 //! slime writes to JSON Lines. Tensors are loaded from their zip members on demand.
 
+use std::collections::HashSet;
+
 use volary_core::TokenStream;
 use volary_core::json::{Json, Key, Object};
 use volary_core::object;
@@ -12,6 +14,7 @@ use volary_torch::{DType, Heap, Tensor, Unpickled, Value};
 use super::tokens::Lists;
 use super::{interaction, train_dump};
 use crate::import::describe::counted;
+use crate::import::expansion::{Expansion, size_of_episode};
 use crate::import::files::Files;
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel};
@@ -20,6 +23,8 @@ use crate::import::{ImportOutcome, NoteLevel};
 const DEPTH: usize = 32;
 /// The maximum number of elements of a tensor that is converted. Larger ones become their type and shape.
 const LARGEST_TENSOR: u64 = 1 << 20;
+/// The ids that top-p sampling kept are several for each token; their number is a stream.
+const KEPT_IDS: &str = "rollout_top_p_token_ids";
 /// The number of keys of an unknown file that are listed.
 const NAMED: usize = 8;
 
@@ -61,10 +66,7 @@ pub(in crate::import) fn read(
         storage: None,
         shapes: 0,
         unread: 0,
-        left: size
-            .max(bytes.len())
-            .saturating_mul(8)
-            .saturating_add(1 << 20),
+        left: most_values(size.max(bytes.len())),
     };
     if let Some(columns) = train_dump::Columns::of(&pickle) {
         train_dump::read(&columns, &mut dump, name, pickle.root, outcome);
@@ -72,22 +74,12 @@ pub(in crate::import) fn read(
         let step = pickle.heap.get(pickle.root, "rollout_id");
         let mut sink = Sink::new(outcome, "slime", name).within(size.max(bytes.len()));
         read_rollouts(samples, step, &mut dump, &mut sink);
-        dump.report(&mut sink);
+        report_tensors(dump.unread, dump.shapes, &mut sink);
     } else {
         return outcome.note(NoteLevel::Unreadable, name, unknown(&pickle));
     }
     let mut sink = Sink::new(outcome, "slime", name);
-    if let Some(error) = &pickle.error {
-        sink.lost(format!(
-            "The file is damaged: {error}. The samples before it are read."
-        ));
-    }
-    for (class, count) in &pickle.placeholders {
-        let objects = counted(*count, "object");
-        sink.kept(format!(
-            "{objects} of {class}: only the contents are shown."
-        ));
-    }
+    report_pickle(&pickle, &mut sink);
 }
 
 fn read_rollouts(
@@ -152,6 +144,183 @@ fn unknown(pickle: &Unpickled) -> String {
     format!("This is a PyTorch file, but not a rollout dump with `samples`: {contents}.")
 }
 
+/// A rollout dump whose samples are read one by one, each with the storages that it refers to.
+pub(in crate::import) struct RolloutDump {
+    pickle: Unpickled,
+    samples: Value,
+    step: Option<Value>,
+    /// The remaining number of values that may be created.
+    left: usize,
+    /// The remaining number of bytes of episodes.
+    expansion: Expansion,
+    shapes: usize,
+    unread: usize,
+}
+
+/// Members of a torch file other than its pickle.
+pub(in crate::import) struct Storages<'a> {
+    /// The folder of all members in the zip file, with a trailing slash.
+    pub top: &'a str,
+    pub members: Vec<(String, Vec<u8>)>,
+    pub is_big_endian: bool,
+}
+
+impl RolloutDump {
+    /// Reads the pickle of a torch file; `None` if it is no rollout dump.
+    pub fn of(bytes: &[u8]) -> Option<RolloutDump> {
+        let pickle = volary_torch::read(bytes);
+        if train_dump::Columns::of(&pickle).is_some() {
+            return None;
+        }
+        Some(RolloutDump {
+            samples: samples(&pickle)?,
+            step: pickle.heap.get(pickle.root, "rollout_id"),
+            left: most_values(bytes.len()),
+            expansion: Expansion::of(bytes.len()),
+            pickle,
+            shapes: 0,
+            unread: 0,
+        })
+    }
+
+    /// The number of samples.
+    pub fn len(&self) -> usize {
+        self.pickle.heap.length(self.samples).unwrap_or_default()
+    }
+
+    /// The keys of the storages that the tensors of a sample are views of, as far as they are read.
+    pub fn storages(&self, number: usize) -> Vec<&str> {
+        /// The maximum number of values that are looked at.
+        const MOST: usize = 20_000;
+        let heap = &self.pickle.heap;
+        let Some(sample) = heap.element(self.samples, number) else {
+            return Vec::new();
+        };
+        let items = heap.items(state(heap, sample)).unwrap_or_default().iter();
+        let is_kept_ids = |name: &Value| heap.text(*name) == Some(KEPT_IDS);
+        let mut pending: Vec<Value> = items
+            .filter(|(name, _)| !is_kept_ids(name))
+            .map(|(_, value)| *value)
+            .collect();
+        let mut seen = HashSet::new();
+        let mut keys: Vec<&str> = Vec::new();
+        while let Some(value) = pending.pop() {
+            let Value::Node(id) = value else { continue };
+            if seen.len() == MOST || !seen.insert(id) {
+                continue;
+            }
+            match heap.node(value) {
+                Some(Node::Tensor(tensor)) => {
+                    let key = tensor.storage.as_deref().filter(|_| is_read(tensor));
+                    keys.extend(key.filter(|key| !keys.contains(key)));
+                }
+                Some(
+                    Node::List(List::Values(values)) | Node::Tuple(values) | Node::Set(values),
+                ) => {
+                    pending.extend(values.iter().take(MOST));
+                }
+                Some(Node::Dict(items)) => {
+                    pending.extend(items.iter().take(MOST).map(|(_, value)| *value));
+                }
+                Some(Node::Object(object)) => {
+                    pending.extend([object.arguments, object.state]);
+                    pending.extend(object.elements.iter().take(MOST));
+                    pending.extend(object.items.iter().take(MOST).map(|(_, value)| *value));
+                }
+                _ => {}
+            }
+        }
+        keys
+    }
+
+    /// Reads a sample.
+    pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
+        if self.expansion.is_over() {
+            return sink.leave_out();
+        }
+        let heap = &self.pickle.heap;
+        let Some(sample) = heap.element(self.samples, number) else {
+            return;
+        };
+        let mut unnoted = ImportOutcome::default();
+        let mut files = Files::unpacked("", storages.members, &mut unnoted);
+        let mut dump = Dump {
+            heap,
+            files: &mut files,
+            top: storages.top.to_owned(),
+            is_big_endian: storages.is_big_endian,
+            storage: None,
+            shapes: 0,
+            unread: 0,
+            left: self.left,
+        };
+        let read = dump.sample(sample);
+        self.left = dump.left;
+        self.shapes += dump.shapes;
+        self.unread += dump.unread;
+        let Some((mut sample, lists)) = read else {
+            return sink.lost(format!("Sample {number} is not a dictionary."));
+        };
+        if let Some(Value::Int(step)) = self.step {
+            sample.insert("step", step);
+        }
+        let episode = interaction(sample, lists, number, sink);
+        if !self.expansion.take(size_of_episode(&episode)) {
+            self.expansion.end();
+            return sink.leave_out();
+        }
+        sink.episode(episode);
+    }
+
+    /// Reports what is not in the episodes.
+    pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
+        sink.understood(format!(
+            "slime rollout dump: {}.",
+            counted(count, "episode")
+        ));
+        report_tensors(self.unread, self.shapes, sink);
+        report_pickle(&self.pickle, sink);
+    }
+}
+
+/// The number of values that may be created from a file. Shared values are expanded each time.
+fn most_values(size: usize) -> usize {
+    size.saturating_mul(8).saturating_add(1 << 20)
+}
+
+fn report_pickle(pickle: &Unpickled, sink: &mut Sink<'_>) {
+    if let Some(error) = &pickle.error {
+        sink.lost(format!(
+            "The file is damaged: {error}. The samples before it are read."
+        ));
+    }
+    for (class, count) in &pickle.placeholders {
+        let objects = counted(*count, "object");
+        sink.kept(format!(
+            "{objects} of {class}: only the contents are shown."
+        ));
+    }
+}
+
+/// Reports the tensors that are not in the episodes.
+fn report_tensors(unread: usize, shapes: usize, sink: &mut Sink<'_>) {
+    if unread > 0 {
+        let tensors = counted(unread, "tensor");
+        sink.lost(format!(
+            "{tensors} could not be read: the bytes are missing, or the tensor is too large."
+        ));
+    }
+    if shapes > 0 {
+        let tensors = counted(shapes, "tensor");
+        sink.kept(format!("{tensors}: only type and shape are kept."));
+    }
+}
+
+/// Whether the numbers of a tensor are read: those of scalars and vectors.
+fn is_read(tensor: &Tensor) -> bool {
+    tensor.shape.len() <= 1 && tensor.count() <= u128::from(LARGEST_TENSOR)
+}
+
 /// Converts values of a dump: lists of numbers to streams, other values to JSON.
 pub(super) struct Dump<'a, 'b> {
     pub heap: &'a Heap,
@@ -178,8 +347,7 @@ impl Dump<'_, '_> {
         let mut others = Vec::new();
         for (key, value) in items {
             match (heap.text(*key), self.numbers_of(*value)) {
-                // The ids are several for each token; their number is a stream.
-                (Some("rollout_top_p_token_ids"), _) => {}
+                (Some(KEPT_IDS), _) => {}
                 (Some(name), Some(numbers)) => {
                     lists.push(name, numbers);
                     // Lists that are no streams stay as they are.
@@ -200,20 +368,6 @@ impl Dump<'_, '_> {
             sample.insert("status", value);
         }
         Some((sample, lists))
-    }
-
-    /// Reports the tensors that are not in the episodes.
-    fn report(&self, sink: &mut Sink<'_>) {
-        if self.unread > 0 {
-            let tensors = counted(self.unread, "tensor");
-            sink.lost(format!(
-                "{tensors} could not be read: the bytes are missing, or the tensor is too large."
-            ));
-        }
-        if self.shapes > 0 {
-            let tensors = counted(self.shapes, "tensor");
-            sink.kept(format!("{tensors}: only type and shape are kept."));
-        }
     }
 
     /// The numbers of a list, tuple or vector, with gaps where it has `None`; `None` for other values.
@@ -357,7 +511,7 @@ impl Dump<'_, '_> {
 
     /// The elements of a vector or scalar; `None` for larger tensors and missing bytes.
     fn elements(&mut self, tensor: &Tensor) -> Option<Vec<f64>> {
-        if tensor.shape.len() > 1 || tensor.count() > u128::from(LARGEST_TENSOR) {
+        if !is_read(tensor) {
             return None;
         }
         let storage = match &tensor.storage {
