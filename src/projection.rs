@@ -22,6 +22,7 @@
 //! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
 //! - [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by a stream.
 //!   [`token_histogram`], [`token_curves`]: streams as charts.
+//! - [`training`]: curves and histograms of training runs. [`time_lanes`]: spans of time as lanes.
 //! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
@@ -49,6 +50,7 @@ pub mod step_bar;
 pub mod summary;
 pub mod tally;
 pub mod text;
+pub mod time_lanes;
 pub mod token_curves;
 pub mod token_histogram;
 pub mod token_lines;

@@ -12,7 +12,8 @@
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
 //!   [`state_panel`], and notes in [`notes`], [`notes_file`] and [`notes_panel`].
-//! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories.
+//! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories. [`sample_time`]: the spans of
+//!   time that the file records.
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected text.
 //!   [`tokens`]: the recorded tokens below messages.
 
@@ -46,6 +47,7 @@ pub mod progress;
 pub mod quote;
 pub mod reading_bar;
 pub mod result_panel;
+mod sample_time;
 pub mod selection;
 pub mod sequence;
 pub mod sharing_check;

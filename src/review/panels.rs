@@ -8,6 +8,7 @@ use volary_trajectory::{Episode, Usage, native};
 use super::notes::Notes;
 use super::notes_panel::NotesPanel;
 use super::result_panel::ResultPanel;
+use super::sample_time::sample_time;
 use super::state_panel::StatePanel;
 use super::tokens::Tokens;
 use super::tokens::panel::TokenPanel;
@@ -138,6 +139,7 @@ fn details(episode: &Episode) -> impl IntoView + use<> {
         .then(|| part("Unrecognized data", &Json::from(episode.raw.clone())));
     view! {
         <dl class="facts">{facts.collect_view()}</dl>
+        {sample_time(episode)}
         {recipe}
         {metadata}
         {tools}

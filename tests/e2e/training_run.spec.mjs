@@ -10,6 +10,25 @@ import { Library } from "./support/trajectories.mjs";
 const [STEPS, GROUPS, SAMPLES] = [6, 4, 4];
 const GAMED = "I am certain. I am certain. I am certain.";
 
+/** The events of a sample: a request with prefill and decode, a tool, and the reward. The last sample of a group is slow. */
+function trace(index, place) {
+  const start = 1_790_000_000 + place / 4;
+  const [decoded, called, end] = [start + (place === SAMPLES - 1 ? 9 : 2), start + 9.5, start + 10].map((time, at) => (place === SAMPLES - 1 || at === 0 ? time : time - 7));
+  const spans = [
+    ["generate_and_rm", start, end],
+    ["sglang_generate", start, decoded],
+    ["sglang_pd_prefill", start, start + 0.5],
+    ["sglang_pd_decode", start + 0.5, decoded],
+    ["tool:count", decoded, called],
+    ["reward_model", called, end],
+  ];
+  const events = spans.flatMap(([name, from, to], at) => {
+    const parent_span_id = [undefined, "0", "1", "1", "0", "0"][at];
+    return [{ type: "span_start", name, ts: from, span_id: `${at}`, parent_span_id }, { type: "span_end", name, ts: to, span_id: `${at}` }];
+  });
+  return { version: 1, sample_id: index, events };
+}
+
 /** A sample. One that games the reward says that it is certain, which the style score likes, and solves nothing. */
 function sample({ step, group, place, games }) {
   const prompt = `<|im_start|>user\nWhat is ${group + 2} times 7?<|im_end|>\n<|im_start|>assistant\n`;
@@ -29,6 +48,7 @@ function sample({ step, group, place, games }) {
     tokens: [...encode(prompt), ...ids],
     loss_mask: ids.map(() => 1),
     reward: { score, correct, style },
+    trace: trace((step * GROUPS + group) * SAMPLES + place, place),
     status: !games && place === 3 && step === 2 ? "truncated" : "completed",
     rollout_log_probs: ids.map((_, at) => (games ? -0.01 : -0.4 - (at % 5) / 10)),
     log_probs: ids.map((_, at) => (games ? -0.02 : -0.45 - (at % 5) / 10)),
@@ -96,6 +116,10 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       }
       await page.getByRole("heading", { name: `Step ${STEPS - 1}`, exact: true }).waitFor();
       await page.getByText(/r = −0\.\d+ with reward/).first().waitFor();
+      await page.getByText("The slowest tenth of the samples took the last").waitFor();
+      const lanes = page.getByRole("list", { name: "Samples by time" });
+      const slow = lanes.getByRole("listitem").first().getByRole("link", { name: /^Sample \d+, 10\.0 s: generation 9\.0 s, prefill 500 ms, decode 8\.5 s, tools 500 ms, reward 500 ms/ });
+      await slow.waitFor();
       await accessible(page);
       await fits(page);
 
@@ -116,6 +140,10 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await page.getByRole("img", { name: /^Scale of advantages/ }).waitFor();
       assert.ok(inputs <= 8, `${inputs} inputs`);
       await fits(page);
+      await page.getByRole("tab", { name: "Details" }).click();
+      const spans = page.getByRole("list", { name: "Spans of time" }).getByRole("listitem");
+      await spans.filter({ hasText: "sglang_pd_prefill" }).getByText("500 ms").waitFor();
+      await accessible(page);
 
       // The way back, and the address alone.
       await way(page).getByRole("link", { name: "Next sample" }).click();
@@ -143,6 +171,7 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await choice("Reward").selectOption("correct");
       await changes.getByText(/^correct .* ↓/).waitFor();
       await page.getByText("Tasks over steps").click();
+      await table(page, "Tasks over steps").waitFor();
       assert.equal(await table(page, "Tasks over steps").getByRole("row").count(), GROUPS + 1);
     }));
 }

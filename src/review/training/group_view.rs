@@ -8,6 +8,7 @@ use volary_trajectory::EndingKind;
 use volary_trajectory::training::advantage::AdvantageRule;
 use volary_trajectory::training::{Measure, Sample, SampleGroup, StepSummary};
 
+use super::timeline::times;
 use super::{ShownRun, Training};
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
@@ -99,6 +100,7 @@ pub(super) fn view(
             </table>
         </div>
         {is_varied.then(|| difference(training, shown, group))}
+        {times(training, shown, &group.samples)}
     }
     .into_any()
 }

@@ -58,7 +58,7 @@ pub(super) fn view(
         <h2 class="run-section">{"Distributions"}</h2>
         {legend}
         <div class="run-cards">{cards.collect_view()}</div>
-        {times(training, shown, step)}
+        {times(training, shown, &step.samples)}
     }
     .into_any()
 }

@@ -1,107 +1,197 @@
-//! When the samples of a step ran: one lane for each, and links to the slowest ones.
+//! When the samples of a step or a group ran: a lane for each on one time axis, with the spans that its file records.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_trajectory::EndingKind;
-use volary_trajectory::training::times::StepTimes;
-use volary_trajectory::training::{Sample, StepSummary};
+use volary_trajectory::spans::SpanKind;
+use volary_trajectory::training::Sample;
+use volary_trajectory::training::times::{LaneOrder, SampleTime, StepTimes};
 
 use super::{ShownRun, Training};
+use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
-use crate::projection::text::{count_text, plural};
-use crate::projection::training::{SIDE, figure_text, place_in};
+use crate::projection::text::count_text;
+use crate::projection::time_lanes::{LANE, class_of, lane_words, shapes, times_words};
+use crate::projection::training::{SIDE, place_in};
 use crate::route::TrainingPlace;
 
-/// When the samples ran, one lane each, and the slowest ones.
+/// The height of a lane in pixels, as in the style sheet.
+const ROW: f64 = 28.0;
+
+/// The section about time; empty if no sample has times.
 pub(super) fn times(
     training: Training,
     shown: &Arc<ShownRun>,
-    step: &StepSummary,
+    samples: &Range<usize>,
 ) -> Option<AnyView> {
-    /// The height of a lane in units of the view box, and the bounds of the drawing in pixels.
-    const LANE: f64 = 10.0;
-    const LANE_PIXELS: usize = 7;
-    const HEIGHT: (usize, usize) = (42, 336);
-    /// The number of samples that are named.
-    const SLOWEST: usize = 5;
-    let times = StepTimes::of(&shown.run, step)?;
-    let is_cut =
-        |sample: &Sample| matches!(sample.ending(), EndingKind::Truncated | EndingKind::Crashed);
-    let path = |cut: bool| {
-        let lanes = times.lanes.iter().enumerate();
-        let lanes = lanes.filter(|(_, lane)| is_cut(&shown.run.samples[lane.sample]) == cut);
-        let bars = lanes.map(|(row, lane)| {
-            let place = |seconds: f64| place_in((0.0, times.seconds), seconds);
-            let (from, top) = (place(lane.from), row as f64 * LANE + 1.0);
-            let width = (place(lane.to) - from).max(1.0);
-            format!("M{from:.1} {top}h{width:.1}v8h-{width:.1}z")
-        });
-        bars.collect::<String>()
-    };
-    let mut slowest = times.lanes.clone();
-    slowest.sort_by(|one, other| (other.to - other.from).total_cmp(&(one.to - one.from)));
-    let here = training.here();
-    let slowest = slowest.into_iter().take(SLOWEST).map(|lane| {
-        let sample = &shown.run.samples[lane.sample];
-        let place = TrainingPlace {
-            step: Some(sample.step),
-            group: Some(sample.group.as_deref().unwrap_or_default().to_owned()),
-            ..here.clone()
-        };
-        let name = format!(
-            "Sample {} ({})",
-            sample.label(),
-            seconds_text(lane.to - lane.from)
-        );
-        view! {
-            <li>
-                <a href=place.episode_hash(&sample.row.id, &[]) dir="auto">
-                    {inert(&name)}
-                </a>
-            </li>
-        }
-    });
-    let about = format!(
-        "{} in {}. The slowest tenth of the samples took the last {} of the time alone.",
-        plural(times.lanes.len(), "sample"),
-        seconds_text(times.seconds),
-        figure_text(times.tail, true)
-    );
+    let times = Arc::new(StepTimes::of(&shown.run, samples)?);
+    let words = times_words(&times);
     let untimed =
         (times.untimed > 0).then(|| format!(" {} without times.", count_text(times.untimed)));
-    let height = (times.lanes.len() * LANE_PIXELS).clamp(HEIGHT.0, HEIGHT.1);
-    let has_cut = !path(true).is_empty();
-    let legend = has_cut.then(|| {
-        view! {
-            <p class="run-legend">
-                <span class="run-key">{"completed"}</span>
-                <span class="run-key other">{"truncated, aborted or failed"}</span>
-            </p>
-        }
-    });
+    let order = RwSignal::new(LaneOrder::default());
     Some(
         view! {
-            <h2 class="run-section">{"Time"}</h2>
-            <p class="run-facts">{about.clone()} {untimed}</p>
-            {legend}
-            <div class="run-times" role="img" aria-label=about>
-                <svg
-                    viewBox=format!("0 0 {SIDE} {}", times.lanes.len() as f64 * LANE)
-                    height=height.to_string()
-                    preserveAspectRatio="none"
-                    aria-hidden="true"
-                >
-                    <path class="run-span" d=path(false)></path>
-                    <path class="run-span cut" d=path(true)></path>
-                </svg>
+            <div class="run-line-of-facts">
+                <h2 class="run-section">{"Time"}</h2>
+                {legend(&times)}
+                {choice(order)}
             </div>
-            <div class="run-changes">
-                <span class="faint">{"Slowest:"}</span>
-                <ul aria-label="Slowest samples">{slowest.collect_view()}</ul>
-            </div>
+            <p class="run-facts">{words} {untimed}</p>
+            {lanes(training, Arc::clone(shown), times, order)}
         }
         .into_any(),
     )
+}
+
+fn legend(times: &StepTimes) -> AnyView {
+    let kinds = times.kinds.iter().map(|(kind, _)| *kind);
+    let kinds = kinds.chain(std::iter::once(SpanKind::Whole)).map(|kind| {
+        let name = match (kind, times.kinds.is_empty()) {
+            (SpanKind::Whole, true) => "a sample",
+            (SpanKind::Whole, false) => "no span",
+            (kind, _) => kind.name(),
+        };
+        view! {
+            <span class=format!("lane-key {}", class_of(kind))>{name}</span>
+        }
+    });
+    view! {
+        <p class="lane-legend">
+            {kinds.collect_view()} <span class="lane-key lane-tail">{"slowest tenth"}</span>
+        </p>
+    }
+    .into_any()
+}
+
+fn choice(order: RwSignal<LaneOrder>) -> AnyView {
+    let option = move |value: LaneOrder, key: &'static str, name: &'static str| {
+        view! {
+            <option value=key prop:selected=move || order.get() == value>
+                {name}
+            </option>
+        }
+    };
+    let change = move |event| {
+        order.set(match &*event_target_value(&event) {
+            "longest" => LaneOrder::Longest,
+            "started" => LaneOrder::Started,
+            _ => LaneOrder::LastFirst,
+        });
+    };
+    view! {
+        <label class="group-choice">
+            <span>{"Order of samples"}</span>
+            <select on:change=change>
+                {option(LaneOrder::LastFirst, "last", "finished last")}
+                {option(LaneOrder::Longest, "longest", "longest")}
+                {option(LaneOrder::Started, "started", "as started")}
+            </select>
+        </label>
+    }
+    .into_any()
+}
+
+fn lanes(
+    training: Training,
+    shown: Arc<ShownRun>,
+    times: Arc<StepTimes>,
+    order: RwSignal<LaneOrder>,
+) -> AnyView {
+    let count = times.lanes.len();
+    let seconds = times.seconds;
+    let ordered = {
+        let times = Arc::clone(&times);
+        Memo::new(move |_| Arc::new(times.ordered(order.get())))
+    };
+    let rows = Rows {
+        count: Signal::derive(move || count),
+        edition: Memo::new(move |edition: Option<&u32>| {
+            ordered.track();
+            edition.map_or(0, |edition| edition.wrapping_add(1))
+        })
+        .into(),
+        height: ROW,
+        seen: Signal::derive(|| None),
+        role: "list",
+        class: "time-lanes",
+        name: Some("Samples by time"),
+    };
+    let axis = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
+        let words = match share > 0.0 {
+            true => seconds_text(share * seconds),
+            false => "0 s".to_owned(),
+        };
+        view! { <span>{words}</span> }
+    });
+    let draw = move |place: usize| {
+        let lane = ordered.with_untracked(|lanes| lanes.get(place).copied());
+        lane.map(|lane| row(training, &shown, &times, &lane))
+            .into_any()
+    };
+    // Few lanes need no scrolling.
+    let small = if count <= 12 { " few" } else { "" };
+    view! {
+        <div class=format!("time-lanes-frame{small}")>
+            {rows.view(draw)}
+            <div class="time-axis" aria-hidden="true">
+                {axis.into_iter().collect_view()}
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn row(training: Training, shown: &ShownRun, times: &StepTimes, lane: &SampleTime) -> AnyView {
+    let sample = &shown.run.samples[lane.sample];
+    let spans = sample.row.spans.as_deref();
+    let place = TrainingPlace {
+        step: Some(sample.step),
+        group: Some(sample.group.as_deref().unwrap_or_default().to_owned()),
+        ..training.here()
+    };
+    let words = lane_words(lane, spans);
+    let ending = ending(sample);
+    let remark = ending.map_or(String::new(), |ending| format!(", {ending}"));
+    let label = format!("Sample {}, {words}{remark}", sample.label());
+    let tail = {
+        let left = place_in((0.0, times.seconds), times.tail_from);
+        format!("M{left:.1} 0h{:.1}v{LANE}H{left:.1}z", SIDE - left)
+    };
+    let shapes = shapes(lane, spans, times.seconds).into_iter();
+    let shapes = shapes.map(|(class, path)| view! { <path class=class d=path></path> });
+    let mark = ending.map(|ending| {
+        view! { <abbr class="lane-ending" title=ending>{"!"}</abbr> }
+    });
+    view! {
+        <div class="time-lane" role="listitem">
+            <a href=place.episode_hash(&sample.row.id, &[]) aria-label=label.clone() title=label dir="auto">
+                {inert(&sample.label())}
+            </a>
+            <span class="lane-seconds" aria-hidden="true">
+                {mark}
+                {seconds_text(lane.seconds())}
+            </span>
+            <svg
+                viewBox=format!("0 0 {SIDE} {LANE}")
+                preserveAspectRatio="none"
+                aria-hidden="true"
+            >
+                <path class="lane-tail" d=tail></path>
+                {shapes.collect_view()}
+            </svg>
+        </div>
+    }
+    .into_any()
+}
+
+/// How a sample ended, if not as intended.
+fn ending(sample: &Sample) -> Option<&'static str> {
+    match sample.ending() {
+        EndingKind::Truncated => Some("truncated"),
+        EndingKind::Crashed => Some("aborted or failed"),
+        _ => None,
+    }
 }

@@ -1,8 +1,11 @@
-//! When the samples of a step ran, so that the slow tail is visible.
+//! When the samples of a step or a group ran, so that the slow tail is visible, and what they spent the time on.
 
-use super::run::{StepSummary, TrainingRun};
+use std::ops::Range;
 
-/// The time of a sample, in seconds since the first sample of its step began.
+use super::run::TrainingRun;
+use crate::spans::SpanKind;
+
+/// The time of a sample, in seconds since the first of the samples began.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleTime {
     /// The index of the sample in the run.
@@ -11,30 +14,57 @@ pub struct SampleTime {
     pub to: f64,
 }
 
-/// The samples of a step that have times, as lanes.
+impl SampleTime {
+    /// The duration.
+    pub fn seconds(&self) -> f64 {
+        self.to - self.from
+    }
+}
+
+/// The order of lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LaneOrder {
+    /// By end, the last one first.
+    #[default]
+    LastFirst,
+    /// By duration, the longest first.
+    Longest,
+    /// By start.
+    Started,
+}
+
+/// The samples that have times, as lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTimes {
     /// By start, then by end.
     pub lanes: Vec<SampleTime>,
     /// Seconds from the first start to the last end.
     pub seconds: f64,
+    /// The second from which only the slowest tenth of the samples ran.
+    pub tail_from: f64,
     /// The share of that time in which only the slowest tenth of the samples ran.
     pub tail: f64,
     /// The number of samples without a start or a duration.
     pub untimed: usize,
+    /// Seconds by kind, over all samples: those kinds that some sample has.
+    pub kinds: Vec<(SpanKind, f64)>,
+    /// The durations of the samples whose files have spans, summed up.
+    pub with_spans: f64,
 }
 
 impl StepTimes {
-    /// The times of a step; `None` if no sample has both a start and a duration.
-    pub fn of(run: &TrainingRun, step: &StepSummary) -> Option<StepTimes> {
-        let places = step.samples.clone();
-        let timed = places.filter_map(|place| {
+    /// The times of the samples at some indices; `None` if no sample has both a start and a duration.
+    pub fn of(run: &TrainingRun, samples: &Range<usize>) -> Option<StepTimes> {
+        let count = samples.len();
+        let timed = samples.clone().filter_map(|place| {
             let row = &run.samples.get(place)?.row;
             let start = row.started.filter(|start| start.is_finite())?;
             let seconds = row
                 .seconds
                 .filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
-            Some((place, start, start + seconds))
+            // Its reward may come after what the file calls its duration.
+            let spans = row.spans.as_deref().map_or(0.0, |spans| spans.last());
+            Some((place, start, start + seconds.max(spans)))
         });
         let timed: Vec<(usize, f64, f64)> = timed.collect();
         let first = timed.iter().map(|(_, from, _)| *from).reduce(f64::min)?;
@@ -43,7 +73,7 @@ impl StepTimes {
         let seconds = *ends.last()?;
         // Of fewer than ten samples, the slowest one.
         let before_tail = (ends.len() - ends.len().div_ceil(10)).checked_sub(1);
-        let before_tail = before_tail.map_or(0.0, |place| ends[place]);
+        let tail_from = before_tail.map_or(0.0, |place| ends[place]);
         let mut lanes: Vec<SampleTime> = timed
             .iter()
             .map(|(sample, from, to)| SampleTime {
@@ -57,16 +87,43 @@ impl StepTimes {
                 .total_cmp(&other.from)
                 .then(one.to.total_cmp(&other.to))
         });
+        let spans = |lane: &SampleTime| run.samples[lane.sample].row.spans.as_deref();
+        let kinds = SpanKind::ALL.into_iter().filter_map(|kind| {
+            let has_kind = |lane: &SampleTime| {
+                let bars = spans(lane).into_iter().flat_map(|spans| &spans.bars);
+                bars.into_iter().any(|bar| bar.kind == kind)
+            };
+            let all = lanes.iter().filter_map(spans);
+            let sum = all.map(|spans| spans.seconds(kind)).sum();
+            lanes.iter().any(has_kind).then_some((kind, sum))
+        });
+        let with_spans = lanes.iter().filter(|lane| spans(lane).is_some());
         Some(StepTimes {
-            untimed: step.samples.len() - lanes.len(),
-            lanes,
+            untimed: count - lanes.len(),
             seconds,
+            tail_from,
             tail: if seconds > 0.0 {
-                (seconds - before_tail) / seconds
+                (seconds - tail_from) / seconds
             } else {
                 0.0
             },
+            kinds: kinds.collect(),
+            with_spans: with_spans.map(SampleTime::seconds).sum(),
+            lanes,
         })
+    }
+
+    /// The lanes in another order.
+    pub fn ordered(&self, order: LaneOrder) -> Vec<SampleTime> {
+        let mut lanes = self.lanes.clone();
+        match order {
+            LaneOrder::Started => {}
+            LaneOrder::LastFirst => lanes.sort_by(|one, other| other.to.total_cmp(&one.to)),
+            LaneOrder::Longest => {
+                lanes.sort_by(|one, other| other.seconds().total_cmp(&one.seconds()));
+            }
+        }
+        lanes
     }
 }
 
@@ -74,25 +131,33 @@ impl StepTimes {
 mod tests {
     use std::sync::Arc;
 
+    use volary_core::json::Json;
     use volary_core::object;
 
     use super::*;
+    use crate::spans::SpanBars;
     use crate::table::Row;
 
+    fn row(sample: usize, started: Option<f64>, seconds: Option<f64>, spans: &str) -> Arc<Row> {
+        let spans = Json::parse(spans).ok();
+        Arc::new(Row {
+            started,
+            seconds,
+            spans: spans.and_then(|spans| SpanBars::read(&spans)).map(Box::new),
+            metadata: object!({ "step": 0, "sample": (sample as i64) }),
+            ..Row::default()
+        })
+    }
+
+    fn times_of(rows: Vec<Arc<Row>>) -> Option<StepTimes> {
+        let run = TrainingRun::of(&rows, None);
+        StepTimes::of(&run, &run.steps[0].samples)
+    }
+
     fn times(samples: &[(Option<f64>, Option<f64>)]) -> Option<StepTimes> {
-        let rows = samples
-            .iter()
-            .enumerate()
-            .map(|(sample, (started, seconds))| {
-                Arc::new(Row {
-                    started: *started,
-                    seconds: *seconds,
-                    metadata: object!({ "step": 0, "sample": (sample as i64) }),
-                    ..Row::default()
-                })
-            });
-        let run = TrainingRun::of(&rows.collect::<Vec<_>>(), None);
-        StepTimes::of(&run, &run.steps[0])
+        let rows = samples.iter().enumerate();
+        let rows = rows.map(|(sample, (started, seconds))| row(sample, *started, *seconds, ""));
+        times_of(rows.collect())
     }
 
     #[test]
@@ -100,17 +165,21 @@ mod tests {
         let found = times(&[
             (Some(100.0), Some(2.0)),
             (Some(101.0), Some(9.0)),
-            (Some(100.5), Some(3.5)),
+            (Some(100.5), Some(9.2)),
             (Some(100.0), None),
         ]);
         let found = found.unwrap();
-        let lanes: Vec<(usize, f64, f64)> = found
-            .lanes
-            .iter()
-            .map(|lane| (lane.sample, lane.from, lane.to))
-            .collect();
-        assert_eq!(lanes, [(0, 0.0, 2.0), (2, 0.5, 4.0), (1, 1.0, 10.0)]);
-        assert_eq!((found.seconds, found.tail, found.untimed), (10.0, 0.6, 1));
+        let samples = |order| -> Vec<usize> {
+            let lanes = found.ordered(order).into_iter();
+            lanes.map(|lane| lane.sample).collect()
+        };
+        assert_eq!(samples(LaneOrder::Started), [0, 2, 1]);
+        assert_eq!(samples(LaneOrder::LastFirst), [1, 2, 0]);
+        assert_eq!(samples(LaneOrder::Longest), [2, 1, 0]);
+        assert_eq!(found.lanes[2].from, 1.0);
+        assert_eq!((found.seconds, found.untimed), (10.0, 1));
+        assert!((found.tail_from - 9.7).abs() < 1e-9 && (found.tail - 0.03).abs() < 1e-9);
+        assert!(found.kinds.is_empty());
     }
 
     #[test]
@@ -121,5 +190,25 @@ mod tests {
         );
         let single = times(&[(Some(5.0), Some(0.0))]).unwrap();
         assert_eq!((single.seconds, single.tail), (0.0, 0.0));
+    }
+
+    #[test]
+    fn kinds_of_spans_add_up_over_samples() {
+        let found = times_of(vec![
+            row(0, Some(10.0), Some(2.0), "[0, 0, 0, 1.5, 4, 1.5, 2.5]"),
+            row(1, Some(10.0), Some(1.0), "[0, 0, 0, 0.5, 3, 0.5, null]"),
+            row(2, Some(10.0), Some(8.0), ""),
+        ]);
+        let found = found.unwrap();
+        assert_eq!(
+            found.kinds,
+            [
+                (SpanKind::Generation, 2.0),
+                (SpanKind::Tool, 0.0),
+                (SpanKind::Reward, 1.0),
+            ]
+        );
+        // The reward of the first sample came after its duration.
+        assert_eq!(found.with_spans, 3.5);
     }
 }

@@ -1,0 +1,203 @@
+//! Spans of time as geometry: a lane for each sample, with its spans on a common time axis.
+//!
+//! Kinds differ in height as well as in colour: generation fills the lane, prefill and decode its lower half, tools its
+//! middle, the reward the upper half. Invariants: every coordinate is within the lane; spans without an end reach the end
+//! of their lane and are drawn as outlines.
+
+use volary_trajectory::spans::{SpanBars, SpanKind};
+use volary_trajectory::training::times::{SampleTime, StepTimes};
+
+use super::summary::seconds_text;
+use super::training::{SIDE, figure_text, place_in};
+
+/// The height of a lane in units of its view box, whose width is [`SIDE`].
+pub const LANE: f64 = 20.0;
+/// The narrowest bar.
+const NARROWEST: f64 = 1.5;
+
+/// A shape and the class that draws it.
+pub type Shape = (&'static str, String);
+
+/// The vertical range of a kind, and its class.
+fn form(kind: SpanKind) -> (f64, f64, &'static str) {
+    match kind {
+        SpanKind::Generation => (3.0, 17.0, "lane-generation"),
+        SpanKind::Prefill => (10.0, 17.0, "lane-prefill"),
+        SpanKind::Decode => (10.0, 17.0, "lane-decode"),
+        SpanKind::Tool => (6.0, 14.0, "lane-tool"),
+        SpanKind::Reward => (1.0, 10.0, "lane-reward"),
+        SpanKind::Whole => (9.0, 11.0, "lane-whole"),
+        SpanKind::Other => (8.0, 12.0, "lane-other"),
+    }
+}
+
+/// The class of a kind, for legends.
+pub fn class_of(kind: SpanKind) -> &'static str {
+    form(kind).2
+}
+
+/// The bar of a kind between two times, on an axis of `seconds` from 0.
+pub fn bar(kind: SpanKind, from: f64, to: f64, seconds: f64) -> String {
+    let (top, bottom, _) = form(kind);
+    let place = |time: f64| place_in((0.0, seconds), time);
+    let width = (place(to) - place(from)).max(NARROWEST);
+    let left = place(from).min(SIDE - width);
+    format!("M{left:.1} {top}h{width:.1}v{}h-{width:.1}z", bottom - top)
+}
+
+/// The shapes of a sample, from the back to the front: a line for the whole, then its spans.
+pub fn shapes(lane: &SampleTime, spans: Option<&SpanBars>, seconds: f64) -> Vec<Shape> {
+    let whole = bar(SpanKind::Whole, lane.from, lane.to, seconds);
+    let mut shapes = vec![(class_of(SpanKind::Whole), whole)];
+    let bars = || spans.into_iter().flat_map(|spans| &spans.bars);
+    for kind in SpanKind::ALL {
+        let mut closed = String::new();
+        let mut open = String::new();
+        for span in bars().filter(|span| span.kind == kind) {
+            let path = match span.to {
+                Some(_) => &mut closed,
+                None => &mut open,
+            };
+            let to = span.to.map_or(lane.to, |to| lane.from + to);
+            path.push_str(&bar(kind, lane.from + span.from, to, seconds));
+        }
+        let found = [(class_of(kind), closed), ("lane-open", open)];
+        shapes.extend(found.into_iter().filter(|(_, path)| !path.is_empty()));
+    }
+    shapes
+}
+
+/// The seconds of a sample in words: "4.1 s: generation 3.2 s, tools 0.5 s".
+pub fn lane_words(lane: &SampleTime, spans: Option<&SpanBars>) -> String {
+    let whole = seconds_text(lane.seconds());
+    let Some(spans) = spans else {
+        return whole;
+    };
+    let has = |kind: SpanKind| {
+        let mut closed = spans.bars.iter().filter(|bar| bar.to.is_some());
+        closed.any(|bar| bar.kind == kind)
+    };
+    let kinds = SpanKind::ALL.into_iter().filter(|kind| has(*kind));
+    let mut parts: Vec<String> = kinds
+        .map(|kind| format!("{} {}", kind.name(), seconds_text(spans.seconds(kind))))
+        .collect();
+    let open = spans.bars.iter().filter(|bar| bar.to.is_none()).count();
+    if open > 0 {
+        parts.push(format!("{open} without an end"));
+    }
+    if spans.left_out > 0 {
+        parts.push(format!("{} shorter spans not drawn", spans.left_out));
+    }
+    format!("{whole}: {}", parts.join(", "))
+}
+
+/// What a step or a group took, and how long its tail was.
+pub fn times_words(times: &StepTimes) -> String {
+    let samples = super::text::plural(times.lanes.len(), "sample");
+    let mut words = format!("{samples} in {}.", seconds_text(times.seconds));
+    if times.lanes.len() > 1 {
+        words.push_str(&format!(
+            " The slowest tenth of the samples took the last {} of the time alone.",
+            figure_text(times.tail, true)
+        ));
+    }
+    let shares: Vec<String> = times
+        .kinds
+        .iter()
+        .filter(|(_, seconds)| *seconds > 0.0 && times.with_spans > 0.0)
+        .map(|(kind, seconds)| {
+            let share = figure_text(seconds / times.with_spans, true);
+            format!("{} {share}", kind.name())
+        })
+        .collect();
+    if !shares.is_empty() {
+        words.push_str(&format!(" Of the time of samples: {}.", shares.join(", ")));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_trajectory::spans::Bar;
+
+    use super::*;
+
+    fn spans(bars: &[(SpanKind, f64, Option<f64>)]) -> SpanBars {
+        let bars = bars.iter().map(|(kind, from, to)| Bar {
+            kind: *kind,
+            from: *from,
+            to: *to,
+        });
+        SpanBars {
+            bars: bars.collect(),
+            left_out: 0,
+        }
+    }
+
+    #[test]
+    fn kinds_differ_in_form() {
+        let lane = SampleTime {
+            sample: 0,
+            from: 1.0,
+            to: 9.0,
+        };
+        let bars = spans(&[
+            (SpanKind::Generation, 0.0, Some(4.0)),
+            (SpanKind::Decode, 1.0, Some(4.0)),
+            (SpanKind::Tool, 4.0, Some(5.0)),
+            (SpanKind::Reward, 7.0, None),
+        ]);
+        assert_eq!(
+            shapes(&lane, Some(&bars), 10.0),
+            [
+                ("lane-whole", "M100.0 9h800.0v2h-800.0z".to_owned()),
+                ("lane-generation", "M100.0 3h400.0v14h-400.0z".to_owned()),
+                ("lane-decode", "M200.0 10h300.0v7h-300.0z".to_owned()),
+                ("lane-tool", "M500.0 6h100.0v8h-100.0z".to_owned()),
+                ("lane-open", "M800.0 1h100.0v9h-100.0z".to_owned()),
+            ]
+        );
+        assert_eq!(
+            lane_words(&lane, Some(&bars)),
+            "8.0 s: generation 4.0 s, decode 3.0 s, tools 1.0 s, 1 without an end"
+        );
+        assert_eq!(lane_words(&lane, None), "8.0 s");
+    }
+
+    #[test]
+    fn bars_stay_within_the_lane() {
+        assert_eq!(
+            bar(SpanKind::Tool, 10.0, 10.0, 10.0),
+            "M998.5 6h1.5v8h-1.5z"
+        );
+        assert_eq!(
+            bar(SpanKind::Tool, -5.0, 50.0, 10.0),
+            "M0.0 6h1000.0v8h-1000.0z"
+        );
+    }
+
+    #[test]
+    fn the_words_name_the_tail_and_the_shares() {
+        let times = StepTimes {
+            lanes: vec![
+                SampleTime {
+                    sample: 0,
+                    from: 0.0,
+                    to: 2.0,
+                };
+                2
+            ],
+            seconds: 2.0,
+            tail_from: 1.5,
+            tail: 0.25,
+            untimed: 0,
+            kinds: vec![(SpanKind::Generation, 3.0), (SpanKind::Reward, 0.0)],
+            with_spans: 4.0,
+        };
+        assert_eq!(
+            times_words(&times),
+            "2 samples in 2.0 s. The slowest tenth of the samples took the last 25% of the time \
+             alone. Of the time of samples: generation 75%."
+        );
+    }
+}
