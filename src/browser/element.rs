@@ -238,6 +238,12 @@ pub fn let_go() {
     }
 }
 
+/// The id of the focused element, if it has one.
+pub fn focused_id() -> Option<String> {
+    let focused = web_sys::window()?.document()?.active_element()?;
+    Some(focused.id()).filter(|id| !id.is_empty())
+}
+
 /// Returns an attribute of the focused element or its nearest ancestor that has it, if the focus is within another
 /// element.
 pub fn attribute_around_focus(within: &Element, attribute: &str) -> Option<String> {

@@ -30,7 +30,7 @@ use volary_trajectory::training::{
 use super::comparison::Comparison;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
-use crate::browser::{element, location};
+use crate::browser::{element, location, timers};
 use crate::projection::text::plural;
 use crate::route::TrainingPlace;
 use head::Head;
@@ -52,6 +52,8 @@ pub struct Training {
     head: RwSignal<Option<usize>>,
     /// The best and the worst sample of the shown group.
     pair: Comparison,
+    /// Whether the tasks over steps are unfolded.
+    tasks_open: RwSignal<bool>,
 }
 
 #[derive(Debug)]
@@ -107,6 +109,7 @@ impl Training {
             beside: computed(|place| place.with.as_ref()),
             head: RwSignal::new(None),
             pair: Comparison::new(),
+            tasks_open: RwSignal::new(false),
         }
     }
 
@@ -198,6 +201,44 @@ fn shown(rows: &RunRows, reward: Option<&str>) -> Arc<ShownRun> {
     })
 }
 
+/// What the body shows. Equal if it would look the same, so that a run that is being written moves nothing that a reader
+/// of an earlier step looks at.
+#[derive(Clone)]
+struct Body {
+    shown: Arc<ShownRun>,
+    place: TrainingPlace,
+}
+
+impl PartialEq for Body {
+    fn eq(&self, other: &Body) -> bool {
+        self.place == other.place
+            && (Arc::ptr_eq(&self.shown, &other.shown) || self.is_same_part(other))
+    }
+}
+
+impl Body {
+    /// Whether a step or a group is the same in both runs. The curves of a run differ.
+    fn is_same_part(&self, other: &Body) -> bool {
+        let levels = (
+            self.shown.level(&self.place),
+            other.shown.level(&other.place),
+        );
+        let (own, run) = (&self.shown.run, &other.shown.run);
+        let samples = match &levels {
+            (Level::Step(_, one), Level::Step(_, other)) if one == other => &one.samples,
+            (Level::Group(_, one), Level::Group(_, other)) if one == other => &one.samples,
+            _ => return false,
+        };
+        let has_same_range = |measure: &Measure| own.range(measure) == run.range(measure);
+        self.shown.id == other.shown.id
+            && own.choice == run.choice
+            && own.measures == run.measures
+            && own.steps.first() == run.steps.first()
+            && own.measures.iter().all(has_same_range)
+            && own.samples_of(samples) == run.samples_of(samples)
+    }
+}
+
 impl ShownRun {
     fn level(&self, place: &TrainingPlace) -> Level<'_> {
         let Some(number) = place.step else {
@@ -228,11 +269,16 @@ impl ShownRun {
 /// The page of training runs.
 #[component]
 pub(super) fn TrainingPage(training: Training) -> impl IntoView {
+    let drawn = Memo::new(move |_| {
+        let shown = training.shown.get()?;
+        let place = training.place.get().unwrap_or_default();
+        Some(Body { shown, place })
+    });
     let level = move || {
-        let Some(shown) = training.shown.get() else {
+        let Some(Body { shown, place }) = drawn.get() else {
             return absent(training);
         };
-        let place = training.place.get().unwrap_or_default();
+        keep_focus();
         match shown.level(&place) {
             Level::Run => run_view::view(training, &shown),
             Level::Step(at, step) => step_view::view(training, &shown, at, step),
@@ -265,6 +311,17 @@ pub(super) fn TrainingPage(training: Training) -> impl IntoView {
                 {level}
             </div>
         </section>
+    }
+}
+
+/// Focuses the curve that has the focus now once it is drawn again with more steps.
+fn keep_focus() {
+    if let Some(id) = element::focused_id().filter(|id| id.starts_with(card::CURVE)) {
+        timers::next_frame(move || {
+            if element::focused_id().is_none() {
+                element::focus_id(&id);
+            }
+        });
     }
 }
 

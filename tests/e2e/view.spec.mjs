@@ -98,6 +98,47 @@ test("a folder is shown where it is, and while it grows", async () => {
   }
 });
 
+test("a training run is followed while it is written, and the reader's place stays", async () => {
+  const step = (step) => {
+    const sample = (place) => ({ input: `user\nCount to ${place % 2}.\nassistant\n`, output: `${step} and ${place}`, gts: null, score: (step + place) % 2, step });
+    return `${[0, 1, 2, 3].map((place) => JSON.stringify(sample(place))).join("\n")}\n`;
+  };
+  const path = folder([1, 2].map((number) => [`run/rollout_data/${number}.jsonl`, step(number)]));
+  const shown = await view(join(path, "run"));
+  const { origin } = new URL(shown.url);
+  try {
+    await visit({ axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
+      await page.goto("about:blank");
+      await page.goto(shown.url);
+      await new Library(page).ready();
+      await page.getByRole("link", { name: "Training run", exact: true }).click();
+      await page.getByText("2 steps · 8 samples").waitFor();
+      await page.getByText("Tasks over steps").click();
+      const curve = page.getByRole("slider", { name: /^Reward over steps/ });
+      await curve.focus();
+      await page.keyboard.press("Home");
+      writeFileSync(join(path, "run/rollout_data/3.jsonl"), step(3).slice(0, -40));
+      await page.getByText(/^3 steps · 1\d samples/).waitFor();
+      appendFileSync(join(path, "run/rollout_data/3.jsonl"), step(3).slice(-40));
+      await page.getByText("3 steps · 12 samples").waitFor();
+      await expect(curve).toBeFocused();
+      assert.match(await curve.getAttribute("aria-valuetext"), /^Step 1: /);
+      await page.getByRole("table", { name: "Tasks over steps" }).waitFor();
+      await page.keyboard.press("End");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Step 3", exact: true }).waitFor();
+      // What the reader looks at is not drawn again when a later step arrives.
+      const groups = await page.getByRole("list", { name: "Groups" }).elementHandle();
+      writeFileSync(join(path, "run/rollout_data/4.jsonl"), step(4));
+      await page.getByRole("link", { name: "Step 4 ›" }).waitFor();
+      assert.ok(await groups.evaluate((list) => list.isConnected));
+    });
+  } finally {
+    shown.stop();
+    rmSync(path, { recursive: true });
+  }
+});
+
 test("notes are kept next to the files, and read there by another view", async () => {
   const path = folder([["runs/one.json", trajectory("one", [{ says: "The marble is red." }])]]);
   const runs = join(path, "runs");

@@ -13,6 +13,9 @@ use crate::components::text::inert;
 use crate::projection::training::{Frame, SIDE, figure_text, spread_text};
 use crate::route::TrainingPlace;
 
+/// The start of the ids of curves.
+pub(super) const CURVE: &str = "curve-";
+
 /// The card of a curve; `None` if nothing is known at any step.
 pub(super) fn card(
     training: Training,
@@ -187,6 +190,7 @@ impl Plot {
             }
         });
         let (first_step, last_step) = frame.steps;
+        let id = format!("{CURVE}{}", pressed.series.name());
         view! {
             <div class="run-frame">
                 <div class="plot-y" aria-hidden="true">
@@ -196,6 +200,7 @@ impl Plot {
                 <div
                     class="run-plot plot"
                     role="slider"
+                    id=id
                     tabindex="0"
                     aria-label=name
                     aria-valuemin="1"

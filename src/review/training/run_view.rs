@@ -243,11 +243,12 @@ fn steps(training: Training, shown: &Arc<ShownRun>) -> AnyView {
 
 /// The tasks over the steps. They are computed when the table is opened.
 fn task_table(training: Training, shown: &Arc<ShownRun>) -> AnyView {
-    let is_open = RwSignal::new(false);
+    // A run that is being written is drawn again and again.
+    let is_open = training.tasks_open;
     let shown = Arc::clone(shown);
     let content = move || is_open.get().then(|| task_rows(training, &shown));
     view! {
-        <details class="run-tasks" on:toggle=move |event| is_open.set(element::is_details_open(&event))>
+        <details class="run-tasks" open=is_open.get_untracked() on:toggle=move |event| is_open.set(element::is_details_open(&event))>
             <summary>{"Tasks over steps: learned, forgotten, never or always solved"}</summary>
             {content}
         </details>
