@@ -4,8 +4,8 @@
 //! after the `#`. Invariant: parsing never fails; unknown paths become [`Route::Unknown`], and unknown parameters are
 //! ignored.
 //!
-//! A place within a page is a type of its own: [`playground`], [`review`] with [`training`], [`learn`], [`class`],
-//! [`template`].
+//! A place within a page is a type of its own: [`playground`], [`review`] with [`training`] and [`tokens`], [`learn`],
+//! [`class`], [`template`].
 
 mod class;
 mod learn;
@@ -15,6 +15,7 @@ mod review;
 mod template;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod training;
 
 pub use class::ClassPlace;
@@ -22,6 +23,7 @@ pub use learn::LearnPlace;
 pub use playground::PlaygroundPlace;
 pub use review::ReviewPlace;
 pub use template::TemplatePlace;
+pub use tokens::TokenPlace;
 pub use training::TrainingPlace;
 
 use query::{decode, encode};

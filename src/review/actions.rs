@@ -358,6 +358,7 @@ fn link_here(viewer: Viewer, here: &Route) -> ReviewPlace {
         at,
         words,
         url,
+        tokens: viewer.tokens_shown.get_untracked(),
         ..ReviewPlace::default()
     }
 }

@@ -17,7 +17,7 @@ use super::panels::Panels;
 use super::progress::Progress;
 use super::reading_bar::ReadingBar;
 use super::sharing_check::CopyNote;
-use super::tokens::{TokenBar, Tokens};
+use super::tokens::{TokenBar, Tokens, address};
 use super::viewer::Viewer;
 use crate::browser;
 use crate::components::icon::{Glyph, NamedIcon};
@@ -50,6 +50,7 @@ pub(super) fn EpisodePage(
     let can_fork = Signal::derive(move || episode.with(|episode| can_go_on(playground, episode)));
     keep_marks(viewer, notes);
     let tokens = Tokens::new(episode, viewer.reading, viewer.panel);
+    address::keep(tokens, viewer);
     viewer
         .token_jump
         .set_value(Some(Callback::new(move |forward| tokens.jump(forward))));

@@ -50,10 +50,11 @@ pub fn follow(
                 }
             }
         }
+        viewer.show_tokens(&place.tokens);
         return;
     }
     opening.set(Opening::Wanted(id.clone()));
-    let (step, linked) = (place.step, passage(place));
+    let (step, linked, tokens) = (place.step, passage(place), place.tokens.clone());
     client.open(&id.clone(), move |opened| {
         // Another episode may have been requested meanwhile.
         if opening.with_untracked(|known| *known != Opening::Wanted(id.clone())) {
@@ -63,6 +64,8 @@ pub fn follow(
             Ok(episode) => {
                 let to_failure = sequence.takes_failure(&id);
                 viewer.show(Arc::new(episode), step);
+                viewer.tokens_shown.set(String::new());
+                viewer.show_tokens(&tokens);
                 let failure = to_failure.then(|| viewer.show_failure()).flatten();
                 let linked = failure.or(linked);
                 opening.set(Opening::Shown(id));

@@ -307,18 +307,21 @@ impl Review {
             if self.pages.shown.get() != Page::Review {
                 return;
             }
-            let (step, at, words) = match self.opening.get() {
+            let tokens = self.viewer.tokens_shown.get();
+            let (step, at, words, tokens) = match self.opening.get() {
                 Opening::Shown(id)
                     if now.episode.as_ref() == Some(&id) && now.beside.is_empty() =>
                 {
                     let step = (step > 0).then_some(step);
                     // Selecting another step drops the passage of a link.
                     match now.step == step {
-                        true => (step, now.at.clone(), now.words.clone()),
-                        false => (step, None, None),
+                        true => (step, now.at.clone(), now.words.clone(), tokens),
+                        false => (step, None, None, tokens),
                     }
                 }
-                _ if ReviewScreen::of(&now) == ReviewScreen::Library => (None, None, None),
+                _ if ReviewScreen::of(&now) == ReviewScreen::Library => {
+                    (None, None, None, String::new())
+                }
                 // The episode in this address is still loading, or it is a comparison.
                 _ => return,
             };
@@ -327,6 +330,7 @@ impl Review {
                 at,
                 words,
                 view,
+                tokens,
                 ..now
             });
             location::replace(&route.to_hash());

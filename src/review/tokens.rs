@@ -2,8 +2,9 @@
 //!
 //! - [`strip`]: the strip of a message. [`vocabulary`]: the texts of tokens, which need a tokenizer; without one, ids
 //!   are shown.
-//! - [`panel`]: the selected token, jumps, checks, charts and the trained text. [`pins`]: scales that are kept.
+//! - [`address`]: the place in the address. [`panel`]: the selected token, jumps, checks, charts and the trained text. [`pins`]: scales that are kept.
 
+pub(super) mod address;
 mod charts;
 mod checks;
 pub(super) mod panel;

@@ -59,6 +59,10 @@ pub struct Viewer {
     pub linked_alone: RwSignal<bool>,
     /// Goes to the next or previous token of a ranking. Returns `false` if there is none.
     pub token_jump: StoredValue<Option<Callback<bool, bool>>>,
+    /// The place among its tokens that an address names, until it is shown.
+    pub tokens_wanted: RwSignal<Option<String>>,
+    /// The place among its tokens that is shown, for the address.
+    pub tokens_shown: RwSignal<String>,
     /// The episode as a slide.
     pub deck: Deck,
     /// Whether it is presented.
@@ -126,6 +130,8 @@ impl Viewer {
             checking: RwSignal::new(false),
             linked_alone: RwSignal::new(false),
             token_jump: StoredValue::new(None),
+            tokens_wanted: RwSignal::new(None),
+            tokens_shown: RwSignal::default(),
             deck: Deck::new(
                 vec![slide],
                 0,
@@ -151,6 +157,14 @@ impl Viewer {
         let last = self.last.get_untracked();
         self.shown.selected.set(step.unwrap_or(0).min(last));
         self.choose_panel();
+    }
+
+    /// Shows a place among the tokens, as written in an address. One without such a place changes nothing.
+    pub fn show_tokens(self, place: &str) {
+        if !place.is_empty() && self.tokens_shown.with_untracked(|shown| *shown != *place) {
+            self.tokens_shown.set(place.to_owned());
+            self.tokens_wanted.set(Some(place.to_owned()));
+        }
     }
 
     /// Opens the most informative panel: the reason of a failure, else the state, else the result. A panel that the

@@ -21,6 +21,8 @@ pub struct ReviewPlace {
     pub url: Option<String>,
     /// The number of the trajectory in that file to open, counted from 1.
     pub open: Option<usize>,
+    /// The parameters about tokens, verbatim, for [`TokenPlace::read`](super::TokenPlace::read).
+    pub tokens: String,
     /// From the parameter `run` on, all parameters verbatim: a place in a training run, for
     /// [`TrainingPlace::read`](super::TrainingPlace::read).
     pub training: String,
@@ -47,6 +49,7 @@ impl ReviewPlace {
                 "beside" => place.beside.push(decode(value)),
                 "url" => place.url = Some(decode(value)),
                 "open" => place.open = value.parse().ok(),
+                "token" | "stream" | "scale" => push_parameter(&mut place.tokens, key, value),
                 _ => push_parameter(&mut place.view, key, value),
             }
         }
@@ -71,7 +74,7 @@ impl ReviewPlace {
             let (key, rest) = text.split_once('=')?;
             Some((key.to_owned(), rest.to_owned()))
         };
-        let rest = [verbatim(&self.view), verbatim(&self.training)];
+        let rest = [&self.view, &self.tokens, &self.training].map(|text| verbatim(text));
         let rest = rest
             .iter()
             .map(|pair| pair.as_ref().map(|(key, rest)| (&**key, rest.clone())));

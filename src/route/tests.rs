@@ -258,6 +258,33 @@ fn evaluations() {
     assert_eq!(Route::parse("#/evaluate/a/b/c"), Route::Unknown { path });
 }
 
+#[test]
+fn a_link_names_a_token() {
+    let hash =
+        "#/review/a?step=2&token=118&stream=trainer%20%E2%88%92%20sampler&scale=-1~1&run=desk";
+    let Route::Review(place) = Route::parse(hash) else {
+        panic!("{hash}");
+    };
+    let tokens = TokenPlace::read(&place.tokens);
+    assert_eq!(tokens.token, Some(117));
+    assert_eq!(tokens.stream.as_deref(), Some("trainer − sampler"));
+    assert_eq!(tokens.scale, Some((-1.0, 1.0)));
+    assert_eq!(place.training, "run=desk");
+    assert_eq!(Route::Review(place).to_hash(), hash);
+    for nonsense in [
+        "token=0&scale=1",
+        "token=-1&scale=2~1",
+        "token=x&scale=NaN~inf",
+        "",
+    ] {
+        assert_eq!(
+            TokenPlace::read(nonsense),
+            TokenPlace::default(),
+            "{nonsense}"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn every_place_comes_back(
@@ -286,13 +313,25 @@ proptest! {
         open in proptest::option::of(0usize..100_000),
         evaluation in proptest::option::of("\\PC{0,12}"),
         view in "(q=[a-z%]{1,9}(&filter=[a-z~.]{0,9}){0,2})?",
+        tokens in "(token=[0-9]{1,3}(&stream=[a-z.]{0,9})?(&scale=[0-9.~]{0,9})?)?",
         training in "(run=[a-z%]{0,9}(&step=[0-9]{1,3})?(&group=[a-z.]{0,9})?)?",
     ) {
         let place = ReviewPlace {
-            episode, step, at, words, beside, evaluation, url, open, view, training,
+            episode, step, at, words, beside, evaluation, url, open, view, tokens, training,
         };
         let route = Route::Review(place);
         prop_assert_eq!(Route::parse(&route.to_hash()), route);
+    }
+
+    #[test]
+    fn every_place_among_tokens_comes_back(
+        token in proptest::option::of(0usize..1 << 40),
+        stream in proptest::option::of("\\PC{0,20}"),
+        ends in proptest::option::of((-1e9..1e9f64, 0.0..1e9f64)),
+    ) {
+        let scale = ends.map(|(low, width)| (low, low + width));
+        let place = TokenPlace { token, stream, scale };
+        prop_assert_eq!(TokenPlace::read(&place.to_query()), place);
     }
 
     #[test]

@@ -106,8 +106,8 @@ test("checks, jumps, charts and the trained text lead to tokens", () =>
   visit({ hash: "#/review" }, async (page) => {
     const { sample, prompt, end } = faulty();
     const text = (one) => JSON.stringify(one).replaceAll('"NaN"', "NaN");
-    const other = { ...sample, index: 8, entropy: sample.entropy.map((value) => (value === 3 ? 1 : value)) };
-    await open(page, "samples.jsonl", `${text(sample)}\n${text(other)}\n`);
+    const another = { ...sample, index: 8, entropy: sample.entropy.map((value) => (value === 3 ? 1 : value)) };
+    await open(page, "samples.jsonl", `${text(sample)}\n${text(another)}\n`);
     await bar(page).getByRole("button", { name: "Checks and charts" }).click();
     const panel = page.getByRole("tabpanel", { name: "Tokens" });
     const check = (name) => panel.getByRole("listitem").filter({ hasText: name });
@@ -156,6 +156,13 @@ test("checks, jumps, charts and the trained text lead to tokens", () =>
     assert.ok(copied.includes(TURNS[1].says) && !copied.includes("Be brief."), copied);
 
     await page.getByRole("button", { name: "Pin scale" }).click();
+    // The address names the token, the stream and the scale; another tab opens them.
+    await page.waitForURL((url) => url.hash.includes(`token=${sample.tokens.length}&stream=entropy&scale=0.5~3`));
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByRole("button", { name: "Pin scale", pressed: true }).waitFor();
+    await described(other, "Tokens of step 2, message 2").getByText(/^Token (\d+) of \1 /).waitFor();
+    await other.close();
     await page.keyboard.press("]");
     await page.getByRole("heading", { name: "Sample 8" }).waitFor();
     await page.getByRole("img", { name: /^Scale of entropy: 0.5 to 3/ }).waitFor();

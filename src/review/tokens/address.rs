@@ -1,0 +1,68 @@
+//! The selected token, the chosen stream and its pinned scale in the address, so that a link opens the same view.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use super::Tokens;
+use super::pins::{pin, pins};
+use crate::browser::timers;
+use crate::review::viewer::Viewer;
+use crate::route::TokenPlace;
+
+/// The pointer passes over many tokens; only one on which it rests is written, as browsers limit changes of the address.
+const REST: Duration = Duration::from_millis(300);
+
+/// Shows what the address names, and keeps what is shown in the address.
+pub(in crate::review) fn keep(tokens: Tokens, viewer: Viewer) {
+    // The transcript that has the token may be mounted later.
+    Effect::new(move |_| {
+        let wanted = viewer.tokens_wanted.get();
+        let is_ready = tokens.has_tokens.get() && tokens.reading.context.with(Option::is_some);
+        if let Some(wanted) = wanted.filter(|_| is_ready) {
+            untrack(|| show(tokens, &TokenPlace::read(&wanted)));
+            viewer.tokens_wanted.set(None);
+        }
+    });
+    let shown = Memo::new(move |_| {
+        if !tokens.has_tokens.get() {
+            return String::new();
+        }
+        let stream = tokens.stream.get();
+        let place = TokenPlace {
+            token: tokens.head.get(),
+            scale: pins().range(&stream),
+            stream: (!stream.is_empty()).then_some(stream),
+        };
+        place.to_query()
+    });
+    let rest = StoredValue::new_local(None);
+    Effect::new(move |_| {
+        let now = shown.get();
+        // What an address names stays in it until it is shown.
+        if viewer.tokens_wanted.with(Option::is_some) {
+            return;
+        }
+        let write = move || {
+            if viewer.tokens_shown.with_untracked(|known| *known != now) {
+                viewer.tokens_shown.set(now);
+            }
+        };
+        rest.set_value(Some(timers::alarm(REST, write)));
+    });
+}
+
+fn show(tokens: Tokens, place: &TokenPlace) {
+    let Some(record) = tokens.known() else {
+        return;
+    };
+    let stream = place.stream.clone().unwrap_or_default();
+    if let Some(range) = place.scale.filter(|_| !stream.is_empty()) {
+        pin(&stream, Some(range));
+    }
+    tokens.stream.set(stream);
+    if let Some(token) = place.token.filter(|token| *token < record.strip.len()) {
+        // By then the messages are drawn.
+        timers::next_frame(move || tokens.show(token));
+    }
+}
