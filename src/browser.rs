@@ -1,7 +1,7 @@
 //! Browser effects. Only this module touches web-sys, js-sys or `spawn_local`.
 //!
 //! - [`worker_client`]: the page's end of a worker; [`worker_port`]: the worker's end; [`transferable`]: a message
-//!   between them.
+//!   between them; [`isolation`]: code that may panic.
 //! - [`lazy`]: parts of the page that are loaded on demand.
 //! - [`clock`]: the clock of environments; [`timers`]: delays, animation frames.
 //! - [`location`]: the hash; [`files`]: save, pick, drop, download; [`clipboard`]; [`storage`]: small values
@@ -29,6 +29,7 @@ pub mod files;
 pub mod first_interaction;
 pub mod full_screen;
 pub mod http;
+pub mod isolation;
 pub mod keys;
 pub mod language_model;
 pub mod lazy;

@@ -7,6 +7,7 @@ use volary_protocol::envelope::{Delivery, encode_delivery};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort};
 
+use super::isolation;
 use super::python_port;
 use super::transferable::Letter;
 
@@ -57,7 +58,7 @@ impl WorkerPort {
         listener.forget();
     }
 
-    /// Reports a panic to the page before the worker ends.
+    /// Reports a panic to the page before the worker ends, unless its code is isolated.
     pub fn report_panics(&self) {
         thread_local! {
             static PORT: RefCell<Option<WorkerPort>> = const { RefCell::new(None) };
@@ -65,6 +66,9 @@ impl WorkerPort {
         PORT.set(Some(self.clone()));
         std::panic::set_hook(Box::new(|info| {
             let message = info.to_string();
+            if isolation::takes(&message) {
+                return;
+            }
             let bytes = encode_delivery(&Delivery::Panicked { message });
             PORT.with_borrow(|port| {
                 if let Some(port) = port {

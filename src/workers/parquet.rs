@@ -1,9 +1,10 @@
 //! Parquet files as JSON Lines, which the readers know. The Parquet reader is a lazy part, which the first such file
-//! loads.
+//! loads. It panics on some damaged files, so it runs isolated: that file is not read, and nothing else is lost.
 
 use leptos::wasm_split::wasm_split;
-use volary_parquet::{ParquetError, Rows, is_parquet, read_rows};
+use volary_parquet::{ParquetError, Rows, contradictory, is_parquet, read_rows};
 
+use crate::browser::isolation::isolated;
 use crate::browser::lazy::Loaded;
 
 /// The maximum size of the rows as JSON, in bytes.
@@ -23,6 +24,7 @@ pub(super) async fn as_lines(bytes: Vec<u8>) -> Result<(Vec<u8>, Option<String>)
         return Ok((bytes, None));
     }
     let read = load().await.map_err(|error| error.to_string())?;
-    let rows = read(bytes, LARGEST).map_err(|error| error.to_string())?;
+    let rows = isolated(move || read(bytes, LARGEST)).unwrap_or_else(|_| Err(contradictory()));
+    let rows = rows.map_err(|error| error.to_string())?;
     Ok((rows.lines.into_bytes(), rows.loss))
 }

@@ -10,4 +10,4 @@
 mod field;
 mod rows;
 
-pub use rows::{ParquetError, Rows, is_parquet, read_rows};
+pub use rows::{ParquetError, Rows, contradictory, is_parquet, read_rows};

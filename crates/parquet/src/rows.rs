@@ -57,15 +57,18 @@ pub enum ParquetError {
 /// If the metadata cannot be read, or declare more than `limit` bytes. If a page is damaged, or its compression is not
 /// supported (Brotli), the rows before it are returned with a [`Rows::loss`].
 ///
-/// The crate `parquet` panics on some damaged files. Natively that is an error like others; in WebAssembly it ends the
-/// worker, which the page replaces.
+/// The crate `parquet` panics on some damaged files. Natively that is the error [`contradictory`]; WebAssembly cannot
+/// unwind, so a page has to isolate the call.
 pub fn read_rows(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
     let read = AssertUnwindSafe(|| read(bytes, limit));
-    catch_unwind(read).unwrap_or_else(|_| {
-        Err(ParquetError::Damaged {
-            reason: "a page contradicts the metadata".to_owned(),
-        })
-    })
+    catch_unwind(read).unwrap_or_else(|_| Err(contradictory()))
+}
+
+/// The error of a file on which the reader panics.
+pub fn contradictory() -> ParquetError {
+    ParquetError::Damaged {
+        reason: "a page contradicts the metadata".to_owned(),
+    }
 }
 
 fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
