@@ -1,10 +1,14 @@
-//! Packed logs: the directory contains the place of each sample, and samples are read one by one.
+//! Packed logs and rollout dumps: the directory contains the place of each sample, or of the storages of its tensors, and
+//! samples are read one by one.
 
 use volary_core::json::Text;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
+use volary_trajectory::import::index::torch_dump::TorchDump;
 
+use super::finding::SETTLED;
 use super::reading::{FileOutcome, RunningImport};
+use super::whole_file_import::LARGEST_WHOLE;
 use super::{BATCH, LibraryService, reading, streaming_import};
 use crate::library::source::Window;
 
@@ -13,8 +17,17 @@ const SEEN: usize = 40;
 /// The maximum number of members of a log.
 const MOST_MEMBERS: usize = 500_000;
 
-/// Reads the directory of a packed log and its first sample; `None` if the file is something else.
-pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, String> {
+/// A zip file that is read in ranges.
+pub(super) enum Packed {
+    Log(Box<PackedLog>),
+    Dump(Box<TorchDump>),
+}
+
+/// Reads the directory of a file and its first sample; `None` if it is something else.
+pub(super) async fn open_packed(
+    window: &Window,
+    takes_dumps: bool,
+) -> Result<Option<Packed>, String> {
     let (size, name) = (window.source().size(), window.source().name());
     let mut parts = Parts::of(size);
     let members = loop {
@@ -28,6 +41,12 @@ pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, St
             }
         }
     };
+    if let Some(dump) = TorchDump::of(&name, size, &members) {
+        return match takes_dumps {
+            true => open_dump(window, dump).await,
+            false => Ok(None),
+        };
+    }
     let Some(mut log) = PackedLog::of(&name, &members) else {
         return Ok(None);
     };
@@ -37,7 +56,62 @@ pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, St
     }
     log.read_head(&window.read(log.head()).await?);
     read_sample(&mut log, 0, window).await?;
-    Ok(Some(log))
+    Ok(Some(Packed::Log(Box::new(log))))
+}
+
+/// Reads the pickle of a torch file and its first sample; `None` if it is no rollout dump.
+async fn open_dump(window: &Window, mut dump: TorchDump) -> Result<Option<Packed>, String> {
+    let mut parts = Vec::new();
+    for place in dump.head() {
+        if place.end - place.start > LARGEST_WHOLE {
+            return Ok(None);
+        }
+        parts.push(window.read(place).await?);
+    }
+    if !dump.read_head(&parts) {
+        return Ok(None);
+    }
+    drop(parts);
+    dump.keep_texts(true);
+    read_dumped(&mut dump, 0, window).await?;
+    Ok(Some(Packed::Dump(Box::new(dump))))
+}
+
+pub(super) async fn read_dump<'a>(
+    library: &'a LibraryService,
+    reading: &RunningImport<'a>,
+    id: &Text,
+    window: &Window,
+    mut dump: TorchDump,
+) -> Result<FileOutcome, String> {
+    let (size, name) = (window.source().size(), window.source().name());
+    let count = dump.samples();
+    let before = library.known.borrow().episodes.len();
+    for number in 0..count {
+        if reading::is_cancelled(library, reading.number) {
+            return Ok(FileOutcome::Cancelled);
+        }
+        if number > 0 {
+            dump.keep_texts(before + number < SETTLED);
+            read_dumped(&mut dump, number, window).await?;
+        }
+        if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
+            streaming_import::take(library, reading, id, dump.take_entries()).await;
+            reading.progress(&name, size * number as u64 / count as u64);
+        }
+    }
+    streaming_import::take(library, reading, id, dump.take_entries()).await;
+    reading.notes.borrow_mut().extend(dump.notes());
+    Ok(FileOutcome::Taken)
+}
+
+async fn read_dumped(dump: &mut TorchDump, number: usize, window: &Window) -> Result<(), String> {
+    let mut parts = Vec::new();
+    for place in dump.storages(number) {
+        parts.push(window.read(place).await?);
+    }
+    dump.read_sample(number, &parts);
+    Ok(())
 }
 
 pub(super) async fn read_packed<'a>(

@@ -2,6 +2,7 @@
 //! together (`whole_file_import`).
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, UnmappedFile};
@@ -67,6 +68,8 @@ pub(super) struct RunningImport<'a> {
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
     /// Notified of each stored episode.
     in_flight: &'a InFlight,
+    /// Names, without folders, that several of the files have: a rollout dump and its training dump belong together.
+    namesakes: BTreeSet<String>,
     /// The first episode that was added since this was last taken.
     pub(super) first: RefCell<Option<Text>>,
 }
@@ -78,6 +81,11 @@ impl RunningImport<'_> {
             file: file.clone(),
             text: text.into(),
         });
+    }
+
+    /// Whether another of the files has the name of this one, in another folder.
+    pub(super) fn has_namesake(&self, name: &str) -> bool {
+        self.namesakes.contains(last_part(name))
     }
 
     fn tell_kept(&self, added: Added) {
@@ -125,7 +133,8 @@ pub(in crate::workers) async fn read<'a>(
 ) {
     let _going = library.expect();
     let total = files.iter().map(|file| file.size()).sum();
-    let reading = begin(library, number, total, origin, send);
+    let mut reading = begin(library, number, total, origin, send);
+    reading.namesakes = namesakes(&files);
     let is_nothing = files.is_empty();
     let mut together = Vec::new();
     for file in files {
@@ -191,8 +200,20 @@ fn begin<'a>(
         unmapped: RefCell::default(),
         is_unkept: Cell::new(false),
         keeping: RefCell::default(),
+        namesakes: BTreeSet::new(),
         first: RefCell::default(),
     }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or_default()
+}
+
+/// The names, without folders, that several files have.
+fn namesakes(files: &[Rc<dyn Source>]) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let names = files.iter().map(|file| last_part(&file.name()).to_owned());
+    names.filter(|name| !seen.insert(name.clone())).collect()
 }
 
 fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) {

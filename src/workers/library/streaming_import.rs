@@ -10,11 +10,11 @@ use volary_parquet::is_parquet;
 use volary_trajectory::archive::is_archive;
 use volary_trajectory::import::NoteLevel;
 use volary_trajectory::import::fields::FieldMapping;
-use volary_trajectory::import::index::packed::PackedLog;
 use volary_trajectory::import::index::{Entry, Indexer};
 
 use super::continuation::Continuation;
 use super::finding::SETTLED;
+use super::packed::Packed;
 use super::partial_preview::Begun;
 use super::reading::{FileOutcome, RunningImport, kept};
 use super::whole_file_import::LARGEST_WHOLE;
@@ -41,8 +41,8 @@ fn slice_end(start: u64, size: u64) -> u64 {
 /// The part of a file that is read before it is known whether the file is in the library.
 enum Beginning {
     Slices(FirstSlice),
-    /// The directory and the first sample; `None` if it is not a log.
-    Packed(Option<PackedLog>),
+    /// The directory and the first sample; `None` if it is neither a log nor a rollout dump.
+    Packed(Option<Packed>),
 }
 
 impl Beginning {
@@ -96,7 +96,11 @@ pub(super) async fn read_in_place<'a>(
     };
     let beginning = async {
         match is_packed {
-            true => packed::open_packed(&window).await.map(Beginning::Packed),
+            true => {
+                let has_namesake = reading.has_namesake(&file.name());
+                let opened = packed::open_packed(&window, !has_namesake).await;
+                opened.map(Beginning::Packed)
+            }
             false => read_beginning(library, reading, file).await,
         }
     };
@@ -144,8 +148,11 @@ pub(super) async fn read_in_place<'a>(
     }
     let outcome = match beginning {
         Beginning::Packed(None) => Ok(FileOutcome::Whole),
-        Beginning::Packed(Some(log)) => {
-            packed::read_packed(library, reading, &id, &window, log).await
+        Beginning::Packed(Some(Packed::Log(log))) => {
+            packed::read_packed(library, reading, &id, &window, *log).await
+        }
+        Beginning::Packed(Some(Packed::Dump(dump))) => {
+            packed::read_dump(library, reading, &id, &window, *dump).await
         }
         Beginning::Slices(first) => read_slices(library, reading, &id, file, first).await,
     };
@@ -451,7 +458,7 @@ pub(super) async fn take<'a>(
                 file: file.clone(),
                 place: entry.place,
             };
-            let mut row = reading::stamped(reading, entry.row, at.place.bytes());
+            let mut row = reading::stamped(reading, entry.row, entry.bytes);
             let is_new;
             (row.id, is_new) = naming::free_id(library, &row.id, &at);
             library.remember(&row, Some(at.clone()));

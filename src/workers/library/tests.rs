@@ -416,3 +416,92 @@ fn linked_episodes_are_not_stored_and_can_be_removed() {
     let kept = service.store.rows().now_or_never().unwrap().unwrap();
     assert!(kept.is_empty());
 }
+
+/// A rollout dump of torch with samples of many tokens, so that it is large even when it is packed.
+fn rollout_dump(name: &str, samples: usize) -> MemorySource {
+    fn text(text: &str) -> Vec<u8> {
+        let length = u32::try_from(text.len()).unwrap().to_le_bytes();
+        [b"X", &length[..], text.as_bytes()].concat()
+    }
+    fn ints(ints: impl Iterator<Item = u32>) -> Vec<u8> {
+        let ints = ints.flat_map(|int| [&b"J"[..], &int.to_le_bytes()].concat());
+        [b"](".to_vec(), ints.collect(), b"e".to_vec()].concat()
+    }
+    let mut pickle = [
+        &b"\x80\x02}("[..],
+        &text("rollout_id"),
+        b"K\x07",
+        &text("samples"),
+    ]
+    .concat();
+    pickle.extend(b"](");
+    for sample in 0..samples as u32 {
+        let mut state = sample + 1;
+        let tokens = (0..2_000).map(|_| {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state % 150_000
+        });
+        pickle.extend(b"}(");
+        let response = format!("word{sample}");
+        for (key, value) in [
+            ("index", [&b"J"[..], &sample.to_le_bytes()].concat()),
+            ("prompt", text("Count.")),
+            ("response", text(&response)),
+            ("tokens", ints(tokens)),
+            (
+                "response_length",
+                [&b"J"[..], &1_990_u32.to_le_bytes()].concat(),
+            ),
+            ("loss_mask", ints((0..1_990).map(|_| 1))),
+            ("status", text("completed")),
+        ] {
+            pickle.extend(text(key));
+            pickle.extend(value);
+        }
+        pickle.extend(b"u");
+    }
+    pickle.extend(b"eu.");
+    let mut packer = volary_trajectory::archive::Packer::default();
+    packer.add("dump/data.pkl", &pickle).unwrap();
+    MemorySource {
+        name: name.into(),
+        bytes: packer.finish().unwrap(),
+    }
+}
+
+#[test]
+fn samples_of_a_large_rollout_dump_stay_in_their_file() {
+    let dump = rollout_dump("run/rollout_data/7.pt", 100);
+    assert!(dump.bytes.len() > 1 << 18, "{}", dump.bytes.len());
+    let service = service();
+    let found = ids(&read(&service, std::slice::from_ref(&dump)));
+    assert_eq!(found.len(), 100);
+    assert_eq!(found[42], "7-42");
+    let known = service.volume("7-42").unwrap();
+    assert!(known.place.is_some(), "it is copied");
+    let matches = ask(
+        &service,
+        Request::Search {
+            words: "word42".into(),
+        },
+    );
+    assert!(matches!(
+        matches.as_slice(),
+        [Output::Event(Event::Found { matches, .. })] if matches.len() == 1
+    ));
+    assert!(matches!(
+        open(&service, "7-42").last(),
+        Some(Output::Event(Event::Episode(EpisodeChunk::End { .. })))
+    ));
+    // A file of the same name in another folder may be its training dump: both are read as a whole.
+    let service = self::service();
+    let other = MemorySource {
+        name: "run/train_data/7.pt".into(),
+        ..dump.clone()
+    };
+    let found = ids(&read(&service, &[dump, other]));
+    assert_eq!(found.len(), 200);
+    assert!(service.volume("7-42").unwrap().place.is_none());
+}
