@@ -15,7 +15,7 @@ use volary_core::random::Random;
 use volary_trajectory::import::index::{Indexer, open};
 use volary_trajectory::import::{InputFile, import};
 
-use crate::judge::show;
+use crate::judge::{as_lines, show};
 use crate::seeds::Format;
 use crate::tree::{Style, Tree};
 use crate::{ALLOCATOR, PEAK};
@@ -67,7 +67,8 @@ impl Cost {
 /// costs counts. Includes the allocations of other threads.
 pub fn cost(files: &[InputFile]) -> Cost {
     let whole = measured(|| {
-        if let Ok(outcome) = import(files) {
+        let files = as_lines(files).unwrap_or_default();
+        if let Ok(outcome) = import(&files) {
             for episode in &outcome.episodes {
                 let frames = episode.frames.len();
                 show(

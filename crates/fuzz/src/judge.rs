@@ -1,11 +1,15 @@
 //! Properties that hold for any input. A violation is a panic, which the caller catches; time and memory are
 //! measured from outside.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use volary_core::json::Json;
+use volary_parquet::{is_parquet, read_rows};
 use volary_trajectory::align::align_episodes;
 use volary_trajectory::archive::Limits;
+use volary_trajectory::archive::listing::{Parts, list};
+use volary_trajectory::import::index::torch_dump::TorchDump;
 use volary_trajectory::import::index::{Indexer, open};
 use volary_trajectory::import::{InputFile, import_within};
 use volary_trajectory::markdown::to_markdown;
@@ -37,6 +41,10 @@ pub enum Depth {
 /// # Panics
 /// If an invariant is violated.
 pub fn judge(files: &[InputFile], depth: Depth) -> usize {
+    let Some(files) = as_lines(files) else {
+        return 0;
+    };
+    let files = &*files;
     let outcome = match import_within(files, LIMITS) {
         Ok(outcome) => outcome,
         Err(error) => {
@@ -57,9 +65,63 @@ pub fn judge(files: &[InputFile], depth: Depth) -> usize {
         written(&outcome.episodes);
         if let [file] = files {
             indexed(file);
+            dumped(file);
         }
     }
     outcome.episodes.len()
+}
+
+/// Replaces Parquet files by their rows, as the page and the command do; `None` if one has none.
+pub fn as_lines(files: &[InputFile]) -> Option<Cow<'_, [InputFile]>> {
+    if !files.iter().any(|file| is_parquet(&file.bytes)) {
+        return Some(files.into());
+    }
+    let read = |file: &InputFile| {
+        let mut file = file.clone();
+        if is_parquet(&file.bytes) {
+            match read_rows(std::mem::take(&mut file.bytes), LIMITS.member) {
+                Ok(rows) => file.bytes = rows.lines.into_bytes(),
+                Err(error) => {
+                    assert!(!error.to_string().is_empty());
+                    return None;
+                }
+            }
+        }
+        Some(file)
+    };
+    files.iter().map(read).collect()
+}
+
+/// Checks that a rollout dump that is read in ranges has rows whose episodes open.
+fn dumped(file: &InputFile) {
+    let name = file.name.as_deref().unwrap_or_default();
+    let size = file.bytes.len() as u64;
+    let mut parts = Parts::of(size);
+    parts.add(0, file.bytes.clone());
+    let Ok(members) = list(&parts, LIMITS.members) else {
+        return;
+    };
+    let Some(mut dump) = TorchDump::of(name, size, &members) else {
+        return;
+    };
+    let read = |places: &[Range<u64>]| -> Vec<Vec<u8>> {
+        let part = |place: &Range<u64>| file.bytes.get(place.start as usize..place.end as usize);
+        let parts = places.iter().map(|place| part(place).map(<[u8]>::to_vec));
+        parts
+            .collect::<Option<_>>()
+            .expect("a place outside of the file")
+    };
+    if !dump.read_head(&read(&dump.head())) {
+        return;
+    }
+    for number in 0..dump.samples() {
+        dump.read_sample(number, &read(&dump.storages(number)));
+    }
+    for entry in dump.take_entries().iter().take(MOST_WRITTEN) {
+        let episode = open(name, read(&entry.place.parts), &entry.place, &entry.row);
+        assert!(episode.is_some(), "a sample cannot be opened");
+    }
+    assert!(!dump.notes().is_empty(), "a dump without a report");
 }
 
 /// Checks that the native format preserves everything, and that the other formats accept everything.

@@ -120,13 +120,15 @@ fn damage(file: &mut InputFile, random: &mut Random) {
     }
 }
 
-/// Mutates a JSON text as JSON, as bytes, or both.
+/// Mutates a JSON text as JSON, as bytes, or both, and other contents as bytes.
 fn damage_text(bytes: &mut Vec<u8>, random: &mut Random) {
     let how = random.below(8);
-    if how < 7 {
+    // Pickles, tensors, MessagePack and Parquet.
+    let is_binary = std::str::from_utf8(bytes).is_err();
+    if how < 7 && !is_binary {
         damage_json(bytes, random);
     }
-    if how >= 6 {
+    if how >= 6 || is_binary {
         damage_bytes(bytes, random);
     }
     if random.below(40) == 0 {

@@ -72,6 +72,15 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
             &["slime-train-v1.pt"],
         ],
     ),
+    (
+        "torch",
+        &[
+            &["slime-rollout.pt"],
+            &["slime-train.pt"],
+            &["slime-train-v1.pt"],
+            &["slime-rollout.pt", "slime-train.pt"],
+        ],
+    ),
     ("nemo-rl", &[&["nemo-rl.jsonl"]]),
     ("prime-rl-rank", &[&["rank_0.bin"]]),
     ("verl", &[&["verl.jsonl"]]),
@@ -108,6 +117,16 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
 ];
 
+/// The Parquet files, in the folder of that reader's fixtures.
+const PARQUET: &[&str] = &[
+    "trl.parquet",
+    "chat-none.parquet",
+    "chat-snappy.parquet",
+    "chat-gzip.parquet",
+    "chat-zstd.parquet",
+    "chat-lz4.parquet",
+];
+
 /// Every format with its seeds: the fixtures of the importers, and files written by Volary itself.
 pub fn formats() -> io::Result<Vec<Format>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trajectory/tests/fixtures");
@@ -120,6 +139,14 @@ pub fn formats() -> io::Result<Vec<Format>> {
         }
         formats.push(Format { name, seeds });
     }
+    let tables = folder.join("../../../parquet/tests/fixtures");
+    let seeds = PARQUET
+        .iter()
+        .map(|name| Ok(vec![read(&tables.join(name))?]));
+    formats.push(Format {
+        name: "parquet",
+        seeds: seeds.collect::<io::Result<_>>()?,
+    });
     let whole: Vec<Episode> = formats
         .iter()
         .flat_map(|format| &format.seeds)
@@ -184,16 +211,20 @@ fn renderer(whole: &[Episode]) -> Format {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::as_lines;
+
+    /// Formats that contain what another reader reads, and are not named as that one.
+    const CONTAINERS: [&str; 4] = ["volary", "aviary-renderer", "torch", "parquet"];
 
     #[test]
     fn each_seed_is_read_by_its_format() {
         for format in formats().unwrap() {
             assert!(!format.seeds.is_empty(), "{}", format.name);
             for files in &format.seeds {
-                let outcome = import(files).unwrap();
+                let outcome = import(&as_lines(files).unwrap()).unwrap();
                 let source = outcome.episodes[0].source.as_ref();
                 let found = source.map_or("", |source| &source.format);
-                let own = ["volary", "aviary-renderer"].contains(&format.name);
+                let own = CONTAINERS.contains(&format.name);
                 assert!(own || found == format.name, "{found} for {}", format.name);
             }
         }
