@@ -163,6 +163,14 @@ pub static TRANSFORMERS: Tool = Tool::new(
     ),
 )
 .named_by("VOLARY_TRANSFORMERS");
+/// Torch on PyPI brings the libraries of graphics cards, which are thirty times larger. Only a benchmark installs it.
+pub static TORCH: Tool = Tool::new(
+    "torch",
+    "torch",
+    "write a training run for `cargo xtask bench --only training`",
+    Source::Unpacked(&["python3-torch"], "target/tools/torch"),
+)
+.named_by("VOLARY_TORCH");
 /// Large, so nothing installs it but `cargo xtask setup jupyter`. Journeys that need it are skipped without it.
 pub static JUPYTER: Tool = Tool::new(
     "jupyter",
@@ -343,7 +351,7 @@ pub fn setup(project: &Project, names: &[String]) -> Result<()> {
             .into_iter()
             .chain(FOR_TESTS)
             .chain(FOR_RELEASES)
-            .chain([&JUPYTER])
+            .chain([&JUPYTER, &TORCH])
     };
     let known = || all().map(|tool| tool.key).collect::<Vec<_>>().join(", ");
     let find = |name: &String| {

@@ -13,7 +13,7 @@ use clap::Parser;
 
 use parts::{
     codecs, command, environments, evaluate, first_load, library, long_episode, python, review,
-    server, streaming, tau_bench, tokens,
+    server, streaming, tau_bench, tokens, training,
 };
 use project::Project;
 
@@ -44,7 +44,7 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     ("first-load", first_load::measure),
     ("long-episode", long_episode::measure),
     ("review", review::measure),
@@ -58,6 +58,7 @@ const PARTS: [(&str, Part); 13] = [
     ("codecs", codecs::measure),
     ("library", library::measure),
     ("command", command::measure),
+    ("training", training::measure),
 ];
 
 fn main() -> ExitCode {

@@ -13,3 +13,4 @@ pub mod server;
 pub mod streaming;
 pub mod tau_bench;
 pub mod tokens;
+pub mod training;

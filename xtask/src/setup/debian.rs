@@ -1,8 +1,10 @@
 //! Debian's packages.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
+use fs_err as fs;
 
 use crate::run::{output, quietly};
 
@@ -41,6 +43,43 @@ pub fn install(packages: &[&str]) -> Result<()> {
     quietly(apt().args(["update", "-q"]))?;
     let options = ["-y", "-q", "--no-install-recommends", "--no-remove"];
     quietly(apt().arg("install").args(options).args(packages))
+}
+
+/// Starts the system's Python with the packages that [`unpack_python`] unpacked around it.
+const PYTHON: &str = r#"#!/bin/sh
+root=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+for libraries in "$root"/lib/*-linux-gnu "$root"/usr/lib "$root"/usr/lib/*-linux-gnu "$root"/usr/lib/*-linux-gnu/blas "$root"/usr/lib/*-linux-gnu/lapack; do
+  LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+done
+export LD_LIBRARY_PATH PYTHONPATH="$root/usr/lib/python3/dist-packages"
+exec /usr/bin/python3 "$@"
+"#;
+
+/// Unpacks packages, and those that they depend on, into a folder with a script `python` that finds them. The system does not
+/// change.
+pub fn unpack_python(packages: &[&str], folder: &Path) -> Result<()> {
+    let archives = folder.join("archives");
+    fs::create_dir_all(archives.join("partial"))?;
+    let mut apt = Command::new("apt-get");
+    apt.args(["install", "--download-only", "-y", "-q"]);
+    apt.args(["--no-install-recommends", "-o", "Debug::NoLocking=1", "-o"]);
+    apt.arg(format!("Dir::Cache::archives={}/", archives.display()));
+    quietly(apt.args(packages))?;
+    for archive in fs::read_dir(&archives)? {
+        let path = archive?.path();
+        if path.extension().is_some_and(|ending| ending == "deb") {
+            quietly(Command::new("dpkg-deb").arg("-x").arg(&path).arg(folder))?;
+        }
+    }
+    fs::remove_dir_all(&archives)?;
+    let script = folder.join("python");
+    fs::write(&script, PYTHON)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

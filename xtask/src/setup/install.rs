@@ -13,6 +13,7 @@ use crate::run::{output, quietly};
 /// Copies of the installed lock file and requirements: if they differ, the tools are installed again.
 const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
 const INSTALLED_REQUIREMENTS: &str = "installed-requirements.txt";
+const INSTALLED_PACKAGES: &str = "installed-packages.txt";
 /// Packages are never built from source: that would fetch others, which no hash covers.
 const PIP: [&str; 5] = [
     "--quiet",
@@ -37,6 +38,8 @@ pub enum Source {
     Npm(&'static str, &'static str),
     /// A virtual environment of Python: the requirements, pinned by hashes, and its folder.
     Pip(&'static str, &'static str),
+    /// Packages of Debian for its Python, and the folder into which they are unpacked.
+    Unpacked(&'static [&'static str], &'static str),
     /// Wheels for Pyodide: the requirements, pinned by hashes, and the folder of the wheels.
     Wheels(&'static str, &'static str),
 }
@@ -72,6 +75,12 @@ impl Source {
                 );
                 is_here.then(|| python_in(&folder).display().to_string())
             }
+            Source::Unpacked(packages, folder) => {
+                let folder = project.path(folder);
+                let installed = fs::read_to_string(folder.join(INSTALLED_PACKAGES)).ok();
+                let is_here = installed.as_deref() == Some(&packages.join(" "));
+                is_here.then(|| folder.join("python").display().to_string())
+            }
             Source::Wheels(requirements, folder) => {
                 let folder = project.path(folder);
                 let is_here = is_same(
@@ -91,6 +100,10 @@ impl Source {
                 let packages = packages.join(" ");
                 format!("on Debian apt-get install {packages}, elsewhere from your package manager")
             }
+            Source::Unpacked(packages, folder) => {
+                let packages = packages.join(" ");
+                format!("the Debian packages {packages}, unpacked into {folder}")
+            }
             Source::Crate(name, version) => {
                 format!(
                     "cargo install --locked {name} --version {version}, 2½ minutes on two cores"
@@ -107,6 +120,7 @@ impl Source {
         match self {
             Source::WasmStd => WasmStd::can_be_installed(),
             Source::Program(..) => debian::can_install(),
+            Source::Unpacked(..) => debian::is_recent(),
             _ => true,
         }
     }
@@ -130,6 +144,12 @@ impl Source {
         match self {
             Source::WasmStd => WasmStd::install(project),
             Source::Program(_, packages) => debian::install(packages),
+            Source::Unpacked(packages, folder) => {
+                let folder = project.path(folder);
+                debian::unpack_python(packages, &folder)?;
+                fs::write(folder.join(INSTALLED_PACKAGES), packages.join(" "))?;
+                Ok(())
+            }
             Source::Crate(name, version) => install_crate(project, name, version),
             Source::Npm(lock, folder) => {
                 npm_ci(project, &project.path(lock), &project.path(folder))

@@ -1,0 +1,112 @@
+//! A training run of a gigabyte, written with torch, in `volary view`, beside `torch.load` and printing a sample.
+
+use std::fs;
+use std::time::Instant;
+
+use anyhow::Result;
+
+use crate::project::{Project, output, output_aloud, run};
+use crate::{Row, number};
+
+/// The run: steps, samples of each, and tokens of those.
+const RUN: [u32; 3] = [50, 256, 4_000];
+/// What the first rows may take, in milliseconds.
+const FIRST: f64 = 1_000.0;
+/// Megabytes a second that are indexed at least.
+const RATE: f64 = 150.0;
+/// The part of the files that page and worker may take in memory.
+const MEMORY: f64 = 0.2;
+/// What opening a sample may take, in milliseconds.
+const OPEN: f64 = 150.0;
+/// What a step of scrolling may take, in milliseconds.
+const SCROLL: f64 = 16.0;
+/// The part of the time to see a sample in Python.
+const FIRST_VIEW: f64 = 0.2;
+const COMMAND: &str = "target/release/volary";
+
+/// Writes the run, builds the command with the page inside, and measures.
+pub fn measure(project: &Project) -> Result<Vec<Row>> {
+    let tools = project.tools(&["node", "chromium", "playwright", "torch"])?;
+    project.build_page()?;
+    let command = ["--release", "-p", "volary-cli", "--features", "page"];
+    run(project.cargo("build").arg("--quiet").args(command))?;
+    let folder = project.path("target/bench/training");
+    fs::create_dir_all(&folder)?;
+    let files = folder.join("rollout_data");
+    let script = project.path("tests/bench/training.py");
+    let mut write = tools.python("VOLARY_TORCH")?;
+    write.arg(&script).arg("write").arg(&files);
+    let written = output_aloud(write.args(RUN.map(|part| part.to_string())))?;
+    let bytes = number(&written, "bytes")?;
+    let start = Instant::now();
+    let mut print = tools.python("VOLARY_TORCH")?;
+    let printed = output(print.arg(&script).arg("print").arg(files.join("0.pt")))?;
+    let theirs = start.elapsed().as_secs_f64() * 1000.0;
+    // Without the start of Python and torch, for each of the files.
+    let all = number(&printed, "loaded")? * f64::from(RUN[0]);
+    let mut node = tools.command("node");
+    node.arg(project.path("tests/bench/training.mjs"))
+        .env("VOLARY_RUN", &files)
+        .env("VOLARY_SAMPLES", (RUN[0] * RUN[1]).to_string())
+        .env("VOLARY_SERVER", project.path(COMMAND));
+    let said = output_aloud(&mut node)?;
+    let of = |key: &str| number(&said, key);
+    let (first, whole, memory) = (of("first_row")?, of("all_rows")?, of("memory")?);
+    let rate = bytes / 1e3 / whole;
+    let (open, open_most) = (of("open_median")?, of("open_most")?);
+    let (scroll, scroll_most) = (of("scroll_p95")?, of("scroll_most")?);
+    let within = |what: &str, ours: f64, more: String, limit: f64| Row {
+        what: what.to_owned(),
+        ours: format!("{ours:.0} ms{more}"),
+        against: format!("{limit:.0} ms"),
+        ratio: format!("{:.2}", ours / limit),
+        aim: format!("at most {limit:.0} ms"),
+        met: ours <= limit,
+    };
+    Ok(vec![
+        within(
+            &format!("{:.2} GB of rollout dumps: first rows", bytes / 1e9),
+            first,
+            String::new(),
+            FIRST,
+        ),
+        Row {
+            what: "all of it, until every sample has a row".to_owned(),
+            ours: format!("{rate:.0} MB/s"),
+            against: format!("{RATE:.0} MB/s"),
+            ratio: format!("{:.2}", rate / RATE),
+            aim: format!("at least {RATE:.0} MB/s"),
+            met: rate >= RATE,
+        },
+        Row {
+            what: "memory of page and worker after that".to_owned(),
+            ours: format!("{:.0} MB", memory / 1e6),
+            against: "the files".to_owned(),
+            ratio: format!("{:.2} of the files", memory / bytes),
+            aim: format!("at most {MEMORY:.2}"),
+            met: memory <= MEMORY * bytes,
+        },
+        within(
+            "the tokens of a sample, from its address",
+            open,
+            format!(" (most: {open_most:.0})"),
+            OPEN,
+        ),
+        within(
+            "a step of scrolling 32,000 coloured tokens, 95 of 100",
+            scroll,
+            format!(" (most: {scroll_most:.0})"),
+            SCROLL,
+        ),
+        Row {
+            what: "to the first view of the run".to_owned(),
+            ours: format!("{first:.0} ms"),
+            against: format!(
+                "{theirs:.0} ms (torch.load of one step and printing a sample; all steps: {all:.0} ms)"
+            ),
+            ratio: format!("{:.2} ({:.2})", first / theirs, first / all),
+            aim: format!("at most {FIRST_VIEW:.2} of all steps"),
+            met: first <= FIRST_VIEW * all,
+        },
+    ])
+}

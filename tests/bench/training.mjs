@@ -1,0 +1,149 @@
+// A training run of many torch files in `volary view`: the folder VOLARY_RUN, which tests/bench/training.py wrote, with
+// VOLARY_SAMPLES samples. Prints one JSON object: milliseconds from the start of the command to the first row, and to all
+// rows; the memory of page and worker in bytes after that (the wasm memories, which never shrink, and the heap of scripts);
+// milliseconds from the address of a sample to its tokens (median and worst of OPENED in different files); and milliseconds of
+// the main thread for a step of scrolling 32,000 coloured tokens, 95 of 100 and the worst.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "@playwright/test";
+
+import { memory } from "./support/memory.mjs";
+
+const { VOLARY_RUN, VOLARY_SERVER, VOLARY_CHROMIUM, VOLARY_DIST } = process.env;
+const SAMPLES = Number(process.env.VOLARY_SAMPLES);
+const OPENED = 15;
+const LONG = 32_000;
+/** So many steps of scrolling, of so many pixels, each with so many milliseconds to come to rest. */
+const STEPS = 60;
+const FAR = 300;
+const REST = 100;
+
+const temporary = mkdtempSync(join(tmpdir(), "volary-bench-"));
+const children = [];
+
+/** Starts `volary view` on a folder; returns the address. */
+async function view(folder) {
+  const page = VOLARY_DIST ? ["--page", VOLARY_DIST] : [];
+  const child = spawn(VOLARY_SERVER, ["view", folder, "--json", ...page], { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  const line = await new Promise((done) => child.stdout.once("data", done));
+  return JSON.parse(line).url;
+}
+
+async function opened(run) {
+  const browser = await chromium.launch({
+    executablePath: VOLARY_CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+  });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page.setDefaultTimeout(600_000);
+    // The browser's own start is no part of the visit.
+    await page.waitForTimeout(1_500);
+    return await run(page);
+  } finally {
+    await browser.close();
+  }
+}
+
+/** In the page: resolves with the first frame in which an element is there. */
+const appears = (page, selector) =>
+  page.waitForFunction((selector) => document.querySelector(selector)?.checkVisibility(), selector, { polling: "raf" });
+
+/** What the main thread does for each step of the wheel, in milliseconds. */
+async function scroll(page) {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busy = async () => {
+    const { metrics } = await devtools.send("Performance.getMetrics");
+    return metrics.find((metric) => metric.name === "TaskDuration").value * 1000;
+  };
+  const cost = async (move) => {
+    const before = await busy();
+    await move();
+    await page.waitForTimeout(REST);
+    return (await busy()) - before;
+  };
+  const idle = [];
+  for (let step = 0; step < 8; step += 1) idle.push(await cost(async () => {}));
+  const floor = Math.min(...idle);
+  const steps = [];
+  for (let step = 0; step < STEPS; step += 1) {
+    steps.push(Math.max(0, (await cost(() => page.mouse.wheel(0, FAR))) - floor));
+  }
+  return steps.sort((one, other) => one - other);
+}
+
+/** A sample with so many tokens. */
+function long(count) {
+  const response = Array.from({ length: count - 8 }, (_, at) => (at * 7919) % 150_000);
+  return {
+    index: 1,
+    prompt: "Count.",
+    response: "one two three ".repeat(40),
+    response_length: response.length,
+    tokens: [1, 2, 3, 4, 5, 6, 7, 8, ...response],
+    loss_mask: response.map(() => 1),
+    rollout_log_probs: response.map((id) => -(id % 97) / 50),
+    reward: 1,
+    status: "completed",
+  };
+}
+
+const figures = {};
+try {
+  await opened(async (page) => {
+    const start = performance.now();
+    const url = await view(VOLARY_RUN);
+    await page.goto(url, { waitUntil: "commit" });
+    await appears(page, "[role=table][aria-label=Trajectories] a");
+    figures.first_row = performance.now() - start;
+    const rows = (count) => document.querySelector("[role=table]")?.ariaRowCount === String(count + 1);
+    await page.waitForFunction(rows, SAMPLES, { polling: 50 });
+    figures.all_rows = performance.now() - start;
+    console.error(`  first row after ${figures.first_row.toFixed(0)} ms, all ${SAMPLES} after ${figures.all_rows.toFixed(0)} ms`);
+    // Remarks and search are still under way.
+    await page.waitForFunction(() => !document.querySelector("progress"));
+    figures.memory = await memory(page);
+    const address = await page.locator("[role=table][aria-label=Trajectories] a").first().getAttribute("href");
+    const first = decodeURIComponent(address.split("/").pop().split("?")[0]);
+    // Names are those of the files and the places in them: `STEP-PLACE`, with the name of the folder or without.
+    const [, before, ,] = /^(.*?)(\d+)-(\d+)(.*)$/.exec(first) ?? [first, ""];
+    const times = [];
+    for (let place = 0; place < OPENED; place += 1) {
+      const id = `${before}${(place * 7) % 50}-${(place * 37) % 256}`;
+      const begun = performance.now();
+      await page.evaluate((id) => (location.hash = `#/review/${encodeURIComponent(id)}`), id);
+      await page.waitForFunction(
+        (name) => document.querySelector(".review-episode h1")?.textContent.includes(name) && document.querySelector("[role=gridcell]")?.checkVisibility(),
+        `sample ${((place * 7) % 50) * 256 + ((place * 37) % 256)}`,
+        { polling: "raf" },
+      );
+      times.push(performance.now() - begun);
+    }
+    console.error(`  opened: ${times.map((ms) => ms.toFixed(0)).join(" ")} ms`);
+    times.sort((one, other) => one - other);
+    figures.open_median = times[times.length >> 1];
+    figures.open_most = times.at(-1);
+  });
+  await opened(async (page) => {
+    writeFileSync(join(temporary, "long.json"), JSON.stringify(long(LONG)));
+    await page.goto(await view(temporary), { waitUntil: "commit" });
+    await page.getByRole("table", { name: "Trajectories" }).getByRole("link").first().click();
+    await page.getByRole("combobox", { name: "Colour by" }).selectOption("rollout_log_probs");
+    const grid = page.getByRole("grid", { name: "Tokens of step 1, message 1" });
+    await grid.locator(".token.shaded").first().waitFor();
+    await grid.hover();
+    const steps = await scroll(page);
+    console.error(`  scroll ${steps.map((ms) => ms.toFixed(0)).join(" ")} ms`);
+    figures.scroll_p95 = steps[Math.floor(steps.length * 0.95)];
+    figures.scroll_most = steps.at(-1);
+  });
+  console.log(JSON.stringify(figures));
+} finally {
+  children.forEach((child) => child.kill());
+  rmSync(temporary, { recursive: true });
+}
