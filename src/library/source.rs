@@ -22,6 +22,14 @@ pub trait Source {
 
     /// Allows downcasts to a concrete type.
     fn as_any(&self) -> &dyn Any;
+
+    /// Whether the file is being written to, so that it will soon be read again.
+    fn is_growing(&self) -> bool {
+        false
+    }
+
+    /// Drops bytes that were read ahead.
+    fn release(&self) {}
 }
 
 /// The number of bytes at either end of a file that identify it.
@@ -146,6 +154,34 @@ impl Window {
     }
 }
 
+/// A read starts with the first poll.
+impl Source for Window {
+    fn name(&self) -> Text {
+        self.source.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.source.size()
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        Box::pin(Window::read(self, range))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self.source.as_any()
+    }
+
+    fn is_growing(&self) -> bool {
+        self.source.is_growing()
+    }
+
+    fn release(&self) {
+        self.held.take();
+        self.source.release();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
@@ -213,5 +249,8 @@ mod tests {
             Ok(vec![7; 10])
         );
         assert!(source.read.borrow().is_empty());
+        window.release();
+        read(110..120);
+        assert_eq!(source.read.borrow().len(), 1);
     }
 }

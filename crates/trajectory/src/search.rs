@@ -8,7 +8,8 @@
 //! - [`casefold`]: reversible case folding. [`trigram`]: a filter that rules out most texts.
 //!
 //! Invariants: the hits are those of a plain case-insensitive search. Memory is bounded: beyond the limit texts are not
-//! stored, and a search returns the ids of the episodes that must be opened to decide.
+//! stored, and a search returns the ids of the episodes that must be opened to decide. The texts of episodes that come
+//! while a run is followed have a smaller limit of their own, so that they do not add up for hours.
 
 mod casefold;
 pub mod document;
@@ -28,8 +29,16 @@ use trigram::TrigramFilter;
 #[derive(Clone, Debug)]
 pub struct SearchIndex {
     entries: BTreeMap<Text, Entry>,
-    limit: usize,
+    all: Usage,
+    /// The part of followed episodes.
+    followed: Usage,
+}
+
+/// The size of stored texts in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Usage {
     bytes: usize,
+    limit: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -37,6 +46,7 @@ struct Entry {
     filter: TrigramFilter,
     /// `None` beyond the memory limit.
     document: Option<Document>,
+    is_followed: bool,
 }
 
 /// The result of a search.
@@ -49,19 +59,21 @@ pub struct Matches {
 }
 
 impl Default for SearchIndex {
-    /// With a limit of 256 MB of text.
+    /// With a limit of 256 MB of text, of which 32 MB are of followed episodes.
     fn default() -> Self {
-        SearchIndex::new(256 << 20)
+        SearchIndex::new(256 << 20, 32 << 20)
     }
 }
 
 impl SearchIndex {
-    /// Creates an index that stores at most `limit` bytes of text.
-    pub fn new(limit: usize) -> Self {
+    /// Creates an index that stores at most `limit` bytes of text, and at most `followed` of episodes that come while a
+    /// run is followed.
+    pub fn new(limit: usize, followed: usize) -> Self {
+        let usage = |limit| Usage { bytes: 0, limit };
         SearchIndex {
             entries: BTreeMap::new(),
-            limit,
-            bytes: 0,
+            all: usage(limit),
+            followed: usage(followed),
         }
     }
 
@@ -77,22 +89,36 @@ impl SearchIndex {
 
     /// The size of the stored texts in bytes.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.all.bytes
     }
 
     /// Adds an episode, replacing one with the same id.
     pub fn insert(&mut self, id: Text, episode: &Episode) {
-        self.insert_document(id, Document::of(episode));
+        self.insert_document(id, Document::of(episode), false);
     }
 
-    /// Adds the texts of an episode, replacing those with the same id.
-    pub fn insert_document(&mut self, id: Text, document: Document) {
+    /// Adds the texts of an episode, replacing those with the same id. `is_followed` if it came while a run is followed.
+    pub fn insert_document(&mut self, id: Text, document: Document, is_followed: bool) {
         self.remove(&id);
         let filter = TrigramFilter::of(document.folded());
-        let fits = self.bytes.saturating_add(document.bytes()) <= self.limit;
-        let document = fits.then_some(document);
-        self.bytes += document.as_ref().map_or(0, Document::bytes);
-        self.entries.insert(id, Entry { filter, document });
+        let bytes = document.bytes();
+        let fits = self.all.has_room(bytes) && (!is_followed || self.followed.has_room(bytes));
+        let entry = Entry {
+            filter,
+            document: fits.then_some(document),
+            is_followed,
+        };
+        self.usages_of(&entry, |usage, bytes| usage.bytes += bytes);
+        self.entries.insert(id, entry);
+    }
+
+    /// Calls a function with the usages that an entry is part of, and its size.
+    fn usages_of(&mut self, entry: &Entry, change: impl Fn(&mut Usage, usize)) {
+        let bytes = entry.document.as_ref().map_or(0, Document::bytes);
+        change(&mut self.all, bytes);
+        if entry.is_followed {
+            change(&mut self.followed, bytes);
+        }
     }
 
     /// Removes an episode; returns whether it was indexed.
@@ -100,7 +126,7 @@ impl SearchIndex {
         let Some(entry) = self.entries.remove(id) else {
             return false;
         };
-        self.bytes -= entry.document.as_ref().map_or(0, Document::bytes);
+        self.usages_of(&entry, |usage, bytes| usage.bytes -= bytes);
         true
     }
 
@@ -129,5 +155,11 @@ impl SearchIndex {
     /// The folded texts of an episode, if they are stored; for snippets and for the list of all hits.
     pub fn document(&self, id: &str) -> Option<&Document> {
         self.entries.get(id)?.document.as_ref()
+    }
+}
+
+impl Usage {
+    fn has_room(self, bytes: usize) -> bool {
+        self.bytes.saturating_add(bytes) <= self.limit
     }
 }

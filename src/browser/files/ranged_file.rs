@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Patience, Response};
 
-/// How much is read when a file is opened: most files are no longer.
-const HEAD: u64 = 256 << 10;
+/// How much is read when a file is opened, unless only its beginning is wanted: most files are no longer.
+pub const HEAD: u64 = 256 << 10;
 
 /// An open file.
 pub struct RangedFile {
@@ -25,13 +25,13 @@ pub struct RangedFile {
 }
 
 impl RangedFile {
-    /// Opens a file: reads its size and its beginning.
-    pub async fn open(name: &str, url: &str) -> Result<RangedFile, FetchError> {
-        let response = request(url, 0..HEAD).await?;
+    /// Opens a file: reads its size and its first `head` bytes, which must not be 0.
+    pub async fn open(name: &str, url: &str, head: u64) -> Result<RangedFile, FetchError> {
+        let response = request(url, 0..head).await?;
         let (size, head) = match response.status() {
             206 => {
                 let size = size_of(&response).ok_or(FetchError::Status { status: 206 })?;
-                (size, 0..size.min(HEAD))
+                (size, 0..size.min(head))
             }
             // An empty file has no range.
             416 if size_of(&response) == Some(0) => (0, 0..0),
@@ -84,6 +84,11 @@ impl RangedFile {
         }
         let bytes = body(response, &range).await;
         bytes.map_err(|_| self.changed())
+    }
+
+    /// Drops its beginning.
+    pub fn release(&self) {
+        self.head.take();
     }
 
     fn of_head(&self, range: &Range<u64>) -> Option<Vec<u8>> {

@@ -7,10 +7,10 @@ use volary_core::json::Text;
 use volary_trajectory::import::index::Indexer;
 
 use super::{LibraryService, Volume};
-use crate::library::source::{Source, digest_of};
+use crate::library::source::{Source, Window, digest_of};
 
 /// The number of bytes that are compared at either end of what was read.
-const COMPARED: u64 = 1 << 14;
+pub(super) const COMPARED: u64 = 1 << 14;
 
 /// The state in which the reading of a file ended.
 pub(super) struct Continuation {
@@ -20,23 +20,45 @@ pub(super) struct Continuation {
     pub(super) at: u64,
     pub(super) indexer: Indexer,
     /// The digests of its first bytes, and of the last ones before `at`.
-    ends: (Text, Text),
+    start: Start,
+    end: Text,
+}
+
+/// The digest of the first bytes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Start {
+    /// How many there are.
+    length: u64,
+    digest: Text,
 }
 
 impl Continuation {
-    /// The continuation of a file; `None` if its format has none, or the file cannot be read any more.
+    /// The continuation of a file; `None` if its format has none, or the file cannot be read any more. `start` is that
+    /// of the former continuation.
     pub(super) async fn of(
         file: &Text,
         source: &dyn Source,
         indexer: &Indexer,
+        start: Option<Start>,
     ) -> Option<Continuation> {
         let (indexer, at) = indexer.continued()?;
+        // In order, because the source may read ahead.
+        let start = match start.filter(|start| start.length == COMPARED) {
+            Some(start) => start,
+            None => Start::of(source, at).await?,
+        };
         Some(Continuation {
             file: file.clone(),
             at,
             indexer,
-            ends: ends_of(source, at).await?,
+            start,
+            end: end_of(source, at).await?,
         })
+    }
+
+    /// What the next continuation need not read again.
+    pub(super) fn start(&self) -> Start {
+        self.start.clone()
     }
 
     /// The episodes that are read again, because they may have grown.
@@ -52,24 +74,39 @@ impl Continuation {
         after.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Whether a file is the one that was read, with more at its end.
-    pub(super) async fn fits(&self, source: &dyn Source) -> bool {
-        source.size() >= self.at && ends_of(source, self.at).await.as_ref() == Some(&self.ends)
+    /// Whether a file is the one that was read, with more at its end. The window then holds what follows.
+    pub(super) async fn fits(&self, window: &Window) -> bool {
+        let file = window.source();
+        file.size() >= self.at
+            && Start::of(&**file, self.at).await.as_ref() == Some(&self.start)
+            && end_of(window, self.at).await.as_ref() == Some(&self.end)
     }
 }
 
-async fn ends_of(source: &dyn Source, at: u64) -> Option<(Text, Text)> {
-    let start = digest_of(source, 0..at.min(COMPARED)).await.ok()?;
-    let end = digest_of(source, at.saturating_sub(COMPARED)..at).await;
-    Some((start, end.ok()?))
+impl Start {
+    /// The beginning of the first `at` bytes.
+    async fn of(source: &dyn Source, at: u64) -> Option<Start> {
+        let length = at.min(COMPARED);
+        let digest = digest_of(source, 0..length).await.ok()?;
+        Some(Start { length, digest })
+    }
+}
+
+async fn end_of(source: &dyn Source, at: u64) -> Option<Text> {
+    digest_of(source, at.saturating_sub(COMPARED)..at)
+        .await
+        .ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
+    use std::any::Any;
+    use std::cell::{Cell, RefCell};
+    use std::ops::Range;
     use std::rc::Rc;
 
     use futures_util::FutureExt;
+    use futures_util::future::LocalBoxFuture;
     use volary_protocol::library::Origin;
     use volary_trajectory::native;
 
@@ -84,16 +121,61 @@ mod tests {
         file: &MemorySource,
         continuation: Option<Continuation>,
     ) -> Vec<Output> {
+        read_source(service, Rc::new(file.clone()), continuation)
+    }
+
+    fn read_source(
+        service: &LibraryService,
+        source: Rc<dyn Source>,
+        continuation: Option<Continuation>,
+    ) -> Vec<Output> {
         let said = RefCell::new(Vec::new());
         let say = |words| said.borrow_mut().push(words);
-        let source: Rc<dyn Source> = Rc::new(file.clone());
         let origin = Origin::Published;
         let done = match continuation {
             None => reading::read(service, 1, vec![source], origin, &say).now_or_never(),
-            Some(from) => reading::read_on(service, 1, source, from, origin, &say).now_or_never(),
+            Some(from) => {
+                let window = Window::on(source);
+                assert_eq!(from.fits(&window).now_or_never(), Some(true));
+                reading::read_on(service, 1, window, from, origin, &say).now_or_never()
+            }
         };
         assert!(done.is_some());
         said.take()
+    }
+
+    fn fits(known: &Continuation, file: &MemorySource) -> bool {
+        let window = Window::on(Rc::new(file.clone()));
+        known.fits(&window).now_or_never().unwrap()
+    }
+
+    /// A file that is being written to, and counts the bytes that are read.
+    struct Growing {
+        file: MemorySource,
+        read: Cell<u64>,
+    }
+
+    impl Source for Growing {
+        fn name(&self) -> Text {
+            self.file.name()
+        }
+
+        fn size(&self) -> u64 {
+            self.file.size()
+        }
+
+        fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+            self.read.set(self.read.get() + range.end - range.start);
+            self.file.read(range)
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+
+        fn is_growing(&self) -> bool {
+            true
+        }
     }
 
     fn continuation(service: &LibraryService) -> Option<Continuation> {
@@ -118,13 +200,12 @@ mod tests {
         let mut other = file.clone();
         let end = usize::try_from(known.at).unwrap();
         other.bytes[end - 40] = b'x';
-        assert_eq!(known.fits(&other).now_or_never(), Some(false));
+        assert!(!fits(&known, &other));
         other.bytes.truncate(end - 1);
-        assert_eq!(known.fits(&other).now_or_never(), Some(false));
+        assert!(!fits(&known, &other));
 
         file.bytes.extend(&third.as_bytes()[third.len() / 2..]);
         file.bytes.extend(b"\n");
-        assert_eq!(known.fits(&file).now_or_never(), Some(true));
         for id in known.unfinished(&service) {
             assert!(id != "a".into() && id != "b".into());
             service.lose(&id);
@@ -136,7 +217,6 @@ mod tests {
         assert!(known.unfinished(&service).is_empty());
         file.bytes
             .extend(native::to_text(&episode("a", "the fourth")).as_bytes());
-        assert_eq!(known.fits(&file).now_or_never(), Some(true));
         assert_eq!(ids(&read(&service, &file, Some(known))), ["a (2)"]);
         // Without a line break at its end it may still grow.
         let known = continuation(&service).unwrap();
@@ -155,5 +235,41 @@ mod tests {
         };
         read(&service, &small, None);
         assert!(continuation(&service).is_none());
+    }
+
+    /// An hour of writing must not read, or hold, the file once for each line.
+    #[test]
+    fn the_work_of_an_append_is_that_of_what_was_appended() {
+        let service = service();
+        let line = |number: usize| {
+            let words = format!("word{number} ").repeat(200);
+            native::to_text(&episode(&format!("e{number}"), &words)) + "\n"
+        };
+        let mut file = MemorySource {
+            name: NAME.into(),
+            bytes: (0..100).map(line).collect::<String>().into_bytes(),
+        };
+        let growing = |file: &MemorySource| Growing {
+            file: file.clone(),
+            read: Cell::new(0),
+        };
+        read_source(&service, Rc::new(growing(&file)), None);
+        for number in 100..300 {
+            let text = line(number);
+            file.bytes.extend_from_slice(text.as_bytes());
+            let known = continuation(&service).unwrap();
+            assert!(known.unfinished(&service).is_empty());
+            let source = Rc::new(growing(&file));
+            let said = read_source(&service, Rc::clone(&source) as Rc<dyn Source>, Some(known));
+            assert_eq!(ids(&said), [format!("e{number}")]);
+            assert_eq!(source.read.get(), 2 * COMPARED + text.len() as u64);
+            // Only its newest version is held.
+            assert_eq!(Rc::strong_count(&source), 3, "by the test, window and file");
+        }
+        assert_eq!(service.windows.borrow().len(), 1);
+        assert_eq!(service.known.borrow().episodes.len(), 300);
+        for (id, words) in [("e7", "word7"), ("e299", "word299")] {
+            assert!(text(&open(&service, id)).contains(words), "{id}");
+        }
     }
 }

@@ -41,10 +41,10 @@ impl Search {
         self.skip(id);
     }
 
-    /// Indexes the texts of an episode.
-    pub(super) fn insert_document(&self, document: Document, id: &Text) {
+    /// Indexes the texts of an episode. `is_followed` if a run is being followed.
+    pub(super) fn insert_document(&self, document: Document, id: &Text, is_followed: bool) {
         let mut index = self.index.borrow_mut();
-        index.insert_document(id.clone(), document);
+        index.insert_document(id.clone(), document, is_followed);
         self.skip(id);
     }
 

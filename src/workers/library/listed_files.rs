@@ -21,13 +21,14 @@ use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile};
 use volary_trajectory::table::Row;
 
-use super::continuation::Continuation;
-use super::{LibraryService, Output, Send, reading as readings};
-use crate::browser::files::ranged_file::RangedFile;
+use super::continuation::{COMPARED, Continuation};
+use super::{BATCH, LibraryService, Output, Send, reading as readings};
+use crate::browser::files::ranged_file::{HEAD, RangedFile};
+use crate::browser::files::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Patience};
 use crate::browser::location;
 use crate::library::repository::EpisodeStore;
-use crate::library::source::Source;
+use crate::library::source::{Source, Window};
 use crate::projection::text::plural;
 
 /// A group has at most this many files…
@@ -161,23 +162,20 @@ impl<'a> Fetching<'a> {
                 .filter(|(_, file)| urls_of.get(*file).is_some_and(is_meant));
             meant.map(|(id, _)| id.clone()).collect()
         };
-        let rows = service
-            .guests
-            .rows_of(&ids)
-            .await
-            .into_iter()
-            .map(|(row, _)| row);
-        let rows: Vec<Row> = rows
-            .filter(|row| which(row))
-            .map(|row| Row {
-                outcome: outcome.into(),
-                ..row
-            })
-            .collect();
-        // Memory accepts everything.
-        let _ = service.guests.label(rows.clone()).await;
-        if !rows.is_empty() {
-            (self.send)(Output::Event(Event::Changed { rows }));
+        for ids in ids.chunks(BATCH) {
+            let rows = service.guests.rows_of(ids).await.into_iter();
+            let rows = rows.map(|(row, _)| row).filter(|row| which(row));
+            let rows: Vec<Row> = rows
+                .map(|row| Row {
+                    outcome: outcome.into(),
+                    ..row
+                })
+                .collect();
+            // Memory accepts everything.
+            let _ = service.guests.label(rows.clone()).await;
+            if !rows.is_empty() {
+                (self.send)(Output::Event(Event::Changed { rows }));
+            }
         }
     }
 
@@ -191,11 +189,12 @@ impl<'a> Fetching<'a> {
                 others.push(listed);
                 continue;
             };
-            let opened = RangedFile::open(name, url).await;
-            let source = opened.map(|file| Rc::new(file) as Rc<dyn Source>);
-            match source {
-                Ok(source) if continuation.fits(&*source).await => {
-                    self.go_on(source, continuation).await;
+            // Its beginning is only compared.
+            let opened = self.open(name, url, COMPARED).await;
+            let window = opened.map(|file| Window::on(Rc::new(file)));
+            match window {
+                Ok(window) if continuation.fits(&window).await => {
+                    self.go_on(window, continuation).await;
                 }
                 _ => others.push(listed),
             }
@@ -203,12 +202,19 @@ impl<'a> Fetching<'a> {
         others
     }
 
-    async fn go_on(&self, file: Rc<dyn Source>, continuation: Continuation) {
+    async fn open(&self, name: &str, url: &str, head: u64) -> Result<OpenedFile, FetchError> {
+        Ok(OpenedFile {
+            file: RangedFile::open(name, url, head).await?,
+            is_growing: self.is_growing,
+        })
+    }
+
+    async fn go_on(&self, window: Window, continuation: Continuation) {
         let service = self.service;
         let ids = continuation.unfinished(service);
         self.put_aside(&ids).await;
         let send = |output| self.pass_on(output);
-        readings::read_on(service, self.id, file, continuation, self.origin, &send).await;
+        readings::read_on(service, self.id, window, continuation, self.origin, &send).await;
         self.renew().await;
     }
 
@@ -344,7 +350,7 @@ impl<'a> Fetching<'a> {
         }
         self.forget(&group).await;
         let opened = stream::iter(group).map(|ListedFile { file, .. }| async move {
-            let opened = RangedFile::open(&file.name, &file.url).await;
+            let opened = self.open(&file.name, &file.url, HEAD).await;
             opened.map_err(|error| format!("{} could not be read: {error}", file.name))
         });
         let opened = opened.buffered(AT_ONCE).collect::<Vec<_>>();
@@ -420,21 +426,35 @@ impl<'a> Fetching<'a> {
     }
 }
 
-impl Source for RangedFile {
+/// A file of the list, open.
+struct OpenedFile {
+    file: RangedFile,
+    is_growing: bool,
+}
+
+impl Source for OpenedFile {
     fn name(&self) -> Text {
-        RangedFile::name(self).into()
+        self.file.name().into()
     }
 
     fn size(&self) -> u64 {
-        RangedFile::size(self)
+        self.file.size()
     }
 
     fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
-        self.slice(range).boxed_local()
+        self.file.slice(range).boxed_local()
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn is_growing(&self) -> bool {
+        self.is_growing
+    }
+
+    fn release(&self) {
+        self.file.release();
     }
 }
 

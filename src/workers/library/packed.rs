@@ -10,7 +10,7 @@ use super::finding::SETTLED;
 use super::reading::{FileOutcome, RunningImport};
 use super::whole_file_import::LARGEST_WHOLE;
 use super::{BATCH, LibraryService, reading, streaming_import};
-use crate::library::source::Window;
+use crate::library::source::{Source, Window};
 
 /// The number of rows that fit on a screen.
 const SEEN: usize = 40;
@@ -141,6 +141,7 @@ pub(super) async fn read_packed<'a>(
     log.finish();
     streaming_import::take(library, reading, id, log.take_entries()).await;
     reading.notes.borrow_mut().extend_from_slice(log.notes());
+    window.release();
     Ok(FileOutcome::Taken)
 }
 

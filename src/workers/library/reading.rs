@@ -19,7 +19,7 @@ use super::{
     LibraryService, Output, Send, naming, streaming_import, tell_unkept, whole_file_import,
 };
 use crate::library::repository::{EpisodeStore, Item, Unkept};
-use crate::library::source::Source;
+use crate::library::source::{Source, Window};
 use crate::projection::text::{plural, size_text};
 use crate::storage::origin;
 use crate::workers::in_flight::InFlight;
@@ -53,6 +53,8 @@ pub(super) struct RunningImport<'a> {
     pub(super) number: RequestId,
     pub(super) origin: Origin,
     pub(super) send: Send<'a>,
+    /// Whether it goes on in a file that has grown.
+    pub(super) is_followed: bool,
     /// The start time.
     pub(super) added: f64,
     /// The total size of all files, and that of the completed ones, in bytes.
@@ -164,17 +166,19 @@ pub(in crate::workers) async fn read<'a>(
 pub(super) async fn read_on<'a>(
     library: &'a LibraryService,
     number: RequestId,
-    file: Rc<dyn Source>,
+    window: Window,
     continuation: Continuation,
     origin: Origin,
     send: Send<'a>,
 ) {
     let _going = library.expect();
-    let reading = begin(library, number, file.size(), origin, send);
-    let read = streaming_import::read_on(library, &reading, &file, continuation).await;
+    let name = window.name();
+    let mut reading = begin(library, number, window.size(), origin, send);
+    reading.is_followed = true;
+    let read = streaming_import::read_on(library, &reading, window, continuation).await;
     if let Err(reason) = read {
-        let text = format!("{} could not be read: {reason}", file.name());
-        reading.note(NoteLevel::Unreadable, &file.name(), text);
+        let text = format!("{name} could not be read: {reason}");
+        reading.note(NoteLevel::Unreadable, &name, text);
     }
     kept(&reading).await;
     end(library, &reading, true);
@@ -192,6 +196,7 @@ fn begin<'a>(
         number,
         origin,
         send,
+        is_followed: false,
         added: (library.today)(),
         total,
         done: Cell::new(0),

@@ -12,7 +12,7 @@ use volary_trajectory::import::NoteLevel;
 use volary_trajectory::import::fields::FieldMapping;
 use volary_trajectory::import::index::{Entry, Indexer};
 
-use super::continuation::Continuation;
+use super::continuation::{Continuation, Start};
 use super::finding::SETTLED;
 use super::packed::Packed;
 use super::partial_preview::Begun;
@@ -24,8 +24,10 @@ use crate::library::source::{Source, Window, end_of, start_of};
 
 /// The minimum size of files whose episodes are not copied, if they can be read in slices…
 const LARGE: u64 = 4 << 20;
-/// …and that of archives, which unpack to about ten times as much.
+/// …that of archives, which unpack to about ten times as much…
 const LARGE_PACKED: u64 = 1 << 18;
+/// …and that of files that are being written to: what is appended to them is read on from their last line.
+const LARGE_GROWING: u64 = 1 << 16;
 /// The size of a slice: small enough for visible progress…
 const SLICE: u64 = 2 << 20;
 /// …and smaller at the start, so that something is visible soon.
@@ -71,6 +73,8 @@ struct FirstSlice {
     entries: Vec<Entry>,
     /// The first episode, if it does not end in this slice.
     begun: Option<Begun>,
+    /// The beginning of the file, if the reading goes on from an earlier one.
+    start: Option<Start>,
 }
 
 /// Imports a file in slices, if it is large and its format allows that.
@@ -80,12 +84,17 @@ pub(super) async fn read_in_place<'a>(
     file: &Rc<dyn Source>,
 ) -> Result<FileOutcome, String> {
     let size = file.size();
-    if size < LARGE_PACKED {
+    let large = match file.is_growing() {
+        true => LARGE_GROWING,
+        false => LARGE,
+    };
+    if size < large.min(LARGE_PACKED) {
         return Ok(FileOutcome::Whole);
     }
     let start = file.read(0..4).await?;
     let is_packed = is_archive(&start);
-    if !is_packed && size < LARGE || is_parquet(&start) {
+    let large = if is_packed { LARGE_PACKED } else { large };
+    if size < large || is_parquet(&start) {
         return Ok(FileOutcome::Whole);
     }
     let window = Rc::new(Window::on(Rc::clone(file)));
@@ -160,11 +169,11 @@ pub(super) async fn read_in_place<'a>(
         Ok(FileOutcome::Whole) => {
             library.windows.borrow_mut().remove(&id);
         }
-        Ok(FileOutcome::Taken) => keep_taken(library, reading, known).await?,
         // No episodes of the file are known.
-        Ok(FileOutcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
+        Ok(FileOutcome::Taken | FileOutcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
             library.windows.borrow_mut().remove(&id);
         }
+        Ok(FileOutcome::Taken) => keep_taken(library, reading, known).await?,
         Ok(FileOutcome::Cancelled) | Err(_) => {
             // A cancelled or unreadable file is not copied further.
             (known.whole, known.source) = (false, None);
@@ -175,13 +184,14 @@ pub(super) async fn read_in_place<'a>(
     outcome
 }
 
-/// Reads on in a file that has grown.
+/// Reads on in a file that has grown, through the window, so that each byte is fetched once.
 pub(super) async fn read_on<'a>(
     library: &'a LibraryService,
     reading: &RunningImport<'a>,
-    file: &Rc<dyn Source>,
+    window: Window,
     continuation: Continuation,
 ) -> Result<FileOutcome, String> {
+    let start = Some(continuation.start());
     let Continuation {
         file: id,
         at,
@@ -189,30 +199,35 @@ pub(super) async fn read_on<'a>(
         ..
     } = continuation;
     let fields = indexer.fields().cloned();
-    let window = Window::on(Rc::clone(file)).read_by(fields.clone());
+    let source = Rc::clone(window.source());
+    let window = Rc::new(window.read_by(fields.clone()));
     library
         .windows
         .borrow_mut()
-        .insert(id.clone(), Rc::new(window));
+        .insert(id.clone(), Rc::clone(&window));
     indexer.keep_texts(true);
     let first = FirstSlice {
         at,
         indexer,
         entries: Vec::new(),
         begun: None,
+        start,
     };
-    let outcome = read_slices(library, reading, &id, file, first).await?;
+    let file = window as Rc<dyn Source>;
+    let outcome = read_slices(library, reading, &id, &file, first).await?;
     if let FileOutcome::Taken = outcome {
+        kept(reading).await;
         let known = KnownFile {
             id,
             name: file.name(),
             size: file.size(),
-            whole: true,
+            // Its end, by which it would be recognised, has changed and changes again.
+            whole: false,
             end: None,
             fields,
-            source: Some(Rc::clone(file)),
+            source: Some(source),
         };
-        keep_taken(library, reading, known).await?;
+        keep_file(library, reading, known).await;
     }
     Ok(outcome)
 }
@@ -328,6 +343,7 @@ async fn read_beginning(
         at: 0,
         entries: Vec::new(),
         begun: None,
+        start: None,
         indexer,
     };
     let end = slice_end(0, file.size());
@@ -356,12 +372,16 @@ async fn read_slices<'a>(
         mut entries,
         mut indexer,
         mut begun,
+        start,
     } = first;
     let (size, name) = (file.size(), file.name());
     let mut copying = None;
     let before = library.known.borrow().episodes.len();
     let mut coming = file.read(at..slice_end(at, size));
     loop {
+        if at >= size {
+            indexer.recognise_at_end();
+        }
         if indexer.is_held() {
             if size > LARGEST_WHOLE {
                 // It will not be read, but it can be once its members are mapped.
@@ -422,10 +442,12 @@ async fn read_slices<'a>(
         library.cancelled.unless(reading.number, copying).await;
     }
     if reading.origin == Origin::Published
-        && let Some(next) = Continuation::of(id, &**file, &indexer).await
+        && let Some(next) = Continuation::of(id, &**file, &indexer, start).await
     {
         library.continuations.borrow_mut().insert(name, next);
     }
+    // Of many files, what was read ahead would add up.
+    file.release();
     indexer.finish();
     take(library, reading, id, indexer.take_entries()).await;
     partial_preview::grown(library, reading, &mut begun).await;
@@ -472,7 +494,8 @@ pub(super) async fn take<'a>(
                 library.previews.hold(episode);
             }
             if let Some(texts) = entry.texts {
-                library.search.insert_document(texts, &row.id);
+                let is_followed = reading.is_followed;
+                library.search.insert_document(texts, &row.id, is_followed);
             }
             Item {
                 row,

@@ -172,11 +172,16 @@ impl Indexer {
         Some((indexer, at))
     }
 
-    /// Ends the input: buffered bytes are parsed as far as possible.
-    pub fn finish(&mut self) {
+    /// Recognises the format if the bytes so far did not suffice and no others follow. Then [`Indexer::is_held`] is final.
+    pub fn recognise_at_end(&mut self) {
         if matches!(self.state, State::Unknown) {
             self.recognise(true);
         }
+    }
+
+    /// Ends the input: buffered bytes are parsed as far as possible.
+    pub fn finish(&mut self) {
+        self.recognise_at_end();
         self.advance();
         match &mut self.state {
             State::Lines => {
@@ -244,7 +249,7 @@ impl Indexer {
             };
             self.held.drain(..start);
             self.held_at = start as u64;
-        } else if enough && (begun.contains(&b'\n') || begun.len() > LONGEST_LINE) {
+        } else if at_end || enough && (begun.contains(&b'\n') || begun.len() > LONGEST_LINE) {
             self.state = State::Held;
         }
     }

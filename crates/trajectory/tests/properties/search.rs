@@ -68,7 +68,7 @@ proptest! {
         let mut index = SearchIndex::default();
         index.insert("e".into(), &episode);
         prop_assert_eq!(index.search(&query).found.len(), usize::from(expected));
-        let mut full = SearchIndex::new(0);
+        let mut full = SearchIndex::new(0, 0);
         full.insert("e".into(), &episode);
         prop_assert!(!expected || full.search(&query).unsure.len() == 1);
     }
@@ -183,4 +183,30 @@ fn episodes_come_and_go() {
     assert_eq!(found(&index, "two"), [""; 0]);
     assert!(index.remove("a"));
     assert_eq!((index.len(), index.bytes()), (0, 0));
+}
+
+/// A run that is followed for hours must not fill the memory with texts.
+#[test]
+fn texts_of_followed_episodes_have_a_limit_of_their_own() {
+    let document = |number: usize| Document::of(&episode(&[format!("word{number} ").repeat(10)]));
+    let size = document(100).bytes();
+    let mut index = SearchIndex::new(100 * size, 5 * size);
+    for number in 100..150 {
+        index.insert_document(format!("f{number}").into(), document(number), true);
+        // The last line is read again and again while it grows.
+        index.insert_document(format!("f{number}").into(), document(number), true);
+    }
+    assert_eq!(index.bytes(), 5 * size);
+    for number in 200..210 {
+        index.insert_document(format!("o{number}").into(), document(number), false);
+    }
+    assert_eq!(index.bytes(), 15 * size);
+    // All of them are searched.
+    let matches = index.search(&Query::parse("word149"));
+    assert!(matches.unsure.contains(&"f149".into()) && matches.unsure.len() < 45);
+    assert_eq!(index.search(&Query::parse("word101")).found.len(), 1);
+    assert_eq!(index.search(&Query::parse("word205")).found.len(), 1);
+    index.remove("f101");
+    index.insert_document("f999".into(), document(999), true);
+    assert_eq!(index.search(&Query::parse("word999")).found.len(), 1);
 }
