@@ -38,6 +38,7 @@ pub mod text;
 pub mod theme;
 pub mod timeline;
 pub mod transcript;
+pub mod transient_memo;
 pub mod turn;
 
 pub use alert_box::AlertBox;

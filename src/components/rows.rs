@@ -7,6 +7,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::keyed::keyed;
+use super::transient_memo::transient_memo;
 use crate::browser;
 use crate::projection::rows::{reveal, window};
 
@@ -145,7 +146,7 @@ impl Rows {
         });
         let keys = move || standing.with(|(_, rows)| rows.iter().map(|(who, _)| *who).collect());
         let draw = move |who: u64| {
-            let place = Memo::new(move |former: Option<&(u32, usize)>| {
+            let place = transient_memo(move |former: Option<&(u32, usize)>| {
                 let found = standing.with(|(edition, rows)| {
                     let (_, row) = rows.iter().find(|(other, _)| *other == who)?;
                     Some((*edition, *row))

@@ -15,6 +15,7 @@ use crate::browser::{element, spawn, timers};
 use crate::components::keyed::key_of;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
+use crate::components::transient_memo::transient_memo;
 use crate::library::findings::Match;
 use crate::projection::library::{cell_text, class, heading, widths};
 use crate::route::{ReviewPlace, Route};
@@ -45,12 +46,17 @@ pub(super) fn Table(look: Look) -> impl IntoView {
     .view_of(
         move |place| identity(look, place),
         move |place| {
-            // A memo, so that a row is rendered again only if it changed.
+            // A memo, so that a row is rendered again only if it changed, and not if it only moves.
             let inputs = Memo::new(move |_| {
                 let place = place.get();
                 untrack(|| RowInputs::of(look, place))
             });
-            (move || inputs.with(|inputs| row_view(look, inputs))).into_any()
+            let number = Memo::new(move |_| place.get() + 2);
+            let is_chosen = transient_memo(move |_| {
+                let id = inputs.with(|inputs| Some(inputs.row.as_ref()?.id.clone()));
+                id.is_some_and(|id| look.chosen.with(|chosen| chosen.contains(&id)))
+            });
+            (move || inputs.with(|inputs| row_view(look, inputs, number, is_chosen))).into_any()
         },
     );
     let class = move || {
@@ -160,7 +166,6 @@ fn Head(look: Look) -> impl IntoView {
 
 #[derive(Clone, PartialEq)]
 struct RowInputs {
-    place: usize,
     row: Option<Arc<Row>>,
     /// The search hit, if any.
     hit: Option<Match>,
@@ -174,7 +179,6 @@ impl RowInputs {
         let row = look.row(place);
         let hit = |found: &Option<Arc<HitsById>>| found.as_ref()?.get(&row.as_ref()?.id).cloned();
         RowInputs {
-            place,
             hit: look.found.with(hit),
             columns: look.columns.get(),
             rewards: look.rewards.get(),
@@ -183,8 +187,9 @@ impl RowInputs {
     }
 }
 
-fn row_view(look: Look, inputs: &RowInputs) -> AnyView {
-    let RowInputs { place, hit, .. } = inputs;
+/// A row. `number` is that of the row in the table, from 1.
+fn row_view(look: Look, inputs: &RowInputs, number: Memo<usize>, is_chosen: Memo<bool>) -> AnyView {
+    let hit = &inputs.hit;
     let Some(row) = &inputs.row else {
         return ().into_any();
     };
@@ -195,7 +200,7 @@ fn row_view(look: Look, inputs: &RowInputs) -> AnyView {
         ..ReviewPlace::default()
     })
     .to_hash();
-    let (id, known) = (row.id.clone(), row.id.clone());
+    let id = row.id.clone();
     let cells = inputs.columns.iter().map(|column| {
         let text = cell_text(row, column);
         let content = match column {
@@ -222,12 +227,12 @@ fn row_view(look: Look, inputs: &RowInputs) -> AnyView {
         }
     });
     view! {
-        <div class="table-row" role="row" aria-rowindex=(place + 2).to_string()>
+        <div class="table-row" role="row" aria-rowindex=move || number.get().to_string()>
             <div class="column-choice" role="cell">
                 <input
                     type="checkbox"
                     aria-label=format!("Select {}", cell_text(row, &Column::Name))
-                    prop:checked=move || look.chosen.with(|chosen| chosen.contains(&known))
+                    prop:checked=move || is_chosen.get()
                     on:change=move |event: Event| {
                         look.choose(&id, event_target_checked(&event));
                     }
