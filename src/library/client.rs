@@ -73,8 +73,8 @@ pub struct Signals {
     pub begun: RwSignal<BTreeSet<Text>>,
     /// The files of the last reading whose members can be mapped.
     pub unmapped: RwSignal<Vec<UnmappedFile>>,
-    /// The last of which there is more, or all: the id that its beginning had, and its own.
-    pub grown: RwSignal<Option<(Text, Text)>>,
+    /// Notifies that there is more of trajectories, which [`LibraryClient::take_grown`] returns.
+    pub grown: RwSignal<()>,
     state: StoredValue<State, LocalStorage>,
 }
 
@@ -91,6 +91,8 @@ struct State {
     /// The last search and find; replies to older ones are ignored.
     search: u32,
     find: u32,
+    /// Trajectories of which there is more, or all: the id that the beginning of each had, and its own.
+    grown: Vec<(Text, Text)>,
     /// Callbacks that wait for a trajectory of a reading.
     waiters: Vec<(ReadingNumber, Arrived)>,
     /// What was imported last, to be read again once its members are mapped.
@@ -131,7 +133,7 @@ impl LibraryClient {
             notes_written: RwSignal::new(0),
             begun: RwSignal::default(),
             unmapped: RwSignal::default(),
-            grown: RwSignal::new(None),
+            grown: RwSignal::new(()),
             state: StoredValue::new_local(State::default()),
         })))
     }
@@ -328,6 +330,15 @@ impl LibraryClient {
                 found(places);
             }
         });
+    }
+
+    /// Takes the trajectories of which there is more, or all: the id that the beginning of each had, and its own. Several
+    /// may come before an effect runs.
+    pub fn take_grown(self) -> Vec<(Text, Text)> {
+        let grown = self
+            .state
+            .try_update_value(|state| std::mem::take(&mut state.grown));
+        grown.unwrap_or_default()
     }
 
     /// Returns the origin of a trajectory, if it is in the library.
@@ -553,7 +564,11 @@ impl LibraryClient {
                 Effect::Report(notes) => self.report.set(notes),
                 Effect::Listed => self.is_listed.set(true),
                 Effect::Partial(ids) => self.begun.set(ids),
-                Effect::Grown(id, into) => self.grown.set(Some((id, into))),
+                Effect::Grown(id, into) => {
+                    self.state
+                        .update_value(|state| state.grown.push((id, into)));
+                    self.grown.set(());
+                }
                 Effect::Arrived(number, id) => self.tell_waiter(number, id),
                 Effect::Notify(notice) => self.notice.set(Some(notice)),
                 Effect::OfferMapping(files) => self.unmapped.set(files),

@@ -79,25 +79,93 @@ pub fn follow(
     });
 }
 
+/// The renewal of the open episode. One runs at a time: an episode may grow faster than it can be opened.
+#[derive(Clone, Copy)]
+pub struct Renewal {
+    /// The id that is opened again; `None` if none is.
+    running: StoredValue<Option<String>>,
+    /// Whether it has grown meanwhile.
+    is_due: StoredValue<bool>,
+}
+
+impl Renewal {
+    /// None runs.
+    pub fn new() -> Renewal {
+        Renewal {
+            running: StoredValue::new(None),
+            is_due: StoredValue::new(false),
+        }
+    }
+
+    /// Starts one, unless the same one runs; then it follows.
+    fn begins(self, id: &str) -> bool {
+        let is_running = self
+            .running
+            .with_value(|known| known.as_deref() == Some(id));
+        self.is_due.set_value(is_running);
+        if !is_running {
+            self.running.set_value(Some(id.to_owned()));
+        }
+        !is_running
+    }
+
+    /// Ends one. Returns whether it must be repeated.
+    fn ends(self, id: &str) -> bool {
+        // Another one may have begun.
+        if self
+            .running
+            .with_value(|known| known.as_deref() != Some(id))
+        {
+            return false;
+        }
+        self.running.set_value(None);
+        self.is_due.get_value()
+    }
+}
+
 /// Replaces a partially imported episode with the complete one, which may have another id.
 pub fn renew(
     client: LibraryClient,
     viewer: Viewer,
     opening: RwSignal<Opening>,
+    renewal: Renewal,
     begun: &str,
     whole: &str,
 ) -> bool {
-    if opening.get_untracked() != Opening::Shown(begun.to_owned()) {
+    if opening.with_untracked(|known| *known != Opening::Shown(begun.to_owned())) {
         return false;
     }
-    let shown = Opening::Shown(whole.to_owned());
-    opening.set(shown.clone());
-    // A partially read file is not an update from the process that writes it.
-    let is_partial = client.begun.with_untracked(|begun| begun.contains(whole));
-    let is_live = begun == whole && !is_partial;
-    client.open(whole, move |opened| {
+    if begun != whole {
+        opening.set(Opening::Shown(whole.to_owned()));
+    }
+    if renewal.begins(whole) {
+        // A partially read file is not an update from the process that writes it.
+        let is_partial = client.begun.with_untracked(|begun| begun.contains(whole));
+        open_again(
+            client,
+            viewer,
+            opening,
+            renewal,
+            whole.to_owned(),
+            begun == whole && !is_partial,
+        );
+    }
+    begun != whole
+}
+
+/// Opens the shown episode again. `is_live` if a process is writing it.
+fn open_again(
+    client: LibraryClient,
+    viewer: Viewer,
+    opening: RwSignal<Opening>,
+    renewal: Renewal,
+    id: String,
+    is_live: bool,
+) {
+    client.open(&id.clone(), move |opened| {
+        let is_due = renewal.ends(&id);
         // Another episode may be shown by now.
-        if opening.with_untracked(|known| *known != shown) {
+        if opening.with_untracked(|known| *known != Opening::Shown(id.clone())) {
             return;
         }
         match opened {
@@ -109,10 +177,12 @@ pub fn renew(
                     viewer.select(usize::MAX);
                 }
             }
-            Err(reason) => opening.set(Opening::Failed(reason)),
+            Err(reason) => return opening.set(Opening::Failed(reason)),
+        }
+        if is_due && renewal.begins(&id) {
+            open_again(client, viewer, opening, renewal, id, is_live);
         }
     });
-    begun != whole
 }
 
 /// The passage that an address names.
@@ -237,4 +307,26 @@ pub fn line_up(client: LibraryClient, grid: Grid, opening: RwSignal<Opening>, pl
     open_wanted(client, opening, ids, move |episodes| {
         grid.episodes.set(Arc::new(episodes))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_episode_that_grows_quickly_is_opened_one_at_a_time() {
+        Owner::new().with(|| {
+            let renewal = Renewal::new();
+            assert!(renewal.begins("a"));
+            assert!(!renewal.begins("a") && !renewal.begins("a"));
+            assert!(renewal.ends("a"), "it has grown meanwhile");
+            assert!(renewal.begins("a"));
+            assert!(!renewal.ends("a"));
+            // Another episode does not wait.
+            assert!(renewal.begins("a") && renewal.begins("b"));
+            assert!(!renewal.ends("a"), "it is no longer wanted");
+            assert!(!renewal.begins("b"));
+            assert!(renewal.ends("b"));
+        });
+    }
 }

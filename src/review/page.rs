@@ -17,7 +17,7 @@ use super::library_page::LibraryPage;
 use super::notes::Notes;
 use super::notes_file;
 use super::notes_panel;
-use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
+use super::opening::{Opening, Renewal, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;
 use super::progress::Progress;
 use super::quote::selected_passage;
@@ -257,16 +257,26 @@ impl Review {
 
     /// Updates an episode when more of its file is read, and applies changes recorded by other pages.
     fn follow_imports(self) {
+        let renewal = Renewal::new();
         Effect::new(move |_| {
-            let Some((begun, whole)) = self.client.grown.get() else {
-                return;
-            };
-            let renamed = untrack(|| renew(self.client, self.viewer, self.opening, &begun, &whole));
-            if renamed {
-                self.replace_place(ReviewPlace {
-                    episode: Some(whole.to_string()),
-                    ..self.place.get_untracked()
+            self.client.grown.track();
+            for (begun, whole) in self.client.take_grown() {
+                let renamed = untrack(|| {
+                    renew(
+                        self.client,
+                        self.viewer,
+                        self.opening,
+                        renewal,
+                        &begun,
+                        &whole,
+                    )
                 });
+                if renamed {
+                    self.replace_place(ReviewPlace {
+                        episode: Some(whole.to_string()),
+                        ..self.place.get_untracked()
+                    });
+                }
             }
         });
         Effect::new(move |_| {
