@@ -16,7 +16,8 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_protocol::episode::EpisodeAssembler;
 use volary_protocol::library::{
-    Event, Finding, Match, Origin, RemoteFile, Request, Sensitive, Unfetched, UnmappedFile,
+    Event, Finding, Match, Origin, RemoteFile, Request, Sensitive, TaggedEpisode, Unfetched,
+    UnmappedFile,
 };
 use volary_trajectory::Episode;
 use volary_trajectory::import::fields::FieldMapping;
@@ -395,13 +396,20 @@ impl LibraryClient {
     }
 
     /// Makes a file of trajectories and saves it.
-    pub fn export(self, ids: Vec<Text>, is_masked: bool) {
-        self.follow(&Request::Export { ids, is_masked });
+    pub fn export(self, episodes: Vec<TaggedEpisode>, is_masked: bool) {
+        self.follow(&Request::Export {
+            episodes,
+            is_masked,
+        });
     }
 
     /// Looks for what should perhaps not be shared in trajectories. `checked` is not called if the worker is lost.
-    pub fn find_sensitive(self, ids: Vec<Text>, checked: impl FnOnce(Vec<Sensitive>) + 'static) {
-        let replies = self.call(&Request::FindSensitive { ids }, Vec::new());
+    pub fn find_sensitive(
+        self,
+        episodes: Vec<TaggedEpisode>,
+        checked: impl FnOnce(Vec<Sensitive>) + 'static,
+    ) {
+        let replies = self.call(&Request::FindSensitive { episodes }, Vec::new());
         let Some(mut replies) = replies else { return };
         spawn(async move {
             if let Some(Ok(Reply {

@@ -2,6 +2,7 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_protocol::library::TaggedEpisode;
 use volary_trajectory::export::csv;
 use volary_trajectory::sensitive::{check_document, masked_document};
 use volary_trajectory::table::{Column, choices};
@@ -174,19 +175,24 @@ fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
 /// Exports the selected trajectories as one file.
 fn export(look: Look, checked: CheckedExport) {
     let client = look.client;
-    let ids = look.chosen_ids();
+    let rows = look.chosen_rows();
+    let episodes = rows.iter().map(|row| TaggedEpisode {
+        id: row.id.clone(),
+        tags: row.tags.clone(),
+    });
+    let episodes: Vec<TaggedEpisode> = episodes.collect();
     client.said.set(format!(
         "Checking {} before the export.",
-        plural(ids.len(), "trajectory")
+        plural(episodes.len(), "trajectory")
     ));
-    client.find_sensitive(ids.clone(), move |found| {
+    client.find_sensitive(episodes.clone(), move |found| {
         client.said.set(String::new());
         let found = found.into_iter().map(|one| OwnedFinding {
             owner: Some(one.name),
             finding: one.finding,
         });
         checked.save("The selection", found.collect(), move |is_masked| {
-            client.export(ids.clone(), is_masked);
+            client.export(episodes.clone(), is_masked);
         });
     });
 }

@@ -35,7 +35,7 @@ use volary_core::json::{Json, Text};
 use volary_core::registry::Registry;
 use volary_protocol::RequestId;
 use volary_protocol::episode::chunks;
-use volary_protocol::library::{Event, Request, Sensitive};
+use volary_protocol::library::{Event, Request, Sensitive, TaggedEpisode};
 
 use volary_trajectory::import::fields::Mappings;
 use volary_trajectory::table::Row;
@@ -181,8 +181,11 @@ impl LibraryService {
             }
             Request::Forget { ids } => self.forget(&ids).await,
             Request::Tag { ids, tag, on } => self.tag(&ids, &tag, on, send).await,
-            Request::FindSensitive { ids } => self.find_sensitive(&ids, send).await,
-            Request::Export { ids, is_masked } => self.export(&ids, is_masked, send).await,
+            Request::FindSensitive { episodes } => self.find_sensitive(&episodes, send).await,
+            Request::Export {
+                episodes,
+                is_masked,
+            } => self.export(&episodes, is_masked, send).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle => finding::settle(self).await,
             Request::Map { mappings } => drop(self.mappings.replace(mappings)),
@@ -319,11 +322,11 @@ impl LibraryService {
         }
     }
 
-    async fn find_sensitive(&self, ids: &[Text], send: Send<'_>) {
+    async fn find_sensitive(&self, episodes: &[TaggedEpisode], send: Send<'_>) {
         let mut found = Vec::new();
-        for id in ids {
+        for chosen in episodes {
             // The export leaves out what cannot be opened.
-            if let Ok(episode) = opening::tagged(self, id).await {
+            if let Ok(episode) = opening::tagged(self, chosen).await {
                 let findings = sensitive::check(&episode).into_iter();
                 found.extend(findings.map(|finding| Sensitive {
                     name: match episode.name.trim() {
@@ -337,11 +340,11 @@ impl LibraryService {
         send(Output::Event(Event::Sensitive { found }));
     }
 
-    async fn export(&self, ids: &[Text], is_masked: bool, send: Send<'_>) {
-        let mut parts = Vec::with_capacity(ids.len());
-        for id in ids {
+    async fn export(&self, episodes: &[TaggedEpisode], is_masked: bool, send: Send<'_>) {
+        let mut parts = Vec::with_capacity(episodes.len());
+        for chosen in episodes {
             // Opening reports what cannot be opened; a file of the others is better than none.
-            let Ok(mut episode) = opening::tagged(self, id).await else {
+            let Ok(mut episode) = opening::tagged(self, chosen).await else {
                 continue;
             };
             if is_masked {

@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use volary_core::json::Text;
+use volary_trajectory::annotations::{Annotation, Annotations, sidecar, tags};
 use volary_trajectory::export::{atif, csv, html, inspect, ldp};
 use volary_trajectory::import::{InputFile, import};
-use volary_trajectory::table::Row;
+use volary_trajectory::table::{Column, Row};
 use volary_trajectory::{
     Episode, Rewards, markdown, messages_jsonl, native, renderer_files, sensitive,
 };
@@ -18,6 +21,7 @@ use crate::ExitStatus;
 use crate::inputs::{self, Report};
 use crate::output::{self, plain};
 use crate::sharing::{self, Check};
+use crate::view::{NOTES_FILE, NOTES_FOLDER};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -112,6 +116,11 @@ impl Format {
         !matches!(self, Format::Html | Format::Markdown | Format::Csv)
     }
 
+    /// Whether the output has the tags of episodes.
+    fn holds_tags(self) -> bool {
+        matches!(self, Format::Volary | Format::Csv)
+    }
+
     /// The bytes of a file with these episodes; exactly one for single-episode formats.
     fn write(self, episodes: &[&Episode]) -> Result<Vec<u8>> {
         let text: String = match self {
@@ -124,11 +133,15 @@ impl Format {
                 .collect(),
             Format::Messages => messages_jsonl::to_text(episodes.iter().copied()),
             Format::Csv => {
-                let rows: Vec<Row> = episodes
+                let rows = episodes
                     .iter()
-                    .map(|episode| Row::of(episode, Vec::new()))
-                    .collect();
-                csv::to_text(&rows, &csv::COLUMNS)
+                    .map(|episode| Row::of(episode, tags::of(episode)));
+                let rows: Vec<Row> = rows.collect();
+                let mut columns = csv::COLUMNS.to_vec();
+                if rows.iter().any(|row| !row.tags.is_empty()) {
+                    columns.push(Column::Tags);
+                }
+                csv::to_text(&rows, &columns)
             }
             Format::Renderer => {
                 let zips = episodes
@@ -173,18 +186,26 @@ struct Summary<'a> {
 impl Convert {
     /// Reads and converts all trajectories.
     pub fn run(&self) -> Result<ExitStatus> {
-        let mut episodes = Vec::new();
+        let mut read = Vec::new();
         let mappings = inputs::mappings(self.fields.as_deref())?;
-        let mut check = Check::new(self.mask);
         let mut report = inputs::read_mapped(&self.paths, &mappings, |file, episode| {
+            read.push((file.to_owned(), episode));
+            Ok(())
+        })?;
+        if self.to.holds_tags() {
+            let notes = notes_beside(&self.paths)?;
+            add_tags(&notes, read.iter_mut().map(|(_, episode)| episode));
+        }
+        let mut check = Check::new(self.mask);
+        let mut episodes = Vec::with_capacity(read.len());
+        for (file, episode) in read {
             let found = sensitive::check(&episode);
-            check.add(file, &found);
+            check.add(&file, &found);
             episodes.push(match self.mask && !found.is_empty() {
                 true => sensitive::masked(&episode)?,
                 false => episode,
             });
-            Ok(())
-        })?;
+        }
         let mut lost = BTreeMap::new();
         let written = match self.to.holds_many() {
             true => self.write_together(&episodes, &mut lost)?,
@@ -304,6 +325,49 @@ impl Convert {
                 "The output is for reading; it does not hold everything and cannot be converted back."
             );
         }
+    }
+}
+
+/// The notes that `volary view --notes` keeps next to the files.
+fn notes_beside(paths: &[PathBuf]) -> Result<Annotations> {
+    let folders = paths.iter().map(|path| match path.is_dir() {
+        true => path.as_path(),
+        false => path.parent().unwrap_or(Path::new("")),
+    });
+    let mut notes = Annotations::default();
+    for folder in folders.collect::<BTreeSet<_>>() {
+        let file = folder.join(NOTES_FOLDER).join(NOTES_FILE);
+        match fs::read(&file) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                notes.merge(sidecar::read_lines(&text).annotations);
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", file.display()));
+            }
+        }
+    }
+    Ok(notes)
+}
+
+/// Adds the tags among notes to their episodes. If several have the same id, the notes do not say which one is meant.
+fn add_tags<'a>(notes: &Annotations, episodes: impl Iterator<Item = &'a mut Episode>) {
+    let mut by_episode: BTreeMap<&str, Vec<&Annotation>> = BTreeMap::new();
+    for note in notes.iter_all().filter(|note| tags::tag_of(note).is_some()) {
+        by_episode.entry(&note.episode).or_default().push(note);
+    }
+    let mut found: BTreeMap<Text, Vec<&mut Episode>> = BTreeMap::new();
+    for episode in episodes.filter(|episode| by_episode.contains_key(&*episode.id)) {
+        found.entry(episode.id.clone()).or_default().push(episode);
+    }
+    for (id, mut episodes) in found {
+        let ([episode], Some(notes)) = (episodes.as_mut_slice(), by_episode.get(&*id)) else {
+            continue;
+        };
+        let mut all = tags::take(episode);
+        notes.iter().for_each(|note| tags::apply(note, &mut all));
+        tags::put(episode, all);
     }
 }
 

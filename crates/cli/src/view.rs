@@ -33,6 +33,7 @@ pub use self::access::{is_foreign, random};
 use self::app::{READS, ServedLibrary, app};
 use self::live::Live;
 use self::notes::NotesFile;
+pub use self::notes::{FILE as NOTES_FILE, FOLDER as NOTES_FOLDER};
 use self::roots::Roots;
 use self::search::SEARCHES;
 use crate::output;

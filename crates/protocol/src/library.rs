@@ -45,14 +45,10 @@ pub enum Request {
         id: Text,
     },
     /// Find what should perhaps not be shared in episodes.
-    FindSensitive {
-        /// Their ids.
-        ids: Vec<Text>,
-    },
+    FindSensitive { episodes: Vec<TaggedEpisode> },
     /// Make a file of episodes.
     Export {
-        /// The ids of the episodes.
-        ids: Vec<Text>,
+        episodes: Vec<TaggedEpisode>,
         /// Whether what [`Request::FindSensitive`] finds is masked in it.
         is_masked: bool,
     },
@@ -127,6 +123,14 @@ pub struct RemoteFile {
     pub name: Text,
     /// The absolute address.
     pub url: Text,
+}
+
+/// An episode that is exported with its tags. The page knows them all: some are notes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaggedEpisode {
+    /// Its id.
+    pub id: Text,
+    pub tags: Vec<Text>,
 }
 
 /// A file whose records no reader knows, but whose members can be mapped.

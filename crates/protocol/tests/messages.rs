@@ -21,7 +21,7 @@ use volary_protocol::envelope::{
 use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
 use volary_protocol::library::{
-    self, Finding, Match, Origin, RemoteFile, Sensitive, Unfetched, UnmappedFile,
+    self, Finding, Match, Origin, RemoteFile, Sensitive, TaggedEpisode, Unfetched, UnmappedFile,
 };
 use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
@@ -144,6 +144,13 @@ fn environment_events() -> Vec<environments::Event> {
     events
 }
 
+fn tagged_episode() -> TaggedEpisode {
+    TaggedEpisode {
+        id: "a".into(),
+        tags: vec!["to do".into()],
+    }
+}
+
 fn library_requests() -> Vec<library::Request> {
     use library::Request;
     let ids = || vec!["a\"b".into(), "7 (2)".into()];
@@ -160,9 +167,11 @@ fn library_requests() -> Vec<library::Request> {
         },
         Request::Forget { ids: ids() },
         Request::Check { id: "c".into() },
-        Request::FindSensitive { ids: ids() },
+        Request::FindSensitive {
+            episodes: vec![tagged_episode()],
+        },
         Request::Export {
-            ids: ids(),
+            episodes: vec![tagged_episode()],
             is_masked: true,
         },
         Request::Tag {

@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use volary_agent::check::{Check, check_with};
 use volary_core::json::Text;
+use volary_protocol::library::TaggedEpisode;
+use volary_trajectory::annotations::tags;
 use volary_trajectory::import::index;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
@@ -11,11 +13,8 @@ use volary_trajectory::{Episode, native};
 use super::super::checkout::StoredData;
 use super::{LibraryService, Volume, listing};
 use crate::library::repository::{EpisodeStore, InFile};
-use crate::library::source::Window;
+use crate::library::source::{Source, Window};
 use crate::projection::text::size_text;
-
-/// The metadata key under which tags are exported and imported.
-pub(super) const TAGS: &str = "library_tags";
 
 /// Opens an episode.
 pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, String> {
@@ -78,13 +77,12 @@ pub(super) async fn wait_until_stored(library: &LibraryService, ids: &[Text]) {
 }
 
 /// Opens an episode, with its tags in its metadata.
-pub(super) async fn tagged(library: &LibraryService, id: &Text) -> Result<Episode, String> {
-    let mut episode = episode(library, id).await?;
-    if let Some((row, _)) = library.stock_of(id).row(id).await
-        && !row.tags.is_empty()
-    {
-        episode.metadata.insert(TAGS, row.tags);
-    }
+pub(super) async fn tagged(
+    library: &LibraryService,
+    chosen: &TaggedEpisode,
+) -> Result<Episode, String> {
+    let mut episode = episode(library, &chosen.id).await?;
+    tags::put(&mut episode, chosen.tags.clone());
     Ok(episode)
 }
 
@@ -105,6 +103,12 @@ pub(super) async fn open_at(
 }
 
 async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, String> {
+    for (other, window) in &*library.windows.borrow() {
+        // Of many files, what was read ahead would add up.
+        if other != id {
+            window.release();
+        }
+    }
     if let Some(window) = library.windows.borrow().get(id) {
         return Ok(Rc::clone(window));
     }

@@ -110,6 +110,14 @@ pub(super) fn open(service: &LibraryService, id: &str) -> Vec<Output> {
     ask(service, Request::Open { id })
 }
 
+fn tagged(episodes: &[(&str, &[&str])]) -> Vec<TaggedEpisode> {
+    let episodes = episodes.iter().map(|(id, tags)| TaggedEpisode {
+        id: (*id).into(),
+        tags: tags.iter().map(|tag| (*tag).into()).collect(),
+    });
+    episodes.collect()
+}
+
 /// The ids of the added episodes, after all changes of ids.
 pub(super) fn ids(said: &[Output]) -> Vec<String> {
     let mut ids = Vec::new();
@@ -315,8 +323,9 @@ fn tags_are_stored_and_deleted_with_the_file() {
     ask(&service, tag("good", true));
     ask(&service, tag("bad", true));
     ask(&service, tag("bad", false));
+    // Only the page knows the tags that are notes.
     let export = Request::Export {
-        ids: vec!["a".into()],
+        episodes: tagged(&[("a", &["good", "a note"])]),
         is_masked: false,
     };
     let [Output::File { parts, .. }] = &ask(&service, export)[..] else {
@@ -332,7 +341,7 @@ fn tags_are_stored_and_deleted_with_the_file() {
         Output::Event(Event::Added { rows, .. }) => rows.first(),
         _ => None,
     });
-    assert_eq!(row.unwrap().tags, ["good".into()]);
+    assert_eq!(row.unwrap().tags, ["good".into(), "a note".into()]);
     // In this library it is the same episode as before.
     assert_eq!(ids(&read(&service, &[exported])), ["a"]);
 }
@@ -345,16 +354,23 @@ fn sensitive_texts_are_found_and_masked() {
         file("y.json", &[episode("b", "Mail ada@example.org")]),
     ];
     read(&service, &files);
-    let ids = vec!["a".into(), "b".into()];
-    let said = ask(&service, Request::FindSensitive { ids: ids.clone() });
+    let episodes = tagged(&[("a", &[]), ("b", &[])]);
+    let find = Request::FindSensitive {
+        episodes: episodes.clone(),
+    };
+    let said = ask(&service, find);
     let [Output::Event(Event::Sensitive { found })] = &said[..] else {
         panic!("{said:?}");
     };
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].finding.kind, sensitive::FindingKind::Email);
     for (is_masked, expected) in [(false, "ada@example.org"), (true, "[e-mail address]")] {
-        let ids = ids.clone();
-        let said = ask(&service, Request::Export { ids, is_masked });
+        let episodes = episodes.clone();
+        let export = Request::Export {
+            episodes,
+            is_masked,
+        };
+        let said = ask(&service, export);
         let [Output::File { parts, .. }] = &said[..] else {
             panic!("no file");
         };

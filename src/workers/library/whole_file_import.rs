@@ -4,14 +4,14 @@
 use std::rc::Rc;
 use volary_protocol::library::Event;
 
-use volary_core::json::{Json, Text};
+use volary_core::json::Text;
+use volary_trajectory::annotations::tags;
 use volary_trajectory::archive::Limits;
 use volary_trajectory::import::{ImportError, InputFile, NoteLevel, import_mapped};
+use volary_trajectory::native;
 use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, native};
 
 use super::naming::Named;
-use super::opening::TAGS;
 use super::reading::RunningImport;
 use super::{BATCH, LibraryService, Output, listing, naming, reading};
 use crate::library::repository::{Held, Item};
@@ -110,7 +110,7 @@ async fn read_inputs<'a>(
     let count = outcome.episodes.len();
     let mut batch: Vec<Item> = Vec::new();
     for (place, mut episode) in outcome.episodes.into_iter().enumerate() {
-        let tags = take_tags(&mut episode);
+        let tags = tags::take(&mut episode);
         let file = episode.source.as_ref().map(|source| source.file.clone());
         let file = only.clone().or(file.filter(|file| !file.is_empty()));
         let named = naming::named(library, reading.origin, episode, &batch).await;
@@ -140,12 +140,4 @@ async fn read_inputs<'a>(
         }
     }
     reading::add(library, reading, batch).await;
-}
-
-/// Removes the tags that an export of this program wrote into the metadata.
-fn take_tags(episode: &mut Episode) -> Vec<Text> {
-    let Some(Json::List(tags)) = episode.metadata.remove(TAGS) else {
-        return Vec::new();
-    };
-    tags.iter().filter_map(Json::as_text).cloned().collect()
 }

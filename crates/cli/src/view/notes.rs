@@ -22,8 +22,10 @@ use super::app::{Failure, View};
 use super::beneath::Folder;
 use super::roots::Roots;
 
-const FOLDER: &str = ".volary";
-const FILE: &str = "notes.jsonl";
+/// The folder of the file, below the shown one…
+pub const FOLDER: &str = ".volary";
+/// …and its name.
+pub const FILE: &str = "notes.jsonl";
 /// The maximum size of a request, in bytes.
 pub const LARGEST: usize = 16 << 20;
 

@@ -3,12 +3,16 @@
 //! Invariant: the id follows from the episode and the tag. So a tag that two annotators assign is one note, and a deleted
 //! one still says which tag was removed.
 
-use volary_core::json::Text;
+use volary_core::json::{Json, Text};
 
 use super::{Annotation, Annotations, Target};
+use crate::episode::Episode;
 
 /// How the ids begin.
 const PREFIX: &str = "tag ";
+
+/// The key of the metadata under which an exported episode has its tags.
+const METADATA: &str = "library_tags";
 
 /// The tag that a note is, also if it was deleted; `None` for other notes.
 pub fn tag_of(note: &Annotation) -> Option<&str> {
@@ -60,10 +64,35 @@ pub fn apply(note: &Annotation, tags: &mut Vec<Text>) {
     }
 }
 
+/// Adds the tags to an episode that is exported.
+pub fn put(episode: &mut Episode, tags: Vec<Text>) {
+    if !tags.is_empty() {
+        episode.metadata.insert(METADATA, tags);
+    }
+}
+
+/// The tags in an episode that was exported.
+pub fn of(episode: &Episode) -> Vec<Text> {
+    let Some(Json::List(tags)) = episode.metadata.get(METADATA) else {
+        return Vec::new();
+    };
+    tags.iter().filter_map(Json::as_text).cloned().collect()
+}
+
+/// Takes the tags out of an episode that was exported.
+pub fn take(episode: &mut Episode) -> Vec<Text> {
+    let tags = of(episode);
+    if episode.metadata.contains_key(METADATA) {
+        episode.metadata.remove(METADATA);
+    }
+    tags
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::annotations::sidecar;
+    use crate::native;
 
     fn tags_after(notes: &Annotations, before: &[&str]) -> String {
         let mut tags = before.iter().map(|tag| Text::from(*tag)).collect();
@@ -91,6 +120,19 @@ mod tests {
         assert_eq!(tags_after(&notes, &[]), "to do");
         let note = notes.iter().next().unwrap();
         assert_eq!(note.label.as_deref(), Some("to do"));
+    }
+
+    #[test]
+    fn tags_go_with_an_exported_episode() {
+        let mut episode = Episode::default();
+        put(&mut episode, Vec::new());
+        assert_eq!(episode, Episode::default());
+        put(&mut episode, vec!["to do".into(), "old".into()]);
+        let text = native::to_text(&episode);
+        let mut read = native::read(&text).unwrap().episodes.remove(0);
+        assert_eq!(take(&mut read), ["to do".into(), "old".into()]);
+        assert!(read.metadata.is_empty());
+        assert!(take(&mut read).is_empty());
     }
 
     #[test]

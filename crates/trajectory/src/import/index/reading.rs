@@ -8,6 +8,7 @@ use volary_core::json::{Json, Object, Text};
 use super::super::describe::counted;
 use super::growing::Growing;
 use super::{Entry, EpisodeRange, episodes, packed, torch_dump};
+use crate::annotations::tags;
 use crate::episode::Episode;
 use crate::import::decode::decode;
 use crate::import::fields::{FieldMapping, Mappings, Unmapped};
@@ -341,8 +342,15 @@ impl Pieces {
         }
     }
 
-    fn entry(&mut self, episode: Episode, place: EpisodeRange, bytes: u64, keeps_episode: bool) {
-        let mut row = Row::of(&episode, Vec::new());
+    fn entry(
+        &mut self,
+        mut episode: Episode,
+        place: EpisodeRange,
+        bytes: u64,
+        keeps_episode: bool,
+    ) {
+        let tags = tags::take(&mut episode);
+        let mut row = Row::of(&episode, tags);
         let count = self.ids.entry(row.id.clone()).or_default();
         *count += 1;
         if *count > 1 {
@@ -435,6 +443,8 @@ pub fn open_mapped(
     };
     let mut episode = outcome.episodes.into_iter().nth(number)?;
     episode.id = row.id.clone();
+    // The row has them.
+    tags::take(&mut episode);
     let source = episode.source.as_ref();
     if source.is_some_and(|source| ["inspect", verifiers::RESULTS].contains(&&*source.format)) {
         // The metadata of all samples is elsewhere in the file, or in a sibling file.
