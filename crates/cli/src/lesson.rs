@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
+use serde_json::json;
 use volary_app::playground::tasks;
 use volary_lesson::verify::verify;
 use volary_lesson::{Problem, parse};
@@ -38,28 +39,49 @@ enum Action {
         /// Files of lessons
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+
+        /// Print one JSON object for each file
+        #[arg(long)]
+        json: bool,
     },
 }
 
 impl LessonCommand {
     /// Runs the subcommand.
     pub fn run(&self) -> Result<ExitStatus> {
-        let Action::Check { files } = &self.action;
+        let Action::Check { files, json } = &self.action;
         let mut verdict = ExitStatus::Good;
         for file in files {
             let problems = problems(file)?;
-            let name = file.display();
-            for problem in &problems {
-                let Problem { line, message } = problem;
-                output::line(&plain(&format!("{name}:{line}: {message}")))?;
+            if !problems.is_empty() {
+                verdict = ExitStatus::Bad;
             }
-            match problems.is_empty() {
-                true => output::line(&plain(&format!("{name}: good")))?,
-                false => verdict = ExitStatus::Bad,
+            match json {
+                true => print_json(file, &problems)?,
+                false => print(file, &problems)?,
             }
         }
         Ok(verdict)
     }
+}
+
+fn print(file: &Path, problems: &[Problem]) -> Result<()> {
+    let name = file.display();
+    for Problem { line, message } in problems {
+        output::line(&plain(&format!("{name}:{line}: {message}")))?;
+    }
+    if problems.is_empty() {
+        output::line(&plain(&format!("{name}: good")))?;
+    }
+    Ok(())
+}
+
+fn print_json(file: &Path, problems: &[Problem]) -> Result<()> {
+    let listed = problems
+        .iter()
+        .map(|Problem { line, message }| json!({ "line": line, "message": message }));
+    let listed: Vec<_> = listed.collect();
+    output::json(&json!({ "file": file.to_string_lossy(), "problems": listed }))
 }
 
 fn problems(file: &Path) -> Result<Vec<Problem>> {

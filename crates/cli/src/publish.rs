@@ -24,6 +24,7 @@ use destination::Destination;
 use masking::Masking;
 
 use crate::ExitStatus;
+use crate::output;
 use crate::page::PageSource;
 
 const EXAMPLES: &str = "\
@@ -67,6 +68,10 @@ pub struct Publish {
     /// Another page than the one in this program, such as `cargo xtask build` writes
     #[arg(long, value_name = "FOLDER")]
     page: Option<PathBuf>,
+
+    /// Print the report as one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// The file name of the list, which the page loads.
@@ -87,11 +92,12 @@ impl Publish {
         let inputs: Vec<&Path> = page.folder().into_iter().chain([&*folder]).collect();
         let destination = Destination::find(&self.out, &inputs)?;
         let collected = Collected::of(&folder, self.all)?;
-        eprint!("{}", collected.report(self.all));
         let masking = Masking::of(&folder, &collected.files, self.mask)?;
-        eprint!("{}", masking.report());
-        let (left_out, secrets) = (masking.leaves_out(), masking.has_secrets());
-        let files = masking.files(collected.files);
+        if !self.json {
+            eprint!("{}{}", collected.report(self.all), masking.report());
+        }
+        let secrets = masking.has_secrets();
+        let files = masking.files(collected.files.clone());
         if files.is_empty() {
             bail!("there is no trajectory to publish in {}", folder.display());
         }
@@ -101,13 +107,22 @@ impl Publish {
             None => name_of(&folder),
         };
         destination.fill(|site| write_site(&page, site, &folder, &files, &title, &masking))?;
-        eprintln!(
-            "Published {} files ({:.1} MB) in {}/. Copy that folder to any static host.",
-            files.len(),
-            bytes as f64 / 1e6,
-            self.out.display()
-        );
-        Ok(match (secrets, left_out) {
+        if self.json {
+            let left_out = collected.left_out(self.all).chain(masking.left_out());
+            let left_out: Vec<&String> = left_out.collect();
+            output::json(&json!({
+                "out": self.out.to_string_lossy(), "title": title, "files": files.len(), "bytes": bytes,
+                "left_out": left_out, "sensitive": masking.found(),
+            }))?;
+        } else {
+            eprintln!(
+                "Published {} files ({:.1} MB) in {}/. Copy that folder to any static host.",
+                files.len(),
+                bytes as f64 / 1e6,
+                self.out.display()
+            );
+        }
+        Ok(match (secrets, !masking.left_out().is_empty()) {
             (true, _) => ExitStatus::Sensitive,
             (false, true) => ExitStatus::Bad,
             (false, false) => ExitStatus::Good,

@@ -22,6 +22,8 @@ use volary_server::origin;
 use volary_server::server::Server;
 use volary_server::time::real_seconds;
 
+use crate::output;
+
 /// The number of threads that parse large bodies and read files of the page.
 const BLOCKING_THREADS: usize = 8;
 
@@ -150,6 +152,10 @@ pub struct Serve {
     #[arg(long, help_heading = LOGS)]
     pub log_json: bool,
 
+    /// Print the address as one line of JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+
     /// Log every request, not only failures
     #[arg(long, short, help_heading = LOGS)]
     pub verbose: bool,
@@ -215,7 +221,13 @@ impl Serve {
             .context("a worker could not make the dataset")?;
         let app = app(server.clone(), class.clone(), page);
         // On standard output, for users and for programs that wait for the line.
-        println!("Serving {} on http://{}", self.served(), reachable(address));
+        let url = format!("http://{}", reachable(address));
+        match self.json {
+            true => output::json(&serde_json::json!({
+                "url": url, "dataset": self.served(), "port": address.port()
+            }))?,
+            false => println!("Serving {} on {url}", self.served()),
+        }
         if address.ip().is_unspecified() {
             let port = address.port();
             tracing::info!(

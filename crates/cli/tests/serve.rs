@@ -94,6 +94,23 @@ impl Drop for Listening {
 }
 
 #[test]
+fn programs_get_the_address_as_json() {
+    let mut child = program(&["--port", "0", "--json"]).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let url = format!("http://127.0.0.1:{}", said["port"]);
+    assert_eq!(
+        (&said["url"], &said["dataset"]),
+        (&url.into(), &"calculator".into())
+    );
+}
+
+#[test]
 fn a_public_address_needs_a_key_or_force() {
     for host in ["0.0.0.0", "::", "192.0.2.1"] {
         let error = refused(&["--host", host, "--port", "0"]);

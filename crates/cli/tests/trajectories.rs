@@ -163,6 +163,78 @@ fn sensitive_texts_are_listed_and_can_be_masked() {
 }
 
 #[test]
+fn publish_reports_to_programs() {
+    let folder = Folder::new("publish-json");
+    let key = "sk-ant-0123456789abcdef0123";
+    folder.write("page/index.html", "<html><head></head></html>");
+    folder.write(
+        "runs/a.json",
+        &format!(r#"{{"messages": [{{"role": "user", "content": "{key}"}}]}}"#),
+    );
+    folder.write("runs/notes.txt", "no trajectory");
+    let (page, runs, out) = (
+        folder.path("page"),
+        folder.path("runs"),
+        folder.path("site"),
+    );
+    let published = volary(&["publish", &runs, "--out", &out, "--page", &page, "--json"]);
+    assert_eq!(published.status, Some(3), "{}", published.stderr);
+    let said = &published.json()[0];
+    assert_eq!(
+        (&said["files"], &said["title"]),
+        (&1.into(), &"runs".into())
+    );
+    assert_eq!(said["left_out"], serde_json::json!(["notes.txt"]));
+    assert_eq!(said["sensitive"][0]["kind"], "API key");
+    assert!(!published.stdout.contains(key) && published.stderr.is_empty());
+}
+
+/// `volary view --notes` keeps the tags of a folder there.
+#[test]
+fn tags_next_to_the_files_are_converted_too() {
+    let folder = Folder::new("tags");
+    let message = |text: &str| serde_json::json!([{ "role": "user", "content": text }]);
+    for (name, id) in [("a", "one"), ("b", "two"), ("c", "twin"), ("d", "twin")] {
+        let episode = serde_json::json!({
+            "format": "volary-episode", "version": 1, "id": id, "name": name, "start": message(name),
+        });
+        folder.write(&format!("runs/{name}.json"), &episode.to_string());
+    }
+    let note = |episode: &str, tag: &str, revision: u32, deleted: bool| {
+        serde_json::json!({
+            "id": format!("tag {episode} {tag}"), "episode": episode, "at": null, "text": "", "label": tag,
+            "author": "ann", "changed": 1, "revision": revision, "deleted": deleted,
+        })
+        .to_string()
+            + "\n"
+    };
+    let notes = [
+        note("one", "to do", 1, false),
+        note("one", "old", 1, false),
+        note("one", "old", 2, true),
+        note("twin", "which", 1, false),
+    ];
+    folder.write("runs/.volary/notes.jsonl", &notes.concat());
+    let table = volary(&["convert", &folder.path("runs"), "--to", "csv"]);
+    assert_eq!(table.status, Some(0), "{}", table.stderr);
+    let lines: Vec<&str> = table.stdout.lines().collect();
+    assert!(lines[0].ends_with(",tags"), "{}", lines[0]);
+    let with_tags = lines.iter().filter(|line| line.ends_with(",to do"));
+    assert_eq!(with_tags.count(), 1, "{}", table.stdout);
+    assert!(!table.stdout.contains("old") && !table.stdout.contains("which"));
+    let (runs, out) = (folder.path("runs"), folder.path("out"));
+    volary(&["convert", &runs, "--to", "volary", "--out", &out]);
+    let written = fs::read_to_string(folder.0.join("out/a.volary.json")).unwrap();
+    assert!(
+        written.contains(r#""library_tags": ["to do"]"#),
+        "{written}"
+    );
+    // The tags of what was exported are in a table of it.
+    let again = volary(&["convert", &out, "--to", "csv"]);
+    assert!(again.stdout.contains(",to do"), "{}", again.stdout);
+}
+
+#[test]
 fn what_cannot_be_written_or_read_is_an_error() {
     let many = volary(&["convert", &fixture("tau-bench.json"), "--to", "html"]);
     assert_eq!(many.status, Some(2));
@@ -445,6 +517,14 @@ fn lessons_are_checked_with_line_numbers() {
         output.stdout.contains("bad.md:5: unknown block \"taks\""),
         "{}",
         output.stdout
+    );
+    let output = volary(&["lesson", "check", &good, &bad, "--json"]);
+    assert_eq!(output.status, Some(1));
+    let said = output.json();
+    assert_eq!(said[0]["problems"], serde_json::json!([]));
+    assert_eq!(
+        (&said[1]["file"], &said[1]["problems"][0]["line"]),
+        (&bad.into(), &5.into())
     );
     assert_eq!(volary(&["lesson", "check", "nowhere.md"]).status, Some(2));
 }

@@ -59,6 +59,12 @@ impl Collected {
         Ok(collected)
     }
 
+    /// The names of files that are not published.
+    pub fn left_out(&self, all: bool) -> impl Iterator<Item = &String> {
+        let others: &[String] = if all { &[] } else { &self.others };
+        self.links.iter().chain(others)
+    }
+
     /// The report for the user before publishing.
     pub fn report(&self, all: bool) -> String {
         let mut report = String::new();

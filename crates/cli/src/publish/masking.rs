@@ -13,7 +13,7 @@ use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::sensitive::{Finding, check, check_document, masked_document};
 
 use crate::inputs::LARGEST_PARQUET;
-use crate::sharing::Check;
+use crate::sharing::{Check, Sensitive};
 
 /// The findings, and the masked texts that replace files.
 #[derive(Debug)]
@@ -63,9 +63,14 @@ impl Masking {
         report
     }
 
-    /// Whether files are left out.
-    pub fn leaves_out(&self) -> bool {
-        !self.left_out.is_empty()
+    /// The names of files that are left out.
+    pub fn left_out(&self) -> &BTreeSet<String> {
+        &self.left_out
+    }
+
+    /// What was found in the files.
+    pub fn found(&self) -> &[Sensitive] {
+        self.check.found()
     }
 
     /// Whether a published file contains a secret that grants access.
@@ -178,7 +183,7 @@ mod tests {
             "{report}"
         );
         assert!(report.contains("  packed.zip: "), "{report}");
-        assert!(masking.has_secrets() && !masking.leaves_out());
+        assert!(masking.has_secrets() && masking.left_out().is_empty());
         assert_eq!(masking.files(files.clone()), files);
         assert_eq!(masking.text_of("key.json"), None);
     }
@@ -189,7 +194,7 @@ mod tests {
         let masking = Masking::of(&folder.path(""), &files, true).unwrap();
         let text = masking.text_of("key.json").unwrap();
         assert_eq!(text, "{\"messages\": [\"[API key]\"]}\n");
-        assert!(masking.leaves_out() && !masking.has_secrets());
+        assert!(!masking.left_out().is_empty() && !masking.has_secrets());
         let published = masking.files(files);
         let names: Vec<&str> = published.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["key.json", "plain.json"]);
