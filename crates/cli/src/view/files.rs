@@ -13,6 +13,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::app::{Failure, View};
 use super::beneath::Status;
@@ -31,12 +32,12 @@ pub async fn file(
 ) -> Result<Response, Failure> {
     let permit = view.reads.clone().try_acquire_owned();
     let permit = permit.map_err(|_| Failure::Busy)?;
-    let opened = blocking(move || {
+    let opened = blocking(permit, PATIENCE, move || {
         let file = view.roots.open(&address)?;
         let status = Status::of(&file)?;
         Ok((file, status))
     });
-    let (file, status) = opened.await.map_err(|error| failure(&error))?;
+    let ((file, status), permit) = opened.await.map_err(|error| failure(&error))?;
     let tag = format!("\"{:x}-{:x}\"", status.bytes, status.modified);
     let range = match wanted(&headers, &tag, status.bytes) {
         Wanted::Whole => None,
@@ -82,23 +83,22 @@ fn failure(error: &io::Error) -> Failure {
     }
 }
 
-/// Runs blocking work on a separate thread, with a timeout.
+/// Runs blocking work on a separate thread, with a timeout. The thread has the permit until the work is done, so that a
+/// disk that hangs takes no more threads than there are permits.
 async fn blocking<T: Send + 'static>(
+    permit: OwnedSemaphorePermit,
+    patience: Duration,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
-    match tokio::time::timeout(PATIENCE, tokio::task::spawn_blocking(work)).await {
+) -> io::Result<(T, OwnedSemaphorePermit)> {
+    let work = move || work().map(|done| (done, permit));
+    match tokio::time::timeout(patience, tokio::task::spawn_blocking(work)).await {
         Ok(Ok(result)) => result,
         Ok(Err(_)) => Err(io::Error::other("reading was stopped")),
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-fn body(
-    file: File,
-    was: Status,
-    range: Range<u64>,
-    permit: tokio::sync::OwnedSemaphorePermit,
-) -> Body {
+fn body(file: File, was: Status, range: Range<u64>, permit: OwnedSemaphorePermit) -> Body {
     let state = (file, range, permit);
     Body::from_stream(stream::try_unfold(
         state,
@@ -108,7 +108,7 @@ fn body(
             }
             let piece = range.start..range.end.min(range.start + PIECE);
             let next = piece.end;
-            let read = blocking(move || {
+            let read = blocking(permit, PATIENCE, move || {
                 let bytes = read(&file, piece)?;
                 // The file was written to since: the next bytes may belong to another version. Appending does not
                 // change the earlier bytes.
@@ -120,7 +120,7 @@ fn body(
                     false => Ok((file, bytes)),
                 }
             });
-            let (file, bytes) = read.await?;
+            let ((file, bytes), permit) = read.await?;
             io::Result::Ok(Some((bytes, (file, next..range.end, permit))))
         },
     ))
@@ -187,7 +187,30 @@ fn wanted(headers: &HeaderMap, tag: &str, size: u64) -> Wanted {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, mpsc};
+
+    use tokio::sync::Semaphore;
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_disk_that_hangs_keeps_its_thread() {
+        let reads = Arc::new(Semaphore::new(1));
+        let permit = || Arc::clone(&reads).try_acquire_owned();
+        let (wake, disk) = mpsc::channel::<()>();
+        let hanging = blocking(permit().unwrap(), Duration::from_millis(10), move || {
+            disk.recv().map_err(io::Error::other)
+        });
+        let error = hanging.await.unwrap_err();
+        assert_eq!(failure(&error), Failure::Slow);
+        assert!(permit().is_err(), "others are told that it is busy");
+        drop(wake);
+        let free = Arc::clone(&reads).acquire_owned().await.unwrap();
+        let read = blocking(free, PATIENCE, || Ok("read")).await.unwrap();
+        assert_eq!(read.0, "read");
+        drop(read);
+        assert!(permit().is_ok());
+    }
 
     #[test]
     fn ranges() {
