@@ -80,7 +80,9 @@ test("a folder is shown where it is, and while it grows", async () => {
       await library.transcript.getByText("first words").waitFor();
       writeFileSync(join(runs, "b/grows.jsonl"), `${conversation("first", "second")}\n`);
       await library.transcript.getByText("second words").waitFor();
-      appendFileSync(join(runs, "b/grows.jsonl"), `${conversation("third")}\n`);
+      // One of several that are written at once.
+      writeFileSync(join(runs, "b/grows.jsonl"), `${conversation("first", "second", "last")}\n${conversation("third")}\n`);
+      await library.transcript.getByText("last words").waitFor();
       await page.goto(`${origin}/#/review`);
       await library.search("");
       await library.rows(64);
@@ -180,6 +182,13 @@ test("notes are kept next to the files, and read there by another view", async (
       await page.getByText("Columns", { exact: true }).click();
       await page.getByRole("checkbox", { name: "Tags" }).check();
       await page.getByText("to discuss").first().waitFor();
+      // Here it is only a note, and it is exported all the same.
+      await page.getByRole("checkbox", { name: /Select .*one/ }).check();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Export", exact: true }).click(),
+      ]);
+      assert.match(readFileSync(await download.path(), "utf8"), /"library_tags": \["to discuss"\]/);
     });
   } finally {
     views.forEach((shown) => shown.stop());
