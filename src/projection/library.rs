@@ -7,6 +7,7 @@ use volary_trajectory::table::{Cell, Column, Row};
 use super::asking::cost_text;
 use super::summary::{reward_text, seconds_text};
 use super::text::{large_count_text, size_text};
+use super::training::figure_text;
 
 /// The columns shown by default.
 pub const FIRST_COLUMNS: [Column; 12] = [
@@ -81,6 +82,7 @@ pub fn heading(column: &Column) -> String {
         Column::Origin => "Origin",
         Column::Added => "Added",
         Column::Size => "Size",
+        Column::TokenFigure(column) => return column.heading(),
         Column::Score(name) => return name.to_string(),
         Column::Metadata(path) => return path.join("."),
     };
@@ -116,6 +118,7 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Cost
         | Column::Time
         | Column::Size
+        | Column::TokenFigure(_)
         | Column::Score(_) => "column-number",
     }
 }
@@ -137,6 +140,10 @@ pub fn cell_text(row: &Row, column: &Column) -> String {
             | Column::TrainedTokens,
             Cell::Number(count),
         ) => large_count_text(count as u64),
+        (Column::TokenFigure(column), Cell::Number(count)) if column.is_count() => {
+            large_count_text(count as u64)
+        }
+        (Column::TokenFigure(_), Cell::Number(figure)) => figure_text(figure, false),
         (Column::Cost, Cell::Number(cost)) => cost_text(cost),
         (Column::Time, Cell::Number(seconds)) => seconds_text(seconds),
         (Column::Started | Column::Added, Cell::Number(seconds)) => date_text(seconds),

@@ -124,10 +124,12 @@ fn NewFilter(look: Look) -> impl IntoView {
         event.prevent_default();
         let words = wanted.get_untracked();
         let Some(column) = untrack(of) else { return };
-        let numeric = look.rows.with_untracked(|rows| {
-            let mut cells = sampled(rows).map(|row| row.cell(&column));
-            cells.any(|cell| matches!(cell, Cell::Number(_)))
-        });
+        let is_figure = matches!(column, Column::TokenFigure(_));
+        let numeric = is_figure
+            || look.rows.with_untracked(|rows| {
+                let mut cells = sampled(rows).map(|row| row.cell(&column));
+                cells.any(|cell| matches!(cell, Cell::Number(_)))
+            });
         match read_filter(&words, numeric) {
             Some(filter) => {
                 look.filters
@@ -268,7 +270,7 @@ fn GroupSelect(
         let columns = GROUPED.iter().cloned().chain(others);
         let options = columns.map(|column| {
             let name = match &column {
-                Column::Score(_) | Column::Metadata(_) => heading(&column),
+                Column::TokenFigure(_) | Column::Score(_) | Column::Metadata(_) => heading(&column),
                 column => heading(column).to_lowercase(),
             };
             let is_chosen = {

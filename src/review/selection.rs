@@ -345,7 +345,7 @@ fn in_order(chosen: &BTreeSet<Text>, shown: &[Arc<Row>], all: &[Arc<Row>]) -> Ve
 }
 
 /// A sample of rows of the whole table: large enough to list values, small enough to compute on every update.
-pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> {
+pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> + Clone {
     const MOST: usize = 1000;
     let every = rows.len().div_ceil(MOST).max(1);
     rows.iter().step_by(every).map(AsRef::as_ref)

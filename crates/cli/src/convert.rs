@@ -137,7 +137,7 @@ impl Format {
                     .iter()
                     .map(|episode| Row::of(episode, tags::of(episode)));
                 let rows: Vec<Row> = rows.collect();
-                let mut columns = csv::COLUMNS.to_vec();
+                let mut columns = csv::columns(&rows);
                 if rows.iter().any(|row| !row.tags.is_empty()) {
                     columns.push(Column::Tags);
                 }

@@ -1,5 +1,6 @@
 //! `volary stats`: prints the table of trajectories, groups of them, and pass^k.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ use volary_trajectory::statistics::{Estimate, mean, mean_over_tasks};
 use volary_trajectory::table::groups::{Group, GroupBy, GroupOrder, SUCCESS, grouped, passes};
 use volary_trajectory::table::order::Direction;
 use volary_trajectory::table::view::read_column;
-use volary_trajectory::table::{Cell, Column, Row};
+use volary_trajectory::table::{Cell, Column, Row, found_columns};
 
 use crate::output::{self, plain};
 use crate::{ExitStatus, inputs};
@@ -137,6 +138,9 @@ struct RowLine {
     cost: Option<f64>,
     seconds: Option<f64>,
     outcome: String,
+    /// Figures of the recorded tokens, by the titles that they have in CSV.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    token_figures: BTreeMap<String, f64>,
 }
 
 impl Stats {
@@ -153,7 +157,7 @@ impl Stats {
         )?;
         report.print();
         if self.csv {
-            output::write(csv::to_text(&rows, &csv::COLUMNS).as_bytes())?;
+            output::write(csv::to_text(&rows, &csv::columns(&rows)).as_bytes())?;
         } else {
             let summary = self.summary(&rows);
             match self.json {
@@ -330,6 +334,11 @@ impl RowLine {
             Cell::Empty => None,
             cell => Some(cell.to_text()),
         };
+        let figures = found_columns([row], usize::MAX);
+        let figure = |(column, _): (Column, usize)| match column {
+            Column::TokenFigure(column) => Some((csv::figure_title(&column), column.value(row)?)),
+            _ => None,
+        };
         RowLine {
             id: row.id.to_string(),
             name: row.name.to_string(),
@@ -345,6 +354,7 @@ impl RowLine {
             cost: row.cost,
             seconds: row.seconds,
             outcome: row.outcome.to_string(),
+            token_figures: figures.into_iter().filter_map(figure).collect(),
         }
     }
 }

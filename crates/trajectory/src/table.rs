@@ -2,7 +2,8 @@
 //!
 //! - [`filter`]: filters of rows. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by task, by
 //!   run, by any column. [`view`]: all settings as a part of an address. [`variation`]: columns with the same value in
-//!   all rows. [`cross`]: cross table of two columns. [`forks`]: rows with a common beginning.
+//!   all rows. [`cross`]: cross table of two columns. [`forks`]: rows with a common beginning. [`token_column`]: figures of
+//!   recorded tokens.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
@@ -15,6 +16,7 @@ pub mod forks;
 pub mod groups;
 pub mod order;
 mod stored;
+pub mod token_column;
 pub mod variation;
 pub mod view;
 
@@ -28,6 +30,7 @@ use crate::result::outcome_failed;
 use crate::spans::{SpanBars, spans};
 use crate::timeline;
 use crate::token_record::{TokenCounts, TokenFigures, TokenRecord};
+use token_column::TokenColumn;
 
 /// The table row of an episode. Small: texts are shared with the episode.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,6 +124,8 @@ pub enum Column {
     RecordedTokens,
     /// The number of trained tokens among them.
     TrainedTokens,
+    /// A figure of the recorded tokens.
+    TokenFigure(TokenColumn),
     /// The cost in US dollars.
     Cost,
     /// The duration in seconds.
@@ -240,6 +245,7 @@ impl Row {
             Column::Tokens => number(self.tokens.map(|tokens| tokens as f64)),
             Column::RecordedTokens => number(self.recorded_tokens.map(|tokens| tokens as f64)),
             Column::TrainedTokens => number(self.trained_tokens.map(|tokens| tokens as f64)),
+            Column::TokenFigure(column) => number(column.value(self)),
             Column::Cost => number(self.cost),
             Column::Time => number(self.seconds),
             Column::Started => number(self.started),
@@ -275,12 +281,14 @@ impl Cell<'_> {
     }
 }
 
-/// The columns for scores and metadata that some rows have, with the number of such rows, by decreasing number; at most
-/// `limit`. Only numbers, short texts and booleans count.
+/// The columns that some rows have, with the number of such rows: figures of tokens, then scores and metadata by
+/// decreasing number, at most `limit` of each. Of metadata, only numbers, short texts and booleans count.
 pub fn found_columns<'a>(
-    rows: impl IntoIterator<Item = &'a Row>,
+    rows: impl IntoIterator<Item = &'a Row, IntoIter: Clone>,
     limit: usize,
 ) -> Vec<(Column, usize)> {
+    let rows = rows.into_iter();
+    let figures = token_column::found(rows.clone(), limit);
     let mut counts: BTreeMap<(bool, Vec<Text>), usize> = BTreeMap::new();
     for row in rows {
         for score in &row.scores {
@@ -300,7 +308,7 @@ pub fn found_columns<'a>(
             count,
         ),
     };
-    columns.map(column).collect()
+    figures.into_iter().chain(columns.map(column)).collect()
 }
 
 /// The texts of a column with the number of rows that have them, the most frequent first; at most `limit`.

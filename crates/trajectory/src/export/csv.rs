@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use crate::table::{Cell, Column, Row};
+use crate::table::token_column::TokenColumn;
+use crate::table::{Cell, Column, Row, found_columns};
 use crate::time;
 
 /// The columns that every file has.
@@ -23,6 +24,27 @@ pub const COLUMNS: [Column; 13] = [
     Column::Time,
     Column::Outcome,
 ];
+
+/// [`COLUMNS`], and the counts and figures of recorded tokens that some rows have.
+pub fn columns(rows: &[Row]) -> Vec<Column> {
+    /// The maximum number of streams with a column.
+    const MOST_STREAMS: usize = 100;
+    let counts = [Column::RecordedTokens, Column::TrainedTokens];
+    let is_known = |column: &Column| rows.iter().any(|row| row.cell(column) != Cell::Empty);
+    let counts = counts.into_iter().filter(is_known);
+    let figures = found_columns(rows, MOST_STREAMS).into_iter();
+    let figures = figures.map(|(column, _)| column);
+    let figures = figures.filter(|column| matches!(column, Column::TokenFigure(_)));
+    COLUMNS.into_iter().chain(counts).chain(figures).collect()
+}
+
+/// The title of a figure of tokens.
+pub fn figure_title(column: &TokenColumn) -> String {
+    match column {
+        TokenColumn::Stream(name) => format!("mean {name}"),
+        column => column.name().replace('-', "_"),
+    }
+}
 
 /// The text of a file: a header line, then a line per row. The id comes first.
 pub fn to_text<'a>(rows: impl IntoIterator<Item = &'a Row>, columns: &[Column]) -> String {
@@ -76,6 +98,7 @@ fn title(column: &Column) -> String {
         Column::Origin => "origin",
         Column::Added => "added",
         Column::Size => "bytes",
+        Column::TokenFigure(column) => return figure_title(column),
         Column::Score(name) => return format!("score {name}"),
         Column::Metadata(path) => return path.join("."),
     }
@@ -150,6 +173,33 @@ mod tests {
         assert_eq!(
             text,
             "id,name,reward,started,cost_usd\r\n\"a\"\"b\",\"'=1+1,\n\",-0.5,1970-01-01T00:00:00Z,\r\n"
+        );
+    }
+
+    #[test]
+    fn figures_of_tokens_have_columns_if_there_are_tokens() {
+        let without = Row {
+            id: "a".into(),
+            ..Row::default()
+        };
+        assert_eq!(columns(std::slice::from_ref(&without)), COLUMNS);
+        let with = Row {
+            id: "b".into(),
+            recorded_tokens: Some(4),
+            trained_tokens: Some(1),
+            token_figures: Some(Box::new(crate::token_record::TokenFigures {
+                means: vec![("=x".into(), 0.0)],
+                ..Default::default()
+            })),
+            ..Row::default()
+        };
+        let rows = [without, with];
+        let columns = columns(&rows);
+        let columns = columns.get(COLUMNS.len()..).unwrap();
+        assert_eq!(
+            to_text(&rows, columns),
+            "id,sequence_tokens,trained_tokens,prompt_tokens,response_tokens,trained_share,not_finite,mean =x\r\n\
+            a,,,,,,,\r\nb,4,1,0,4,0.25,0,0\r\n"
         );
     }
 

@@ -1,6 +1,6 @@
 //! Serialization of rows that are stored next to the episodes, so that a table need not read the episodes.
 
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Key, Object, Text};
 use volary_core::object;
 
 use super::Row;
@@ -158,12 +158,18 @@ fn figures_to_json(figures: &TokenFigures) -> Json {
             object.insert(key, value);
         }
     }
+    if !figures.means.is_empty() {
+        let means = figures.means.iter();
+        let means = means.map(|(name, mean)| (Key::from(name.to_string()), Json::from(*mean)));
+        object.insert("means", Object::from_pairs(means.collect()));
+    }
     object.into()
 }
 
 fn figures(value: &Json) -> TokenFigures {
     let number = |key: &str| value.get(key).and_then(Json::as_f64);
     let whole = |key: &str| u64::try_from(value.get(key)?.as_i64()?).ok();
+    let means = value.get("means").and_then(Json::as_object);
     TokenFigures {
         prompt: whole("prompt").unwrap_or_default(),
         entropy: number("entropy"),
@@ -171,6 +177,11 @@ fn figures(value: &Json) -> TokenFigures {
         mismatch: number("mismatch"),
         advantage: number("lowest_advantage").zip(number("highest_advantage")),
         not_finite: whole("not_finite").unwrap_or_default(),
+        means: means
+            .iter()
+            .flat_map(|object| object.iter())
+            .filter_map(|(name, mean)| Some((name.as_ref().into(), mean.as_f64()?)))
+            .collect(),
     }
 }
 
@@ -217,6 +228,7 @@ mod tests {
                 mismatch: Some(0.25),
                 advantage: Some((-1.0, 1.0)),
                 not_finite: 2,
+                means: vec![("entropy".into(), 0.5), ("my stream".into(), 0.0)],
             })),
             ending: Some(EndingKind::Truncated),
             cost: Some(0.25),

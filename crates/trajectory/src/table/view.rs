@@ -12,6 +12,7 @@ use super::Column;
 use super::filter::Filter;
 use super::groups::GroupOrder;
 use super::order::Direction;
+use super::token_column::TokenColumn;
 
 /// The maximum number of grouping columns.
 pub const MOST_GROUPS: usize = 2;
@@ -139,6 +140,8 @@ const NAMES: [(&str, Column); 25] = [
 pub fn column_text(column: &Column) -> String {
     match column {
         Column::Score(name) => format!("score/{}", encoded(name)),
+        Column::TokenFigure(TokenColumn::Stream(name)) => format!("mean/{}", encoded(name)),
+        Column::TokenFigure(column) => column.name().to_owned(),
         Column::Metadata(path) => {
             let path = path.iter().map(|key| format!("/{}", encoded(key)));
             format!("metadata{}", path.collect::<String>())
@@ -160,13 +163,17 @@ pub fn read_column(text: &str) -> Option<Column> {
     let mut pieces = text.split('/');
     match (pieces.next()?, pieces.clone().count()) {
         ("score", 1) => Some(Column::Score(decoded(pieces.next()?).as_ref().into())),
+        ("mean", 1) => Some(Column::TokenFigure(TokenColumn::Stream(
+            decoded(pieces.next()?).as_ref().into(),
+        ))),
         ("metadata", 1..) => {
             let path = pieces.map(|key| Text::from(decoded(key).as_ref()));
             Some(Column::Metadata(path.collect()))
         }
         (name, 0) => {
             let known = NAMES.iter().find(|(known, _)| *known == name);
-            known.map(|(_, column)| column.clone())
+            let known = known.map(|(_, column)| column.clone());
+            known.or_else(|| TokenColumn::read(name).map(Column::TokenFigure))
         }
         _ => None,
     }
@@ -262,7 +269,16 @@ mod tests {
         let fixed = (0..NAMES.len()).prop_map(|place| NAMES[place].1.clone());
         let score = "\\PC{0,8}".prop_map(|name| Column::Score(name.into()));
         let path = prop::collection::vec("\\PC{0,8}".prop_map(Text::from), 1..4);
-        prop_oneof![fixed, score, path.prop_map(Column::Metadata)]
+        let figure = prop_oneof![
+            prop::sample::select(TokenColumn::FIXED.to_vec()),
+            "\\PC{0,8}".prop_map(|name| TokenColumn::Stream(name.into())),
+        ];
+        prop_oneof![
+            fixed,
+            score,
+            path.prop_map(Column::Metadata),
+            figure.prop_map(Column::TokenFigure)
+        ]
     }
 
     fn filter() -> impl Strategy<Value = Filter> {

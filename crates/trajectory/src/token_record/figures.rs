@@ -1,11 +1,14 @@
 //! A summary of the recorded tokens of an episode, computed once and stored with its row.
 
-use volary_core::TokenStream;
+use std::collections::BTreeMap;
 
-use super::{StreamKind, TokenRecord};
+use volary_core::json::Text;
+use volary_core::{StreamFigures, TokenStream};
+
+use super::{DIFFERENCE, StreamKind, TokenRecord};
 
 /// Figures over the trained tokens, or over the whole response if the mask is unknown. Means are over finite values.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TokenFigures {
     /// The number of prompt tokens.
     pub prompt: u64,
@@ -17,8 +20,11 @@ pub struct TokenFigures {
     pub mismatch: Option<f64>,
     /// The lowest and the highest advantage. They are equal if the sample has one for all of its tokens.
     pub advantage: Option<(f64, f64)>,
-    /// The number of NaN and infinite values in the streams of these figures.
+    /// The number of NaN and infinite values in all streams.
     pub not_finite: u64,
+    /// The mean of each stream with finite values, by its name, and of the differences of trainer and sampler. Empty in rows
+    /// of older versions.
+    pub means: Vec<(Text, f64)>,
 }
 
 impl TokenFigures {
@@ -28,29 +34,51 @@ impl TokenFigures {
             true => record.is_trained(token),
             false => token >= record.prompt,
         };
-        let mut not_finite = 0;
-        let mut figures = |stream: Option<&TokenStream>| {
-            let figures = stream?.figures(counts);
-            not_finite += figures.not_finite as u64;
-            Some(figures)
-        };
-        let stream = |kind| record.stream_of(kind).map(|(_, stream)| stream);
-        let entropy = figures(stream(StreamKind::Entropy)).and_then(|found| found.mean);
-        let divergence = figures(stream(StreamKind::Divergence)).and_then(|found| found.mean);
-        let advantage = figures(stream(StreamKind::Advantage)).and_then(|found| found.range);
-        let differences: Option<TokenStream> = record.differences().map(|stream| {
+        let streams = record.strip.streams().iter();
+        let known: BTreeMap<&str, StreamFigures> = streams
+            .map(|(name, stream)| (&**name, stream.figures(counts)))
+            .collect();
+        let of = |kind| known.get(record.stream_of(kind)?.0);
+        let differences = record.differences();
+        let sizes = differences.as_ref().map(|stream| -> TokenStream {
             let sizes = stream.iter().map(|value| value.map(f64::abs));
             sizes.collect()
         });
-        let mismatch = figures(differences.as_ref()).and_then(|found| found.mean);
+        let mean = |stream: Option<&TokenStream>| stream?.figures(counts).mean;
+        let means = record.strip.streams().keys().filter_map(|name| {
+            let mean = known.get(&**name)?.mean?;
+            Some((name.clone(), mean))
+        });
+        let difference = mean(differences.as_ref()).map(|mean| (DIFFERENCE.into(), mean));
         TokenFigures {
             prompt: record.prompt as u64,
-            entropy,
-            divergence,
-            mismatch,
-            advantage,
-            not_finite,
+            entropy: of(StreamKind::Entropy).and_then(|found| found.mean),
+            divergence: of(StreamKind::Divergence).and_then(|found| found.mean),
+            mismatch: mean(sizes.as_ref()),
+            advantage: of(StreamKind::Advantage).and_then(|found| found.range),
+            not_finite: known.values().map(|found| found.not_finite as u64).sum(),
+            means: means.chain(difference).collect(),
         }
+    }
+
+    /// The mean of the stream with this name.
+    pub fn mean(&self, name: &str) -> Option<f64> {
+        let mut means = self.means.iter();
+        means.find_map(|(known, mean)| (**known == *name).then_some(*mean))
+    }
+
+    /// The mean of the stream with a meaning.
+    pub fn mean_of(&self, kind: StreamKind) -> Option<f64> {
+        self.source(kind).map(|(_, mean)| mean)
+    }
+
+    /// The stream with a meaning, with its mean.
+    pub(crate) fn source(&self, kind: StreamKind) -> Option<(&Text, f64)> {
+        kind.names().iter().find_map(|name| {
+            let mut means = self.means.iter();
+            let (known, mean) = means.find(|(known, _)| **known == **name)?;
+            Some((known, *mean))
+        })
     }
 }
 
@@ -87,6 +115,16 @@ mod tests {
         assert_eq!(figures.advantage, Some((0.5, 0.5)));
         assert_eq!(figures.divergence, None);
         assert_eq!(figures.not_finite, 1);
+        let means = [
+            ("advantages", 0.5),
+            ("entropy", 1.0),
+            ("log_probs", -1.25),
+            ("rollout_log_probs", -1.5),
+            (DIFFERENCE, 0.25),
+        ];
+        assert_eq!(figures.means, means.map(|(name, mean)| (name.into(), mean)));
+        assert_eq!(figures.mean_of(StreamKind::Trainer), Some(-1.25));
+        assert_eq!(figures.mean("values"), None);
     }
 
     #[test]

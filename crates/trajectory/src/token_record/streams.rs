@@ -57,12 +57,19 @@ const NAMES: [(StreamKind, &[&str]); 6] = [
     ),
 ];
 
+impl StreamKind {
+    /// The names under which trainers write it, the usual one first.
+    pub(crate) fn names(self) -> &'static [&'static str] {
+        let known = NAMES.iter().find(|(kind, _)| *kind == self);
+        known.map_or(&[], |(_, names)| names)
+    }
+}
+
 impl TokenRecord {
     /// The stream with a meaning, if the record has one, with its name.
     pub fn stream_of(&self, kind: StreamKind) -> Option<(&'static str, &TokenStream)> {
-        let (_, names) = NAMES.iter().find(|(known, _)| *known == kind)?;
         let streams = self.strip.streams();
-        names
+        kind.names()
             .iter()
             .find_map(|name| Some((*name, streams.get(*name)?)))
     }

@@ -8,6 +8,7 @@ use super::measure::Measure;
 use super::run::RewardChoice;
 use crate::episode::EndingKind;
 use crate::table::Row;
+use crate::table::token_column::{TokenColumn, policies};
 
 /// What precedes the number of a branch in the id of its episode.
 const BRANCH: &str = "-branch-";
@@ -93,22 +94,15 @@ impl Sample {
     /// The value of a measure. NaN is a value; `None` is none.
     pub fn value(&self, measure: &Measure) -> Option<f64> {
         let row = &self.row;
-        let figures = row.token_figures.as_deref();
         match measure {
             Measure::Reward => self.reward,
             Measure::Part(name) => part(row, name),
-            Measure::Length => {
-                let prompt = figures?.prompt;
-                Some(row.recorded_tokens?.saturating_sub(prompt) as f64)
-            }
+            Measure::Length => TokenColumn::Response.value(row),
             Measure::Turns => (row.steps > 0).then_some(row.steps as f64),
-            Measure::TrainedShare => {
-                let all = row.recorded_tokens.filter(|all| *all > 0)?;
-                Some(row.trained_tokens? as f64 / all as f64)
-            }
-            Measure::Entropy => figures?.entropy,
-            Measure::Divergence => figures?.divergence,
-            Measure::Mismatch => figures?.mismatch,
+            Measure::TrainedShare => TokenColumn::TrainedShare.value(row),
+            Measure::Entropy => TokenColumn::Entropy.value(row),
+            Measure::Divergence => TokenColumn::Divergence.value(row),
+            Measure::Mismatch => TokenColumn::Mismatch.value(row),
         }
     }
 
@@ -138,11 +132,7 @@ impl Sample {
 
     /// The number of policies that it was sampled from; `None` if the file does not say.
     pub fn policies(&self) -> Option<usize> {
-        let versions = self.row.metadata.get("weight_versions")?.as_list()?;
-        let mut names: Vec<String> = versions.iter().map(Json::to_display).collect();
-        names.sort();
-        names.dedup();
-        (!names.is_empty()).then_some(names.len())
+        policies(&self.row)
     }
 }
 
