@@ -1,5 +1,5 @@
 //! Reads the rows of Parquet files as JSON Lines, which the readers of `volary-trajectory` know: TRL's completions, and
-//! data sets of conversations.
+//! data sets of conversations. Writes rows of JSON values as Parquet files ([`RowWriter`]).
 //!
 //! - A struct becomes an object, a list a list, and a map an object if its keys are texts, numbers or booleans. Text
 //!   that is not UTF-8 becomes Base64. Dates and times become texts.
@@ -7,7 +7,10 @@
 //!
 //! Invariants: the output has a limit; rows before the first damaged page are returned.
 
+mod column_type;
 mod field;
 mod rows;
+mod write;
 
 pub use rows::{ParquetError, Rows, contradictory, is_parquet, read_rows};
+pub use write::RowWriter;

@@ -27,7 +27,7 @@ pub struct Rows {
     pub loss: Option<String>,
 }
 
-/// Why a file has no rows.
+/// Why a file has no rows, or cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParquetError {
@@ -48,6 +48,18 @@ pub enum ParquetError {
         size: u64,
         /// The limit, in MB.
         limit: u64,
+    },
+    /// A type of a column to write is invalid.
+    #[error("`{text}` is no type of a column")]
+    Type {
+        /// The type.
+        text: String,
+    },
+    /// A file cannot be written.
+    #[error("A Parquet file cannot be written: {reason}.")]
+    Unwritten {
+        /// The message of the `parquet` crate, without a full stop.
+        reason: String,
     },
 }
 
@@ -119,7 +131,7 @@ fn damaged(error: parquet::errors::ParquetError) -> ParquetError {
     }
 }
 
-fn reason(error: &parquet::errors::ParquetError) -> String {
+pub(crate) fn reason(error: &parquet::errors::ParquetError) -> String {
     let text = error.to_string();
     text.trim_end_matches(['.', '\n']).to_owned()
 }

@@ -1,4 +1,5 @@
-//! Files that pyarrow wrote (`fixtures/write.py`): every compression and type, and damaged ones.
+//! Files that pyarrow wrote (`fixtures/write.py`): every compression and type, and damaged ones. Rows that are written and
+//! read again.
 
 #![cfg(test)]
 
@@ -6,7 +7,7 @@ use std::sync::Once;
 
 use proptest::prelude::*;
 use volary_core::json::Json;
-use volary_parquet::{ParquetError, Rows, is_parquet, read_rows};
+use volary_parquet::{ParquetError, RowWriter, Rows, is_parquet, read_rows};
 
 const LIMIT: usize = 1 << 20;
 
@@ -105,5 +106,85 @@ proptest! {
             }
             Err(error) => prop_assert!(error.to_string().starts_with("This Parquet file")),
         }
+    }
+}
+
+/// Writes rows and reads them again.
+fn again(columns: &[(&str, &str)], rows: &[Json]) -> String {
+    let mut writer = RowWriter::new(columns.iter().copied()).unwrap();
+    for row in rows {
+        writer.push(row.as_object().unwrap()).unwrap();
+    }
+    let bytes = writer.finish().unwrap();
+    assert!(is_parquet(&bytes));
+    let read = read_rows(bytes, LIMIT).unwrap();
+    assert_eq!((read.count, read.loss), (rows.len(), None));
+    read.lines
+}
+
+#[test]
+fn written_rows_come_back_with_gaps_and_empty_lists() {
+    let columns = [
+        ("id", "string"),
+        ("a b", "list<float>"),
+        ("ids", "list<int8>"),
+        (
+            "said",
+            "list<struct<role: string, calls: list<struct<name: string>>>>",
+        ),
+        ("n", "int64"),
+        ("is", "bool"),
+    ];
+    let lines = [
+        r#"{"id": "x", "a b": [0.1, null, NaN, -1e+30], "ids": [], "said": [{"role": "user", "calls": null}, {"role": null, "calls": [{"name": "f"}, {"name": null}]}], "n": 9007199254740993, "is": true}"#,
+        r#"{"id": null, "a b": null, "ids": [1, -1, null], "said": [], "n": null, "is": null}"#,
+    ];
+    let rows = lines.map(|line| Json::parse(line).unwrap());
+    let read = again(&columns, &rows);
+    assert_eq!(read.lines().collect::<Vec<_>>(), lines);
+    // A value of another type is missing; a text column takes any value.
+    let odd = Json::parse(r#"{"id": [1], "n": "x", "is": 1, "other": 2}"#).unwrap();
+    let read = again(&columns, &[odd]);
+    assert_eq!(
+        read.trim_end(),
+        r#"{"id": "[1]", "a b": null, "ids": null, "said": null, "n": null, "is": null}"#
+    );
+    assert_eq!(again(&columns, &[]), "");
+    assert!(RowWriter::new([("a", "list<what>")]).is_err());
+}
+
+/// Values of the type `list<struct<a: int64, b: list<string>>>`.
+fn nested() -> impl Strategy<Value = Json> {
+    let texts = prop::option::of(prop::collection::vec(prop::option::of("\\PC{0,6}"), 0..4));
+    let texts = texts.prop_map(|texts| match texts {
+        None => Json::Null,
+        Some(texts) => Json::List(
+            texts
+                .into_iter()
+                .map(|text| text.map_or(Json::Null, Json::from))
+                .collect(),
+        ),
+    });
+    let number = prop::option::of(any::<i64>());
+    let number = number.prop_map(|number| number.map_or(Json::Null, Json::from));
+    let item = (number, texts).prop_map(|(a, b)| {
+        let object = volary_core::object!({ "a": a, "b": b });
+        Json::from(object)
+    });
+    let item = prop_oneof![1 => Just(Json::Null), 4 => item];
+    let list = prop::collection::vec(item, 0..5).prop_map(Json::List);
+    prop_oneof![1 => Just(Json::Null), 6 => list]
+}
+
+proptest! {
+    #[test]
+    fn any_nesting_comes_back(values in prop::collection::vec(nested(), 0..8)) {
+        let rows: Vec<Json> = values
+            .into_iter()
+            .map(|value| volary_core::object!({ "v": value }).into())
+            .collect();
+        let read = again(&[("v", "list<struct<a: int64, b: list<string>>>")], &rows);
+        let read: Vec<Json> = read.lines().map(|line| Json::parse(line).unwrap()).collect();
+        prop_assert_eq!(read, rows);
     }
 }
