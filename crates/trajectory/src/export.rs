@@ -3,12 +3,14 @@
 //! - [`atif`]: ATIF 1.7 (Harbor). [`inspect`]: a log of Inspect, `.json`. [`ldp`]: trajectories of ldp.
 //! - [`csv`]: a table for spreadsheets. [`html`]: one episode as a self-contained page.
 //! - [`slime`]: samples and interactions of slime, with tokens. [`tau_bench`]: an array of results.
+//! - [`training_rows`]: rows of data sets, with tokens.
 //! - `parts`: shared helpers.
 //!
 //! The other writers are [`native`](crate::native), [`renderer_files`](crate::renderer_files) and
 //! [`messages_jsonl`](crate::messages_jsonl).
 //!
-//! Invariants: the output is standard JSON; numbers that JSON cannot represent become null.
+//! Invariants: the output is standard JSON; numbers that JSON cannot represent become null, except in [`training_rows`],
+//! where null is a gap.
 
 pub mod atif;
 pub mod csv;
@@ -18,3 +20,4 @@ pub mod ldp;
 pub(crate) mod parts;
 pub mod slime;
 pub mod tau_bench;
+pub mod training_rows;

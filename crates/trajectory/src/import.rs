@@ -73,6 +73,7 @@ mod tau_bench;
 mod tinker;
 mod token_lists;
 mod traces;
+mod training_rows;
 mod transcript;
 mod trl;
 mod verifiers;

@@ -39,7 +39,7 @@ pub fn line(episode: &Episode) -> Object {
 
 /// The results of a step. If it failed, each of its calls is answered by the failure, because chat APIs reject calls
 /// without a response.
-fn observed(step: &StepRecord) -> Vec<Json> {
+pub(crate) fn observed(step: &StepRecord) -> Vec<Json> {
     match (&step.outcome, &step.action) {
         (Outcome::Observed { messages, .. }, _) => {
             let answers = messages.iter();
@@ -91,7 +91,8 @@ fn with_error<'a>(
     }
 }
 
-fn message(message: &AnyMessage) -> Json {
+/// A message in the form of chat APIs.
+pub(crate) fn message(message: &AnyMessage) -> Json {
     let exclude: &[&str] = match message {
         // Chat APIs reject an empty list of calls.
         AnyMessage::Request(request) if request.tool_calls.is_empty() => {

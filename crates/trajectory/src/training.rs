@@ -23,6 +23,6 @@ pub mod times;
 pub use catalog::{Catalog, RunRows};
 pub use measure::Measure;
 pub use run::{RewardChoice, SampleGroup, StepSummary, TrainingRun};
-pub use sample::Sample;
+pub use sample::{Sample, step_of_metadata};
 pub use series::{Series, SeriesPoint};
 pub use spread::{Histogram, Spread};

@@ -9,12 +9,13 @@ use super::{
     atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, docent, gemini_cli, inspect,
     ldp, lm_eval, mini_swe_agent, native, nemo_rl, open_instruct, open_telemetry, openai_batch,
     opencode, openhands, prime_cli, prime_rl, pydantic_ai, renderer, rllm, session_trace, skyrl,
-    slime, swe_agent, tau_bench, tau2, tinker, traces, trl, verifiers, verl,
+    slime, swe_agent, tau_bench, tau2, tinker, traces, training_rows, trl, verifiers, verl,
 };
 
 /// All readers. Of two with equal confidence, the first one reads; folders are gathered in this order.
 pub(super) const READERS: &[&dyn Reader] = &[
     &native::Native,
+    &training_rows::TRAINING_ROWS,
     &inspect::Inspect,
     &atif::Atif,
     &ldp::Ldp,

@@ -111,7 +111,8 @@ impl Transcript {
         }
     }
 
-    fn act(&mut self, said: ImportedMessage) {
+    /// Appends an action, whatever its role.
+    pub fn act(&mut self, said: ImportedMessage) {
         let mut message = said.message;
         if let AnyMessage::Request(request) = &mut message {
             for (place, call) in request.tool_calls.iter_mut().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use volary_core::json::{Json, Text};
+use volary_core::json::{Json, Object, Text};
 
 use super::measure::Measure;
 use super::run::RewardChoice;
@@ -26,8 +26,13 @@ pub struct Sample {
 
 /// The training step of a row; `None` if it is no sample of a training run.
 pub fn step_of(row: &Row) -> Option<i64> {
+    step_of_metadata(&row.metadata)
+}
+
+/// The training step in the metadata of an episode.
+pub fn step_of_metadata(metadata: &Object) -> Option<i64> {
     let number = |key: &str| {
-        let value = row.metadata.get(key)?;
+        let value = metadata.get(key)?;
         match value {
             Json::Text(text) => text.parse().ok(),
             value => value.as_i64().or_else(|| {

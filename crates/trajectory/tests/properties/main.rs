@@ -13,4 +13,5 @@ mod native;
 mod search;
 mod share;
 mod table;
+mod training_rows;
 mod values;
