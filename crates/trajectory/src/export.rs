@@ -1,7 +1,8 @@
 //! Writers for the formats of other tools, and for reading.
 //!
 //! - [`atif`]: ATIF 1.7 (Harbor). [`inspect`]: a log of Inspect, `.json`. [`ldp`]: trajectories of ldp.
-//! - [`csv`]: a table for spreadsheets. [`html`]: one episode as a self-contained page.
+//! - [`csv`]: a table for spreadsheets. [`html`]: one episode as a self-contained page. [`findings`]: notes on several, as a
+//!   page.
 //! - [`slime`]: samples and interactions of slime, with tokens. [`tau_bench`]: an array of results.
 //! - [`training_rows`]: rows of data sets, with tokens.
 //! - `parts`: shared helpers.
@@ -14,6 +15,7 @@
 
 pub mod atif;
 pub mod csv;
+pub mod findings;
 pub mod html;
 pub mod inspect;
 pub mod ldp;

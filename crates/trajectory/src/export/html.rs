@@ -4,7 +4,8 @@
 //! forbids scripts and requests; images are shown only if their data is embedded in the episode and is a raster image,
 //! never SVG.
 
-use std::fmt::Write;
+use std::fmt::{Arguments, Write};
+use std::ops::Range;
 
 use volary_core::json::Json;
 use volary_core::{AnyMessage, Role};
@@ -35,33 +36,22 @@ const LONG: usize = 4000;
 
 /// The text of a file.
 pub fn to_text(episode: &Episode) -> String {
-    let mut page = Page::default();
     let title = if episode.name.is_empty() {
         &episode.id
     } else {
         &episode.name
     };
-    page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    page.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
-    page.text(POLICY);
-    page.raw("\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    page.text(title);
-    page.raw("</title>\n<style>");
-    page.raw(STYLE);
-    page.raw("</style>\n</head>\n<body>\n<header>\n<h1>");
-    page.text(title);
-    page.raw("</h1>\n");
+    let mut page = Page::begin(title, "");
     page.summary(episode);
     page.raw("</header>\n<main>\n");
-    if !episode.start.is_empty() {
-        page.raw("<section aria-label=\"Start\">\n<h2>Start</h2>\n");
-        for message in &episode.start {
-            page.message(message);
-        }
-        page.raw("</section>\n");
-    }
+    page.start(episode, &[]);
     for (index, step) in episode.steps.iter().enumerate() {
-        page.step(index + 1, step, episode);
+        let number = index + 1;
+        page.tag(format_args!(
+            "<section id=\"step-{number}\" aria-label=\"Step {number}\">\n"
+        ));
+        page.step(number, step, episode, &[]);
+        page.raw("</section>\n");
     }
     if let Some(frame) = episode.frames.last() {
         page.raw("<section aria-label=\"Last state\">\n<h2>Last state</h2>\n");
@@ -72,19 +62,55 @@ pub fn to_text(episode: &Episode) -> String {
     page.out
 }
 
+/// Characters of the content of a message that are marked.
+pub(super) struct Mark {
+    /// The index of the message in its step, where 0 is the action of a step after the start.
+    pub message: usize,
+    pub range: Range<usize>,
+}
+
+/// A page under construction, or a piece of one.
 #[derive(Default)]
-struct Page {
+pub(super) struct Page {
     out: String,
 }
 
 impl Page {
+    /// Begins a page, up to the heading in its header. The style is added to the common one.
+    pub fn begin(title: &str, style: &'static str) -> Page {
+        let mut page = Page::default();
+        page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        page.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
+        page.text(POLICY);
+        page.raw("\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+        page.text(title);
+        page.raw("</title>\n<style>");
+        page.raw(STYLE);
+        page.raw(style);
+        page.raw("</style>\n</head>\n<body>\n<header>\n<h1>");
+        page.text(title);
+        page.raw("</h1>\n");
+        page
+    }
+
+    /// The text so far.
+    pub fn into_text(self) -> String {
+        self.out
+    }
+
     /// Appends trusted markup.
-    fn raw(&mut self, markup: &'static str) {
+    pub fn raw(&mut self, markup: &'static str) {
         self.out.push_str(markup);
     }
 
+    /// Appends trusted markup with numbers and ids of our own in it.
+    pub fn tag(&mut self, markup: Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = self.out.write_fmt(markup);
+    }
+
     /// Appends untrusted text, escaped.
-    fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &str) {
         for character in text.chars() {
             match character {
                 '&' => self.out.push_str("&amp;"),
@@ -124,7 +150,7 @@ impl Page {
         self.raw("</td></tr>\n");
     }
 
-    fn summary(&mut self, episode: &Episode) {
+    pub fn summary(&mut self, episode: &Episode) {
         let text = |text: Option<&volary_core::json::Text>| {
             text.map_or(String::new(), |text| text.to_string())
         };
@@ -176,11 +202,21 @@ impl Page {
         }
     }
 
-    fn step(&mut self, number: usize, step: &StepRecord, episode: &Episode) {
-        let _ = write!(
-            self.out,
-            "<section id=\"step-{number}\" aria-label=\"Step {number}\">\n<h2>Step {number}"
-        );
+    /// Appends the messages of the start, if there are any.
+    pub fn start(&mut self, episode: &Episode, marks: &[Mark]) {
+        if episode.start.is_empty() {
+            return;
+        }
+        self.raw("<section aria-label=\"Start\">\n<h2>Start</h2>\n");
+        for (place, message) in episode.start.iter().enumerate() {
+            self.message(message, &of_message(marks, place));
+        }
+        self.raw("</section>\n");
+    }
+
+    /// Appends a step, without an element around it.
+    pub fn step(&mut self, number: usize, step: &StepRecord, episode: &Episode, marks: &[Mark]) {
+        self.tag(format_args!("<h2>Step {number}"));
         if episode.rewards == Rewards::Steps
             && let Some(reward) = step.reward().filter(|reward| *reward != 0.0)
         {
@@ -194,9 +230,9 @@ impl Page {
         if let Some(reasoning) = &step.details.reasoning {
             self.fold("Reasoning", reasoning, false);
         }
-        self.message(&step.action);
-        for message in observed(step).iter() {
-            self.message(message);
+        self.message(&step.action, &of_message(marks, 0));
+        for (place, message) in observed(step).iter().enumerate() {
+            self.message(message, &of_message(marks, place + 1));
         }
         let failure = match &step.outcome {
             Outcome::Failed { message } => Some(message),
@@ -210,10 +246,9 @@ impl Page {
             self.text(error);
             self.raw("</p>\n");
         }
-        self.raw("</section>\n");
     }
 
-    fn message(&mut self, message: &AnyMessage) {
+    fn message(&mut self, message: &AnyMessage, marks: &[Range<usize>]) {
         self.raw("<article>\n<h3>");
         match message {
             AnyMessage::Response(response) => {
@@ -229,8 +264,12 @@ impl Page {
             }),
         }
         self.raw("</h3>\n");
-        for part in parts(message.body()) {
+        let content = parts(message.body());
+        // Marks count the characters of a content that is one text.
+        let is_one = content.len() == 1 && !marks.is_empty();
+        for part in content {
             match part {
+                ContentPart::Text(text) if is_one => self.marked(&text, marks),
                 ContentPart::Text(text) => self.long("Text", &text),
                 ContentPart::Image(url) => self.image(&url),
                 ContentPart::Other(block) => self.long("Content", &block.to_python_text()),
@@ -246,6 +285,25 @@ impl Page {
             }
         }
         self.raw("</article>\n");
+    }
+
+    /// Appends a text with marked characters. It is never collapsed.
+    fn marked(&mut self, text: &str, marks: &[Range<usize>]) {
+        let is_marked = |place: usize| marks.iter().any(|range| range.contains(&place));
+        let mut letter = [0; 4];
+        let mut is_on = false;
+        self.raw("<pre>");
+        for (place, character) in text.chars().enumerate() {
+            if is_marked(place) != is_on {
+                is_on = !is_on;
+                self.raw(if is_on { "<mark>" } else { "</mark>" });
+            }
+            self.text(character.encode_utf8(&mut letter));
+        }
+        if is_on {
+            self.raw("</mark>");
+        }
+        self.raw("</pre>\n");
     }
 
     fn long(&mut self, name: &'static str, text: &str) {
@@ -285,6 +343,12 @@ impl Page {
             self.raw("</p>\n");
         }
     }
+}
+
+/// The marked characters of a message.
+fn of_message(marks: &[Mark], message: usize) -> Vec<Range<usize>> {
+    let marks = marks.iter().filter(|mark| mark.message == message);
+    marks.map(|mark| mark.range.clone()).collect()
 }
 
 fn ending(ending: &Ending) -> String {
