@@ -59,6 +59,14 @@ impl GivenFile {
         GivenFile::of(name, file.into())
     }
 
+    /// A file of the bytes of several, under the name of the first one. The browser copies nothing.
+    pub fn joined(first: &GivenFile, others: &[&GivenFile]) -> Option<GivenFile> {
+        let parts = std::iter::once(first).chain(others.iter().copied());
+        let parts: Array = parts.map(GivenFile::as_js).collect();
+        let file = File::new_with_blob_sequence(&parts, &first.name).ok()?;
+        GivenFile::of(&first.name, file.into())
+    }
+
     /// Makes a file of a text.
     pub fn of_text(name: &str, text: &KeptText) -> Option<GivenFile> {
         let file = File::new_with_str_sequence(&Array::of1(text.as_js()), name).ok()?;

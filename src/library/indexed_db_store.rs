@@ -254,6 +254,12 @@ impl Source for GivenFile {
         self.slice(range).boxed_local()
     }
 
+    fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
+        let others = others.iter().map(|other| other.as_any().downcast_ref());
+        let others: Vec<&GivenFile> = others.collect::<Option<_>>()?;
+        Some(Rc::new(GivenFile::joined(self, &others)?))
+    }
+
     fn as_any(&self) -> &dyn std::any::Any {
         self
     }

@@ -20,6 +20,11 @@ pub trait Source {
     /// Reads a range. The read starts with the call, not with the first poll. The error is a message for the user.
     fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>>;
 
+    /// This file with others after it, under the name of this one. `None` if they cannot be read as one file.
+    fn followed_by(&self, _others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
+        None
+    }
+
     /// Allows downcasts to a concrete type.
     fn as_any(&self) -> &dyn Any;
 

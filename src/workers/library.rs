@@ -7,11 +7,13 @@
 //!   files that have grown.
 //! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
 //!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
-//!   `naming` chooses ids, and `cancelled` holds the cancelled readings.
+//!   `naming` chooses ids, and `cancelled` holds the cancelled readings. `annotations` joins annotations with traces in large
+//!   files.
 //!
 //! This module does not depend on a browser: replies go through a function. Requests are handled concurrently: another
 //! episode is opened between two slices of a large file.
 
+mod annotations;
 mod cancelled;
 mod continuation;
 pub mod fetching;

@@ -14,6 +14,7 @@ use volary_trajectory::import::fields::Unmapped;
 use volary_trajectory::import::{Note, NoteLevel};
 use volary_trajectory::table::Row;
 
+use super::annotations::ImportedAnnotations;
 use super::continuation::Continuation;
 use super::{
     LibraryService, Output, Send, naming, streaming_import, tell_unkept, whole_file_import,
@@ -138,10 +139,16 @@ pub(in crate::workers) async fn read<'a>(
     let mut reading = begin(library, number, total, origin, send);
     reading.namesakes = namesakes(&files);
     let is_nothing = files.is_empty();
+    let annotations = ImportedAnnotations::of(library, &reading, &files).await;
     let mut together = Vec::new();
     for file in files {
         let size = file.size();
-        match streaming_import::read_in_place(library, &reading, &file).await {
+        let annotations = annotations.as_ref();
+        if annotations.is_some_and(|annotations| annotations.is_file(&file)) {
+            together.push(file);
+            continue;
+        }
+        match streaming_import::read_in_place(library, &reading, &file, annotations).await {
             Ok(FileOutcome::Taken) => {}
             Ok(FileOutcome::Whole) => {
                 together.push(file);
@@ -154,6 +161,9 @@ pub(in crate::workers) async fn read<'a>(
             }
         }
         reading.done.set(reading.done.get() + size);
+    }
+    if let Some(annotations) = &annotations {
+        together = annotations.remaining(&reading, together).await;
     }
     if !is_cancelled(library, number) && !together.is_empty() {
         whole_file_import::read_together(library, &reading, &together).await;

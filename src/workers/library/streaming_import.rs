@@ -12,6 +12,7 @@ use volary_trajectory::import::NoteLevel;
 use volary_trajectory::import::fields::FieldMapping;
 use volary_trajectory::import::index::{Entry, Indexer};
 
+use super::annotations::{AnnotatedTraces, ImportedAnnotations};
 use super::continuation::{Continuation, Start};
 use super::finding::SETTLED;
 use super::packed::Packed;
@@ -23,7 +24,7 @@ use crate::library::repository::{Held, InFile, Item, KnownFile};
 use crate::library::source::{Source, Window, end_of, start_of};
 
 /// The minimum size of files whose episodes are not copied, if they can be read in slices…
-const LARGE: u64 = 4 << 20;
+pub(super) const LARGE: u64 = 4 << 20;
 /// …that of archives, which unpack to about ten times as much…
 const LARGE_PACKED: u64 = 1 << 18;
 /// …and that of files that are being written to: what is appended to them is read on from their last line.
@@ -82,6 +83,7 @@ pub(super) async fn read_in_place<'a>(
     library: &'a LibraryService,
     reading: &RunningImport<'a>,
     file: &Rc<dyn Source>,
+    annotations: Option<&ImportedAnnotations>,
 ) -> Result<FileOutcome, String> {
     let size = file.size();
     let large = match file.is_growing() {
@@ -97,6 +99,14 @@ pub(super) async fn read_in_place<'a>(
     if size < large || is_parquet(&start) {
         return Ok(FileOutcome::Whole);
     }
+    let annotated = match annotations.filter(|_| !is_packed) {
+        Some(annotations) => annotations.behind(file).await,
+        None => None,
+    };
+    let file = annotated
+        .as_ref()
+        .map_or(file, |annotated| &annotated.source);
+    let whole_size = file.size();
     let window = Rc::new(Window::on(Rc::clone(file)));
     // Identifying the file and reading its beginning run concurrently, so that the beginning is visible sooner.
     let identified = async {
@@ -137,7 +147,7 @@ pub(super) async fn read_in_place<'a>(
     let mut known = KnownFile {
         id: id.clone(),
         name: name.clone(),
-        size,
+        size: whole_size,
         whole: true,
         end,
         fields,
@@ -163,7 +173,9 @@ pub(super) async fn read_in_place<'a>(
         Beginning::Packed(Some(Packed::Dump(dump))) => {
             packed::read_dump(library, reading, &id, &window, *dump).await
         }
-        Beginning::Slices(first) => read_slices(library, reading, &id, file, first).await,
+        Beginning::Slices(first) => {
+            read_slices(library, reading, &id, file, annotated.as_ref(), first).await
+        }
     };
     match &outcome {
         Ok(FileOutcome::Whole) => {
@@ -214,7 +226,7 @@ pub(super) async fn read_on<'a>(
         start,
     };
     let file = window as Rc<dyn Source>;
-    let outcome = read_slices(library, reading, &id, &file, first).await?;
+    let outcome = read_slices(library, reading, &id, &file, None, first).await?;
     if let FileOutcome::Taken = outcome {
         kept(reading).await;
         let known = KnownFile {
@@ -365,6 +377,7 @@ async fn read_slices<'a>(
     reading: &RunningImport<'a>,
     id: &Text,
     file: &Rc<dyn Source>,
+    annotated: Option<&AnnotatedTraces<'_>>,
     first: FirstSlice,
 ) -> Result<FileOutcome, String> {
     let FirstSlice {
@@ -374,7 +387,9 @@ async fn read_slices<'a>(
         mut begun,
         start,
     } = first;
-    let (size, name) = (file.size(), file.name());
+    // The annotations behind the traces are not indexed.
+    let size = annotated.map_or(file.size(), |annotated| annotated.size);
+    let name = file.name();
     let mut copying = None;
     let before = library.known.borrow().episodes.len();
     let mut coming = file.read(at..slice_end(at, size));
@@ -391,6 +406,7 @@ async fn read_slices<'a>(
             return Ok(FileOutcome::Whole);
         }
         if !entries.is_empty() {
+            join_annotations(annotated, &mut entries).await;
             take(library, reading, id, entries).await;
             partial_preview::grown(library, reading, &mut begun).await;
         } else if reading.found.get() == 0 {
@@ -406,7 +422,7 @@ async fn read_slices<'a>(
             let known = || KnownFile {
                 id: id.clone(),
                 name: name.clone(),
-                size,
+                size: file.size(),
                 whole: false,
                 end: None,
                 fields: indexer.fields().cloned(),
@@ -442,14 +458,17 @@ async fn read_slices<'a>(
         library.cancelled.unless(reading.number, copying).await;
     }
     if reading.origin == Origin::Published
+        && annotated.is_none()
         && let Some(next) = Continuation::of(id, &**file, &indexer, start).await
     {
         library.continuations.borrow_mut().insert(name, next);
     }
+    indexer.finish();
+    let mut entries = indexer.take_entries();
+    join_annotations(annotated, &mut entries).await;
     // Of many files, what was read ahead would add up.
     file.release();
-    indexer.finish();
-    take(library, reading, id, indexer.take_entries()).await;
+    take(library, reading, id, entries).await;
     partial_preview::grown(library, reading, &mut begun).await;
     partial_preview::keep_begun(library, reading, begun).await;
     reading
@@ -457,6 +476,15 @@ async fn read_slices<'a>(
         .borrow_mut()
         .extend_from_slice(indexer.notes());
     Ok(FileOutcome::Taken)
+}
+
+/// Joins the annotations of episodes, if there are any.
+async fn join_annotations(annotated: Option<&AnnotatedTraces<'_>>, entries: &mut [Entry]) {
+    if let Some(annotated) = annotated {
+        for entry in entries {
+            annotated.join(entry).await;
+        }
+    }
 }
 
 /// Adds the episodes found in a file.

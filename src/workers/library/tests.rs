@@ -42,6 +42,17 @@ impl Source for MemorySource {
     }
 
     fn as_any(&self) -> &dyn Any {
+    fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
+        let others = others.iter().map(|other| other.as_any().downcast_ref());
+        let others: Vec<&MemorySource> = others.collect::<Option<_>>()?;
+        let parts = std::iter::once(self).chain(others);
+        let parts: Vec<Vec<u8>> = parts.map(|source| source.bytes.clone()).collect();
+        Some(Rc::new(MemorySource {
+            name: self.name.clone(),
+            bytes: parts.concat(),
+        }))
+    }
+
         self
     }
 }
@@ -520,4 +531,76 @@ fn samples_of_a_large_rollout_dump_stay_in_their_file() {
     let found = ids(&read(&service, &[dump, other]));
     assert_eq!(found.len(), 200);
     assert!(service.volume("7-42").unwrap().place.is_none());
+}
+
+/// A trace of prime-rl with a prompt of this length, and an annotation of it.
+fn trace(id: &str, length: usize) -> (String, String) {
+    let words = "word ".repeat(length / 5);
+    let trace = format!(
+        r#"{{"id": "e-{id}", "run": {{"work": {{"type": "train", "step": 3}}}}, "traces": [{{"id": "{id}", "task": {{"key": "k"}}, "nodes": [{{"message": {{"role": "user", "content": "{words}"}}, "sampled": false, "token_ids": [1], "mask": [false]}}, {{"parent": 0, "message": {{"role": "assistant", "content": "Ho"}}, "sampled": true, "token_ids": [2, 3], "mask": [true, true], "logprobs": [-0.5, -0.5]}}]}}]}}"#
+    );
+    let annotation = |value: f64| {
+        format!(
+            r#"{{"version": 1, "trace_id": "{id}", "info": {{"advantage": {value}}}, "branches": [{{"index": 0, "trainer_logprobs": [null, {value}, {value}]}}]}}"#
+        )
+    };
+    (
+        trace,
+        format!("{}\n{}", annotation(-9.0), annotation(-0.75)),
+    )
+}
+
+#[test]
+fn annotations_are_joined_with_traces_that_are_read_in_slices() {
+    let service = service();
+    let large: Vec<(String, String)> = ["a", "b", "c"]
+        .map(|id| trace(id, 2 << 20))
+        .into_iter()
+        .collect();
+    let small = trace("d", 10);
+    let other = trace("other", 10);
+    let source = |name: &str, lines: &[&String]| {
+        let lines: Vec<&str> = lines.iter().map(|line| line.as_str()).collect();
+        MemorySource {
+            name: name.into(),
+            bytes: lines.join("\n").into_bytes(),
+        }
+    };
+    let files = [
+        source(
+            "run/annotations/orchestrator.jsonl",
+            &[&large[0].1, &small.1],
+        ),
+        source("run/traces.jsonl", &[&large[0].0, &large[1].0, &large[2].0]),
+        source("run/annotations/trainer.jsonl", &[&large[2].1, &other.1]),
+        source("run/later.jsonl", &[&small.0]),
+    ];
+    assert!(files[1].bytes.len() > 4 << 20);
+    let said = read(&service, &files);
+    let words = words_of(&said);
+    assert!(
+        words.contains("Joined with annotations: 2 traces."),
+        "{words}"
+    );
+    assert!(words.contains("2 annotations belong to"), "{words}");
+    let opened = |id: &str| {
+        let id = Text::from(id);
+        let episode = opening::episode(&service, &id).now_or_never().unwrap();
+        let rows = service.rows_of(std::slice::from_ref(&id)).now_or_never();
+        (episode.unwrap(), rows.unwrap().pop().unwrap())
+    };
+    for (id, expected) in [
+        ("a", Some(-0.75)),
+        ("b", None),
+        ("c", Some(-0.75)),
+        ("d", Some(-0.75)),
+    ] {
+        let (episode, row) = opened(id);
+        let advantage = episode.metadata.get("advantage").and_then(Json::as_f64);
+        assert_eq!(advantage, expected, "{id}");
+        let figures = row.token_figures.unwrap();
+        assert_eq!(figures.mean("trainer_logprobs"), expected, "{id}");
+        let is_in_file = service.volume(id).unwrap().place.is_some();
+        assert_eq!(is_in_file, id != "d");
+    }
 }

@@ -3,11 +3,13 @@
 //!
 //! - `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: parser of a long element
 //!   while it arrives. `reading`: a piece of a file to rows. [`packed`]: logs in zip files. [`torch_dump`]: rollout dumps.
+//!   [`annotated`]: annotations of the traces of a file.
 //!
 //! Invariants: an episode opened from its byte range is the one that its row describes; memory is bounded by
 //! the rows and the longest episode, except for files that can only be recognised as a whole
 //! ([`Indexer::is_held`]).
 
+pub mod annotated;
 mod elements;
 mod growing;
 pub mod packed;
@@ -45,7 +47,7 @@ pub struct Entry {
 /// The position of an episode in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpisodeRange {
-    /// The byte ranges. More than one only in zip files: one per member.
+    /// The byte ranges. More than one only in zip files, one per member, and if annotations follow the first one.
     pub parts: Vec<Range<u64>>,
     /// Whether the parts are members of a zip file, each with its header.
     pub packed: bool,

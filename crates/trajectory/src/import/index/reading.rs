@@ -20,6 +20,9 @@ use crate::import::{inspect, verifiers};
 use crate::search;
 use crate::table::Row;
 
+/// The name of a file with the annotations of an episode.
+const ANNOTATIONS: &str = "annotations.jsonl";
+
 /// How a file is divided into pieces.
 pub(super) enum Kind {
     Lines,
@@ -434,11 +437,18 @@ pub fn open_mapped(
         (true, _) => packed::import_sample(file, &parts),
         (false, Some(fields)) => import_record(file, parts.first()?, fields)?,
         (false, None) => {
-            let file = InputFile {
+            let mut parts = parts.into_iter();
+            let own = InputFile {
                 name: Some(file.to_owned()),
-                bytes: parts.into_iter().next()?,
+                bytes: parts.next()?,
             };
-            import(&[file]).ok()?
+            let annotations: Vec<Vec<u8>> = parts.collect();
+            let annotations = (!annotations.is_empty()).then(|| InputFile {
+                name: Some(ANNOTATIONS.to_owned()),
+                bytes: annotations.join(&b'\n'),
+            });
+            let files: Vec<InputFile> = std::iter::once(own).chain(annotations).collect();
+            import(&files).ok()?
         }
     };
     let mut episode = outcome.episodes.into_iter().nth(number)?;

@@ -200,7 +200,7 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
     outcome.note(NoteLevel::Read, "", text);
     if unknown > 0 {
         let text = format!(
-            "{} belong to traces or branches that are not among the files.",
+            "{} belong to traces or branches that are not among the files that were read with them.",
             counted(unknown, "annotation")
         );
         outcome.note(NoteLevel::Unreadable, "", text);
