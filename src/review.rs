@@ -8,7 +8,7 @@
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
 //!   other continuations of an episode. [`training`]: training runs, with their steps and groups.
 //! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats, preceded by
-//!   the [`sharing_check`].
+//!   the [`sharing_check`]; [`export_chosen`]: those of several.
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
 //!   [`state_panel`], and notes in [`notes`], [`notes_file`] and [`notes_panel`].
@@ -26,6 +26,7 @@ pub mod cross_table;
 pub mod episode_page;
 pub mod evaluation_bar;
 mod export;
+mod export_chosen;
 pub mod fetch_question;
 pub mod field_mapping;
 pub mod filters;

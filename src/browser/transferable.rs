@@ -101,10 +101,11 @@ impl Letter {
 }
 
 impl Attachment {
-    /// Makes a file to be saved that consists of these texts; `None` if the browser is out of space.
-    pub fn of_texts(texts: Vec<String>) -> Option<Attachment> {
-        let texts: Array = texts.into_iter().map(JsValue::from).collect();
-        let blob = Blob::new_with_str_sequence(&texts).ok()?;
+    /// Makes a file to be saved that consists of these parts; `None` if the browser is out of space.
+    pub fn of_parts(parts: Vec<Vec<u8>>) -> Option<Attachment> {
+        let parts = parts.into_iter().map(|part| Uint8Array::from(&*part));
+        let parts: Array = parts.map(JsValue::from).collect();
+        let blob = Blob::new_with_u8_array_sequence(&parts).ok()?;
         Some(Attachment::Blob(blob))
     }
 

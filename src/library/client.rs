@@ -395,14 +395,6 @@ impl LibraryClient {
         self.follow(&Request::Tag { ids, tag, on });
     }
 
-    /// Makes a file of trajectories and saves it.
-    pub fn export(self, episodes: Vec<TaggedEpisode>, is_masked: bool) {
-        self.follow(&Request::Export {
-            episodes,
-            is_masked,
-        });
-    }
-
     /// Looks for what should perhaps not be shared in trajectories. `checked` is not called if the worker is lost.
     pub fn find_sensitive(
         self,
@@ -497,7 +489,7 @@ impl LibraryClient {
     }
 
     /// Sends a request and applies its replies.
-    fn follow(self, request: &Request) {
+    pub fn follow(self, request: &Request) {
         if let Some(replies) = self.call(request, Vec::new()) {
             self.follow_replies(replies);
         }

@@ -7,6 +7,7 @@ use volary_trajectory::export::csv;
 use volary_trajectory::sensitive::{check_document, masked_document};
 use volary_trajectory::table::{Column, choices};
 
+use super::export_chosen::ExportChosenDialog;
 use super::grid_page::MOST;
 use super::notes_file;
 use super::selection::{Look, sampled};
@@ -44,6 +45,7 @@ fn Bar(look: Look) -> impl IntoView {
     };
     let deleting = RwSignal::new(false);
     let checked = CheckedExport::new();
+    let exporting = RwSignal::new(false);
     view! {
         <div class="chosen-bar" role="group" aria-label="Selected trajectories">
             <span role="status">
@@ -58,7 +60,7 @@ fn Bar(look: Look) -> impl IntoView {
                 >
                     {"Compare"}
                 </button>
-                <button type="button" on:click=move |_| export(look, checked)>
+                <button type="button" on:click=move |_| exporting.set(true)>
                     {"Export"}
                 </button>
                 <button
@@ -77,6 +79,7 @@ fn Bar(look: Look) -> impl IntoView {
             </div>
             <TagForm look/>
             <DeleteDialog look open=deleting/>
+            <ExportChosenDialog look checked open=exporting/>
             <CheckedExportDialog export=checked/>
         </div>
     }
@@ -170,31 +173,6 @@ fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
             </div>
         </Dialog>
     }
-}
-
-/// Exports the selected trajectories as one file.
-fn export(look: Look, checked: CheckedExport) {
-    let client = look.client;
-    let rows = look.chosen_rows();
-    let episodes = rows.iter().map(|row| TaggedEpisode {
-        id: row.id.clone(),
-        tags: row.tags.clone(),
-    });
-    let episodes: Vec<TaggedEpisode> = episodes.collect();
-    client.said.set(format!(
-        "Checking {} before the export.",
-        plural(episodes.len(), "trajectory")
-    ));
-    client.find_sensitive(episodes.clone(), move |found| {
-        client.said.set(String::new());
-        let found = found.into_iter().map(|one| OwnedFinding {
-            owner: Some(one.name),
-            finding: one.finding,
-        });
-        checked.save("The selection", found.collect(), move |is_masked| {
-            client.export(episodes.clone(), is_masked);
-        });
-    });
 }
 
 /// Exports the selected rows with the visible columns.

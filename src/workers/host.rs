@@ -141,7 +141,7 @@ impl Host {
             Output::Event(event) => replies.send(&event),
             Output::File { name, parts } => {
                 // If the browser is out of space, no file is sent, which the user sees.
-                let file = Attachment::of_texts(parts);
+                let file = Attachment::of_parts(parts);
                 let name = name.into();
                 replies.send_with(&library::Event::File { name }, file.into_iter().collect());
             }

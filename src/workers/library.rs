@@ -2,7 +2,7 @@
 //! state; the jobs are modules of functions over it.
 //!
 //! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
-//!   where it is stored. `finding`: full-text search.
+//!   where it is stored. `finding`: full-text search. `exporting`: files of several episodes.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
 //!   files that have grown.
 //! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
@@ -16,6 +16,7 @@
 mod annotations;
 mod cancelled;
 mod continuation;
+mod exporting;
 pub mod fetching;
 mod finding;
 pub mod listed_files;
@@ -41,7 +42,7 @@ use volary_protocol::library::{Event, Request, Sensitive, TaggedEpisode};
 
 use volary_trajectory::import::fields::Mappings;
 use volary_trajectory::table::Row;
-use volary_trajectory::{import, native, sensitive};
+use volary_trajectory::{import, sensitive};
 
 use self::cancelled::Cancelled;
 use self::continuation::Continuation;
@@ -64,7 +65,7 @@ pub enum Output {
         /// The name of the file.
         name: &'static str,
         /// The parts of its contents.
-        parts: Vec<String>,
+        parts: Vec<Vec<u8>>,
     },
 }
 
@@ -186,8 +187,24 @@ impl LibraryService {
             Request::FindSensitive { episodes } => self.find_sensitive(&episodes, send).await,
             Request::Export {
                 episodes,
+                format,
                 is_masked,
-            } => self.export(&episodes, is_masked, send).await,
+            } => exporting::export(self, &episodes, format, is_masked, send).await,
+            Request::ExportFindings {
+                title,
+                episodes,
+                runs,
+                notes,
+                is_masked,
+            } => {
+                let page = exporting::Page {
+                    title,
+                    episodes,
+                    runs,
+                    notes,
+                };
+                exporting::export_findings(self, page, is_masked, send).await;
+            }
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle => finding::settle(self).await,
             Request::Map { mappings } => drop(self.mappings.replace(mappings)),
@@ -341,28 +358,6 @@ impl LibraryService {
         }
         send(Output::Event(Event::Sensitive { found }));
     }
-
-    async fn export(&self, episodes: &[TaggedEpisode], is_masked: bool, send: Send<'_>) {
-        let mut parts = Vec::with_capacity(episodes.len());
-        for chosen in episodes {
-            // Opening reports what cannot be opened; a file of the others is better than none.
-            let Ok(mut episode) = opening::tagged(self, chosen).await else {
-                continue;
-            };
-            if is_masked {
-                match sensitive::masked(&episode) {
-                    Ok(masked) => episode = masked,
-                    // Better left out than not masked.
-                    Err(_) => continue,
-                }
-            }
-            parts.push(native::to_text(&episode) + "\n");
-        }
-        send(Output::File {
-            name: "trajectories.jsonl",
-            parts,
-        });
-    }
 }
 
 fn tell_unkept(kept: Result<(), String>, send: Send<'_>) {
@@ -371,6 +366,9 @@ fn tell_unkept(kept: Result<(), String>, send: Send<'_>) {
         send(Output::Event(Event::NotKept { reason }));
     }
 }
+
+#[cfg(test)]
+use volary_trajectory::native;
 
 #[cfg(test)]
 mod keeping_tests;

@@ -103,11 +103,18 @@ test("selected trajectories are exported and deleted", () =>
     const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
     await review.rows(2);
     await review.table.getByRole("checkbox", { name: /Select .*other/ }).check();
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "Export" }).click(),
-    ]);
-    assert.equal(download.suggestedFilename(), "trajectories.jsonl");
+    const formats = page.getByRole("dialog", { name: "Export the selected trajectories" });
+    for (const [name, file] of [
+      ["Volary (JSON Lines)", "trajectories.jsonl"],
+      ["Rows (Parquet)", "trajectories.parquet"],
+    ]) {
+      await page.getByRole("button", { name: "Export" }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        formats.getByRole("button", { name }).click(),
+      ]);
+      assert.equal(download.suggestedFilename(), file);
+    }
     const [table] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Save as CSV" }).click(),

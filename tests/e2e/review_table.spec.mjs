@@ -300,6 +300,7 @@ test("keys and addresses are listed before an export and a copy, and can be mask
     await review.rows(2);
     await review.table.getByRole("checkbox", { name: "Select all" }).check();
     await page.getByRole("button", { name: "Export", exact: true }).click();
+    await page.getByRole("button", { name: "Volary (JSON Lines)" }).click();
     const question = page.getByRole("dialog", { name: "Save this file?" });
     await question.getByText(/1 API key, 2 e-mail addresses/).waitFor();
     const [download] = await Promise.all([

@@ -1,6 +1,7 @@
 // A training run: why a reward went up, from the curve over steps to the tokens of the sample that games it.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "@playwright/test";
 
 import { accessible, visit } from "./support/browser.mjs";
@@ -160,7 +161,25 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await page.getByRole("link", { name: "Show in table" }).click();
       await library.rows(GROUPS * SAMPLES);
 
-// A second run for comparison, and another reward.
+      // Figures of tokens are columns. Those that game the reward are sure of every token; a page says so to others.
+      const filter = page.getByRole("form", { name: "New filter" });
+      await filter.getByLabel("Column").selectOption({ label: "Mean entropy" });
+      await filter.getByLabel("Condition").fill("< 0.1");
+      await filter.getByRole("button", { name: "Filter" }).click();
+      await library.rows(10);
+      assert.match(page.url(), /filter=mean-entropy~between~~0\.0/);
+      await library.table.getByRole("checkbox", { name: "Select all" }).check();
+      await page.getByRole("button", { name: "Export", exact: true }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Findings (HTML page)" }).click(),
+      ]);
+      const findings = await readFile(await download.path(), "utf8");
+      assert.match(findings, /<title>Findings in desk<\/title>[^]*6 steps, 96 samples\.[^]*<svg[^]*Group 21/);
+      await page.getByRole("button", { name: "Remove filter" }).last().click();
+      await library.rows(GROUPS * SAMPLES);
+
+      // A second run for comparison, and another reward.
       const choice = (name) => page.getByRole("combobox", { name, exact: true });
       await page.getByRole("button", { name: "Remove filter" }).first().click();
       await library.import(["calm.jsonl", run(false)]);

@@ -49,7 +49,20 @@ pub enum Request {
     /// Make a file of episodes.
     Export {
         episodes: Vec<TaggedEpisode>,
+        format: ExportFormat,
         /// Whether what [`Request::FindSensitive`] finds is masked in it.
+        is_masked: bool,
+    },
+    /// Make a page of what was found in episodes.
+    ExportFindings {
+        title: Text,
+        /// In the order of the page.
+        episodes: Vec<TaggedEpisode>,
+        /// The training runs that they belong to.
+        runs: Vec<FoundRun>,
+        /// Notes on the episodes, in the format of files of notes.
+        notes: Text,
+        /// Whether keys, passwords and addresses are masked in it.
         is_masked: bool,
     },
     /// Add a tag to episodes, or remove it.
@@ -114,6 +127,27 @@ pub enum Request {
 impl envelope::Request for Request {
     const CHANNEL: Channel = Channel::Library;
     type Event = Event;
+}
+
+/// A format of files with several episodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExportFormat {
+    /// Volary's own format, one episode a line.
+    Volary,
+    /// Rows of a data set, as JSON Lines.
+    Rows,
+    /// The same rows as Parquet.
+    Parquet,
+}
+
+/// A training run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundRun {
+    pub title: Text,
+    /// The ids of all of its episodes.
+    pub ids: Vec<Text>,
+    /// The part of the reward that the user chose; empty for the reward of the file. `None` without a choice.
+    pub reward: Option<Text>,
 }
 
 /// A file at an address.

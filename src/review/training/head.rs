@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_protocol::library::FoundRun;
+use volary_trajectory::table::Row;
 use volary_trajectory::training::{RewardChoice, RunRows, TrainingRun};
 
 use super::{Level, ShownRun, Training, group_key, neighbour};
 use crate::browser::location;
+use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
 use crate::components::text::inert;
+use crate::review::export_chosen::findings;
 use crate::route::TrainingPlace;
 
 #[component]
@@ -17,10 +21,11 @@ pub(super) fn Head(training: Training) -> impl IntoView {
         let shown = training.shown.get()?;
         Some(way(&shown, &place))
     };
+    let checked = CheckedExport::new();
     let choices = move || {
         let place = training.place.get()?;
         let shown = training.shown.get()?;
-        Some(choices(training, &shown, &place))
+        Some(choices(training, checked, &shown, &place))
     };
     let around = move || {
         let place = training.place.get()?;
@@ -32,6 +37,7 @@ pub(super) fn Head(training: Training) -> impl IntoView {
             <div class="training-title">{way}</div>
             {around}
             {choices}
+            <CheckedExportDialog export=checked/>
         </header>
     }
 }
@@ -118,7 +124,12 @@ fn around(shown: &ShownRun, place: &TrainingPlace) -> Option<AnyView> {
     Some(view! { <div class="button-row">{before} {after}</div> }.into_any())
 }
 
-fn choices(training: Training, shown: &Arc<ShownRun>, place: &TrainingPlace) -> AnyView {
+fn choices(
+    training: Training,
+    checked: CheckedExport,
+    shown: &Arc<ShownRun>,
+    place: &TrainingPlace,
+) -> AnyView {
     let catalog = training.catalog.get();
     let is_run = place.step.is_none();
     let runs = (is_run && catalog.runs.len() > 1).then(|| {
@@ -156,7 +167,40 @@ fn choices(training: Training, shown: &Arc<ShownRun>, place: &TrainingPlace) -> 
         };
         choice("Reward", now, rewards(&shown.run), choose)
     });
-    view! { <div class="training-choices">{runs} {beside} {reward}</div> }.into_any()
+    let findings = is_run.then(|| {
+        let (shown, reward) = (Arc::clone(shown), place.reward.clone());
+        let save = move |_| save_findings(training, checked, &shown, reward.as_deref());
+        view! {
+            <button
+                type="button"
+                title="Save the curves, and the samples with notes or tags, as one HTML page for others"
+                on:click=save
+            >
+                {"Save findings"}
+            </button>
+        }
+    });
+    view! { <div class="training-choices">{runs} {beside} {reward} {findings}</div> }.into_any()
+}
+
+/// Saves a page with the run, and with its samples that have notes or tags.
+fn save_findings(
+    training: Training,
+    checked: CheckedExport,
+    shown: &ShownRun,
+    reward: Option<&str>,
+) {
+    let is_noted =
+        |row: &Row| !row.notes.is_empty() || row.verdict.is_some() || !row.tags.is_empty();
+    let rows = shown.run.samples.iter().map(|sample| &sample.row);
+    let ids: Vec<_> = rows.clone().map(|row| row.id.clone()).collect();
+    let noted: Vec<Arc<Row>> = rows.filter(|row| is_noted(row)).cloned().collect();
+    let run = FoundRun {
+        title: shown.title.as_str().into(),
+        ids,
+        reward: reward.map(Into::into),
+    };
+    findings(training.look, checked, &noted, vec![run]);
 }
 
 /// The rewards that may count, with their names.

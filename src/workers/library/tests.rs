@@ -9,12 +9,13 @@ use volary_core::message::Message;
 use volary_core::virtual_clock::VirtualClock;
 use volary_protocol::episode::EpisodeChunk;
 use volary_trajectory::Episode;
+use volary_trajectory::annotations::{Annotation, Annotations, sidecar};
 
 use super::reading;
 use super::*;
 use crate::library::repository::{Held, Item, MemoryStore};
 use crate::library::source::{Source, start_of};
-use volary_protocol::library::Origin;
+use volary_protocol::library::{ExportFormat, FoundRun, Origin};
 
 /// A file in memory.
 #[derive(Clone, Debug)]
@@ -41,7 +42,6 @@ impl Source for MemorySource {
             .boxed_local()
     }
 
-    fn as_any(&self) -> &dyn Any {
     fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
         let others = others.iter().map(|other| other.as_any().downcast_ref());
         let others: Vec<&MemorySource> = others.collect::<Option<_>>()?;
@@ -53,6 +53,7 @@ impl Source for MemorySource {
         }))
     }
 
+    fn as_any(&self) -> &dyn Any {
         self
     }
 }
@@ -337,12 +338,13 @@ fn tags_are_stored_and_deleted_with_the_file() {
     // Only the page knows the tags that are notes.
     let export = Request::Export {
         episodes: tagged(&[("a", &["good", "a note"])]),
+        format: ExportFormat::Volary,
         is_masked: false,
     };
     let [Output::File { parts, .. }] = &ask(&service, export)[..] else {
         panic!("no file");
     };
-    let bytes = parts.concat().into_bytes();
+    let bytes = parts.concat();
     let exported = MemorySource {
         name: "y.jsonl".into(),
         bytes,
@@ -377,16 +379,69 @@ fn sensitive_texts_are_found_and_masked() {
     assert_eq!(found[0].finding.kind, sensitive::FindingKind::Email);
     for (is_masked, expected) in [(false, "ada@example.org"), (true, "[e-mail address]")] {
         let episodes = episodes.clone();
-        let export = Request::Export {
-            episodes,
+        let export = |format| Request::Export {
+            episodes: episodes.clone(),
+            format,
             is_masked,
         };
-        let said = ask(&service, export);
+        for format in [ExportFormat::Volary, ExportFormat::Rows] {
+            let said = ask(&service, export(format));
+            let [Output::File { parts, .. }] = &said[..] else {
+                panic!("no file");
+            };
+            assert_eq!(parts.len(), 2);
+            let second = String::from_utf8_lossy(&parts[1]);
+            assert!(second.contains(expected), "{second}");
+        }
+        let said = ask(&service, export(ExportFormat::Parquet));
         let [Output::File { parts, .. }] = &said[..] else {
             panic!("no file");
         };
-        assert_eq!(parts.len(), 2);
-        assert!(parts[1].contains(expected), "{}", parts[1]);
+        let rows = volary_parquet::read_rows(parts.concat(), 1 << 20).unwrap();
+        assert_eq!(rows.count, 2);
+        assert!(rows.lines.contains(expected), "{}", rows.lines);
+    }
+}
+
+#[test]
+fn a_page_of_findings_has_the_notes_and_the_run() {
+    let service = service();
+    let sample = |id: &str, step: i64| {
+        let mut episode = episode(id, "Mail ada@example.org");
+        episode.metadata.insert("step", step);
+        episode
+    };
+    let run = [file("x.json", &[sample("a", 0), sample("b", 1)])];
+    read(&service, &run);
+    let note = Annotation {
+        id: "n".into(),
+        episode: "b".into(),
+        text: "Ask grace@example.org".into(),
+        ..Annotation::default()
+    };
+    let notes = sidecar::to_text(&Annotations::from_iter([note]));
+    for is_masked in [false, true] {
+        let request = Request::ExportFindings {
+            title: "Found".into(),
+            ids: vec!["b".into(), "gone".into()],
+            runs: vec![FoundRun {
+                title: "The run".into(),
+                ids: vec!["a".into(), "b".into()],
+                reward: None,
+            }],
+            notes: notes.clone().into(),
+            is_masked,
+        };
+        let said = ask(&service, request);
+        let [Output::File { name, parts }] = &said[..] else {
+            panic!("no file");
+        };
+        let page = String::from_utf8(parts.concat()).unwrap();
+        assert_eq!(*name, "findings.html");
+        assert!(page.contains("2 steps, 2 samples.") && page.ends_with("</html>\n"));
+        for address in ["ada@example.org", "grace@example.org"] {
+            assert_eq!(page.contains(address), !is_masked, "{page}");
+        }
     }
 }
 
