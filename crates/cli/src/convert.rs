@@ -9,10 +9,13 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use volary_core::json::Text;
+use volary_parquet::{RowWriter, read_rows};
 use volary_trajectory::annotations::{Annotation, Annotations, sidecar, tags};
+use volary_trajectory::export::training_rows::{self, RowShape};
 use volary_trajectory::export::{atif, csv, html, inspect, ldp};
 use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::table::{Column, Row};
+use volary_trajectory::token_record::TokenRecord;
 use volary_trajectory::{
     Episode, Rewards, markdown, messages_jsonl, native, renderer_files, sensitive,
 };
@@ -78,6 +81,10 @@ pub enum Format {
     Ldp,
     /// OpenAI-style messages, one JSON object a line
     Messages,
+    /// Messages with reward, task, metadata, tokens, mask and streams, one JSON object a line
+    Rows,
+    /// The same as a table in Parquet
+    Parquet,
     /// The frames as files of aviary's Renderer, in a zip
     Renderer,
     /// A page without scripts, to read
@@ -95,7 +102,8 @@ impl Format {
             Format::Inspect => "inspect.json",
             Format::Atif => "atif.json",
             Format::Ldp => "ldp.jsonl",
-            Format::Messages => "jsonl",
+            Format::Messages | Format::Rows => "jsonl",
+            Format::Parquet => "parquet",
             Format::Renderer => "zip",
             Format::Html => "html",
             Format::Markdown => "md",
@@ -107,7 +115,12 @@ impl Format {
     fn holds_many(self) -> bool {
         matches!(
             self,
-            Format::Inspect | Format::Ldp | Format::Messages | Format::Csv
+            Format::Inspect
+                | Format::Ldp
+                | Format::Messages
+                | Format::Rows
+                | Format::Parquet
+                | Format::Csv
         )
     }
 
@@ -132,6 +145,8 @@ impl Format {
                 .map(|episode| ldp::to_text(episode))
                 .collect(),
             Format::Messages => messages_jsonl::to_text(episodes.iter().copied()),
+            Format::Rows => training_rows::to_text(episodes.iter().copied()),
+            Format::Parquet => return parquet(episodes),
             Format::Csv => {
                 let rows = episodes
                     .iter()
@@ -168,6 +183,19 @@ impl Format {
         };
         Ok(text.into_bytes())
     }
+}
+
+/// The bytes of a Parquet file.
+fn parquet(episodes: &[&Episode]) -> Result<Vec<u8>> {
+    let mut shape = RowShape::default();
+    episodes.iter().for_each(|episode| shape.add(episode));
+    let columns = shape.columns();
+    let columns = columns.iter().map(|column| (&*column.name, column.kind));
+    let mut writer = RowWriter::new(columns)?;
+    for episode in episodes {
+        writer.push(&training_rows::row(episode))?;
+    }
+    Ok(writer.finish()?)
 }
 
 /// The report, as JSON.
@@ -243,6 +271,9 @@ impl Convert {
         let bytes = self.to.write(&all)?;
         self.compare(&all, &bytes, lost);
         let Some(out) = &self.out else {
+            if self.to == Format::Parquet && output::is_terminal() {
+                bail!("a Parquet file is not for a terminal; choose a file with --out");
+            }
             output::write(&bytes)?;
             return Ok(Vec::new());
         };
@@ -303,9 +334,14 @@ impl Convert {
         if !self.to.is_readable() {
             return;
         }
+        let bytes = match self.to {
+            Format::Parquet => read_rows(bytes.to_vec(), inputs::LARGEST_PARQUET)
+                .map_or_else(|_| Vec::new(), |rows| rows.lines.into_bytes()),
+            _ => bytes.to_vec(),
+        };
         let file = InputFile {
             name: Some(format!("x.{}", self.to.ending())),
-            bytes: bytes.to_vec(),
+            bytes,
         };
         let again = import(&[file]).map_or_else(|_| Vec::new(), |outcome| outcome.episodes);
         for (place, episode) in episodes.iter().enumerate() {
@@ -386,6 +422,7 @@ fn held(episode: &Episode) -> BTreeSet<&'static str> {
         ("the model", episode.model.is_some()),
         ("scores", !episode.scores.is_empty()),
         ("token counts", usage.input.or(usage.output).is_some()),
+        ("recorded tokens", TokenRecord::of(episode).is_some()),
         ("the start time", episode.started.is_some()),
         ("errors", !episode.errors.is_empty()),
     ];

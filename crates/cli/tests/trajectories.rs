@@ -416,6 +416,45 @@ fn parquet_files_are_read() {
     assert!(cut.stderr.contains(reason), "{}", cut.stderr);
 }
 
+#[test]
+fn rows_of_a_data_set_hold_tokens_and_are_read_again() {
+    let folder = Folder::new("rows");
+    let source = fixture("slime-rollout.pt");
+    let before = rows(&source);
+    let figures = |rows: &[Value]| -> Vec<Value> {
+        let figures = rows.iter().map(|row| {
+            let members = ["name", "reward", "steps", "token_figures"];
+            members.iter().map(|key| row[key].clone()).collect()
+        });
+        figures.collect()
+    };
+    assert!(
+        before
+            .iter()
+            .any(|row| row["token_figures"]["trained_share"].is_number())
+    );
+    for format in ["parquet", "rows"] {
+        let out = folder.path(format);
+        let converted = volary(&["convert", &source, "--to", format, "--out", &out, "--json"]);
+        assert_eq!(converted.status, Some(0), "{}", converted.stderr);
+        let lost = converted.json()[0]["lost"].clone();
+        assert!(
+            lost.get("recorded tokens").is_none() && lost.get("messages").is_none(),
+            "{lost}"
+        );
+        assert_eq!(figures(&rows(&out)), figures(&before), "{format}");
+    }
+    let table = volary(&["stats", &folder.path("parquet"), "--csv"]).stdout;
+    let head = table.lines().next().unwrap();
+    assert!(
+        head.contains(",trained_share,") && head.contains(",mean rollout_log_probs"),
+        "{head}"
+    );
+    let groups = volary(&["stats", &source, "--by", "mean/rollout_log_probs", "--json"]);
+    let groups = groups.json()[0]["groups"].as_array().unwrap().len();
+    assert!(groups > 1);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_training_run_is_grouped_by_step_and_group() {
