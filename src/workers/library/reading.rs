@@ -71,8 +71,8 @@ pub(super) struct RunningImport<'a> {
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
     /// Notified of each stored episode.
     in_flight: &'a InFlight,
-    /// Names, without folders, that several of the files have: a rollout dump and its training dump belong together.
-    namesakes: BTreeSet<String>,
+    /// The steps that several of the torch files are of: a rollout dump and its training dump belong together.
+    paired_steps: BTreeSet<String>,
     /// The first episode that was added since this was last taken.
     pub(super) first: RefCell<Option<Text>>,
 }
@@ -86,9 +86,9 @@ impl RunningImport<'_> {
         });
     }
 
-    /// Whether another of the files has the name of this one, in another folder.
-    pub(super) fn has_namesake(&self, name: &str) -> bool {
-        self.namesakes.contains(last_part(name))
+    /// Whether another of the files may be the training dump of this rollout dump, or the other way around.
+    pub(super) fn may_have_pair(&self, name: &str) -> bool {
+        step_of(name).is_some_and(|step| self.paired_steps.contains(step))
     }
 
     fn tell_kept(&self, added: Added) {
@@ -137,7 +137,7 @@ pub(in crate::workers) async fn read<'a>(
     let _going = library.expect();
     let total = files.iter().map(|file| file.size()).sum();
     let mut reading = begin(library, number, total, origin, send);
-    reading.namesakes = namesakes(&files);
+    reading.paired_steps = paired_steps(&files);
     let is_nothing = files.is_empty();
     let annotations = ImportedAnnotations::of(library, &reading, &files).await;
     let mut together = Vec::new();
@@ -215,20 +215,27 @@ fn begin<'a>(
         unmapped: RefCell::default(),
         is_unkept: Cell::new(false),
         keeping: RefCell::default(),
-        namesakes: BTreeSet::new(),
+        paired_steps: BTreeSet::new(),
         first: RefCell::default(),
     }
 }
 
-fn last_part(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or_default()
+/// The step of a torch file, the first number of its name: `7.pt`, `rollout_7.pt` and `train_7_0.pt` may belong together.
+/// Dumps of evaluations have no training dump.
+fn step_of(name: &str) -> Option<&str> {
+    let name = name.rsplit('/').next()?.strip_suffix(".pt")?;
+    let start = name.find(|letter: char| letter.is_ascii_digit());
+    let number = start.map_or("", |start| name.split_at(start).1);
+    let end = number.find(|letter: char| !letter.is_ascii_digit());
+    (!name.starts_with("eval")).then(|| number.split_at(end.unwrap_or(number.len())).0)
 }
 
-/// The names, without folders, that several files have.
-fn namesakes(files: &[Rc<dyn Source>]) -> BTreeSet<String> {
+fn paired_steps(files: &[Rc<dyn Source>]) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
-    let names = files.iter().map(|file| last_part(&file.name()).to_owned());
-    names.filter(|name| !seen.insert(name.clone())).collect()
+    let names: Vec<Text> = files.iter().map(|file| file.name()).collect();
+    let steps = names.iter().filter_map(|name| step_of(name));
+    let steps = steps.map(str::to_owned);
+    steps.filter(|step| !seen.insert(step.clone())).collect()
 }
 
 fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) {
@@ -362,5 +369,23 @@ pub(super) async fn kept(reading: &RunningImport<'_>) {
     let keeping = reading.keeping.take();
     if let Some(keeping) = keeping {
         reading.tell_kept(keeping.await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::step_of;
+
+    #[test]
+    fn the_step_of_a_torch_file_is_the_first_number_of_its_name() {
+        for (name, step) in [
+            ("run/rollout_data/7.pt", Some("7")),
+            ("run/train_data/train_7_0.pt", Some("7")),
+            ("run2/rollout.pt", Some("")),
+            ("run/rollout_data/eval_7.pt", None),
+            ("run/7.jsonl", None),
+        ] {
+            assert_eq!(step_of(name), step, "{name}");
+        }
     }
 }

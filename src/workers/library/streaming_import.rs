@@ -116,8 +116,8 @@ pub(super) async fn read_in_place<'a>(
     let beginning = async {
         match is_packed {
             true => {
-                let has_namesake = reading.has_namesake(&file.name());
-                let opened = packed::open_packed(&window, !has_namesake).await;
+                let may_have_pair = reading.may_have_pair(&file.name());
+                let opened = packed::open_packed(&window, !may_have_pair).await;
                 opened.map(Beginning::Packed)
             }
             false => read_beginning(library, reading, file).await,

@@ -423,7 +423,7 @@ fn a_page_of_findings_has_the_notes_and_the_run() {
     for is_masked in [false, true] {
         let request = Request::ExportFindings {
             title: "Found".into(),
-            ids: vec!["b".into(), "gone".into()],
+            episodes: tagged(&[("b", &[]), ("gone", &[])]),
             runs: vec![FoundRun {
                 title: "The run".into(),
                 ids: vec!["a".into(), "b".into()],
@@ -577,10 +577,10 @@ fn samples_of_a_large_rollout_dump_stay_in_their_file() {
         open(&service, "7-42").last(),
         Some(Output::Event(Event::Episode(EpisodeChunk::End { .. })))
     ));
-    // A file of the same name in another folder may be its training dump: both are read as a whole.
+    // Another file of the same step may be its training dump: both are read as a whole.
     let service = self::service();
     let other = MemorySource {
-        name: "run/train_data/7.pt".into(),
+        name: "run/train_data/train_7_0.pt".into(),
         ..dump.clone()
     };
     let found = ids(&read(&service, &[dump, other]));
