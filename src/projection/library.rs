@@ -118,8 +118,9 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Cost
         | Column::Time
         | Column::Size
-        | Column::TokenFigure(_)
         | Column::Score(_) => "column-number",
+        // Their names are longer than those of other numbers.
+        Column::TokenFigure(_) => "column-number column-figure",
     }
 }
 
@@ -177,7 +178,10 @@ pub fn date_text(seconds: f64) -> String {
 
 /// The CSS class of a table with these columns; a table with many columns is wider than the window.
 pub fn widths(columns: &[Column]) -> &'static str {
-    match columns.len() {
+    let figures = columns.iter();
+    let figures = figures.filter(|column| matches!(column, Column::TokenFigure(_)));
+    // Those of figures are wider than others.
+    match columns.len() + figures.count() / 2 {
         0..=6 => "few-columns",
         7..=12 => "some-columns",
         _ => "many-columns",
