@@ -902,7 +902,7 @@ mod tests {
         let samples = (0..6).map(|place| {
             let mut episode = episode(&format!("e{place}"), 1);
             episode.metadata = object!({ "step": (place / 2), "group": 1 });
-            episode.rewards = crate::episode::Rewards::Whole(f64::from(place as i32 % 2));
+            episode.rewards = crate::episode::Rewards::Whole(f64::from(place % 2));
             episode
         });
         let samples: Vec<Episode> = samples.collect();
