@@ -406,7 +406,7 @@ mod tests {
         let whole = zip(&airline("ben_2"));
         assert!(error(&whole[..whole.len() - 40]).contains("cut off"));
         let none = checked(&[]).err().unwrap();
-        assert!(none.contains("no tau-bench in it"), "{none}");
+        assert!(none.contains("does not contain tau-bench"), "{none}");
         let mut files = airline("ben_2");
         files.truncate(4);
         let missing = checked(&files).err().unwrap();

@@ -21,7 +21,8 @@ use volary_protocol::envelope::{
 use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
 use volary_protocol::library::{
-    self, Finding, Match, Origin, RemoteFile, Sensitive, TaggedEpisode, Unfetched, UnmappedFile,
+    self, ExportFormat, Finding, FoundRun, Match, Origin, RemoteFile, Sensitive, TaggedEpisode,
+    Unfetched, UnmappedFile,
 };
 use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
@@ -172,7 +173,19 @@ fn library_requests() -> Vec<library::Request> {
         },
         Request::Export {
             episodes: vec![tagged_episode()],
+            format: ExportFormat::Parquet,
             is_masked: true,
+        },
+        Request::ExportFindings {
+            title: "Findings in a".into(),
+            episodes: vec![tagged_episode()],
+            runs: vec![FoundRun {
+                title: "a".into(),
+                ids: ids(),
+                reward: Some("".into()),
+            }],
+            notes: "{}".into(),
+            is_masked: false,
         },
         Request::Tag {
             ids: ids(),

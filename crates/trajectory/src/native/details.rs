@@ -282,8 +282,7 @@ mod tests {
     fn an_unknown_relation_is_refused_with_those_that_are_known() {
         let value = json!({ "relation": "sister", "episode": "x" });
         let refused = link(Node::root(&value)).map_err(|fault| fault.reason);
-        let expected =
-            "is \"sister\", which is none of parent, subagent, predecessor, continuation, branch";
+        let expected = "is \"sister\", which is not one of parent, subagent, predecessor, continuation, branch";
         assert_eq!(refused, Err(expected.to_owned()));
     }
 }

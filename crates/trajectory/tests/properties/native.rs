@@ -288,7 +288,7 @@ fn refusals_name_the_place() {
     );
     assert_eq!(
         refusal(r#""start": [{"role": "robot"}]"#),
-        "start[0].role: is \"robot\", which is none of user, system, tool, assistant, function."
+        "start[0].role: is \"robot\", which is not one of user, system, tool, assistant, function."
     );
     assert_eq!(
         refusal(r#""recipe": {"environment": "dummy", "seed": 9007199254740992}"#),
