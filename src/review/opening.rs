@@ -88,15 +88,16 @@ pub struct Renewal {
     is_due: StoredValue<bool>,
 }
 
-impl Renewal {
-    /// None runs.
-    pub fn new() -> Renewal {
+impl Default for Renewal {
+    fn default() -> Renewal {
         Renewal {
             running: StoredValue::new(None),
             is_due: StoredValue::new(false),
         }
     }
+}
 
+impl Renewal {
     /// Starts one, unless the same one runs; then it follows.
     fn begins(self, id: &str) -> bool {
         let is_running = self
@@ -316,7 +317,7 @@ mod tests {
     #[test]
     fn an_episode_that_grows_quickly_is_opened_one_at_a_time() {
         Owner::new().with(|| {
-            let renewal = Renewal::new();
+            let renewal = Renewal::default();
             assert!(renewal.begins("a"));
             assert!(!renewal.begins("a") && !renewal.begins("a"));
             assert!(renewal.ends("a"), "it has grown meanwhile");

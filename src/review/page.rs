@@ -257,7 +257,7 @@ impl Review {
 
     /// Updates an episode when more of its file is read, and applies changes recorded by other pages.
     fn follow_imports(self) {
-        let renewal = Renewal::new();
+        let renewal = Renewal::default();
         Effect::new(move |_| {
             self.client.grown.track();
             for (begun, whole) in self.client.take_grown() {

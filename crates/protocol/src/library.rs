@@ -162,7 +162,6 @@ pub struct RemoteFile {
 /// An episode that is exported with its tags. The page knows them all: some are notes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaggedEpisode {
-    /// Its id.
     pub id: Text,
     pub tags: Vec<Text>,
 }

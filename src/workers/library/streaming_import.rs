@@ -43,7 +43,7 @@ fn slice_end(start: u64, size: u64) -> u64 {
 
 /// The part of a file that is read before it is known whether the file is in the library.
 enum Beginning {
-    Slices(FirstSlice),
+    Slices(Box<FirstSlice>),
     /// The directory and the first sample; `None` if it is neither a log nor a rollout dump.
     Packed(Option<Packed>),
 }
@@ -174,7 +174,7 @@ pub(super) async fn read_in_place<'a>(
             packed::read_dump(library, reading, &id, &window, *dump).await
         }
         Beginning::Slices(first) => {
-            read_slices(library, reading, &id, file, annotated.as_ref(), first).await
+            read_slices(library, reading, &id, file, annotated.as_ref(), *first).await
         }
     };
     match &outcome {
@@ -369,7 +369,7 @@ async fn read_beginning(
             partial_preview::show_begun(library, reading, &first.indexer, &mut first.begun);
         }
     }
-    Ok(Beginning::Slices(first))
+    Ok(Beginning::Slices(Box::new(first)))
 }
 
 async fn read_slices<'a>(

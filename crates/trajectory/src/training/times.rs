@@ -21,7 +21,7 @@ impl SampleTime {
     }
 }
 
-/// The order of lanes.
+/// How the samples of a step are sorted on the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LaneOrder {
     /// By end, the last one first.

@@ -233,7 +233,7 @@ impl RolloutDump {
         keys
     }
 
-    /// Reads a sample.
+    /// Reads the sample with this number into `sink`; `storages` are the bytes of its tensors.
     pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
         if self.expansion.is_over() {
             return sink.leave_out();
