@@ -410,11 +410,11 @@ mod tests {
         for (source, said) in [
             ("B = 1", "line 1: nothing is assigned to A"),
             ("A = [\n  f(1),\n]", "line 2: '=' is missing"),
-            ("A = [\n  open]", "line 2: open is no literal"),
+            ("A = [\n  open]", "line 2: open is not a literal"),
             ("A = [1 2]", "line 1: a comma or ']' is missing"),
             ("A = \"x\n\"", "line 1: the line ends within a text"),
             ("A = [1,", "line 1: the file ends within a value"),
-            ("A = 1.2.3", "line 1: 1.2.3 is no number"),
+            ("A = 1.2.3", "line 1: 1.2.3 is not a number"),
             ("A = 1 + 1", "line 1: '+' does not belong here"),
             ("A = {1: 2}", "line 1: a key must be a text"),
             (&*deep, "line 1: too many brackets are open"),

@@ -137,7 +137,7 @@ fn every_fault_names_its_line() {
         (
             "```check\nfor: b\nends: done\n```\n",
             5,
-            "no task or episode \"b\"",
+            "unknown task or episode \"b\"",
         ),
         (
             "```episode\nid: a\nenvironment: counter\n```\n",

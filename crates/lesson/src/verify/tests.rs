@@ -63,7 +63,7 @@ fn broken_references_are_reported() {
         (
             "```task\nid: a\nenvironment: nowhere\n```\n",
             5,
-            "no environment \"nowhere\"",
+            "unknown environment \"nowhere\"",
         ),
         (
             "```task\nid: a\nenvironment: calculator\ntask: easy-99\n```\n",
