@@ -255,6 +255,8 @@ test("a published site shows its trajectories read-only", async () => {
     // The icon of the left page may be requested late; the new page's policy then refuses it.
     const allowedErrors = [/icon-[0-9a-f]+\.png' violates/];
     await visit({ axe: false, allowedErrors, origins: [published.origin] }, async (page) => {
+      // A request of the page that is left would fail.
+      await page.waitForLoadState("networkidle");
       await page.goto(`${published.origin}/`);
       await page.waitForURL(/#\/review/);
       const library = await new Library(page).ready();

@@ -182,9 +182,10 @@ test("notes are kept next to the files, and read there by another view", async (
       await page.getByText("to discuss").first().waitFor();
       // Here it is only a note, and it is exported all the same.
       await page.getByRole("checkbox", { name: /Select .*one/ }).check();
+      await page.getByRole("button", { name: "Export", exact: true }).click();
       const [download] = await Promise.all([
         page.waitForEvent("download"),
-        page.getByRole("button", { name: "Export", exact: true }).click(),
+        page.getByRole("button", { name: "Volary (JSON Lines)" }).click(),
       ]);
       assert.match(readFileSync(await download.path(), "utf8"), /"library_tags": \["to discuss"\]/);
     });

@@ -130,9 +130,10 @@ export class Library {
 
   /** Exports what is chosen, and gives the text of the file. */
   async exported() {
+    await this.page.getByRole("button", { name: "Export", exact: true }).click();
     const [download] = await Promise.all([
       this.page.waitForEvent("download"),
-      this.page.getByRole("button", { name: "Export", exact: true }).click(),
+      this.page.getByRole("button", { name: "Volary (JSON Lines)" }).click(),
     ]);
     return readFile(await download.path(), "utf8");
   }
