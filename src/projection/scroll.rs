@@ -12,11 +12,11 @@ use super::heights::Heights;
 use super::transcript::{TranscriptIndex, estimated_height};
 
 /// Blocks within this distance of the viewport are rendered too, in pixels.
-const MARGIN: f64 = 300.0;
+const MARGIN: f64 = 600.0;
 /// The window is kept while it extends beyond the viewport by at least this much…
-const MIN_MARGIN: f64 = 150.0;
+const MIN_MARGIN: f64 = 300.0;
 /// …and at most this much.
-const MAX_MARGIN: f64 = 600.0;
+const MAX_MARGIN: f64 = 1_000.0;
 /// Distances up to this count as being at the end.
 const NEAR_END: f64 = 32.0;
 /// A block with less than this below the upper edge counts as invisible, which absorbs rounding.
