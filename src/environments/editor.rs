@@ -38,6 +38,8 @@ struct Editor {
     name: StoredValue<String>,
     /// The mounted code editor, once it is loaded.
     code: StoredValue<Option<Rc<CodeEditor>>, LocalStorage>,
+    /// Whether the code editor is loaded. Without it there is no code to save.
+    is_open: RwSignal<bool>,
     /// Why the code editor could not be loaded.
     problem: RwSignal<Option<String>>,
     outcome: RwSignal<CodeResult>,
@@ -71,6 +73,7 @@ pub(super) fn EditorPage(
     let state = Editor {
         name: StoredValue::new(name.clone()),
         code: StoredValue::new_local(None),
+        is_open: RwSignal::new(false),
         problem: RwSignal::new(None),
         outcome: RwSignal::new(CodeResult::None),
         is_changed: RwSignal::new(false),
@@ -109,7 +112,10 @@ impl Editor {
             let code = code.clone();
             spawn(async move {
                 match CodeEditor::open(&element, &code, "Code", move || self.changed()).await {
-                    Ok(editor) => self.code.set_value(Some(Rc::new(editor))),
+                    Ok(editor) => {
+                        self.code.set_value(Some(Rc::new(editor)));
+                        self.is_open.try_set(true);
+                    }
                     Err(reason) => self.problem.set(Some(reason)),
                 }
             });
@@ -225,10 +231,9 @@ impl Editor {
 
 #[component]
 fn Actions(state: Editor, playground: Playground) -> impl IntoView {
-    let is_running = move || {
-        state
-            .outcome
-            .with(|outcome| *outcome == CodeResult::Running)
+    let is_idle = move || {
+        let is_running = |outcome: &CodeResult| *outcome == CodeResult::Running;
+        state.is_open.get() && !state.outcome.with(is_running)
     };
     let play = move |_| {
         spawn(async move {
@@ -253,10 +258,10 @@ fn Actions(state: Editor, playground: Playground) -> impl IntoView {
             <button type="button" class="quiet" on:click=export>
                 {"Export .py"}
             </button>
-            <button type="button" disabled=is_running on:click=check>
+            <button type="button" disabled=move || !is_idle() on:click=check>
                 {"Save and check"}
             </button>
-            <button type="button" class="primary" disabled=is_running on:click=play>
+            <button type="button" class="primary" disabled=move || !is_idle() on:click=play>
                 {"Save and play"}
             </button>
         </div>

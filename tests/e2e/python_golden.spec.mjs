@@ -109,7 +109,7 @@ test("the golden cases come out the same in fhaviary in the page, and in ours", 
     await chooser.setFiles({ name: "golden.py", mimeType: "text/x-python", buffer: Buffer.from(code) });
     await page.getByRole("button", { name: "Save and play" }).click();
     const playground = new Playground(page);
-    await playground.messages().nth(3).waitFor({ timeout: 120_000 });
+    await playground.messages().first().waitFor({ timeout: 120_000 });
     await playground.button("Export").click();
     const { bytes } = await playground.downloads(() => playground.button("Volary JSON").click());
     messages = JSON.parse(bytes.toString("utf8")).start;

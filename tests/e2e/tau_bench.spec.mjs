@@ -112,7 +112,7 @@ test("a truncated zip and a damaged file are refused, and what was there stays",
     await group.drop("tau-bench.zip", zipOf(damaged));
     await group.alert.filter({ hasText: "tau_bench/envs/retail/data/users.json" }).waitFor();
     await group.drop("other.zip", zipOf({ "README.md": "# Nothing" }));
-    await group.alert.filter({ hasText: "There is no tau-bench in it" }).waitFor();
+    await group.alert.filter({ hasText: "It does not contain tau-bench" }).waitFor();
     await group.button("Play tau-retail").waitFor();
   }));
 

@@ -124,7 +124,7 @@ test("messages come from an episode of the library, and from a file", () =>
     await open(page, "Open a template file", { name: "messages.jsonl", buffer: Buffer.from(`${line}\n${line}\n`) });
     await text(page, "From a line").waitFor();
     await page.evaluate(() => (location.hash = "#/template?episode=nowhere"));
-    await page.getByRole("alert").filter({ hasText: "not stored in this browser" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "not stored separately in this browser" }).waitFor();
   }));
 
 test("the tokenizer stays for the next visit", () =>

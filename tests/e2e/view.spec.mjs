@@ -52,6 +52,8 @@ test("a folder is shown where it is, and while it grows", async () => {
       await accessible(page);
       assert.equal(await page.evaluate(async () => (await fetch("/api/files")).status), 401);
       // Another document than the current one: a hash alone would load nothing.
+      // A request of the page that is left would fail.
+      await page.waitForLoadState("networkidle");
       await page.goto("about:blank");
       await page.goto(shown.url);
       await page.waitForURL(`${origin}/#/review`);
@@ -108,6 +110,8 @@ test("a training run is followed while it is written, and the reader's place sta
   const { origin } = new URL(shown.url);
   try {
     await visit({ axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
+      // A request of the page that is left would fail.
+      await page.waitForLoadState("networkidle");
       await page.goto("about:blank");
       await page.goto(shown.url);
       await new Library(page).ready();
