@@ -96,7 +96,7 @@ async function visit(start, path, then = () => {}) {
   }
 }
 
-/** Waits until the table has so many rows. */
+/** Waits until the table has this number of rows. */
 async function rows(page, count) {
   await page.waitForFunction((count) => globalThis.counts.at(-1)?.rows >= count, count, { polling: 200 });
 }

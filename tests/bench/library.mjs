@@ -32,7 +32,7 @@ function* words(seed) {
   }
 }
 
-/** A trajectory of about so many bytes: ten messages, and a word of its own. */
+/** A trajectory of about this number of bytes: ten messages, and a word that no other has. */
 function line(number, bytes) {
   const source = words(number);
   const text = () => {

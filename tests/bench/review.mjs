@@ -18,11 +18,11 @@ const ALL = { few: "table", many: "table", "many-json": "table", long: "sample",
 /** What is measured, if not all: names of logs and tools. */
 const only = process.env.VOLARY_ONLY?.split(",");
 const wanted = (...names) => !only || names.every((name) => only.includes(name));
-/** So many steps of scrolling, of so many pixels, each with so many milliseconds to come to rest. */
+/** The number of scroll steps, the pixels of each, and the milliseconds to wait after it. */
 const STEPS = 40;
 const FAR = 900;
 const REST = 150;
-/** A browser that was just started is busy with itself for so many milliseconds. */
+/** The milliseconds that a browser needs to settle after its start. */
 const SETTLED = 1_500;
 
 const TYPES = {

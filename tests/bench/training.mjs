@@ -16,7 +16,7 @@ const { VOLARY_RUN, VOLARY_SERVER, VOLARY_CHROMIUM, VOLARY_DIST } = process.env;
 const SAMPLES = Number(process.env.VOLARY_SAMPLES);
 const OPENED = 15;
 const LONG = 32_000;
-/** So many steps of scrolling, of so many pixels, each with so many milliseconds to come to rest. */
+/** The number of scroll steps, the pixels of each, and the milliseconds to wait after it. */
 const STEPS = 60;
 const FAR = 300;
 const REST = 100;
@@ -77,7 +77,7 @@ async function scroll(page) {
   return steps.sort((one, other) => one - other);
 }
 
-/** A sample with so many tokens. */
+/** A sample with this number of tokens. */
 function long(count) {
   const response = Array.from({ length: count - 8 }, (_, at) => (at * 7919) % 150_000);
   return {

@@ -17,13 +17,13 @@ fn damaged_files_of_every_format_break_nothing() {
     for format in formats().unwrap() {
         let imported = (0..CASES).filter(|number| judge(&case(&format, *number), Depth::All) > 0);
         let imported = imported.count() as u64;
-        // If all inputs were rejected, nothing would be tested. Parquet files have their directory at the end, so most damage
-        // makes them unreadable.
-        assert!(
-            imported > CASES / 15,
-            "{}: {imported} of {CASES}",
-            format.name
-        );
+        // If all inputs were rejected, nothing would be tested. The metadata of a Parquet file describe every page, so most
+        // damage makes the whole file unreadable.
+        let least = match format.name {
+            "parquet" => CASES / 15,
+            _ => CASES / 5,
+        };
+        assert!(imported > least, "{}: {imported} of {CASES}", format.name);
         refused += CASES - imported;
     }
     // Of a file with many lines something is read nearly always.

@@ -50,9 +50,9 @@ pub enum ParquetError {
         limit: u64,
     },
     /// A type of a column to write is invalid.
-    #[error("`{text}` is no type of a column")]
+    #[error("`{text}` is not a column type")]
     Type {
-        /// The type.
+        /// What was given as the type, in Arrow's notation.
         text: String,
     },
     /// A file cannot be written.

@@ -271,7 +271,7 @@ fn rate(command: &mut Command) -> Result<f64> {
     Ok(BYTES as f64 / 1e6 / start.elapsed().as_secs_f64())
 }
 
-/// Writes so many files, a thousand in each folder, unless they are there.
+/// Writes `count` files, a thousand in each folder, unless they exist.
 fn write_files(
     folder: &Path,
     count: usize,
@@ -293,7 +293,7 @@ fn write_files(
     Ok(File::create(done).map(drop)?)
 }
 
-/// A line of a chat with about so many words.
+/// A chat as a line of JSON, with about this number of words.
 fn chat(number: usize, words: usize) -> String {
     let said = "some words ".repeat(words / 2);
     format!(

@@ -203,7 +203,7 @@ mod tests {
         });
         let error = hanging.await.unwrap_err();
         assert_eq!(failure(&error), Failure::Slow);
-        assert!(permit().is_err(), "others are told that it is busy");
+        assert!(permit().is_err(), "a second reader gets no permit");
         drop(wake);
         let free = Arc::clone(&reads).acquire_owned().await.unwrap();
         let read = blocking(free, PATIENCE, || Ok("read")).await.unwrap();

@@ -10,12 +10,13 @@ use crate::spans::SpanKind;
 pub struct SampleTime {
     /// The index of the sample in the run.
     pub sample: usize,
+    /// In seconds; only differences have a meaning.
     pub from: f64,
     pub to: f64,
 }
 
 impl SampleTime {
-    /// The duration.
+    /// The seconds between its beginning and its end.
     pub fn seconds(&self) -> f64 {
         self.to - self.from
     }
