@@ -32,7 +32,7 @@ pub const END: &str = "</main>\n</body>\n</html>\n";
 const STYLE: &str = "\
 body{max-width:64rem}nav ul,.notes{padding-left:1.2rem}.wide{overflow-x:auto}\
 .figures{font-variant-numeric:tabular-nums}.figures th[scope=col]{white-space:nowrap}\
-.figures td,.figures th{padding-right:.9rem}.figures td+td,.figures thead th+th{text-align:right}.figures .words{text-align:left}\
+.figures td,.figures th{padding-right:.9rem}.figures td+td,.figures thead th+th{text-align:right;white-space:nowrap}.figures .words{text-align:left;white-space:normal}\
 .chosen{font-weight:600}.curves{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:1rem}\
 figure{margin:0}figcaption{font-weight:600}svg{width:100%;height:auto;display:block;overflow:visible}\
 svg text{font:10px system-ui,sans-serif;fill:var(--quiet)}.axis{fill:none;stroke:var(--line);stroke-width:1}\
@@ -103,12 +103,12 @@ impl Findings {
         let notes: usize = (0..self.rows.len())
             .map(|place| self.notes_of(place).len())
             .sum();
+        let trajectories = counted(self.rows.len(), "trajectory", "trajectories");
         page.raw("<p>");
-        page.text(&format!(
-            "{}, {}.",
-            counted(self.rows.len(), "trajectory", "trajectories"),
-            counted(notes, "note", "notes")
-        ));
+        page.text(&match self.rows.is_empty() {
+            true => "No trajectory has a note or a tag.".to_owned(),
+            false => format!("{trajectories}, {}.", counted(notes, "note", "notes")),
+        });
         page.raw("</p>\n</header>\n<main>\n");
         self.list_of_notes(&mut page);
         for found in &self.runs {
@@ -243,8 +243,11 @@ impl Findings {
         page.raw("</p>\n</aside>\n");
     }
 
-    /// The table of all trajectories. Columns without any value are left out.
+    /// The table of all trajectories. Columns without any value are left out, and so is a table without rows.
     fn table(&self, page: &mut Page) {
+        if self.rows.is_empty() {
+            return;
+        }
         let fixed = [
             Column::Task,
             Column::Model,
@@ -848,6 +851,16 @@ mod tests {
             rows,
             notes: notes.into_iter().collect(),
         }
+    }
+
+    #[test]
+    fn without_findings_the_page_says_so_and_shows_no_empty_table() {
+        let page = findings(&[], Vec::new()).head();
+        assert!(
+            page.contains("No trajectory has a note or a tag."),
+            "{page}"
+        );
+        assert!(!page.contains("<h2>Trajectories</h2>"), "{page}");
     }
 
     #[test]
