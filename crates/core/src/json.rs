@@ -108,6 +108,20 @@ impl Json {
         matches!(self, Json::Null)
     }
 
+    /// Whether the value is truthy in Python: not null, false, zero or empty.
+    #[must_use]
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Json::Null => false,
+            Json::Bool(value) => *value,
+            Json::Integer(value) => !value.is_zero(),
+            Json::Float(value) => *value != 0.0,
+            Json::Text(text) => !text.is_empty(),
+            Json::List(list) => !list.is_empty(),
+            Json::Object(object) => !object.is_empty(),
+        }
+    }
+
     /// The member of an object; `None` for a missing key or a value that is not an object.
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.as_object()?.get(key)

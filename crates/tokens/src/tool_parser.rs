@@ -186,7 +186,7 @@ fn call(object: &Object, options: &ParseOptions<'_>) -> Result<Option<ParsedCall
     if tool_index.is_none() {
         match name {
             // Lists and objects can't be looked up; empty ones are looked up only if they are forwarded.
-            Json::List(_) | Json::Object(_) if is_true(name) || options.forward_unknown => {
+            Json::List(_) | Json::Object(_) if name.is_truthy() || options.forward_unknown => {
                 return Err(bad_name());
             }
             Json::Null | Json::Text(_) if options.forward_unknown => (),
@@ -194,7 +194,7 @@ fn call(object: &Object, options: &ParseOptions<'_>) -> Result<Option<ParsedCall
             _ => return Ok(None),
         }
     }
-    let given = object.get("parameters").filter(|value| is_true(value));
+    let given = object.get("parameters").filter(|value| value.is_truthy());
     let parameters = match given.or_else(|| object.get("arguments")) {
         Some(value) => json_text::plain(value),
         None => "{}".to_owned(),
@@ -204,19 +204,6 @@ fn call(object: &Object, options: &ParseOptions<'_>) -> Result<Option<ParsedCall
         name: name.as_text().cloned(),
         parameters: parameters.into(),
     }))
-}
-
-/// Whether a value is truthy in Python.
-fn is_true(value: &Json) -> bool {
-    match value {
-        Json::Null => false,
-        Json::Bool(value) => *value,
-        Json::Integer(value) => !value.is_zero(),
-        Json::Float(value) => *value != 0.0,
-        Json::Text(text) => !text.is_empty(),
-        Json::List(list) => !list.is_empty(),
-        Json::Object(object) => !object.is_empty(),
-    }
 }
 
 /// Whether an integer outside of strings exceeds Python's limit of digits.

@@ -28,7 +28,7 @@ impl Message {
     /// A falsy info (in Python's sense) counts as missing.
     pub fn read_env_state(value: &Json) -> Result<Self, MessageError> {
         let mut value = Cow::Borrowed(value);
-        if value.get("info").is_some_and(|info| !is_truthy(info))
+        if value.get("info").is_some_and(|info| !info.is_truthy())
             && let Json::Object(object) = value.to_mut()
         {
             object.remove("info");
@@ -106,7 +106,7 @@ impl Body {
         match value {
             Json::Null => Ok(Body::default()),
             Json::Text(text) => Ok(Body::text(Text::clone(text))),
-            value if is_truthy(value) => Ok(Body::json(value)),
+            value if value.is_truthy() => Ok(Body::json(value)),
             _ => Err(FieldError::new(
                 "content",
                 format!(
@@ -239,17 +239,4 @@ fn with_content(body: Body) -> Result<Body, FieldError> {
 /// The body of a response from a value.
 pub(super) fn response_body(content: &Json) -> Result<Body, MessageError> {
     in_kind(RESPONSE, Body::read_content(content).and_then(with_content))
-}
-
-/// Whether the value is truthy in Python.
-fn is_truthy(value: &Json) -> bool {
-    match value {
-        Json::Null => false,
-        Json::Bool(value) => *value,
-        Json::Integer(value) => !value.is_zero(),
-        Json::Float(value) => *value != 0.0,
-        Json::Text(text) => !text.is_empty(),
-        Json::List(list) => !list.is_empty(),
-        Json::Object(object) => !object.is_empty(),
-    }
 }

@@ -5,6 +5,7 @@ use volary_core::json::Json;
 use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
 use volary_trajectory::{Ending, Episode, Relation, Rewards};
 
+use crate::tools::notes;
 use crate::{Shape, fixture, shape};
 
 fn imported(names: &[&str]) -> ImportOutcome {
@@ -14,14 +15,6 @@ fn imported(names: &[&str]) -> ImportOutcome {
 
 fn shapes(outcome: &ImportOutcome) -> Vec<Shape> {
     outcome.episodes.iter().map(shape).collect()
-}
-
-fn unreadable(outcome: &ImportOutcome) -> Vec<&str> {
-    let notes = outcome.notes.iter();
-    notes
-        .filter(|note| note.level == NoteLevel::Unreadable)
-        .map(|note| &*note.text)
-        .collect()
 }
 
 fn links(episode: &Episode) -> Vec<(Relation, &str, Option<usize>)> {
@@ -95,7 +88,7 @@ fn atif_with_a_subagent_and_a_continuation() {
         Some("1.2")
     );
     assert_eq!(continued.raw.get("unheard_of"), Some(&Json::Bool(true)));
-    assert_eq!(unreadable(&outcome), [""; 0]);
+    assert_eq!(notes(&outcome, NoteLevel::Unreadable), [""; 0]);
 }
 
 #[test]
@@ -138,7 +131,7 @@ fn inspect_logs_in_every_packing_are_the_same() {
     for name in ["inspect-zstd.eval", "inspect-stored.eval"] {
         let packed = imported(&[name]);
         assert_eq!(told(&packed), told(&json), "{name}");
-        assert_eq!(unreadable(&packed), [""; 0]);
+        assert_eq!(notes(&packed, NoteLevel::Unreadable), [""; 0]);
     }
     let chunked = imported(&["inspect-chunked.eval"]);
     assert_eq!(told(&chunked), told(&json)[..1]);

@@ -1,27 +1,11 @@
 //! What libraries and services for agents write: histories, results, batches, traces.
 
 use volary_core::json::Json;
-use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
-use volary_trajectory::{Ending, Episode, Relation, Rewards};
+use volary_trajectory::import::{NoteLevel, import};
+use volary_trajectory::{Ending, Relation, Rewards};
 
-use crate::tools::{assert_linked, format, read, shapes, told};
+use crate::tools::{assert_linked, errors, format, notes, read, shapes, told};
 use crate::{Shape, fixture};
-
-fn unreadable(outcome: &ImportOutcome) -> Vec<&str> {
-    let notes = outcome.notes.iter();
-    notes
-        .filter(|note| note.level == NoteLevel::Unreadable)
-        .map(|note| &*note.text)
-        .collect()
-}
-
-/// The errors of all steps, with the calls that failed.
-fn errors(episode: &Episode) -> Vec<(Option<&str>, &str)> {
-    let errors = episode.steps.iter().flat_map(|step| &step.details.errors);
-    errors
-        .map(|error| (error.call.as_deref(), &*error.message))
-        .collect()
-}
 
 /// The file is one that Pydantic AI wrote.
 #[test]
@@ -52,7 +36,7 @@ fn pydantic_ai() {
     );
     assert_eq!(errors(episode), [(Some("c2"), "The attic is locked.")]);
     assert!(episode.started.is_some() && episode.model.is_some());
-    assert_eq!(unreadable(&outcome), [""; 0]);
+    assert_eq!(notes(&outcome, NoteLevel::Unreadable), [""; 0]);
 }
 
 #[test]
@@ -181,7 +165,7 @@ fn openai_batches() {
         }
     );
     assert_eq!(
-        unreadable(&outcome),
+        notes(&outcome, NoteLevel::Unreadable),
         ["Without a result, and omitted: 1 request."]
     );
     // Alone, either has what it has.
@@ -223,7 +207,7 @@ fn openai_agents() {
         )]
     );
     assert_eq!(told(speaker), "assistant:Two.");
-    assert_eq!(unreadable(&outcome), [""; 0]);
+    assert_eq!(notes(&outcome, NoteLevel::Unreadable), [""; 0]);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Sessions of coding agents: what is in them is found, item by item.
 
 use volary_core::json::Json;
-use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
-use volary_trajectory::{Ending, Episode, Relation};
+use volary_trajectory::import::{InputFile, NoteLevel, import};
+use volary_trajectory::{Ending, Relation};
 
-use crate::tools::{assert_linked, format, read, shapes, told};
+use crate::tools::{assert_linked, errors, format, notes, read, shapes, told};
 use crate::{Shape, fixture};
 
 fn file(name: &str, text: &str) -> InputFile {
@@ -12,22 +12,6 @@ fn file(name: &str, text: &str) -> InputFile {
         name: Some(name.into()),
         bytes: text.as_bytes().to_vec(),
     }
-}
-
-fn notes(outcome: &ImportOutcome, level: NoteLevel) -> Vec<&str> {
-    let notes = outcome.notes.iter();
-    notes
-        .filter(|note| note.level == level)
-        .map(|note| &*note.text)
-        .collect()
-}
-
-/// The errors of each step.
-fn errors(episode: &Episode) -> Vec<(Option<&str>, &str)> {
-    let errors = episode.steps.iter().flat_map(|step| &step.details.errors);
-    errors
-        .map(|error| (error.call.as_deref(), &*error.message))
-        .collect()
 }
 
 #[test]

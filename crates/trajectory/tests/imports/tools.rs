@@ -66,11 +66,24 @@ pub fn assert_linked(episode: &Episode) {
 }
 
 pub fn unreadable(outcome: &ImportOutcome) -> usize {
-    outcome
-        .notes
-        .iter()
-        .filter(|note| note.level == NoteLevel::Unreadable)
-        .count()
+    notes(outcome, NoteLevel::Unreadable).len()
+}
+
+/// The texts of the notes of one level.
+pub fn notes(outcome: &ImportOutcome, level: NoteLevel) -> Vec<&str> {
+    let notes = outcome.notes.iter();
+    notes
+        .filter(|note| note.level == level)
+        .map(|note| &*note.text)
+        .collect()
+}
+
+/// The errors of all steps, with the calls that failed.
+pub fn errors(episode: &Episode) -> Vec<(Option<&str>, &str)> {
+    let errors = episode.steps.iter().flat_map(|step| &step.details.errors);
+    errors
+        .map(|error| (error.call.as_deref(), &*error.message))
+        .collect()
 }
 
 #[test]
