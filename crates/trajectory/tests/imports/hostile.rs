@@ -152,6 +152,39 @@ fn a_log_within_other_text_is_reported_as_uncertain() {
     );
 }
 
+/// An object is a key of its own state. Conversions run on the small stack of a worker.
+#[test]
+fn a_torch_file_whose_keys_contain_themselves_is_read() {
+    let text = |text: &str| {
+        let length = u32::try_from(text.len()).unwrap().to_le_bytes();
+        [b"X".as_slice(), &length, text.as_bytes()].concat()
+    };
+    let pickle = [
+        b"\x80\x02}(".to_vec(),
+        [text("rollout_id"), b"K\x00".to_vec()].concat(),
+        [text("samples"), b"](}(".to_vec()].concat(),
+        [
+            text("prompt"),
+            text("Count."),
+            text("response"),
+            text("Two."),
+        ]
+        .concat(),
+        [
+            text("metadata"),
+            b"}cm\nA\n)\x81q\x01}h\x01K\x01sbK\x02s".to_vec(),
+        ]
+        .concat(),
+        b"ueu.".to_vec(),
+    ];
+    let mut packer = Packer::default();
+    packer.add("0/data.pkl", &pickle.concat()).unwrap();
+    let bytes = packer.finish().unwrap();
+    let worker = std::thread::Builder::new().stack_size(1 << 20);
+    let read = worker.spawn(move || imported("0.pt", bytes).episodes.len());
+    assert_eq!(read.unwrap().join().unwrap(), 1);
+}
+
 #[test]
 fn unsupported_files_are_described() {
     let mut packer = Packer::default();

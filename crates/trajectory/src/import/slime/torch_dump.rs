@@ -422,7 +422,7 @@ impl Dump<'_, '_> {
             Value::Float(float) => return float.into(),
             Value::Node(_) => heap.node(value),
         };
-        if depth == DEPTH {
+        if depth >= DEPTH {
             return "(nested too deeply)".into();
         }
         match node {
@@ -475,8 +475,8 @@ impl Dump<'_, '_> {
         for (key, value) in items {
             let key = match self.heap.text(*key) {
                 Some(text) => text.to_owned(),
-                // Keys may also be numbers and tuples.
-                None => self.json(*key, DEPTH.saturating_sub(2)).to_python_text(),
+                // Keys may also be numbers and tuples. A key may contain itself, so it counts as nested, too.
+                None => self.json(*key, (DEPTH - 2).max(depth + 1)).to_python_text(),
             };
             pairs.push((Key::from(key), self.json(*value, depth + 1)));
         }
