@@ -1,24 +1,24 @@
 //! The worker pool of an evaluation. Workers play cells whose policies need no model, in small batches, and host the
 //! environments of episodes that models play. The cells of a lost worker are reported.
+//! [`volary_app::evaluation::worker_slot`] keeps track of what each worker has.
 
 pub mod idle_workers;
-mod orders;
 mod shutdown;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use volary_agent::evaluation::{CellResult, Job};
+use volary_app::evaluation::worker_slot::{Batches, Deadline, WorkerGeneration, WorkerSlot};
 use volary_app::outside::PlayingPage;
 use volary_core::json::Text;
 use volary_protocol::environments::{self, EnvironmentId, Question, QuestionId, ServerEnvironment};
 use volary_protocol::evaluation::{Event, Request};
 use volary_remote::task;
 use volary_trajectory::Recipe;
-
-use orders::{AHEAD, SentBatch, Share, watch};
 
 use super::remote_environments;
 use crate::browser::database::KeptText;
@@ -31,8 +31,6 @@ use volary_protocol::WorkerLoss;
 
 /// The maximum number of workers. More do not help: the page, which stores the results, is the bottleneck.
 const MOST_WORKERS: usize = 6;
-/// The maximum number of cells in a batch on a server. They are played concurrently, and each may take long.
-const ORDER_ABROAD: usize = 4;
 
 /// Events of the pool about the cells of a batch.
 pub enum PoolEvent {
@@ -55,57 +53,29 @@ type Handler = Rc<dyn Fn(PoolEvent)>;
 
 /// The worker pool. Dropping it shuts the workers down, after they closed their environments on servers.
 pub struct Pool {
-    workers: Vec<Rc<RefCell<WorkerSlot>>>,
+    workers: Vec<SharedSlot>,
     /// Whether the environments are on servers.
     is_remote: bool,
-    share: Share,
+    batches: Batches,
     handle: Handler,
     last: Cell<EnvironmentId>,
 }
 
 /// A slot for a worker, which is started on demand and replaced when it is lost.
-struct WorkerSlot {
+struct PoolSlot {
     worker: Option<WorkerClient>,
-    /// Generation of the slot's worker. Events of earlier workers are ignored.
-    generation: u32,
-    /// The queued batches; the first one is in progress.
-    orders: VecDeque<SentBatch>,
-    /// The number of model episodes' environments that the worker hosts.
-    environments: usize,
-    /// Ids of the environments that the worker holds on servers.
-    held: BTreeSet<Text>,
-    /// Why the last worker of this slot was lost.
-    loss: String,
+    work: WorkerSlot,
     /// The unanswered questions of the worker's environments.
     questions: Rc<Questions>,
 }
 
-impl WorkerSlot {
-    /// Removes cells that were played or returned. Returns whether that completes a batch.
-    fn tick_off(&mut self, cells: impl Iterator<Item = usize>) -> bool {
-        for cell in cells {
-            let mut orders = self.orders.iter_mut();
-            orders.any(|order| order.cells.remove(&cell));
-        }
-        let mut is_ended = false;
-        while let Some(first) = self.orders.front()
-            && first.cells.is_empty()
-        {
-            self.orders.pop_front();
-            is_ended = true;
-            if let Some(next) = self.orders.front_mut() {
-                next.since = timers::now();
-            }
-        }
-        is_ended
-    }
-}
+type SharedSlot = Rc<RefCell<PoolSlot>>;
 
 /// A lease on an environment of a model's episode in a worker. Dropping it closes the environment.
 pub struct Lease {
-    slot: Rc<RefCell<WorkerSlot>>,
+    slot: SharedSlot,
     handle: Handler,
-    generation: u32,
+    generation: WorkerGeneration,
     pub environment: EnvironmentId,
 }
 
@@ -114,19 +84,15 @@ impl Pool {
     /// demand. `handle` is called with the pool's events.
     pub fn new(is_remote: bool, cells: usize, handle: impl Fn(PoolEvent) + 'static) -> Self {
         let slot = || {
-            Rc::new(RefCell::new(WorkerSlot {
+            Rc::new(RefCell::new(PoolSlot {
                 worker: None,
-                generation: 0,
-                orders: VecDeque::new(),
-                environments: 0,
-                held: BTreeSet::new(),
-                loss: String::new(),
+                work: WorkerSlot::default(),
                 questions: Rc::new(Questions::of(PlayingPage::Evaluation)),
             }))
         };
         Pool {
             is_remote,
-            share: Share::new(cells, worker_count()),
+            batches: Batches::new(is_remote, cells, worker_count()),
             workers: (0..worker_count()).map(|_| slot()).collect(),
             handle: Rc::new(handle),
             last: Cell::new(0),
@@ -142,36 +108,26 @@ impl Pool {
         mut waiting: usize,
         begin: &mut dyn FnMut(usize) -> Vec<Job>,
     ) {
-        let ahead = match careful || self.is_remote {
-            true => 1,
-            false => AHEAD,
-        };
-        for round in 0..ahead {
+        for round in 0..self.batches.ahead(careful) {
             for worker in &self.workers {
-                if worker.borrow().orders.len() > round {
+                if worker.borrow().work.queued() > round {
                     continue;
                 }
-                let size = match (careful, self.is_remote) {
-                    (true, _) => 1,
-                    (_, true) => ORDER_ABROAD,
-                    _ => self.share.of(waiting),
-                };
+                let size = self.batches.size(careful, waiting);
                 let jobs = begin(size);
                 if jobs.is_empty() {
                     return;
                 }
                 waiting = waiting.saturating_sub(jobs.len());
-                self.order(worker, jobs, seconds);
+                self.send(worker, jobs, seconds);
             }
         }
     }
 
-    fn order(&self, slot: &Rc<RefCell<WorkerSlot>>, jobs: Vec<Job>, seconds: f64) {
-        slot.borrow_mut().orders.push_back(SentBatch {
-            cells: jobs.iter().map(|job| job.cell).collect(),
-            since: timers::now(),
-            limit: (!self.is_remote).then_some(seconds),
-        });
+    fn send(&self, slot: &SharedSlot, jobs: Vec<Job>, seconds: f64) {
+        let limit = (!self.is_remote).then_some(seconds);
+        let cells = jobs.iter().map(|job| job.cell);
+        let deadline = slot.borrow_mut().work.send(cells, limit);
         let servers = remote_environments::access(jobs.iter().map(|job| &job.recipe));
         let has_python = jobs.iter().any(|job| is_python(&job.recipe));
         let request = Request::Play { jobs, servers };
@@ -181,7 +137,7 @@ impl Pool {
             }
             worker.call(&request)
         }) {
-            let generation = slot.borrow().generation;
+            let generation = slot.borrow().work.generation();
             browser::spawn(follow(
                 Rc::downgrade(slot),
                 Rc::clone(&self.handle),
@@ -189,9 +145,7 @@ impl Pool {
                 replies,
             ));
         }
-        if slot.borrow().orders.len() == 1 {
-            watch(slot, &self.handle);
-        }
+        watch(slot, &self.handle, deadline);
     }
 
     /// Returns idle workers to the shared pool; new ones are taken on demand. Workers that may hold environments of
@@ -211,14 +165,10 @@ impl Pool {
         let slot = self
             .workers
             .iter()
-            .min_by_key(|slot| slot.borrow().environments)?;
+            .min_by_key(|slot| slot.borrow().work.environments())?;
         let environment = self.last.get().wrapping_add(1);
         self.last.set(environment);
-        let generation = {
-            let mut slot = slot.borrow_mut();
-            slot.environments += 1;
-            slot.generation
-        };
+        let generation = slot.borrow_mut().work.lease();
         Some(Lease {
             slot: Rc::clone(slot),
             handle: Rc::clone(&self.handle),
@@ -228,13 +178,10 @@ impl Pool {
     }
 }
 
-impl WorkerSlot {
+impl PoolSlot {
     /// Takes the slot's worker if it is idle.
     fn spared(&mut self) -> Option<WorkerClient> {
-        let worker = self.worker.take_if(|_| self.orders.is_empty())?;
-        // Its later events are for its next user.
-        self.generation = self.generation.wrapping_add(1);
-        Some(worker)
+        self.worker.take_if(|_| self.work.give_away())
     }
 
     /// Tracks the worker's environments on servers, so that they can be closed without it.
@@ -249,22 +196,22 @@ impl WorkerSlot {
 
     fn started(&mut self, environment: &ServerEnvironment) {
         let ServerEnvironment { url, env_id } = environment;
-        self.held.insert(env_id.clone());
+        self.work.opened(env_id.clone());
         remote_environments::opened(url.clone(), env_id.clone());
     }
 
     fn stopped(&mut self, env_id: &Text) {
-        self.held.remove(env_id);
+        self.work.closed(env_id);
         remote_environments::closed(env_id);
     }
 
     /// Terminates the worker, if any, and closes its environments on servers.
-    fn finish(&mut self, reason: &str) {
+    fn finish(&mut self, reason: &str, held: &BTreeSet<Text>) {
         self.questions = Rc::new(Questions::of(PlayingPage::Evaluation));
         if let Some(worker) = self.worker.take() {
             worker.end(reason);
         }
-        remote_environments::close(&std::mem::take(&mut self.held));
+        remote_environments::close(held);
     }
 }
 
@@ -274,12 +221,9 @@ impl Lease {
         &self,
         request: &environments::Request,
     ) -> Result<Replies<environments::Event>, String> {
-        {
-            let slot = self.slot.borrow();
-            if slot.generation != self.generation {
-                return Err(slot.loss.clone());
-            }
-        }
+        let slot = self.slot.borrow();
+        slot.work.check(self.generation).map_err(str::to_owned)?;
+        drop(slot);
         let has_python = match request {
             environments::Request::Open { recipe, .. } => is_python(recipe),
             _ => false,
@@ -302,7 +246,7 @@ impl Lease {
             let event = match replies.next().await {
                 Some(Ok(reply)) => reply.event,
                 Some(Err(loss)) => {
-                    let generation = self.slot.borrow().generation;
+                    let generation = self.slot.borrow().work.generation();
                     if generation == self.generation {
                         lose(&self.slot, &self.handle, loss.to_string());
                     }
@@ -326,8 +270,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let mut slot = self.slot.borrow_mut();
-        slot.environments = slot.environments.saturating_sub(1);
-        if slot.generation != self.generation {
+        if !slot.work.end_lease(self.generation) {
             return;
         }
         let close = environments::Request::Close {
@@ -358,7 +301,7 @@ fn worker_count() -> usize {
 
 /// Sends a request to a slot's worker, which is started if necessary.
 fn start<T>(
-    slot: &Rc<RefCell<WorkerSlot>>,
+    slot: &SharedSlot,
     handle: &Handler,
     send: impl FnOnce(&WorkerClient) -> T,
 ) -> Option<T> {
@@ -379,9 +322,9 @@ fn start<T>(
 
 /// Handles the replies to a batch.
 async fn follow(
-    slot: std::rc::Weak<RefCell<WorkerSlot>>,
+    slot: std::rc::Weak<RefCell<PoolSlot>>,
     handle: Handler,
-    generation: u32,
+    generation: WorkerGeneration,
     mut replies: Replies<Event>,
 ) {
     while let Some(reply) = replies.next().await {
@@ -390,13 +333,13 @@ async fn follow(
         if let Ok(reply) = &reply {
             slot.borrow_mut().note(&reply.event);
         }
-        if slot.borrow().generation == generation {
+        if slot.borrow().work.generation() == generation {
             take(&slot, &handle, reply);
         }
     }
 }
 
-fn take(slot: &Rc<RefCell<WorkerSlot>>, handle: &Handler, reply: Result<Reply<Event>, WorkerLoss>) {
+fn take(slot: &SharedSlot, handle: &Handler, reply: Result<Reply<Event>, WorkerLoss>) {
     let Reply { event, attachments } = match reply {
         Ok(reply) => reply,
         Err(loss) => return lose(slot, handle, loss.to_string()),
@@ -418,24 +361,18 @@ fn take(slot: &Rc<RefCell<WorkerSlot>>, handle: &Handler, reply: Result<Reply<Ev
             }
         },
     };
-    let is_ended = {
-        let mut slot = slot.borrow_mut();
-        match &event {
-            PoolEvent::Played { results, .. } => {
-                slot.tick_off(results.iter().map(|result| result.cell))
-            }
-            PoolEvent::Left(cells) => slot.tick_off(cells.iter().copied()),
-            PoolEvent::Lost { .. } => false,
-        }
+    let cells: Vec<usize> = match &event {
+        PoolEvent::Played { results, .. } => results.iter().map(|result| result.cell).collect(),
+        PoolEvent::Left(cells) => cells.clone(),
+        PoolEvent::Lost { .. } => Vec::new(),
     };
-    if is_ended {
-        watch(slot, handle);
-    }
+    let deadline = slot.borrow_mut().work.tick_off(cells);
+    watch(slot, handle, deadline);
     handle(event);
 }
 
 /// Answers a question of an environment in a worker.
-fn ask(slot: &Rc<RefCell<WorkerSlot>>, id: QuestionId, question: Question) {
+fn ask(slot: &SharedSlot, id: QuestionId, question: Question) {
     let answered = Rc::downgrade(slot);
     let reply = move |answer| {
         let Some(slot) = answered.upgrade() else {
@@ -450,22 +387,35 @@ fn ask(slot: &Rc<RefCell<WorkerSlot>>, id: QuestionId, question: Question) {
     let questions = {
         let mut slot = slot.borrow_mut();
         // Its batches now wait for a person or a model, which may take long, so lift their time limit.
-        slot.orders.iter_mut().for_each(|order| order.limit = None);
+        slot.work.lift_limits();
         Rc::clone(&slot.questions)
     };
     questions.ask(question, reply);
 }
 
 /// Handles the loss of a worker. The next batch starts another one.
-fn lose(slot: &Rc<RefCell<WorkerSlot>>, handle: &Handler, message: String) {
+fn lose(slot: &SharedSlot, handle: &Handler, message: String) {
     let cells = {
         let mut slot = slot.borrow_mut();
-        slot.finish(&message);
-        slot.loss.clone_from(&message);
-        slot.generation = slot.generation.wrapping_add(1);
-        let orders = std::mem::take(&mut slot.orders);
-        orders.into_iter().flat_map(|order| order.cells).collect()
+        let lost = slot.work.lose(&message);
+        slot.finish(&message, &lost.held);
+        lost.cells
     };
     // Report it even without cells: the worker may have hosted environments of models.
     handle(PoolEvent::Lost { cells, message });
+}
+
+/// Watchdog: terminates a worker whose batch exceeds its time limit.
+fn watch(slot: &SharedSlot, handle: &Handler, deadline: Option<Deadline>) {
+    let Some(deadline) = deadline else { return };
+    let (slot, handle) = (Rc::downgrade(slot), Rc::clone(handle));
+    browser::spawn(async move {
+        let seconds = deadline.seconds;
+        timers::sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default()).await;
+        let Some(slot) = slot.upgrade() else { return };
+        if slot.borrow().work.is_overdue(&deadline) {
+            let message = format!("It exceeded the time limit of {seconds} s.");
+            lose(&slot, &handle, message);
+        }
+    });
 }

@@ -4,6 +4,10 @@
 //! further events; it gets jobs for its workers from [`Evaluation::begin_local`], and calls [`Evaluation::permit`]
 //! before each request to a model. Times are in seconds of a monotonic clock.
 //!
+//! - `event`, `effect`, [`stored`](Kept): its data. `ownership`: the lock. `writer`: the order of writes.
+//! - [`worker_slot`]: the batches of a worker. [`tasks`], [`task_source`]: the tasks of a plan. [`summary`],
+//!   [`comparison`], [`estimate`]: figures about it. `problem`: what concerns all cells.
+//!
 //! Invariants:
 //! - A cell is done once its episode and its result are stored, or are in memory because the browser refused to store
 //!   them. A cell that was started and is not done returns to the queue.
@@ -13,13 +17,19 @@
 //! - Pausing withdraws a start that still waits for the lock.
 
 pub mod comparison;
+mod effect;
 pub mod estimate;
+mod event;
+mod ownership;
 mod problem;
+mod stored;
 pub mod summary;
 pub mod task_source;
 pub mod tasks;
+pub mod worker_slot;
+mod writer;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use volary_agent::evaluation::plan::Pace;
 use volary_agent::evaluation::schedule::Why;
@@ -28,58 +38,13 @@ use volary_agent::evaluation::{
 };
 use volary_agent::model::Usage;
 use volary_agent::model::limits::Spent;
-use volary_core::json::{Object, Text};
+use volary_core::json::Text;
 
-use summary::PolicySummary;
-
-/// The head of an evaluation: the summary that the list of evaluations shows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Head {
-    pub id: Text,
-    pub name: Text,
-    /// When it was created, in seconds since 1970.
-    pub made: f64,
-    pub total: usize,
-    /// The number of finished episodes.
-    pub finished: usize,
-    /// The number of failed episodes.
-    pub failed: usize,
-    /// The dataset or the environment of the tasks.
-    pub source: Option<Text>,
-    /// The results of each policy.
-    pub policies: Vec<PolicySummary>,
-}
-
-/// An unfinished episode of a model.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Draft {
-    /// Tokens and cost of its steps, over all attempts.
-    pub spent: Spent,
-    /// The number of attempts before this one.
-    pub tries: u32,
-    /// Answers that its environment received from outside so far, as members of its configuration.
-    pub recorded: Object,
-}
-
-/// A stored evaluation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
-    pub head: Head,
-    pub plan: Plan,
-    pub results: Vec<CellResult>,
-    /// The unfinished episodes.
-    pub drafts: Vec<(usize, Draft)>,
-}
-
-/// A cell that was played. `E` is an episode as the page stores it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Done<E> {
-    pub result: CellResult,
-    /// The episode, if one was recorded.
-    pub episode: Option<E>,
-    /// The draft from which the next attempt continues.
-    pub draft: Option<Draft>,
-}
+pub use effect::{DraftChange, Effect, StoredResult};
+pub use event::{Event, Reloaded};
+use ownership::{Next, Ownership, Start};
+pub use stored::{Done, Draft, Head, Kept};
+use writer::Writer;
 
 /// A cell that waits before it calls its model.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,179 +53,6 @@ pub struct Wait {
     pub until: f64,
     /// The reason, as displayed after "Waiting 3 s".
     pub why: Text,
-}
-
-/// An input of the state machine.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event<E> {
-    /// The user resumes it.
-    Resume,
-    /// The user retries the failed cells.
-    RetryFailures,
-    /// The user pauses it, or something failed that concerns all cells.
-    Pause(Why),
-    /// The user left for another page. Requests in flight are awaited, and no more are sent.
-    Leave,
-    /// The user cancels the running cells.
-    Cancel,
-    /// The user sets another pace and budget, and may resume with them.
-    SetPace {
-        pace: Pace,
-        /// Whether the evaluation resumes once both are stored.
-        and_resume: bool,
-    },
-    /// The plan of a new evaluation was stored, or refused.
-    PlanStored,
-    /// This tab holds the lock.
-    LockGranted,
-    /// Another tab holds the lock.
-    LockRefused,
-    /// The stored evaluation was read again.
-    Reloaded(Reloaded),
-    /// The drafts of the cells to retry were stored, or refused.
-    RetriesStored,
-    /// A worker played cells.
-    Played {
-        /// The generation of the workers, as in [`Effect::ReplaceWorkers`].
-        generation: u32,
-        done: Vec<Done<E>>,
-    },
-    /// A worker had no time to start these cells.
-    NotBegun {
-        /// As in [`Effect::ReplaceWorkers`].
-        generation: u32,
-        cells: Vec<usize>,
-    },
-    /// A worker crashed or was terminated.
-    WorkerLost {
-        generation: u32,
-        /// The cells that were assigned to it.
-        cells: Vec<usize>,
-        message: Text,
-    },
-    /// A model finished an episode, or failed to.
-    ModelEnded(Option<Failure>),
-    /// An episode of a model ended.
-    ModelPlayed(Done<E>),
-    /// An episode of a model was suspended: its cell is queued again, and continues from the stored steps.
-    ModelReturned { cell: usize },
-    /// Results were stored, or the browser refused them with this message for the user.
-    Stored(Result<(), Text>),
-    /// The page has rendered the current state.
-    Shown,
-}
-
-/// The evaluation as another tab left it in storage.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reloaded {
-    Found(Box<Kept>),
-    /// It was deleted.
-    Deleted,
-    /// It cannot be read; the copy in memory is the only one.
-    Unreadable,
-}
-
-/// An effect for the page to carry out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect<E> {
-    /// Request the lock; reports [`Event::LockGranted`] or [`Event::LockRefused`].
-    RequestLock,
-    /// Release the lock and the idle workers.
-    Release,
-    /// Read the stored evaluation; reports [`Event::Reloaded`].
-    Reload,
-    /// Store drafts in place of failed results; reports [`Event::RetriesStored`].
-    StoreRetries(Vec<(usize, Draft)>),
-    /// Store results; reports [`Event::Stored`].
-    StoreResults(Vec<StoredResult<E>>),
-    StoreHead(Head),
-    /// Store the plan with another pace; reports [`Event::Resume`] if `and_resume` is set.
-    StorePace {
-        pace: Pace,
-        and_resume: bool,
-    },
-    /// Give jobs to workers; [`Evaluation::begin_local`] hands them out.
-    FillWorkers,
-    /// Play a cell with a model.
-    PlayModel(usize),
-    /// Abort all episodes of models.
-    AbortModels,
-    /// Terminate the workers, which may hang, and start others.
-    ReplaceWorkers {
-        /// The new generation, which tells their events from those of earlier workers.
-        generation: u32,
-    },
-    /// Notify everything that waits for a change, and render the current state.
-    Changed,
-}
-
-/// A result with its episode and draft, stored in one transaction.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredResult<E> {
-    pub result: CellResult,
-    /// The episode, if one was recorded.
-    pub episode: Option<E>,
-    /// The change of its cell's draft.
-    pub draft: DraftChange,
-}
-
-/// How a stored draft changes.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DraftChange {
-    /// There is no draft.
-    None,
-    /// It is stored.
-    Put(Draft),
-    /// It is deleted.
-    Delete,
-}
-
-/// Which tab plays the evaluation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ownership {
-    /// It was just created: no other tab can know of it.
-    New,
-    /// Another tab may play it.
-    Free,
-    /// The lock was requested.
-    Requesting { start: Start, is_new: bool },
-    /// The lock is held; changes that other tabs stored are being read.
-    Reloading { start: Start },
-    /// The lock is held; failed cells are being stored as waiting.
-    Retrying { start: Start },
-    /// This tab plays it.
-    Held,
-}
-
-/// The start that follows once the lock is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
-    Resume,
-    RetryFailures,
-    /// The user paused meanwhile.
-    Withdrawn,
-}
-
-impl Start {
-    /// Merges another start that was requested meanwhile: a retry includes a start, and a withdrawn start is replaced.
-    fn or(self, other: Start) -> Start {
-        match (self, other) {
-            (Start::Withdrawn, other) => other,
-            (_, Start::RetryFailures) => Start::RetryFailures,
-            (known, _) => known,
-        }
-    }
-}
-
-/// The write in progress.
-#[derive(Clone, Debug, PartialEq)]
-enum Saving {
-    /// The plan of a new evaluation; results are stored after it.
-    Plan,
-    /// No write is in progress.
-    Idle,
-    /// These results, with the drafts that remain.
-    Results(Vec<(CellResult, Option<Draft>)>),
 }
 
 /// Whether the browser accepts writes.
@@ -287,11 +79,9 @@ pub struct Evaluation<E> {
     results: BTreeMap<usize, CellResult>,
     drafts: BTreeMap<usize, Draft>,
     ownership: Ownership,
-    saving: Saving,
+    writer: Writer<E>,
     durability: Durability,
     attention: Attention,
-    /// Results to store after the write in progress.
-    queue: Vec<Done<E>>,
     /// Tells events of the current workers from those of earlier workers.
     generation: u32,
     /// The number of cells to play alone, after one of several cells broke a worker.
@@ -314,10 +104,9 @@ impl<E> Evaluation<E> {
             results: results.collect(),
             drafts: kept.drafts.into_iter().collect(),
             ownership: Ownership::Free,
-            saving: Saving::Idle,
+            writer: Writer::idle(),
             durability: Durability::Stored,
             attention: Attention::Open,
-            queue: Vec::new(),
             generation: 0,
             careful: 0,
             misses: 0,
@@ -335,7 +124,7 @@ impl<E> Evaluation<E> {
         };
         Evaluation {
             ownership: Ownership::New,
-            saving: Saving::Plan,
+            writer: Writer::storing_plan(),
             ..Evaluation::stored(kept)
         }
     }
@@ -357,20 +146,16 @@ impl<E> Evaluation<E> {
                 effects.push(Effect::StorePace { pace, and_resume });
             }
             Event::PlanStored => {
-                if self.saving == Saving::Plan {
-                    self.saving = Saving::Idle;
-                    self.save(&mut effects);
-                }
+                self.writer.plan_stored();
+                self.save(&mut effects);
             }
             Event::LockGranted => self.lock_granted(now, &mut effects),
             Event::LockRefused => self.lock_refused(now, &mut effects),
             Event::Reloaded(reloaded) => self.reloaded(now, reloaded, &mut effects),
             Event::RetriesStored => {
-                if let Ownership::Retrying { start } = self.ownership {
-                    self.ownership = Ownership::Held;
-                    if start != Start::Withdrawn {
-                        self.schedule.resume(now);
-                    }
+                let start = self.ownership.retried();
+                if start.is_some_and(|start| start != Start::Withdrawn) {
+                    self.schedule.resume(now);
                 }
             }
             Event::Played { generation, done } => {
@@ -415,43 +200,17 @@ impl<E> Evaluation<E> {
     }
 
     fn start(&mut self, now: f64, start: Start, effects: &mut Vec<Effect<E>>) {
-        match self.ownership {
-            // A start is already requested.
-            Ownership::Requesting {
-                start: known,
-                is_new,
-            } => {
-                let start = known.or(start);
-                self.ownership = Ownership::Requesting { start, is_new };
+        match self.ownership.start(start) {
+            Next::RequestLock { is_new } => {
                 if is_new {
+                    // Start cells before anything is drawn.
                     self.schedule.resume(now);
                 }
-            }
-            Ownership::Reloading { start: known } => {
-                let start = known.or(start);
-                self.ownership = Ownership::Reloading { start };
-            }
-            Ownership::Retrying { start: known } => {
-                let start = known.or(start);
-                self.ownership = Ownership::Retrying { start };
-            }
-            Ownership::New => {
-                self.ownership = Ownership::Requesting {
-                    start,
-                    is_new: true,
-                };
-                // Start cells before anything is drawn.
-                self.schedule.resume(now);
                 effects.push(Effect::RequestLock);
             }
-            Ownership::Free => {
-                self.ownership = Ownership::Requesting {
-                    start,
-                    is_new: false,
-                };
-                effects.push(Effect::RequestLock);
-            }
-            Ownership::Held => self.begin(now, start, effects),
+            Next::PlayMeanwhile => self.schedule.resume(now),
+            Next::Begin(start) => self.begin(now, start, effects),
+            Next::Wait | Next::Reload => {}
         }
         self.attention = Attention::Open;
         self.misses = 0;
@@ -459,14 +218,11 @@ impl<E> Evaluation<E> {
 
     /// Starts playing with the lock held.
     fn begin(&mut self, now: f64, start: Start, effects: &mut Vec<Effect<E>>) {
-        self.ownership = Ownership::Held;
         match start {
             Start::Withdrawn => {}
             Start::Resume => self.schedule.resume(now),
             Start::RetryFailures => {
-                self.ownership = Ownership::Retrying {
-                    start: Start::Resume,
-                };
+                self.ownership.retry();
                 effects.push(Effect::StoreRetries(self.free_failures()));
             }
         }
@@ -489,36 +245,26 @@ impl<E> Evaluation<E> {
     }
 
     fn lock_granted(&mut self, now: f64, effects: &mut Vec<Effect<E>>) {
-        match self.ownership {
-            Ownership::Requesting {
-                start,
-                is_new: true,
-            } => self.begin(now, start, effects),
-            Ownership::Requesting {
-                start,
-                is_new: false,
-            } => {
-                self.ownership = Ownership::Reloading { start };
-                effects.push(Effect::Reload);
-            }
-            _ => {}
+        match self.ownership.granted() {
+            Next::Begin(start) => self.begin(now, start, effects),
+            Next::Reload => effects.push(Effect::Reload),
+            Next::Wait | Next::PlayMeanwhile | Next::RequestLock { .. } => {}
         }
     }
 
     fn lock_refused(&mut self, now: f64, effects: &mut Vec<Effect<E>>) {
-        let Ownership::Requesting { is_new, .. } = self.ownership else {
+        let Some(is_new) = self.ownership.refused() else {
             return;
         };
         if is_new {
             // Cells that started without the lock must not be played here.
             self.cancel(now, effects);
         }
-        self.ownership = Ownership::Free;
         self.pause(now, Why::Elsewhere);
     }
 
     fn reloaded(&mut self, now: f64, reloaded: Reloaded, effects: &mut Vec<Effect<E>>) {
-        let Ownership::Reloading { start } = self.ownership else {
+        let Some(start) = self.ownership.reloaded() else {
             return;
         };
         match reloaded {
@@ -530,7 +276,7 @@ impl<E> Evaluation<E> {
                 self.drafts = kept.drafts.into_iter().collect();
             }
             Reloaded::Deleted => {
-                self.ownership = Ownership::Free;
+                self.ownership.release();
                 let problem = "This evaluation was deleted in another tab. Set up a new one.";
                 self.schedule.pause(now, Why::Problem(problem.into()));
                 effects.push(Effect::Release);
@@ -542,12 +288,7 @@ impl<E> Evaluation<E> {
     }
 
     fn pause(&mut self, now: f64, why: Why) {
-        match &mut self.ownership {
-            Ownership::Requesting { start, .. }
-            | Ownership::Reloading { start }
-            | Ownership::Retrying { start } => *start = Start::Withdrawn,
-            Ownership::New | Ownership::Free | Ownership::Held => {}
-        }
+        self.ownership.withdraw();
         self.schedule.pause(now, why);
     }
 
@@ -559,7 +300,7 @@ impl<E> Evaluation<E> {
         effects.push(Effect::ReplaceWorkers {
             generation: self.generation,
         });
-        let storing = self.storing();
+        let storing = self.writer.cells();
         for cell in (0..self.plan.length()).filter(|cell| !storing.contains(cell)) {
             self.schedule.returned(cell);
         }
@@ -605,7 +346,7 @@ impl<E> Evaluation<E> {
 
     /// Stores the results of running cells. From here on cancelling does not change them.
     fn keep(&mut self, now: f64, mut done: Vec<Done<E>>, effects: &mut Vec<Effect<E>>) {
-        let storing = self.storing();
+        let storing = self.writer.cells();
         done.retain(|done| {
             let cell = done.result.cell;
             self.schedule.is_under_way(cell) && !storing.contains(&cell)
@@ -616,35 +357,18 @@ impl<E> Evaluation<E> {
         {
             self.pause(now, Why::Problem(problem));
         }
-        self.queue.extend(done);
+        self.writer.push(done);
         self.save(effects);
     }
 
-    /// Stores the queue unless a write is in progress: a transaction takes time, and results that arrive meanwhile are
-    /// batched into the next one.
     fn save(&mut self, effects: &mut Vec<Effect<E>>) {
-        if self.saving != Saving::Idle || self.queue.is_empty() {
-            return;
-        }
-        let queue = std::mem::take(&mut self.queue);
-        let saving = queue
-            .iter()
-            .map(|done| (done.result.clone(), done.draft.clone()));
-        self.saving = Saving::Results(saving.collect());
-        let results = queue.into_iter().map(|done| StoredResult {
-            draft: match done.draft {
-                Some(draft) => DraftChange::Put(draft),
-                None if self.drafts.contains_key(&done.result.cell) => DraftChange::Delete,
-                None => DraftChange::None,
-            },
-            result: done.result,
-            episode: done.episode,
-        });
-        effects.push(Effect::StoreResults(results.collect()));
+        let drafts = &self.drafts;
+        let results = self.writer.next(|cell| drafts.contains_key(&cell));
+        effects.extend(results.map(Effect::StoreResults));
     }
 
     fn stored_results(&mut self, now: f64, stored: Result<(), Text>, effects: &mut Vec<Effect<E>>) {
-        let Saving::Results(saved) = std::mem::replace(&mut self.saving, Saving::Idle) else {
+        let Some(saved) = self.writer.stored() else {
             return;
         };
         if let Err(problem) = stored
@@ -689,23 +413,10 @@ impl<E> Evaluation<E> {
         let under_way = [Lane::Local, Lane::Model].map(|lane| self.schedule.under_way(lane));
         let is_quiet = *self.schedule.phase() != Phase::Running
             && under_way == [0, 0]
-            && self.storing().is_empty();
-        if self.ownership == Ownership::Held && is_quiet {
-            self.ownership = Ownership::Free;
+            && self.writer.cells().is_empty();
+        if is_quiet && self.ownership.release() {
             effects.push(Effect::Release);
         }
-    }
-
-    /// The cells whose results are being stored or are queued for it.
-    fn storing(&self) -> BTreeSet<usize> {
-        let queued = self.queue.iter().map(|done| done.result.cell);
-        let saving = match &self.saving {
-            Saving::Results(saving) => saving.as_slice(),
-            Saving::Plan | Saving::Idle => &[],
-        };
-        queued
-            .chain(saving.iter().map(|(result, _)| result.cell))
-            .collect()
     }
 
     /// Starts at most `most` cells that need no model, and returns their jobs.
@@ -767,18 +478,12 @@ impl<E> Evaluation<E> {
 
     /// Whether the plan is stored, so that steps may be stored too.
     pub fn is_planned(&self) -> bool {
-        self.saving != Saving::Plan
+        self.writer.is_planned()
     }
 
     /// Whether this tab holds the lock, so that cells run or may start.
     pub fn has_lock(&self) -> bool {
-        match self.ownership {
-            Ownership::Held | Ownership::Retrying { .. } => true,
-            Ownership::New
-            | Ownership::Free
-            | Ownership::Requesting { .. }
-            | Ownership::Reloading { .. } => false,
-        }
+        self.ownership.has_lock()
     }
 
     pub fn phase(&self) -> &Phase {

@@ -1,7 +1,6 @@
 //! Shuts down workers that hold environments on servers. The environments are closed first, by the worker or without
 //! it.
 
-use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::future::select;
 use volary_protocol::evaluation::Request;
 
-use super::{Pool, WorkerSlot};
+use super::{Pool, SharedSlot};
 use crate::browser::{self, timers};
 
 /// The time limit for a worker to close its environments on servers.
@@ -25,11 +24,11 @@ impl Drop for Pool {
 }
 
 /// Lets a worker close its environments on servers before it is terminated.
-fn shut_down(slot: &Rc<RefCell<WorkerSlot>>) {
+fn shut_down(slot: &SharedSlot) {
     let replies = {
         let mut slot = slot.borrow_mut();
         // Ignore its remaining results.
-        slot.generation = slot.generation.wrapping_add(1);
+        slot.work.leave();
         let worker = slot.worker.as_ref();
         worker.map(|worker| worker.call(&Request::Shutdown))
     };
@@ -42,6 +41,8 @@ fn shut_down(slot: &Rc<RefCell<WorkerSlot>>) {
             }
         };
         select(pin!(closing), pin!(timers::sleep(PATIENCE))).await;
-        slot.borrow_mut().finish("The evaluation was left.");
+        let mut slot = slot.borrow_mut();
+        let held = slot.work.release();
+        slot.finish("The evaluation was left.", &held);
     });
 }

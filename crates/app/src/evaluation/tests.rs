@@ -1,5 +1,7 @@
 //! Evaluations: the state after each event, and its effects.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use volary_agent::evaluation::{Actor, PlannedPolicy, PlannedTask, Status};
 use volary_agent::model::limits::Budget;
