@@ -4,6 +4,7 @@
 //!   visits, without keys: see [`crate::secrets`].
 //! - [`ask`]: one request to a model with retries; [`within`]: the same within limits. [`record`]: the record
 //!   of a request in a step. [`list`]: lists the models of a provider.
+//! - `known_servers`: what earlier requests showed; `delta_stream`: deltas without the key; `unanswered`: failures.
 //! - [`rollout`]: prompts and tokens of models behind SGLang's `/generate`.
 //! - [`sampling`]: sampling parameters.
 //! - [`diagnose`]: diagnoses missing responses.
@@ -12,15 +13,19 @@
 
 pub mod ask;
 pub mod connections;
+mod delta_stream;
 pub mod diagnose;
+mod known_servers;
 pub mod list;
 pub mod prices;
 pub mod record;
 pub mod rollout;
 pub mod sampling;
+mod unanswered;
 pub mod within;
 
-pub use ask::{Ask, Asked, Asking, RequestProgress, Unanswered, ask};
+pub use ask::{Ask, Asked, Asking, RequestProgress, ask};
 pub use connections::Saved;
 pub use diagnose::diagnose;
+pub use unanswered::Unanswered;
 pub use within::{Limits, Stopped, ask_within};

@@ -7,19 +7,19 @@
 //! Dropping the future of [`ask`] cancels the request.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use leptos::prelude::untrack;
 use volary_agent::model::exchange::{Exchange, Keeping, Timing};
 use volary_agent::model::retry::{Next, Patience, Tries, seconds_of_header};
 use volary_agent::model::{
-    Answer, ApiKey, Connection, Delta, DeltaRedactor, ModelError, ModelRequest, ParameterFallback,
-    ParameterFallbacks, Reply,
+    Answer, ApiKey, Connection, Delta, ModelError, ModelRequest, ParameterFallback, Reply,
 };
-use volary_connectivity::{Cause, Silence};
-use volary_core::json::{Text, to_json};
+use volary_core::json::to_json;
 
+use super::delta_stream::DeltaStream;
+use super::known_servers::KnownServers;
+use super::unanswered::{Unanswered, model_error};
 use super::{Saved, rollout};
 use crate::browser::http::{self, HttpError};
 use crate::browser::{self, language_model, network, timers};
@@ -98,25 +98,8 @@ pub struct Asked {
     pub exchange: Exchange,
 }
 
-/// A failed request, with partial output.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unanswered {
-    pub error: ModelError,
-    /// The HTTP error that caused it, if there was one.
-    pub(super) at_the_door: Option<HttpError>,
-    /// The diagnosis, if there was no response.
-    pub(super) silence: Option<Silence>,
-    /// Partial output, without the key.
-    pub partial: Option<Answer>,
-    /// The last request and its response.
-    pub exchange: Exchange,
-}
-
 thread_local! {
-    /// Parameters that each model rejected, by address and model. Only in memory, because models change.
-    static FALLBACKS: RefCell<BTreeMap<(Text, Text), ParameterFallbacks>> = RefCell::default();
-    /// Addresses that responded at least once. For others a failure is not transient.
-    static ANSWERED: RefCell<BTreeSet<Text>> = RefCell::default();
+    static KNOWN: RefCell<KnownServers> = RefCell::default();
 }
 
 /// Calls a model. Parameters that it rejects are removed; those that it is known to reject are not sent.
@@ -144,7 +127,6 @@ pub async fn ask(
 /// A request with its attempts, for callers that schedule the delays themselves.
 pub struct Asking<'a> {
     ask: Ask<'a>,
-    place: (Text, Text),
     tries: Tries,
     attempt: u32,
     started: f64,
@@ -153,18 +135,13 @@ pub struct Asking<'a> {
 impl<'a> Asking<'a> {
     /// Prepares a request without sending it: removes parameters that the model is known to reject.
     pub fn new(ask: Ask<'a>, request: &mut ModelRequest) -> Self {
-        let place = (
-            ask.connection.base_url.clone(),
-            ask.connection.model.clone(),
-        );
-        let known = FALLBACKS.with_borrow(|fallbacks| fallbacks.get(&place).copied());
-        for fallback in known.unwrap_or_default().iter() {
+        let known = KNOWN.with_borrow(|known| known.fallbacks(ask.connection));
+        for fallback in known.iter() {
             request.fallbacks = request.fallbacks.with(fallback);
         }
         Asking {
             tries: Tries::new(ask.tries, browser::random_number()),
             ask,
-            place,
             attempt: 0,
             started: timers::now(),
         }
@@ -178,7 +155,8 @@ impl<'a> Asking<'a> {
         heard: &mut dyn FnMut(RequestProgress<'_>),
     ) -> Result<Asked, (Box<Unanswered>, Next)> {
         self.attempt += 1;
-        if let Err(error) = rollout::render(self.ask.connection, request).await {
+        let connection = self.ask.connection;
+        if let Err(error) = rollout::render(connection, request).await {
             let unanswered = Unanswered::of_reply(error, Exchange::default());
             return Err((Box::new(unanswered), Next::GiveUp));
         }
@@ -190,23 +168,24 @@ impl<'a> Asking<'a> {
         };
         exchange.timing.before = before;
         if exchange.reply.is_some() {
-            ANSWERED.with_borrow_mut(|answered| answered.insert(self.place.0.clone()));
+            KNOWN.with_borrow_mut(|known| known.answer(connection));
         }
         let mut unanswered = match sent {
             Ok(asked) => return Ok(asked),
             Err(unanswered) => unanswered,
         };
-        unanswered.find_out(&self.place.0).await;
-        if unanswered.is_hopeless(&self.place.0) {
+        unanswered.find_out(&connection.base_url).await;
+        let has_answered = KNOWN.with_borrow(|known| known.has_answered(connection));
+        if unanswered.is_hopeless(&connection.base_url, &network::page(), has_answered) {
             return Err((unanswered, Next::GiveUp));
         }
-        let kind = self.ask.connection.kind;
-        let next = self.tries.after(kind, request, &unanswered.error);
+        let next = self
+            .tries
+            .after(connection.kind, request, &unanswered.error);
         let (error, exchange) = (&unanswered.error, &unanswered.exchange);
         match next {
             Next::FallBack(fallback) => {
-                let fallbacks = request.fallbacks;
-                FALLBACKS.with_borrow_mut(|known| known.insert(self.place.clone(), fallbacks));
+                KNOWN.with_borrow_mut(|known| known.reject(connection, request.fallbacks));
                 heard(RequestProgress::FellBack { fallback, exchange });
             }
             Next::Wait(seconds) => heard(RequestProgress::Waiting {
@@ -217,51 +196,6 @@ impl<'a> Asking<'a> {
             Next::GiveUp => {}
         }
         Err((unanswered, next))
-    }
-}
-
-impl Unanswered {
-    pub(super) fn of_reply(error: ModelError, exchange: Exchange) -> Self {
-        Unanswered {
-            error,
-            at_the_door: None,
-            silence: None,
-            partial: None,
-            exchange,
-        }
-    }
-
-    pub(super) fn at_the_door(error: HttpError, exchange: Exchange) -> Self {
-        Unanswered {
-            at_the_door: Some(error.clone()),
-            ..Unanswered::of_reply(model_error(error), exchange)
-        }
-    }
-
-    /// Diagnoses a missing response, for which the browser gives no reason.
-    async fn find_out(&mut self, base_url: &str) {
-        if let Some(HttpError::NoReply { .. }) = self.at_the_door {
-            let silence = network::probe(base_url).await;
-            let page = network::page();
-            let why = Cause::of(base_url, &page, &silence).why(base_url, &page);
-            self.error = ModelError::Unreachable { reason: why.into() };
-            self.silence = Some(silence);
-        }
-    }
-
-    /// Whether a retry is useless, even if errors of this kind are usually transient.
-    fn is_hopeless(&self, base_url: &Text) -> bool {
-        match self.at_the_door {
-            Some(HttpError::Redirected | HttpError::Unsendable { .. }) => true,
-            Some(HttpError::NoReply { .. }) => {
-                let cause = self
-                    .silence
-                    .map(|silence| Cause::of(base_url, &network::page(), &silence));
-                cause.is_some_and(|cause| !cause.may_pass())
-                    || !ANSWERED.with_borrow(|answered| answered.contains(base_url))
-            }
-            _ => false,
-        }
     }
 }
 
@@ -298,20 +232,11 @@ async fn exchanged(
     let wait = wait.and_then(|value| seconds_of_header(&value, timers::wall_clock()));
     let mut reply = Reply::new(provider, key, status, &content_type, wait);
     let mut keeping = Keeping::default();
-    let mut first_token = None;
     let mut deltas = Vec::new();
-    let mut redactor = DeltaRedactor::new(key);
-    let mut emit = |deltas: &mut Vec<Delta>, is_over: bool| {
-        if first_token.is_none() && deltas.iter().any(Delta::is_content) {
-            first_token = Some(timers::now() - started);
-        }
-        redactor.redact(deltas);
-        if is_over {
-            redactor.finish(deltas);
-        }
+    let mut stream = DeltaStream::new(key, started);
+    let mut emit = |deltas: Vec<Delta>| {
         if !deltas.is_empty() {
-            heard(RequestProgress::Deltas(deltas));
-            deltas.clear();
+            heard(RequestProgress::Deltas(&deltas));
         }
     };
     let broken = loop {
@@ -319,7 +244,7 @@ async fn exchanged(
             Ok(Some(piece)) => {
                 keeping.push(&piece);
                 let pushed = reply.push(&piece, &mut deltas);
-                emit(&mut deltas, false);
+                emit(stream.push(&mut deltas, timers::now()));
                 if let Err(error) = pushed {
                     break Some(error);
                 }
@@ -335,10 +260,10 @@ async fn exchanged(
         Some(error) => Err(error),
         None => reply.finish(&mut deltas),
     };
-    emit(&mut deltas, true);
+    emit(stream.finish(&mut deltas, timers::now()));
     exchange.reply = Some(keeping.finish(status, &content_type, key));
     exchange.timing = Timing {
-        first_token,
+        first_token: stream.first_token(),
         latency: timers::now() - started,
         before: 0.0,
     };
@@ -399,18 +324,5 @@ pub(super) fn outgoing(request: &volary_agent::model::HttpRequest) -> http::Requ
             .collect(),
         body: (!request.body.is_empty()).then(|| request.body.clone()),
         own_cookies: false,
-    }
-}
-
-fn model_error(error: HttpError) -> ModelError {
-    match error {
-        HttpError::Silent { seconds } => ModelError::Silent { seconds },
-        HttpError::Broken { .. } => ModelError::Cut,
-        HttpError::TooLarge { limit } => ModelError::TooLarge {
-            limit_megabytes: limit / 1_000_000,
-        },
-        other => ModelError::Unreachable {
-            reason: other.to_string().into(),
-        },
     }
 }

@@ -8,7 +8,8 @@ use volary_agent::model::{ModelError, Reply};
 use volary_core::json::{self, Text};
 
 use super::Saved;
-use super::ask::{Unanswered, outgoing};
+use super::ask::outgoing;
+use super::unanswered::Unanswered;
 use crate::browser::http;
 
 /// The maximum size of the response in bytes.

@@ -8,7 +8,8 @@ use volary_agent::model::ModelRequest;
 use volary_agent::model::limits::{Budget, Exhausted, Spent};
 use volary_agent::model::price::Prices;
 
-use super::ask::{Ask, Asked, RequestProgress, Unanswered, ask as ask_freely};
+use super::ask::{Ask, Asked, RequestProgress, ask as ask_freely};
+use super::unanswered::Unanswered;
 use crate::browser::timers;
 
 /// The reason why there is no response within the limits.
