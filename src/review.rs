@@ -3,7 +3,10 @@
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is in
 //!   [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`]; actions on [`chosen`] rows; storage in
 //!   [`storage_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
-//! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched.
+//! - `screen`: the part of the page that the address names; `address`: what is written into the address. Projections:
+//!   `table_rows`, `filter_texts`, `group_cells`, `grid_texts`, `mapping_texts`.
+//! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched
+//!   (`file_in_address`).
 //!   [`gradually`]: computation in time slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
 //!   other continuations of an episode. [`training`]: training runs, with their steps and groups.
@@ -29,10 +32,13 @@ mod export;
 mod export_chosen;
 pub mod fetch_question;
 pub mod field_mapping;
+mod filter_texts;
 pub mod filters;
 pub mod forks;
 pub mod gradually;
 pub mod grid_page;
+mod grid_texts;
+mod group_cells;
 pub mod groups;
 pub mod lanes;
 pub mod library_page;
@@ -55,6 +61,7 @@ pub mod sharing_check;
 pub mod state_panel;
 pub mod storage_dialog;
 pub mod table;
+mod table_rows;
 pub mod tokens;
 pub mod training;
 pub mod viewer;

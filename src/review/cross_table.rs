@@ -12,7 +12,8 @@ use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::{Group, GroupOrder};
 use volary_trajectory::table::order::{Direction, natural};
 
-use super::groups::{CONFIDENCE, Grouped, bar, mean_text, rounded};
+use super::group_cells::{CONFIDENCE, Grouped, mean_text, rounded};
+use super::groups::bar;
 use super::selection::Look;
 use crate::components::text::inert;
 use crate::projection::library::heading;
@@ -50,7 +51,7 @@ pub(super) fn CrossTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> i
                 )}
             </p>
             <div class="group-table">
-                {cross_table(look, cross, &first, found.range(), is_whole)}
+                {cross_table(look, cross, &first, found.range, is_whole)}
             </div>
         })
     };

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
-use volary_trajectory::table::variation::Uniform;
 use volary_trajectory::table::view::{column_text, read_column};
-use volary_trajectory::table::{Cell, Column, choices};
+use volary_trajectory::table::{Column, choices};
 
+use super::filter_texts::{
+    NotANumber, chip_text, group_first, group_second, grouping_columns, grouping_name, hidden_text,
+    new_filter, show_column,
+};
 use super::selection::{Look, sampled};
 use crate::browser;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
-use crate::projection::library::{FIRST_COLUMNS, filter_text, heading, read_filter};
+use crate::projection::library::{FIRST_COLUMNS, heading};
 
 /// The maximum number of a column's values that are suggested.
 const MOST_CHOICES: usize = 30;
@@ -31,9 +34,6 @@ pub(super) fn FilterBar(look: Look) -> impl IntoView {
         <HiddenColumns look/>
     }
 }
-
-/// The maximum length, in characters, of a displayed value that all rows have in common.
-const LONGEST_VALUE: usize = 40;
 
 /// Lists the columns that are hidden because all rows have the same value, with that value.
 #[component]
@@ -56,36 +56,10 @@ fn HiddenColumns(look: Look) -> impl IntoView {
     }
 }
 
-/// Describes the hidden columns.
-fn hidden_text(hidden: &[Uniform]) -> String {
-    let (known, unknown): (Vec<_>, Vec<_>) =
-        hidden.iter().partition(|column| column.value.is_some());
-    let same = known.iter().filter_map(|known| {
-        let value = known.value.as_ref()?;
-        Some(format!("{} {}", heading(&known.column), shortened(value)))
-    });
-    let same: Vec<String> = same.collect();
-    let unknown: Vec<String> = unknown.iter().map(|known| heading(&known.column)).collect();
-    let parts = [("Same in all rows: ", same), ("Empty: ", unknown)];
-    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
-    let parts = parts.map(|(words, names)| format!("{words}{}.", names.join(", ")));
-    parts.collect::<Vec<_>>().join(" ")
-}
-
-/// The first characters of a value: it may be a long text, and the table needs the space.
-fn shortened(value: &str) -> String {
-    let mut rest = value.chars();
-    let start: String = rest.by_ref().take(LONGEST_VALUE).collect();
-    match rest.next() {
-        Some(_) => format!("{start}…"),
-        None => start,
-    }
-}
-
 fn filter_chips(look: Look) -> impl IntoView {
     let chips = look.filters.get().into_iter().enumerate();
     let chips = chips.map(|(place, (column, filter))| {
-        let name = format!("{} {}", heading(&column), filter_text(&filter));
+        let name = chip_text(&column, &filter);
         let remove = move |_| {
             look.filters.update(|filters| {
                 if place < filters.len() {
@@ -124,20 +98,17 @@ fn NewFilter(look: Look) -> impl IntoView {
         event.prevent_default();
         let words = wanted.get_untracked();
         let Some(column) = untrack(of) else { return };
-        let is_figure = matches!(column, Column::TokenFigure(_));
-        let numeric = is_figure
-            || look.rows.with_untracked(|rows| {
-                let mut cells = sampled(rows).map(|row| row.cell(&column));
-                cells.any(|cell| matches!(cell, Cell::Number(_)))
-            });
-        match read_filter(&words, numeric) {
-            Some(filter) => {
+        let read = look
+            .rows
+            .with_untracked(|rows| new_filter(&words, &column, rows));
+        match read {
+            Ok(Some(filter)) => {
                 look.filters
                     .update(|filters| filters.push((column, filter)));
                 wanted.set(String::new());
             }
-            None if words.trim().is_empty() => {}
-            None => refused.set(Some(words)),
+            Ok(None) => {}
+            Err(NotANumber) => refused.set(Some(words)),
         }
     };
     let names = move || {
@@ -196,19 +167,12 @@ fn NewFilter(look: Look) -> impl IntoView {
 fn GroupChoice(look: Look) -> impl IntoView {
     let first = move || look.groups.with(|groups| groups.first().cloned());
     let has_first = Memo::new(move |_| first().is_some());
-    let choose_first = move |column: Option<Column>| match column {
-        None => look.groups.set(Vec::new()),
-        Some(column) => look.groups.update(|groups| match groups.first_mut() {
-            Some(known) => *known = column,
-            None => groups.push(column),
-        }),
+    let choose_first = move |column: Option<Column>| {
+        look.groups.update(|groups| group_first(groups, column));
     };
     let second = move || look.groups.with(|groups| groups.get(1).cloned());
     let choose_second = move |column: Option<Column>| {
-        look.groups.update(|groups| {
-            groups.truncate(1);
-            groups.extend(column);
-        });
+        look.groups.update(|groups| group_second(groups, column));
     };
     view! {
         <label class="group-choice">
@@ -247,17 +211,6 @@ fn ChartButton(look: Look) -> impl IntoView {
     }
 }
 
-/// Common grouping columns, listed first.
-const GROUPED: [Column; 7] = [
-    Column::Task,
-    Column::Run,
-    Column::Model,
-    Column::Agent,
-    Column::Environment,
-    Column::Outcome,
-    Column::Tags,
-];
-
 #[component]
 fn GroupSelect(
     look: Look,
@@ -265,24 +218,20 @@ fn GroupSelect(
     choose: Callback<Option<Column>>,
 ) -> impl IntoView {
     let options = move || {
-        let others = look.all_columns().into_iter();
-        let others = others.filter(|column| !GROUPED.contains(column) && *column != Column::Name);
-        let columns = GROUPED.iter().cloned().chain(others);
-        let options = columns.map(|column| {
-            let name = match &column {
-                Column::TokenFigure(_) | Column::Score(_) | Column::Metadata(_) => heading(&column),
-                column => heading(column).to_lowercase(),
-            };
-            let is_chosen = {
-                let column = column.clone();
-                move || chosen.with(|chosen| chosen.as_ref() == Some(&column))
-            };
-            view! {
-                <option value=column_text(&column) prop:selected=is_chosen>
-                    {name}
-                </option>
-            }
-        });
+        let options = grouping_columns(look.all_columns())
+            .into_iter()
+            .map(|column| {
+                let name = grouping_name(&column);
+                let is_chosen = {
+                    let column = column.clone();
+                    move || chosen.with(|chosen| chosen.as_ref() == Some(&column))
+                };
+                view! {
+                    <option value=column_text(&column) prop:selected=is_chosen>
+                        {name}
+                    </option>
+                }
+            });
         options.collect_view()
     };
     let value = move || chosen.with(|chosen| chosen.as_ref().map(column_text).unwrap_or_default());
@@ -316,11 +265,7 @@ fn ColumnChoice(look: Look) -> impl IntoView {
                 let toggle = move |event: Event| {
                     let wanted = event_target_checked(&event);
                     let mut columns = look.columns.get_untracked();
-                    let list = Arc::make_mut(&mut columns);
-                    list.retain(|known| *known != column);
-                    if wanted {
-                        list.push(column.clone());
-                    }
+                    show_column(Arc::make_mut(&mut columns), &column, wanted);
                     look.chosen_columns.set(Some(columns));
                 };
                 view! {
@@ -358,55 +303,5 @@ fn ColumnChoice(look: Look) -> impl IntoView {
                 {boxes}
             </div>
         </details>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use volary_trajectory::table::filter::Filter;
-
-    use super::*;
-
-    #[test]
-    fn hidden_columns_are_named() {
-        let uniform = |column, value: Option<&str>| Uniform {
-            column,
-            value: value.map(str::to_owned),
-        };
-        let hidden = [
-            uniform(Column::Model, Some("m")),
-            uniform(Column::Cost, None),
-            uniform(Column::Run, Some("r")),
-        ];
-        assert_eq!(
-            hidden_text(&hidden),
-            "Same in all rows: Model m, Run r. Empty: Cost."
-        );
-        assert_eq!(hidden_text(&hidden[1..2]), "Empty: Cost.");
-        let long = "m".repeat(LONGEST_VALUE + 1);
-        let words = hidden_text(&[uniform(Column::Model, Some(&long))]);
-        assert!(words.ends_with("m…."), "{words}");
-    }
-
-    #[test]
-    fn filters_are_read_as_they_are_written() {
-        for (words, numeric, expected) in [
-            (">= 1", true, ">= 1"),
-            ("<=0.5", true, "<= 0.5"),
-            ("0..1", true, "0 to 1"),
-            ("2", true, "= 2"),
-            ("oracle", false, "contains \"oracle\""),
-            ("= oracle", false, "is \"oracle\""),
-            ("known", true, "is known"),
-            ("unknown", true, "is unknown"),
-        ] {
-            let filter: Option<Filter> = read_filter(words, numeric);
-            assert_eq!(
-                filter.map(|filter| filter_text(&filter)).as_deref(),
-                Some(expected)
-            );
-        }
-        assert_eq!(read_filter("", true), None);
-        assert_eq!(read_filter("more", true), None);
     }
 }

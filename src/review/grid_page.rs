@@ -9,12 +9,15 @@ use volary_trajectory::align::common_steps;
 use volary_trajectory::align::grid::{EpisodeTotal, GridOrder, StepTotal, step_totals};
 use volary_trajectory::table::order::Direction;
 
+use super::grid_texts::{
+    facts, order_name, order_named, row_count, step_number, step_text, sum, summary, title,
+    total_text,
+};
 use super::library_page::BackLink;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::projection::outline::{class_and_name, line};
-use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::text::{count_text, plural};
+use crate::projection::summary::reward_text;
 use crate::route::{ReviewPlace, Route};
 
 /// The height of a row in pixels, as in the style sheet.
@@ -71,12 +74,7 @@ impl Default for Grid {
 
 #[component]
 pub(super) fn GridPage(grid: Grid) -> impl IntoView {
-    let count = Memo::new(move |_| {
-        grid.episodes.with(|episodes| {
-            let longest = episodes.iter().map(|episode| episode.steps.len()).max();
-            longest.map_or(0, |longest| longest + 1)
-        })
-    });
+    let count = Memo::new(move |_| grid.episodes.with(|episodes| row_count(episodes)));
     let edition = Memo::new(move |edition: Option<&u32>| {
         grid.sorted.track();
         edition.map_or(0, |edition| edition.wrapping_add(1))
@@ -146,23 +144,13 @@ pub(super) fn GridPage(grid: Grid) -> impl IntoView {
 /// The select for the order of the columns.
 #[component]
 fn OrderChoice(grid: Grid) -> impl IntoView {
-    let name = |order: GridOrder| match order {
-        GridOrder::Chosen => "as chosen",
-        GridOrder::Name => "name",
-        GridOrder::Reward => "reward",
-        GridOrder::Steps => "steps",
-        GridOrder::Errors => "errors",
-    };
     let change = move |event| {
-        let value = event_target_value(&event);
-        let order = GridOrder::ALL
-            .into_iter()
-            .find(|order| name(*order) == value);
-        grid.order
-            .update(|known| known.0 = order.unwrap_or_default());
+        let order = order_named(&event_target_value(&event));
+        grid.order.update(|known| known.0 = order);
     };
-    let options =
-        GridOrder::ALL.map(|order| view! { <option value=name(order)>{name(order)}</option> });
+    let options = GridOrder::ALL.map(|order| {
+        view! { <option value=order_name(order)>{order_name(order)}</option> }
+    });
     let is_down = move || {
         grid.order
             .with(|(_, direction)| *direction == Direction::Descending)
@@ -179,7 +167,7 @@ fn OrderChoice(grid: Grid) -> impl IntoView {
         <span class="grid-order">
             <label class="group-choice">
                 <span>{"Sort by"}</span>
-                <select prop:value=move || name(grid.order.get().0) on:change=change>
+                <select prop:value=move || order_name(grid.order.get().0) on:change=change>
                     {options.into_iter().collect_view()}
                 </select>
             </label>
@@ -208,13 +196,7 @@ fn totals_row(episodes: &[Arc<Episode>]) -> AnyView {
             </div>
         }
     });
-    let sum = EpisodeTotal {
-        reward: None,
-        steps: totals.iter().map(|total| total.steps).sum(),
-        calls: totals.iter().map(|total| total.calls).sum(),
-        errors: totals.iter().map(|total| total.errors).sum(),
-        seconds: None,
-    };
+    let sum = sum(&totals);
     view! {
         <div class="grid-row grid-totals" role="row">
             <div role="rowheader" class="grid-number">
@@ -229,74 +211,8 @@ fn totals_row(episodes: &[Arc<Episode>]) -> AnyView {
     .into_any()
 }
 
-fn total_text(total: &EpisodeTotal) -> String {
-    let mut parts = Vec::new();
-    parts.extend(
-        total
-            .reward
-            .map(|reward| format!("reward {}", reward_text(reward))),
-    );
-    parts.push(plural(total.calls, "call"));
-    if total.errors > 0 {
-        parts.push(plural(total.errors, "error"));
-    }
-    parts.extend(
-        total
-            .seconds
-            .filter(|seconds| *seconds > 0.0)
-            .map(seconds_text),
-    );
-    parts.join(" · ")
-}
-
-/// Describes the agreement of the episodes at a step.
-fn step_text(total: &StepTotal) -> String {
-    let alike = match total.present {
-        0 | 1 => plural(total.present, "episode"),
-        present if total.alike == present => "all alike".to_owned(),
-        _ if total.alike == 1 => "all differ".to_owned(),
-        present => format!("{} of {present} alike", total.alike),
-    };
-    match total.reward.filter(|reward| *reward != 0.0) {
-        Some(reward) => format!("{alike} · {}", reward_text(reward)),
-        None => alike,
-    }
-}
-
-fn summary(episodes: &[Arc<Episode>], common: usize) -> String {
-    let rewards: Vec<f64> = episodes
-        .iter()
-        .filter_map(|episode| episode.reward())
-        .collect();
-    let mean = match rewards.is_empty() {
-        true => String::new(),
-        false => {
-            let mean = rewards.iter().sum::<f64>() / rewards.len() as f64;
-            format!(", mean reward {}", reward_text(mean))
-        }
-    };
-    let alike = match common {
-        0 => "first difference: step 1".to_owned(),
-        common => format!("same actions for {}", plural(common, "step")),
-    };
-    format!(
-        "{} side by side{mean}; {alike}.",
-        plural(episodes.len(), "episode")
-    )
-}
-
 fn column(episode: &Episode, first: Option<&str>) -> impl IntoView + use<> {
-    let name = match episode.name.trim() {
-        "" => &*episode.id,
-        name => name,
-    };
-    let mut facts = vec![plural(episode.steps.len(), "step")];
-    facts.extend(
-        episode
-            .reward()
-            .map(|reward| format!("reward {}", reward_text(reward))),
-    );
-    facts.extend(episode.outcome.as_ref().map(|outcome| outcome.to_string()));
+    let (name, facts) = (title(episode), facts(episode));
     let beside = first.filter(|first| **first != *episode.id).map(|first| {
         let place = ReviewPlace {
             episode: Some(first.to_owned()),
@@ -318,7 +234,7 @@ fn column(episode: &Episode, first: Option<&str>) -> impl IntoView + use<> {
                 <strong dir="auto">{inert(name)}</strong>
             </a>
             <span class="faint" dir="auto">
-                {inert(&facts.join(", "))}
+                {inert(&facts)}
             </span>
             {beside}
         </div>
@@ -336,10 +252,7 @@ fn address(episode: &Episode, step: Option<usize>) -> String {
 
 fn row(episodes: &[Arc<Episode>], step: usize, common: usize, total: Option<StepTotal>) -> AnyView {
     let is_alike = step <= common;
-    let number = match step {
-        0 => "Start".to_owned(),
-        step => count_text(step),
-    };
+    let number = step_number(step);
     let cells: Vec<AnyView> = episodes.iter().map(|episode| cell(episode, step)).collect();
     view! {
         <div class=if is_alike { "grid-row alike" } else { "grid-row" } role="row">

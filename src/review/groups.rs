@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::statistics::{HalfWidths, share};
-use volary_trajectory::table::Column;
-use volary_trajectory::table::cross::Cross;
-use volary_trajectory::table::filter::Filter;
+use volary_trajectory::statistics::HalfWidths;
 use volary_trajectory::table::groups::{
     Group, GroupBy, GroupOrder, Grouping, Passes, SUCCESS, passes,
 };
@@ -14,10 +11,13 @@ use volary_trajectory::table::order::Direction;
 
 use super::cross_table::CrossTable;
 use super::gradually::{Work, gradually};
+use super::group_cells::{
+    CONFIDENCE, GroupCells, Grouped, PassTexts, bar_span, columns, next_order,
+};
+pub use super::group_cells::{mean_text, rounded};
 use super::selection::Look;
 use crate::components::keyed::{key_of, keyed};
 use crate::components::text::inert;
-use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
 
 /// The maximum number of groups shown.
@@ -27,51 +27,6 @@ const GROUPED: usize = 256;
 
 /// The maximum number of models shown with pass^k.
 const MOST_ACTORS: usize = 8;
-/// The maximum k of pass^k.
-const MOST_TRIES: usize = 8;
-
-/// The columns of the table; the last one is shown only for tasks.
-const COLUMNS: &[(&str, GroupOrder)] = &[
-    ("Group", GroupOrder::Name),
-    ("Trajectories", GroupOrder::Count),
-    ("Mean reward", GroupOrder::Reward),
-    ("Succeeded", GroupOrder::Success),
-    ("Agreement", GroupOrder::Agreement),
-];
-/// The confidence level of the intervals.
-pub const CONFIDENCE: f64 = 0.95;
-
-/// The grouping and its groups.
-#[derive(Clone, Debug)]
-pub struct Grouped {
-    by: GroupBy,
-    groups: Vec<Group>,
-    /// The minimum and the maximum of the mean rewards, extended to include 0. The bars span this range.
-    range: (f64, f64),
-    /// The cross table, if the rows are grouped by two columns.
-    pub cross: Option<Cross>,
-}
-
-impl Grouped {
-    fn of(by: GroupBy, groups: Vec<Group>) -> Grouped {
-        let means = groups.iter().filter_map(|group| group.mean_reward);
-        let range = means.fold((0.0_f64, 0.0_f64), |(low, high), mean| {
-            (low.min(mean), high.max(mean))
-        });
-        let cross = matches!(by, GroupBy::Pair(..)).then(|| Cross::of(&groups));
-        Grouped {
-            by,
-            groups,
-            range,
-            cross,
-        }
-    }
-
-    /// The minimum and the maximum of the mean rewards, extended to include 0.
-    pub fn range(&self) -> (f64, f64) {
-        self.range
-    }
-}
 
 /// The groups; empty if grouping is off.
 #[component]
@@ -123,19 +78,9 @@ fn GroupTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoVie
             {lines.collect_view()}
         })
     };
-    let of_tasks = Memo::new(move |_| {
-        found.with(|found| {
-            found
-                .as_ref()
-                .is_some_and(|found| found.by == GroupBy::Task)
-        })
-    });
+    let by = Memo::new(move |_| found.with(|found| Some(found.as_ref()?.by.clone())));
     let head = move || {
-        let count = match of_tasks.get() {
-            true => COLUMNS.len(),
-            false => COLUMNS.len() - 1,
-        };
-        let cells = COLUMNS.iter().take(count);
+        let cells = by.get().map(|by| columns(&by)).unwrap_or_default().iter();
         cells
             .map(|(name, order)| view! { <GroupHeading look name order=*order/> })
             .collect_view()
@@ -195,11 +140,8 @@ fn GroupHeading(look: Look, name: &'static str, order: GroupOrder) -> impl IntoV
             .map(|(_, direction)| direction)
     });
     let sort = move |_| {
-        look.group_sort.set(match now.get_untracked() {
-            None => Some((order, Direction::Ascending)),
-            Some(Direction::Ascending) => Some((order, Direction::Descending)),
-            Some(Direction::Descending) => None,
-        });
+        let sort = look.group_sort.get_untracked();
+        look.group_sort.set(next_order(sort, order));
     };
     view! {
         <th
@@ -223,40 +165,11 @@ fn GroupHeading(look: Look, name: &'static str, order: GroupOrder) -> impl IntoV
     }
 }
 
-/// A mean with the half-width of its interval, if known.
-pub fn mean_text(mean: f64, half: Option<f64>) -> String {
-    match half {
-        Some(half) => format!("{} ± {}", rounded(mean), short(half)),
-        None => rounded(mean),
-    }
-}
-
-/// Formats a mean with three decimals, which are enough to distinguish means.
-pub fn rounded(mean: f64) -> String {
-    match mean.abs() {
-        tiny if tiny < 0.001 => reward_text(mean),
-        _ => reward_text((mean * 1e3).round() / 1e3),
-    }
-}
-
-/// Formats a half-width with two digits.
-fn short(half: f64) -> String {
-    match half.abs() {
-        0.0 => "0".to_owned(),
-        large if large >= 10.0 => format!("{half:.0}"),
-        middle if middle >= 0.1 => format!("{half:.2}"),
-        _ => format!("{half:.3}"),
-    }
-}
-
 /// A bar from 0 to a mean, within the range of all means.
-pub fn bar(mean: f64, (low, high): (f64, f64)) -> AnyView {
-    let width = high - low;
-    if width.is_nan() || width <= 0.0 {
+pub fn bar(mean: f64, range: (f64, f64)) -> AnyView {
+    let Some((start, width)) = bar_span(mean, range) else {
         return ().into_any();
-    }
-    let place = |value: f64| (value - low) / width * 100.0;
-    let (zero, end) = (place(0.0), place(mean));
+    };
     let class = if mean < 0.0 {
         "mean-bar loss"
     } else {
@@ -264,12 +177,7 @@ pub fn bar(mean: f64, (low, high): (f64, f64)) -> AnyView {
     };
     view! {
         <svg class=class viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-            <rect
-                x=zero.min(end).to_string()
-                y={"0"}
-                width=(end - zero).abs().to_string()
-                height="4"
-            />
+            <rect x=start.to_string() y={"0"} width=width.to_string() height="4"/>
         </svg>
     }
     .into_any()
@@ -277,105 +185,35 @@ pub fn bar(mean: f64, (low, high): (f64, f64)) -> AnyView {
 
 /// pass^k of one model, with its name if known.
 fn pass_line(of: &Passes) -> impl IntoView + use<> {
-    let shares = of.all.iter().take(MOST_TRIES).enumerate();
-    let shares = shares.map(|(place, share)| {
+    let PassTexts { actor, figures } = PassTexts::of(of);
+    let figures = figures.into_iter().map(|(name, share)| {
         view! {
             <span class="figure">
-                {format!("pass^{} ", place + 1)}
-                <strong>{format!("{:.1}%", share * 100.0)}</strong>
+                {name}
+                <strong>{share}</strong>
             </span>
         }
     });
-    let name = actor(&of.model, &of.agent);
     view! {
         <p class="group-facts">
-            {name.map(|name| view! { <span dir="auto">{inert(&name)}</span> })}
-            {shares.collect_view()}
+            {actor.map(|name| view! { <span dir="auto">{inert(&name)}</span> })}
+            {figures.collect_view()}
         </p>
     }
 }
 
-/// The model and the agent, if known.
-fn actor(model: &str, agent: &str) -> Option<String> {
-    let known: Vec<&str> = [model, agent]
-        .into_iter()
-        .filter(|name| !name.is_empty())
-        .collect();
-    (!known.is_empty()).then(|| known.join(", "))
-}
-
 fn row(look: Look, by: &GroupBy, group: &Group, range: (f64, f64), half: Option<f64>) -> AnyView {
-    let name = match group.name.trim() {
-        "" => "unknown".to_owned(),
-        name => name.to_owned(),
-    };
-    let column = match by {
-        GroupBy::Task => Column::Task,
-        GroupBy::Run => Column::Run,
-        GroupBy::Column(column) | GroupBy::Pair(column, _) => column.clone(),
-    };
-    let filter = match group.name.trim() {
-        "" => Filter::Known(false),
-        _ => Filter::OneOf(vec![group.name.to_string()]),
-    };
-    // Restrict to the same task: others may have the same name or another environment.
-    let of_task: Vec<(Column, Filter)> = group
-        .tried
-        .iter()
-        .flat_map(|tried| {
-            let exactly = |text: &str| match text {
-                "" => Filter::Known(false),
-                text => Filter::OneOf(vec![text.to_owned()]),
-            };
-            [
-                (Column::Environment, exactly(&tried.environment)),
-                (Column::Model, exactly(&tried.model)),
-                (Column::Agent, exactly(&tried.agent)),
-            ]
-        })
-        .collect();
-    let aside = group.tried.as_ref().and_then(|tried| {
-        let actor = actor(&tried.model, &tried.agent).unwrap_or_default();
-        let parts = [&*tried.environment, &*actor];
-        let known: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        (!known.is_empty()).then(|| known.join(", "))
-    });
+    let cells = GroupCells::of(by, group, half);
+    let filters = cells.filters;
     let only = move |_| {
         look.groups.set(Vec::new());
-        look.filters.update(|filters| {
-            filters.push((column.clone(), filter.clone()));
-            filters.extend(of_task.iter().cloned());
-        });
+        look.filters
+            .update(|known| known.extend(filters.iter().cloned()));
     };
-    let known = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
-    let mut cells = vec![
-        count_text(group.rows.len()),
-        match share(group.successes, group.tries, CONFIDENCE) {
-            None => "–".to_owned(),
-            Some(share) => {
-                let percent = |share: Option<f64>| (share.unwrap_or_default() * 100.0).round();
-                format!(
-                    "{} of {} ({}–{}%)",
-                    group.successes,
-                    group.tries,
-                    percent(share.low),
-                    percent(share.high)
-                )
-            }
-        },
-    ];
-    if *by == GroupBy::Task {
-        let agreement = group.agreement;
-        cells.push(known(
-            agreement.map(|share| format!("{:.0}%", share * 100.0)),
-        ));
-    }
-    let count = cells.remove(0);
-    let cells = cells.into_iter();
-    let cells = cells.map(|text| view! { <td class="column-number">{text}</td> });
-    let mean = group.mean_reward.map(|mean| mean_text(mean, half));
+    let last = [Some(cells.success), cells.agreement].into_iter().flatten();
+    let last = last.map(|text| view! { <td class="column-number">{text}</td> });
     let mean_bar = group.mean_reward.map(|mean| bar(mean, range));
-    let aside = aside.map(|aside| {
+    let aside = cells.aside.map(|aside| {
         view! {
             <span class="faint group-of" dir="auto">
                 {inert(&aside)}
@@ -386,16 +224,16 @@ fn row(look: Look, by: &GroupBy, group: &Group, range: (f64, f64), half: Option<
         <tr>
             <th scope="row">
                 <button type="button" class="quiet group-name" on:click=only>
-                    <span dir="auto">{inert(&name)}</span>
+                    <span dir="auto">{inert(&cells.name)}</span>
                     {aside}
                 </button>
             </th>
-            <td class="column-number">{count}</td>
+            <td class="column-number">{cells.count}</td>
             <td class="column-number">
-                {known(mean)}
+                {cells.mean}
                 {mean_bar}
             </td>
-            {cells.collect_view()}
+            {last.collect_view()}
         </tr>
     }
     .into_any()

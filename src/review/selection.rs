@@ -1,13 +1,11 @@
 //! The display state of the table: columns, filters, order, groups, position, and selected rows. All of it except the
 //! selected rows is part of the address.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_trajectory::annotations::tags::{self, tag_of};
-use volary_trajectory::annotations::{Annotation, Annotations};
 use volary_trajectory::table::arrange::{Arranging, Only, Wanted};
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::GroupOrder;
@@ -17,7 +15,10 @@ use volary_trajectory::table::view::View;
 use volary_trajectory::table::{Column, Row, found_columns};
 
 use super::gradually::{Work, gradually};
+use super::group_cells::{next_order, range_with_zero};
 use super::notes::Notes;
+pub use super::table_rows::sampled;
+use super::table_rows::{default_columns, has_notes_with, in_order, may_hide, noted};
 use crate::library::client::LibraryClient;
 use crate::library::findings::Match;
 use crate::projection::library::{COLUMNS, FIRST_COLUMNS, Sort};
@@ -103,14 +104,9 @@ impl Look {
             false => uniform.get(),
         });
         let columns = Memo::new(move |_| {
-            chosen_columns.get().unwrap_or_else(|| {
-                hidden.with(|hidden| {
-                    let columns = FIRST_COLUMNS.iter();
-                    let columns = columns
-                        .filter(|column| hidden.iter().all(|known| known.column != **column));
-                    Arc::new(columns.cloned().collect())
-                })
-            })
+            chosen_columns
+                .get()
+                .unwrap_or_else(|| hidden.with(|hidden| Arc::new(default_columns(hidden))))
         });
         let filters = RwSignal::new(Vec::new());
         let sort = RwSignal::new(None::<Sort>);
@@ -141,13 +137,7 @@ impl Look {
             notes,
             rows,
             rewards: Memo::new(move |_| {
-                rows.with(|rows| {
-                    let rewards = rows.iter().filter_map(|row| row.reward);
-                    let finite = rewards.filter(|reward| reward.is_finite());
-                    finite.fold((0.0_f64, 0.0_f64), |(low, high), reward| {
-                        (low.min(reward), high.max(reward))
-                    })
-                })
+                rows.with(|rows| range_with_zero(rows.iter().filter_map(|row| row.reward)))
             }),
             chosen_columns,
             columns,
@@ -257,155 +247,7 @@ impl Look {
 
     /// Cycles the sort order of a column: ascending, descending, none.
     pub fn sort_by(self, column: &Column) {
-        self.sort.update(|sort| {
-            *sort = match sort.take() {
-                Some((known, Direction::Ascending)) if known == *column => {
-                    Some((known, Direction::Descending))
-                }
-                Some((known, Direction::Descending)) if known == *column => None,
-                _ => Some((column.clone(), Direction::Ascending)),
-            };
-        });
-    }
-}
-
-/// Returns whether a default column may be hidden. The others identify the row and show how well it went.
-fn may_hide(column: &Column) -> bool {
-    !matches!(
-        column,
-        Column::Name | Column::Reward | Column::Steps | Column::Outcome
-    )
-}
-
-/// The rows with the notes on them. Rows without notes are shared.
-fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
-    /// Texts, labels and verdict of the notes on an episode.
-    type Noted = (Vec<Text>, Vec<Text>, Option<Text>);
-    let mut known: BTreeMap<&str, Noted> = BTreeMap::new();
-    let mut tagged: BTreeMap<&str, Vec<&Annotation>> = BTreeMap::new();
-    for note in notes.iter_all().filter(|note| tag_of(note).is_some()) {
-        tagged.entry(&note.episode).or_default().push(note);
-        known.entry(&note.episode).or_default();
-    }
-    let notes = notes.iter().filter(|note| tag_of(note).is_none());
-    let mut notes: Vec<_> = notes.collect();
-    notes.sort_by(|one, other| one.changed.total_cmp(&other.changed));
-    for note in notes {
-        let (texts, labels, verdict) = known.entry(&note.episode).or_default();
-        let words = note.label.iter().chain([&note.text]);
-        texts.extend(words.filter(|text| !text.is_empty()).cloned());
-        let label = note.label.iter().filter(|label| !label.is_empty());
-        labels.extend(
-            label
-                .filter(|label| !labels.contains(label))
-                .cloned()
-                .collect::<Vec<_>>(),
-        );
-        if let Some(given) = note.verdict {
-            *verdict = Some(given.as_str().into());
-        }
-    }
-    if known.is_empty() {
-        return Arc::clone(rows);
-    }
-    let with_notes = rows.iter().map(|row| match known.remove(&*row.id) {
-        None => Arc::clone(row),
-        Some((notes, labels, verdict)) => {
-            let mut tags = row.tags.clone();
-            for note in tagged.remove(&*row.id).unwrap_or_default() {
-                tags::apply(note, &mut tags);
-            }
-            Arc::new(Row {
-                notes,
-                labels,
-                verdict,
-                tags,
-                ..Row::clone(row)
-            })
-        }
-    });
-    Arc::new(with_notes.collect())
-}
-
-/// Returns whether the notes on an episode contain all words of a search.
-fn has_notes_with(row: &Row, words: &str) -> bool {
-    if row.notes.is_empty() {
-        return false;
-    }
-    let notes = row.notes.join("\n").to_lowercase();
-    let words = words.to_lowercase();
-    let mut words = words.split_whitespace().map(|word| word.trim_matches('"'));
-    words.all(|word| notes.contains(word))
-}
-
-fn in_order(chosen: &BTreeSet<Text>, shown: &[Arc<Row>], all: &[Arc<Row>]) -> Vec<Arc<Row>> {
-    let mut left = chosen.clone();
-    let rows = shown.iter().chain(all);
-    rows.filter(|row| left.remove(&row.id)).cloned().collect()
-}
-
-/// A sample of rows of the whole table: large enough to list values, small enough to compute on every update.
-pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> + Clone {
-    const MOST: usize = 1000;
-    let every = rows.len().div_ceil(MOST).max(1);
-    rows.iter().step_by(every).map(AsRef::as_ref)
-}
-
-#[cfg(test)]
-mod tests {
-    use volary_trajectory::annotations::{Annotation, Verdict};
-
-    use super::*;
-
-    #[test]
-    fn rows_carry_their_notes() {
-        let rows = ["a", "b"].map(|id| {
-            Arc::new(Row {
-                id: id.into(),
-                ..Row::default()
-            })
-        });
-        let rows = Arc::new(rows.to_vec());
-        assert!(Arc::ptr_eq(&noted(&rows, &Annotations::default()), &rows));
-        let mut notes = Annotations::default();
-        notes.write(
-            Annotation {
-                id: "n".into(),
-                episode: "b".into(),
-                text: "asks twice".into(),
-                label: Some("loop".into()),
-                verdict: Some(Verdict::Bad),
-                ..Annotation::default()
-            },
-            1.0,
-        );
-        let with_notes = noted(&rows, &notes);
-        assert!(Arc::ptr_eq(&with_notes[0], &rows[0]));
-        assert_eq!(
-            with_notes[1].notes,
-            ["loop".into(), "asks twice".into()] as [Text; 2]
-        );
-        assert!(has_notes_with(&with_notes[1], "Asks LOOP"));
-        assert!(!has_notes_with(&with_notes[1], "asks thrice"));
-        assert!(!has_notes_with(&with_notes[0], ""));
-        assert_eq!(with_notes[1].labels, ["loop".into()] as [Text; 1]);
-        assert_eq!(with_notes[1].verdict.as_deref(), Some("bad"));
-    }
-
-    #[test]
-    fn chosen_rows_follow_the_table() {
-        let rows: Vec<Arc<Row>> = ["a", "b", "c", "d"]
-            .map(|id| {
-                Arc::new(Row {
-                    id: id.into(),
-                    ..Row::default()
-                })
-            })
-            .to_vec();
-        let shown = [3, 1, 0].map(|place: usize| Arc::clone(&rows[place]));
-        let chosen = ["a", "c", "d"].map(Text::from).into();
-        let found = in_order(&chosen, &shown, &rows);
-        let ids: Vec<&str> = found.iter().map(|row| &*row.id).collect();
-        assert_eq!(ids, ["d", "a", "c"]);
+        self.sort
+            .update(|sort| *sort = next_order(sort.take(), column.clone()));
     }
 }
