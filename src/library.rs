@@ -4,7 +4,7 @@
 //! - [`client`]: the signals of the page, and its requests to the worker (`crate::workers::library`).
 //! - [`repository`]: where episodes are stored; [`indexed_db_store`]: in the browser's database. [`source`]: files that are never
 //!   held as a whole.
-//! - [`mappings`]: which members of records hold what, as the user said.
+//! - [`mappings`]: which members of records hold what, as the user said. `unfetched`: why a file could not be fetched.
 
 pub mod client;
 pub mod findings;
@@ -12,3 +12,4 @@ pub mod indexed_db_store;
 pub mod mappings;
 pub mod repository;
 pub mod source;
+mod unfetched;

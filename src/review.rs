@@ -21,6 +21,7 @@
 //!   [`tokens`]: the recorded tokens below messages.
 
 pub mod actions;
+mod address;
 pub mod chart;
 pub mod chosen;
 pub mod compare_page;
@@ -32,6 +33,7 @@ mod export;
 mod export_chosen;
 pub mod fetch_question;
 pub mod field_mapping;
+mod file_in_address;
 mod filter_texts;
 pub mod filters;
 pub mod forks;
@@ -43,6 +45,7 @@ pub mod groups;
 pub mod lanes;
 pub mod library_page;
 pub mod link_reach;
+mod mapping_texts;
 pub mod marks;
 pub mod notes;
 pub mod notes_file;
@@ -55,6 +58,7 @@ pub mod quote;
 pub mod reading_bar;
 pub mod result_panel;
 mod sample_time;
+mod screen;
 pub mod selection;
 pub mod sequence;
 pub mod sharing_check;

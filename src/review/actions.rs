@@ -18,7 +18,7 @@ use crate::components::sharing_check::{
     CheckedExport, CheckedExportDialog, OwnedFinding, SharingCheck,
 };
 use crate::components::{CopyButton, Dialog};
-use crate::library::client::LibraryClient;
+use crate::library::client::{LibraryClient, requests};
 use crate::navigation::use_pages;
 use crate::playground::code_consent::{self, code_consent};
 use crate::playground::second_run::{self, Code, SecondRunResult, is_own, python_environment};
@@ -210,7 +210,7 @@ fn check(client: LibraryClient, viewer: Viewer) {
         .shown
         .episode
         .with_untracked(|episode| episode.id.clone());
-    client.check(&id, move |checked| {
+    requests::check(client, &id, move |checked| {
         viewer.checking.set(false);
         match checked {
             Ok((words, step)) => {

@@ -13,6 +13,7 @@ use volary_trajectory::training::Catalog;
 use super::selection::Look;
 use crate::components::Dialog;
 use crate::components::sharing_check::{CheckedExport, OwnedFinding};
+use crate::library::client::requests;
 use crate::projection::text::plural;
 
 /// The maximum number of training runs on a page of findings.
@@ -157,7 +158,7 @@ fn check(
         "Checking {} before the export.",
         plural(episodes.len(), "trajectory")
     ));
-    client.find_sensitive(episodes.clone(), move |found| {
+    requests::find_sensitive(client, episodes.clone(), move |found| {
         client.said.set(String::new());
         let found = found.into_iter().map(|one| OwnedFinding {
             owner: Some(one.name),

@@ -4,25 +4,20 @@
 //! shape of its records, so that later files of the same shape are read without a question.
 
 use leptos::prelude::*;
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Text};
 use volary_protocol::library::UnmappedFile;
 use volary_trajectory::Episode;
 use volary_trajectory::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
-use volary_trajectory::timeline::first_line;
 
+use super::mapping_texts::{
+    ChoiceText, PreviewTexts, choices, label, list_paths, names_text, offer_text, sample,
+    unmapped_text, unread_text,
+};
 use crate::components::Dialog;
 use crate::components::text::inert;
-use crate::library::client::LibraryClient;
+use crate::library::client::{LibraryClient, imports, requests};
 use crate::library::mappings;
-use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
-
-/// The maximum number of member names listed of a shape.
-const MOST_NAMES: usize = 6;
-/// The maximum number of messages in a preview.
-const MOST_MESSAGES: usize = 6;
-/// The maximum length of such a message, in characters.
-const LONGEST_MESSAGE: usize = 240;
 
 /// Offers to map the fields of a file that the last import could not read.
 #[component]
@@ -112,43 +107,15 @@ impl Mapping {
         self.renew();
         self.open.set(false);
         if let Some(file) = self.file.get_untracked().filter(|_| is_kept) {
-            self.client.read_again(&file);
+            imports::read_again(self.client, &file);
         }
     }
-
-    /// The first record of the file; a record with the shape's names if there is none.
-    fn sample(self) -> Json {
-        match self.head.get() {
-            Some(head) => Json::parse(&head).unwrap_or_default(),
-            None => self.shape.with(|shape| {
-                let names = shape.names().iter();
-                let pairs = names.map(|name| (name.clone().into(), Json::Null));
-                Json::Object(Object::from_distinct(pairs.collect()))
-            }),
-        }
-    }
-}
-
-/// The member names of a shape as text.
-fn names_text(shape: &Shape) -> String {
-    let names = shape.names();
-    let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>();
-    let more = if names.len() > MOST_NAMES {
-        ", …"
-    } else {
-        ""
-    };
-    format!("{}{more}", shown.join(", "))
 }
 
 /// The offer for a file that no reader recognizes.
 #[component]
 fn Offer(mapping: Mapping, file: UnmappedFile) -> impl IntoView {
-    let text = format!(
-        "{} contains records of an unknown shape: {}.",
-        file.file,
-        names_text(&file.shape)
-    );
+    let text = offer_text(&file);
     view! {
         <div class="reading mapping-offer">
             <span dir="auto">{inert(&text)}</span>
@@ -218,7 +185,10 @@ pub(super) fn Remembered(mapping: Mapping) -> impl IntoView {
 
 #[component]
 fn Form(mapping: Mapping) -> impl IntoView {
-    let sample = Memo::new(move |_| mapping.sample());
+    let sample = Memo::new(move |_| {
+        let head = mapping.head.get();
+        mapping.shape.with(|shape| sample(head.as_deref(), shape))
+    });
     let options = Memo::new(move |_| {
         sample.with(|sample| {
             mapping
@@ -226,15 +196,7 @@ fn Form(mapping: Mapping) -> impl IntoView {
                 .with(|fields| paths(fields.first_record(sample)))
         })
     });
-    let lists = Memo::new(move |_| {
-        let is_list = |found: &PathSample| found.sample.starts_with("list of ");
-        sample.with(|sample| {
-            paths(sample)
-                .into_iter()
-                .filter(is_list)
-                .collect::<Vec<_>>()
-        })
-    });
+    let lists = Memo::new(move |_| sample.with(list_paths));
     let has_lists = lists.with_untracked(|lists| !lists.is_empty())
         || mapping
             .fields
@@ -246,7 +208,7 @@ fn Form(mapping: Mapping) -> impl IntoView {
         });
         view! { <Choice name="Records" none="the file itself" options=lists path choose/> }
     });
-    let choices = Field::ALL.map(|field| {
+    let selects = Field::ALL.map(|field| {
         let path = Signal::derive(move || {
             mapping
                 .fields
@@ -270,7 +232,7 @@ fn Form(mapping: Mapping) -> impl IntoView {
         <div class="mapping-form">
             <div class="mapping-choices" role="group" aria-label="Fields">
                 {records}
-                {choices.into_iter().collect_view()}
+                {selects.into_iter().collect_view()}
             </div>
             <Preview mapping/>
         </div>
@@ -294,20 +256,6 @@ fn Form(mapping: Mapping) -> impl IntoView {
     }
 }
 
-/// The label of a field.
-fn label(field: Field) -> &'static str {
-    match field {
-        Field::Prompt => "Prompt",
-        Field::Messages => "Messages",
-        Field::Answer => "Answer",
-        Field::Reward => "Reward",
-        Field::Task => "Task",
-        Field::Group => "Group",
-        Field::Step => "Step",
-        Field::Model => "Model",
-    }
-}
-
 /// The select for the member that a field is read from.
 #[component]
 fn Choice(
@@ -319,28 +267,20 @@ fn Choice(
     choose: Callback<Option<String>>,
 ) -> impl IntoView {
     let list = move || {
-        let mut options = options.get();
-        // A path that was chosen for another record.
-        if let Some(path) = path.get()
-            && options.iter().all(|option| option.path != path)
-        {
-            options.push(PathSample {
-                path,
-                sample: String::new(),
-            });
-        }
-        let options = options.into_iter().map(|PathSample { path: of, sample }| {
-            let text = match sample.is_empty() {
-                true => of.clone(),
-                false => format!("{of}: {sample}"),
-            };
-            let is_chosen = path.with(|path| path.as_deref() == Some(of.as_str()));
-            view! {
-                <option value=of selected=is_chosen>
-                    {inert(&text)}
-                </option>
-            }
-        });
+        let options = choices(options.get(), path.get().as_deref()).into_iter();
+        let options = options.map(
+            |ChoiceText {
+                 path,
+                 text,
+                 is_chosen,
+             }| {
+                view! {
+                    <option value=path selected=is_chosen>
+                        {inert(&text)}
+                    </option>
+                }
+            },
+        );
         options.collect_view()
     };
     let is_none = move || path.with(Option::is_none);
@@ -370,7 +310,7 @@ fn Preview(mapping: Mapping) -> impl IntoView {
         let Some(head) = mapping.head.get().filter(|_| fields.is_usable()) else {
             return shown.set(None);
         };
-        mapping.client.preview(&head, fields.clone(), move |made| {
+        requests::preview(mapping.client, &head, fields.clone(), move |made| {
             // The mapping may have changed meanwhile, or the dialog may be closed.
             if mapping
                 .fields
@@ -383,19 +323,10 @@ fn Preview(mapping: Mapping) -> impl IntoView {
     });
     let content = move || match shown.get() {
         None => {
-            let text = match mapping.head.with(Option::is_some) {
-                true => "Map the messages, the prompt or the answer to see the first record.",
-                false => "Import a file with these members to see how it is read.",
-            };
+            let text = unmapped_text(mapping.head.with(Option::is_some));
             view! { <p class="help">{text}</p> }.into_any()
         }
-        Some(Err(reason)) => {
-            let reason = match reason.is_empty() {
-                true => "The first record cannot be read this way.".to_owned(),
-                false => reason,
-            };
-            view! { <p class="help">{inert(&reason)}</p> }.into_any()
-        }
+        Some(Err(reason)) => view! { <p class="help">{inert(&unread_text(reason))}</p> }.into_any(),
         Some(Ok(episode)) => preview_of(&episode),
     };
     view! {
@@ -407,43 +338,30 @@ fn Preview(mapping: Mapping) -> impl IntoView {
 }
 
 fn preview_of(episode: &Episode) -> AnyView {
-    let count = episode.messages().count();
-    let messages = episode.messages().take(MOST_MESSAGES).map(|message| {
-        let text = first_line(message, LONGEST_MESSAGE);
+    let PreviewTexts {
+        messages,
+        more,
+        facts,
+    } = PreviewTexts::of(episode);
+    let messages = messages.into_iter().map(|(role, text)| {
         view! {
             <li>
-                <span class="badge">{message.role().as_str()}</span>
+                <span class="badge">{role}</span>
                 <span dir="auto">{inert(&text)}</span>
             </li>
         }
     });
-    let more = count.saturating_sub(MOST_MESSAGES);
-    let more = (more > 0)
-        .then(|| view! { <p class="help">{format!("{} more", plural(more, "message"))}</p> });
-    let kept = |key: &str| {
-        let value = episode.metadata.get(key)?;
-        let text = value.as_text().map(Text::to_string);
-        Some(text.unwrap_or_else(|| value.to_compact_text()))
-    };
-    let facts = [
-        ("Reward", episode.reward().map(reward_text)),
-        ("Task", episode.task().map(|task| task.id.to_string())),
-        ("Group", kept("group")),
-        ("Step", kept("step")),
-        ("Model", episode.model.as_ref().map(Text::to_string)),
-    ];
-    let facts = facts.into_iter().filter_map(|(name, value)| {
-        let value = value?;
-        Some(view! {
+    let facts = facts.into_iter().map(|(name, value)| {
+        view! {
             <div>
                 <dt>{name}</dt>
                 <dd dir="auto">{inert(&value)}</dd>
             </div>
-        })
+        }
     });
     view! {
         <ol class="mapping-messages">{messages.collect_view()}</ol>
-        {more}
+        {more.map(|more| view! { <p class="help">{more}</p> })}
         <dl class="mapping-facts">{facts.collect_view()}</dl>
     }
     .into_any()

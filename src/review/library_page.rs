@@ -14,7 +14,7 @@ use super::table::Table;
 use super::training::Training;
 use crate::browser::files;
 use crate::components::text::inert;
-use crate::library::client::LibraryClient;
+use crate::library::client::{LibraryClient, imports};
 use crate::projection::text::{count_text, plural};
 
 /// The URL of example trajectories that are part of the site (`crates/agent/tests/example` generates them).
@@ -76,8 +76,8 @@ fn Head(look: Look, training: Training) -> impl IntoView {
             </a>
         })
     };
-    let pick = move |_| files::pick("", move |files| client.read(files));
-    let pick_folder = move |_| files::pick_folder(move |files| client.read(files));
+    let pick = move |_| files::pick("", move |files| imports::read(client, files));
+    let pick_folder = move |_| files::pick_folder(move |files| imports::read(client, files));
     view! {
         <header class="library-head">
             <h1>{"Trajectories"}</h1>

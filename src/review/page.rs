@@ -1,44 +1,42 @@
 //! The page of Review: the library, or the part that the address names.
 
 use leptos::prelude::*;
-use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
-use volary_protocol::library::Origin;
+use volary_app::review::opening::{Opener, Opening};
+use volary_connectivity::linked_file::Elsewhere;
 use volary_trajectory::annotations::Target;
 
 use super::KEYS;
 use super::actions::Actions;
+use super::address::{self, ShownPlace};
 use super::compare_page::ComparePage;
 use super::comparison::Comparison;
 use super::episode_page::{EpisodePage, focus_find};
 use super::evaluation_bar::EvaluationBar;
-use super::fetch_question::FetchQuestion;
+use super::file_in_address::{FileInAddress, replace_place};
 use super::grid_page::{Grid, GridPage};
 use super::library_page::LibraryPage;
 use super::notes::Notes;
 use super::notes_file;
 use super::notes_panel;
-use super::opening::{Opening, Renewal, compare, compare_live, follow, line_up, renew};
+use super::opening::Openings;
 use super::panels::NOTES;
 use super::progress::Progress;
 use super::quote::selected_passage;
+use super::screen::{KeyAction, ReviewScreen, TITLE, names_file_of_one};
 use super::selection::Look;
 use super::sequence::{Sequence, SequenceBar};
 use super::training::trail::Trail;
 use super::training::{Training, TrainingPage};
 use super::viewer::Viewer;
 use crate::browser::keys::KeyPress;
-use crate::browser::{element, location, network, timers};
+use crate::browser::{element, location, timers};
 use crate::components::AlertBox;
 use crate::components::keep_alive::KeepAlive;
-use crate::library::client::LibraryClient;
+use crate::library::client::{LibraryClient, imports};
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::{Playground, use_playground};
 use crate::present::presenter::Presenter;
-use crate::projection::notice::Notice;
-use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
-
-/// The tab title when nothing in particular is open.
-const TITLE: &str = "Volary";
+use crate::route::{ReviewPlace, Route};
 
 /// The page, as the router mounts it.
 pub fn page() -> AnyView {
@@ -49,9 +47,9 @@ pub fn page() -> AnyView {
 fn ReviewPage() -> impl IntoView {
     let review = Review::new();
     // Start the worker's fetching and reading while the page is built.
-    review.fetch_linked_file();
+    review.file.follow();
     review.client.list();
-    review.client.read_site();
+    imports::read_site(review.client);
     review.follow_address();
     review.follow_imports();
     review.follow_playground();
@@ -65,7 +63,7 @@ fn ReviewPage() -> impl IntoView {
         <div class="notices review-notices">
             <AlertBox notice=client.notice/>
         </div>
-        {move || review.question.get().map(|file| view! { <Question review file/> })}
+        {move || review.question.get().map(|file| review.file.question(file))}
         <KeepAlive is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Library)>
             <LibraryPage look=review.look training=review.training/>
         </KeepAlive>
@@ -106,36 +104,6 @@ fn ReviewPage() -> impl IntoView {
     }
 }
 
-/// The parts of the page, one of which the address names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReviewScreen {
-    Library,
-    /// A training run.
-    Training,
-    Episode,
-    Comparison,
-    Grid,
-}
-
-impl ReviewScreen {
-    fn of(place: &ReviewPlace) -> ReviewScreen {
-        match (place.episode.is_some(), place.beside.len()) {
-            (true, 0) => ReviewScreen::Episode,
-            (true, 1) => ReviewScreen::Comparison,
-            (true, _) => ReviewScreen::Grid,
-            // An episode of a file is loading; its page is built meanwhile.
-            (false, _) if names_file_of_one(place) => ReviewScreen::Episode,
-            (false, _) if !place.training.is_empty() => ReviewScreen::Training,
-            (false, _) => ReviewScreen::Library,
-        }
-    }
-}
-
-/// Returns whether a place names an episode by its file, without knowing its id.
-fn names_file_of_one(place: &ReviewPlace) -> bool {
-    place.open.is_some() && place.url.is_some() && place.episode.is_none()
-}
-
 /// The state of the page.
 #[derive(Clone, Copy)]
 struct Review {
@@ -146,6 +114,7 @@ struct Review {
     place: Memo<ReviewPlace>,
     part: Memo<ReviewScreen>,
     opening: RwSignal<Opening>,
+    openings: Openings,
     viewer: Viewer,
     comparison: Comparison,
     grid: Grid,
@@ -156,12 +125,10 @@ struct Review {
     sequence: Sequence,
     /// The training runs among the rows of the table.
     training: Training,
-    /// The file in the address that needs the user's consent before it is fetched.
-    asked: RwSignal<Option<Elsewhere>>,
-    /// `asked`, unless the trajectory in the address is already in the library.
+    /// The file in the address.
+    file: FileInAddress,
+    /// The file to ask about, unless the trajectory in the address is already in the library.
     question: Memo<Option<Elsewhere>>,
-    /// Incremented each time the user agrees.
-    agreements: RwSignal<u32>,
 }
 
 impl Review {
@@ -174,37 +141,50 @@ impl Review {
             });
             place.or(former.cloned()).unwrap_or_default()
         });
-        let asked = RwSignal::new(None);
         let opening = RwSignal::new(Opening::Nothing);
         let (client, notes) = (LibraryClient::new(), Notes::new());
+        let file = FileInAddress::new(client, pages, place);
         let look = Look::new(client, notes);
         look.apply(&place.with_untracked(|place| place.view.clone()));
         let episode = Memo::new(move |_| place.with(|place| place.episode.clone()));
+        let openings = Openings {
+            client,
+            viewer: Viewer::new(),
+            comparison: Comparison::new(),
+            grid: Grid::new(),
+            playground: use_playground(),
+            sequence: Sequence::new(look, episode),
+            opening,
+            opener: StoredValue::new_local(Opener::default()),
+            rename: Callback::new(move |id| {
+                let place = place.get_untracked();
+                let episode = Some(id);
+                replace_place(pages, ReviewPlace { episode, ..place });
+            }),
+        };
         Review {
             client,
             look,
-            sequence: Sequence::new(look, episode),
+            sequence: openings.sequence,
             training: Training::new(
                 look,
                 Memo::new(move |_| place.with(|place| place.training.clone())),
             ),
             pages,
-            playground: use_playground(),
+            playground: openings.playground,
             place,
             part: Memo::new(move |_| place.with(ReviewScreen::of)),
             opening,
-            viewer: Viewer::new(),
-            comparison: Comparison::new(),
-            grid: Grid::new(),
+            openings,
+            viewer: openings.viewer,
+            comparison: openings.comparison,
+            grid: openings.grid,
             notes,
-            asked,
+            file,
             question: Memo::new(move |_| {
-                let is_named = place.with(|place| place.episode.is_some());
-                let is_missing =
-                    !is_named || opening.with(|opening| matches!(opening, Opening::Failed(_)));
-                asked.get().filter(|_| is_missing)
+                let (place, opening) = (place.get(), opening.get());
+                address::question(file.asked.get(), &place, &opening)
             }),
-            agreements: RwSignal::new(0),
         }
     }
 
@@ -232,56 +212,27 @@ impl Review {
 
     /// Opens what the address names, now and on every change.
     fn follow_address(self) {
-        let Review {
-            client, opening, ..
-        } = self;
         Effect::new(move |_| {
             // An episode that could not be opened may be in a file that the user has since agreed to fetch.
-            self.agreements.track();
+            self.file.agreements.track();
             let place = self.place.get();
-            match place.beside.as_slice() {
-                [] => follow(client, self.viewer, opening, &place, self.sequence),
-                [beside] if beside == IN_PLAYGROUND => {
-                    compare_live(client, self.comparison, opening, &place, self.playground);
-                }
-                [beside] => compare(client, self.comparison, opening, &place, beside),
-                _ => line_up(client, self.grid, opening, &place),
-            }
+            untrack(|| self.openings.follow(&place));
         });
-        let is_table = Memo::new(move |_| {
-            self.place
-                .with(|place| place.episode.is_none() && place.open.is_none())
-        });
-        Effect::new(move |_| client.show_table(is_table.get()));
+        let is_table = Memo::new(move |_| self.place.with(address::is_table));
+        Effect::new(move |_| self.client.show_table(is_table.get()));
     }
 
     /// Updates an episode when more of its file is read, and applies changes recorded by other pages.
     fn follow_imports(self) {
-        let renewal = Renewal::default();
         Effect::new(move |_| {
             self.client.grown.track();
             for (begun, whole) in self.client.take_grown() {
-                let renamed = untrack(|| {
-                    renew(
-                        self.client,
-                        self.viewer,
-                        self.opening,
-                        renewal,
-                        &begun,
-                        &whole,
-                    )
-                });
-                if renamed {
-                    self.replace_place(ReviewPlace {
-                        episode: Some(whole.to_string()),
-                        ..self.place.get_untracked()
-                    });
-                }
+                untrack(|| self.openings.grown(&begun, &whole));
             }
         });
         Effect::new(move |_| {
             if self.pages.shown.get() == Page::Review {
-                self.client.take_unkept();
+                imports::take_unkept(self.client);
             }
         });
     }
@@ -318,32 +269,13 @@ impl Review {
                 return;
             }
             let tokens = self.viewer.tokens_shown.get();
-            let (step, at, words, tokens) = match self.opening.get() {
-                Opening::Shown(id)
-                    if now.episode.as_ref() == Some(&id) && now.beside.is_empty() =>
-                {
-                    let step = (step > 0).then_some(step);
-                    // Selecting another step drops the passage of a link.
-                    match now.step == step {
-                        true => (step, now.at.clone(), now.words.clone(), tokens),
-                        false => (step, None, None, tokens),
-                    }
-                }
-                _ if ReviewScreen::of(&now) == ReviewScreen::Library => {
-                    (None, None, None, String::new())
-                }
-                // The episode in this address is still loading, or it is a comparison.
-                _ => return,
-            };
-            let route = Route::Review(ReviewPlace {
-                step,
-                at,
-                words,
-                view,
-                tokens,
-                ..now
-            });
-            location::replace(&route.to_hash());
+            let shown = ShownPlace { step, tokens, view };
+            let written = self
+                .opening
+                .with(|opening| address::written(&now, opening, shown));
+            if let Some(place) = written {
+                location::replace(&Route::Review(place).to_hash());
+            }
         });
     }
 
@@ -353,105 +285,11 @@ impl Review {
             if self.pages.shown.get() != Page::Review {
                 return location::set_title(TITLE);
             }
-            let name = self
-                .viewer
-                .shown
-                .episode
-                .with(|episode| episode.name.trim().to_owned());
-            let is_episode = self.shows_episode().get();
+            let episode = self.viewer.shown.episode.get();
+            let name = self.shows_episode().get().then_some(&*episode.name);
             let training = self.training.title();
-            let words = match self.part.get() {
-                ReviewScreen::Library => "Trajectories",
-                ReviewScreen::Training => &*training,
-                ReviewScreen::Comparison => "Comparison",
-                ReviewScreen::Grid => "Grid",
-                ReviewScreen::Episode if is_episode && !name.is_empty() => &*name,
-                ReviewScreen::Episode => "Episode",
-            };
-            location::set_title(&format!("{words} – Review – {TITLE}"));
+            location::set_title(&self.part.get().title(name, &training));
         });
-    }
-
-    /// Fetches the file in the address, now and on every change.
-    fn fetch_linked_file(self) {
-        let wanted = Memo::new(move |_| self.place.with(|place| (place.url.clone(), place.open)));
-        Effect::watch(
-            move || wanted.get(),
-            move |now, former, _| {
-                // Once the episode is opened, the address names it, and the file is available.
-                let is_opened = now.1.is_none() && former.is_some_and(|former| former.0 == now.0);
-                if !is_opened {
-                    untrack(|| self.fetch_wanted());
-                }
-            },
-            false,
-        );
-        self.fetch_wanted();
-    }
-
-    /// Fetches the file in the address if that needs no consent; otherwise sets `asked`.
-    fn fetch_wanted(self) {
-        self.asked.set(None);
-        let Some(url) = self.place.get_untracked().url else {
-            return;
-        };
-        let whole = location::whole(&url).unwrap_or_default();
-        match LinkedFile::of(&whole, &network::page().origin) {
-            LinkedFile::SameOrigin { url } => self.fetch_file(&url, Origin::Imported),
-            LinkedFile::Elsewhere(file) => self.asked.set(Some(file)),
-            LinkedFile::Refused(why) => {
-                self.client.notice.set(Some(Notice::new(
-                    "The file in this address was not fetched.",
-                    why.to_string(),
-                    "To read it, download it and import it here.",
-                )));
-                self.leave_file();
-            }
-        }
-    }
-
-    /// Fetches a file and opens the trajectory in it that the address names.
-    fn fetch_file(self, url: &str, origin: Origin) {
-        let wanted = self.place.get_untracked();
-        let Some(open) = wanted.open.filter(|_| wanted.episode.is_none()) else {
-            return self.client.fetch(url, origin);
-        };
-        self.client.fetch_one(url, origin, open, move |id| {
-            // The user may have navigated away before the page was notified.
-            let is_here = match Route::parse(&location::hash()) {
-                // The view of the table is irrelevant here.
-                Route::Review(here) => {
-                    here == ReviewPlace {
-                        view: here.view.clone(),
-                        ..wanted.clone()
-                    }
-                }
-                _ => false,
-            };
-            if is_here {
-                self.replace_place(ReviewPlace {
-                    episode: id.map(|id| id.to_string()),
-                    open: None,
-                    ..wanted
-                });
-            }
-        });
-    }
-
-    /// Continues without the file in the address.
-    fn leave_file(self) {
-        self.replace_place(ReviewPlace {
-            url: None,
-            open: None,
-            ..self.place.get_untracked()
-        });
-    }
-
-    /// Replaces the current history entry.
-    fn replace_place(self, place: ReviewPlace) {
-        let route = Route::Review(place);
-        location::replace(&route.to_hash());
-        self.pages.route.set(route);
     }
 
     fn hooks(self) -> Hooks {
@@ -460,7 +298,7 @@ impl Review {
             drop_words: "Drop trajectories from any common tool: files, folders or archives. They \
                  stay in your browser.",
             press: Box::new(move |press| self.press(press)),
-            take_files: Box::new(move |files| self.client.read(files)),
+            take_files: Box::new(move |files| imports::read(self.client, files)),
         }
     }
 
@@ -472,30 +310,23 @@ impl Review {
         if press.command || press.typing {
             return false;
         }
-        match (press.key.as_str(), self.part.get_untracked()) {
-            ("/", ReviewScreen::Episode) => {
-                focus_find();
-                true
+        let key = press.key.as_str();
+        let Some(action) = self.part.get_untracked().action(key) else {
+            return false;
+        };
+        match action {
+            KeyAction::FindInEpisode => focus_find(),
+            KeyAction::SearchTrajectories => return element::focus_id("search-trajectories"),
+            KeyAction::BeginNote => self.begin_note(),
+            KeyAction::ToggleLabel => self.toggle_label(key),
+            KeyAction::Sequence => return self.sequence.press(key),
+            KeyAction::Training => return self.training.press(key),
+            KeyAction::Comparison => return self.comparison.press(key),
+            KeyAction::SequenceOrViewer => {
+                return self.sequence.press(key) || self.viewer.press(key);
             }
-            ("/", _) => element::focus_id("search-trajectories"),
-            // From the table, the next trajectory is the first one.
-            (key, ReviewScreen::Library) => self.sequence.press(key),
-            (key, ReviewScreen::Training) => self.training.press(key),
-            (key, ReviewScreen::Comparison) => self.comparison.press(key),
-            ("a", ReviewScreen::Episode) => {
-                self.begin_note();
-                true
-            }
-            (
-                key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"),
-                ReviewScreen::Episode,
-            ) => {
-                self.toggle_label(key);
-                true
-            }
-            (key, ReviewScreen::Episode) => self.sequence.press(key) || self.viewer.press(key),
-            _ => false,
         }
+        true
     }
 
     /// Toggles the label of a key on the selected step. If the key has no label, asks for one.
@@ -527,22 +358,6 @@ impl Review {
             element::focus_id("note-text");
         });
     }
-}
-
-/// The dialog that asks whether to fetch the file in the address.
-#[component]
-fn Question(review: Review, file: Elsewhere) -> impl IntoView {
-    let url = file.url.clone();
-    let fetch = move |origin| {
-        review.asked.set(None);
-        review.fetch_file(&url, origin);
-        review.agreements.update(|count| *count += 1);
-    };
-    let decline = move |()| {
-        review.asked.set(None);
-        review.leave_file();
-    };
-    view! { <FetchQuestion file fetch decline/> }
 }
 
 /// A part of the page that is built on first use. Shows its content once it is loaded, or why it could not be opened.
@@ -589,52 +404,5 @@ fn Failed(reason: String) -> impl IntoView {
                 {"All trajectories"}
             </a>
         </div>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_address_names_a_part_of_the_page() {
-        let place = |episode: Option<&str>, beside: &[&str]| ReviewPlace {
-            episode: episode.map(str::to_owned),
-            beside: beside.iter().map(|id| (*id).to_owned()).collect(),
-            ..ReviewPlace::default()
-        };
-        assert_eq!(ReviewScreen::of(&place(None, &[])), ReviewScreen::Library);
-        assert_eq!(
-            ReviewScreen::of(&place(Some("a"), &[])),
-            ReviewScreen::Episode
-        );
-        assert_eq!(
-            ReviewScreen::of(&place(Some("a"), &["b"])),
-            ReviewScreen::Comparison
-        );
-        assert_eq!(
-            ReviewScreen::of(&place(Some("a"), &["b", "c"])),
-            ReviewScreen::Grid
-        );
-        let file = ReviewPlace {
-            url: Some("a.jsonl".to_owned()),
-            ..place(None, &[])
-        };
-        assert_eq!(ReviewScreen::of(&file), ReviewScreen::Library);
-        let run = ReviewPlace {
-            training: "run=a".to_owned(),
-            ..place(None, &[])
-        };
-        assert_eq!(ReviewScreen::of(&run), ReviewScreen::Training);
-        let sample = ReviewPlace {
-            training: "run=a".to_owned(),
-            ..place(Some("a"), &[])
-        };
-        assert_eq!(ReviewScreen::of(&sample), ReviewScreen::Episode);
-        let one_of_file = ReviewPlace {
-            open: Some(1),
-            ..file
-        };
-        assert_eq!(ReviewScreen::of(&one_of_file), ReviewScreen::Episode);
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::library::client::LibraryClient;
+use crate::library::client::{LibraryClient, imports};
 use volary_app::library::readings::{Reading, ReadingNumber};
 
 /// One progress bar per import, keyed so that it is preserved when imports before it end.
@@ -44,7 +44,7 @@ fn Bar(client: LibraryClient, number: ReadingNumber) -> impl IntoView {
                 type="button"
                 class="small"
                 disabled=move || ending().is_some()
-                on:click=move |_| client.cancel(number)
+                on:click=move |_| imports::cancel(client, number)
             >
                 {"Cancel"}
             </button>

@@ -15,7 +15,7 @@ use crate::components::playback::Player;
 use crate::components::text::inert;
 use crate::components::transcript::passage;
 use crate::components::transcript::reading::ReadingOptions;
-use crate::library::client::LibraryClient;
+use crate::library::client::{LibraryClient, requests};
 use crate::library::findings::Finding;
 use crate::playground::frame_pane::EpisodeSignals;
 use crate::present::revealed::Revealed;
@@ -254,7 +254,7 @@ impl Viewer {
             .shown
             .episode
             .with_untracked(|episode| episode.id.clone());
-        client.find(&id, &wanted.clone(), move |found| {
+        requests::find(client, &id, &wanted.clone(), move |found| {
             // The search changed meanwhile.
             if self.wanted.get_untracked() != wanted {
                 return;

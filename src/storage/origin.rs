@@ -1,5 +1,6 @@
 //! The origins of episodes in the library.
 
+pub use volary_app::library::PUBLISHED;
 use volary_protocol::library::Origin;
 
 /// The name of an origin in stored rows.
@@ -13,8 +14,6 @@ pub const fn word(origin: Origin) -> &'static str {
 
 /// Imported from files.
 pub const IMPORTED: &str = "imported";
-/// Published with the site.
-pub const PUBLISHED: &str = "published";
 /// Opened from a link, not stored.
 pub const LINKED: &str = "linked";
 /// Played here by a person or a policy.

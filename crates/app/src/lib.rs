@@ -12,4 +12,5 @@ pub mod notice;
 pub mod outside;
 pub mod playground;
 pub mod present;
+pub mod review;
 pub mod rollout;

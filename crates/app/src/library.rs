@@ -2,61 +2,44 @@
 //! events.
 //!
 //! - [`readings`]: readings in progress. [`row_batcher`]: rows waiting to enter the table. [`live`]: files that change.
+//! - [`search`]: the full-text search. [`replies`]: answers to single requests. [`site`]: the library of a site.
+//!   [`source`]: the files of the last import.
 //!
 //! Invariants: a row that was dropped is in no later batch. A late event of a finished reading changes no other
-//! reading.
+//! reading. The loss of a worker is reported once, whatever number of calls it had. An error of an import is removed
+//! when the next one begins.
 
+pub mod effect;
 pub mod live;
 pub mod readings;
+pub mod replies;
 pub mod row_batcher;
+pub mod search;
+pub mod site;
+pub mod source;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use volary_core::json::Text;
 use volary_protocol::RequestId;
-use volary_protocol::library::{Event, Unfetched, UnmappedFile};
+use volary_protocol::library::Event;
 use volary_trajectory::table::Row;
 
-use self::readings::{Reading, ReadingNumber, Readings};
+pub use self::effect::Effect;
+use self::readings::{ReadingNumber, Readings};
 use self::row_batcher::{RowBatcher, RowThrottle};
+use self::search::{Search, SearchNumber};
 use crate::notice::Notice;
 
 /// The rows of the table, newest first.
 pub type Rows = Arc<Vec<Arc<Row>>>;
 
-/// An effect for the page to carry out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Show these rows in the table.
-    Rows(Rows),
-    /// Show these readings.
-    Readings(Vec<Reading>),
-    /// Show the remarks of the last reading.
-    Report(Vec<Text>),
-    /// Show that all stored rows are listed.
-    Listed,
-    /// Mark these trajectories as partially read.
-    Partial(BTreeSet<Text>),
-    /// A trajectory grew: its previous id, and its current id.
-    Grown(Text, Text),
-    /// Notify the waiter of a trajectory of a reading, with its id; `None` if there is no such trajectory.
-    Arrived(ReadingNumber, Option<Text>),
-    /// Show an error.
-    Notify(Notice),
-    /// Offer to map the members of these files to fields.
-    OfferMapping(Vec<UnmappedFile>),
-    /// Diagnose why a file could not be fetched, and show the cause.
-    Explain(Unfetched),
-    /// Save the attached files under this name.
-    Save(Text),
-    /// Repeat the current search, which may match new trajectories.
-    SearchAgain,
-    /// Index the texts of all trajectories for search.
-    Index,
-    /// Call [`Library::woken`] after this many seconds.
-    Wake(f64),
-}
+/// The origin of rows that are published with the site.
+pub const PUBLISHED: &str = "published";
+
+/// Identifies a worker of the library. Numbers count up.
+pub type WorkerNumber = u32;
 
 /// The state of the library. Times are in seconds of any monotonic clock.
 #[derive(Debug, Default)]
@@ -65,20 +48,34 @@ pub struct Library {
     batcher: RowBatcher,
     throttle: RowThrottle,
     readings: Readings,
+    search: Search,
     partial: BTreeSet<Text>,
+    /// The worker that was started last.
+    last_worker: WorkerNumber,
+    /// Whether that worker is gone.
+    has_lost_worker: bool,
+    /// The error of the last attempt.
+    error: Option<Notice>,
     /// Whether the table is visible. Its search needs all texts indexed.
     is_shown: bool,
     /// Whether the worker holds trajectories that the browser did not store.
     has_unstored: bool,
-    /// Whether the last reading found a file whose members can be mapped to fields.
-    offers_mapping: bool,
+    /// The readings that found a file whose members can be mapped to fields.
+    offers_mapping: BTreeSet<ReadingNumber>,
 }
 
 impl Library {
-    /// Starts a reading. `doing` describes it for the user.
+    /// Starts a reading. `doing` describes it for the user. What is shown of the last one goes: its remarks, its error,
+    /// and files to map.
     pub fn begin(&mut self, doing: &str) -> (ReadingNumber, Vec<Effect>) {
         let number = self.readings.begin(doing);
-        (number, vec![self.shown_readings()])
+        let mut effects = vec![
+            self.shown_readings(),
+            Effect::Report(Vec::new()),
+            Effect::OfferMapping(Vec::new()),
+        ];
+        effects.extend(self.error.take().map(Effect::Withdraw));
+        (number, effects)
     }
 
     /// Stores the request id of a reading, by which it can be cancelled.
@@ -146,7 +143,7 @@ impl Library {
                     .collect()
             }
             Event::Read { notes } => {
-                self.offers_mapping = false;
+                self.offers_mapping.remove(&number);
                 let mut effects = self.flush(now);
                 effects.extend(self.end(number));
                 // A reading that is not shown keeps the last report unless it has remarks of its own.
@@ -158,14 +155,14 @@ impl Library {
                 effects
             }
             Event::Unmapped { files } => {
-                self.offers_mapping = true;
+                self.offers_mapping.insert(number);
                 vec![Effect::OfferMapping(files)]
             }
             Event::Refused { reason } => {
                 let mut effects = self.end(number);
                 // An offered mapping describes the file and the next action already.
-                if !std::mem::take(&mut self.offers_mapping) {
-                    effects.push(Effect::Notify(Notice::new(
+                if !self.offers_mapping.remove(&number) {
+                    effects.push(self.failed(Notice::new(
                         "Nothing could be imported.",
                         reason.to_string(),
                         "Choose a file from a supported tool. The library is unchanged.",
@@ -253,11 +250,77 @@ impl Library {
         vec![Effect::Rows(self.rows.clone())]
     }
 
-    /// Handles the loss of the worker and its readings. Stored trajectories stay.
-    pub fn lose_worker(&mut self) -> Vec<Effect> {
+    /// Deletes trajectories, except those of the site, which each visit loads. Returns the ids to delete from the
+    /// store.
+    pub fn forget(&mut self, mut ids: Vec<Text>) -> (Vec<Text>, Vec<Effect>) {
+        let rows = self.rows.iter();
+        let published = rows.filter(|row| row.origin.as_deref() == Some(PUBLISHED));
+        let published: BTreeSet<&Text> = published.map(|row| &row.id).collect();
+        ids.retain(|id| !published.contains(id));
+        let effects = self.drop_rows(&ids);
+        (ids, effects)
+    }
+
+    /// Starts a query of the full-text search. Returns its number, or `None` for an empty query, which ends the search.
+    pub fn search(&mut self, words: &str) -> (Option<SearchNumber>, Vec<Effect>) {
+        self.search.begin(words)
+    }
+
+    /// Handles a reply to a query.
+    pub fn handle_search(&mut self, number: SearchNumber, event: Event) -> Vec<Effect> {
+        self.search.handle(number, event)
+    }
+
+    /// Shows the error of an attempt to read, until the next attempt begins.
+    pub fn failed(&mut self, notice: Notice) -> Effect {
+        self.error = Some(notice.clone());
+        Effect::Notify(notice)
+    }
+
+    /// Handles the start of a worker. Returns its number.
+    pub fn start_worker(&mut self) -> WorkerNumber {
+        self.last_worker = self.last_worker.wrapping_add(1);
+        self.has_lost_worker = false;
+        self.last_worker
+    }
+
+    /// Handles that a worker is gone, which each of its open calls reports. Stored trajectories stay.
+    pub fn lose_worker(&mut self, worker: WorkerNumber, reason: &str) -> Vec<Effect> {
+        if worker != self.last_worker || std::mem::replace(&mut self.has_lost_worker, true) {
+            return Vec::new();
+        }
+        let mut effects = self.end_readings(reason);
+        effects.push(self.failed(Notice::new(
+            "The library's worker crashed.",
+            reason.to_owned(),
+            "Stored data is safe. Try again with fewer files at once.",
+        )));
+        effects
+    }
+
+    /// Terminates a worker in the middle of a file that must be read as a whole.
+    pub fn end_worker(&mut self) -> Vec<Effect> {
+        self.has_lost_worker = true;
+        let mut effects = self.end_readings(replies::ENDED);
+        effects.push(Effect::Report(vec![
+            "Cancelled. What was stored before is in the library.".into(),
+        ]));
+        effects
+    }
+
+    /// Ends what only a lost worker held: readings, the open search, and partial trajectories.
+    fn end_readings(&mut self, reason: &str) -> Vec<Effect> {
         self.readings.clear();
-        self.partial.clear();
-        vec![self.shown_readings(), Effect::Partial(BTreeSet::new())]
+        self.offers_mapping.clear();
+        let mut effects = vec![Effect::DropWorker(reason.into()), self.shown_readings()];
+        let partial = std::mem::take(&mut self.partial);
+        if !partial.is_empty() {
+            let partial: Vec<Text> = partial.into_iter().collect();
+            effects.push(Effect::Partial(BTreeSet::new()));
+            effects.extend(self.drop_rows(&partial));
+        }
+        effects.extend(self.search.lose_worker());
+        effects
     }
 
     fn shown_readings(&self) -> Effect {

@@ -6,16 +6,13 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_app::library::live::{Effect, Live, Refresh};
 use volary_app::library::readings::ReadingNumber;
+use volary_app::library::site::{Changes, SiteEvent};
 use volary_core::json::Text;
 use volary_protocol::library::{Origin, Request};
 
 use super::LibraryClient;
-use super::site::Changes;
+use super::site::OfBrowser;
 use crate::browser::{event_source, spawn, timers};
-
-/// The events of the server.
-const CHANGES: &str = "changes";
-const RELOAD: &str = "reload";
 
 /// Reads the list of files, and follows what changes from now on.
 pub(super) fn begin(
@@ -29,23 +26,17 @@ pub(super) fn begin(
         state.list = Some(list.clone());
     });
     if let Some(events) = events {
-        event_source::listen(&events.clone(), &[CHANGES, RELOAD], move |name, data| {
-            match Changes::read(&events, &data).filter(|_| name == CHANGES) {
-                Some(Changes {
-                    changed,
-                    gone,
-                    has_notes,
-                }) => {
-                    if has_notes {
-                        client.notes_written.update(|count| *count += 1);
-                    }
-                    update(client, |live, now| live.changes(changed, gone, now));
-                }
-                None => {
-                    client.notes_written.update(|count| *count += 1);
-                    update(client, Live::reload);
-                }
+        event_source::listen(&events.clone(), &SiteEvent::NAMES, move |name, data| {
+            let event = SiteEvent::read(&events, &name, &data, &OfBrowser);
+            if event.has_notes() {
+                client.notes_written.update(|count| *count += 1);
             }
+            update(client, |live, now| match event {
+                SiteEvent::Changes(Changes { changed, gone, .. }) => {
+                    live.changes(changed, gone, now)
+                }
+                SiteEvent::Reload => live.reload(now),
+            });
         });
     }
     read(
@@ -98,9 +89,9 @@ fn update(client: LibraryClient, change: impl FnOnce(&mut Live, f64) -> Vec<Effe
 
 /// Sends a request, and tells when it was carried out.
 fn read(client: LibraryClient, number: Option<ReadingNumber>, request: Request) {
-    let replies = client.call(&request, Vec::new());
+    let sent = client.call(&request, Vec::new());
     spawn(async move {
-        client.followed_reading(number, replies).await;
+        client.follow_reading(number, sent).await;
         update(client, Live::done);
     });
 }

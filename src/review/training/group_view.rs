@@ -11,6 +11,7 @@ use volary_trajectory::training::{Measure, Sample, SampleGroup, StepSummary};
 use super::timeline::times;
 use super::{ShownRun, Training};
 use crate::components::text::inert;
+use crate::library::client::requests;
 use crate::projection::text::{count_text, plural};
 use crate::projection::training::{figure_text, spread_text};
 use crate::review::compare_page;
@@ -205,9 +206,9 @@ fn difference(training: Training, shown: &Arc<ShownRun>, group: &SampleGroup) ->
         pair.pair.set(None);
         let client = training.look.client;
         let wanted = ids.clone();
-        client.open(&ids[0], move |left| match left {
+        requests::open(client, &ids[0], move |left| match left {
             Err(reason) => drop(failed.try_set(Some(reason))),
-            Ok(left) => client.open(&wanted[1], move |right| match right {
+            Ok(left) => requests::open(client, &wanted[1], move |right| match right {
                 Err(reason) => drop(failed.try_set(Some(reason))),
                 // Another group may be shown by now.
                 Ok(right) if failed.is_disposed() => drop(right),

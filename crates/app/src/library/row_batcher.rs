@@ -79,6 +79,8 @@ impl RowBatcher {
     pub fn drop_rows(&mut self, gone: &BTreeSet<&Text>, rows: &mut Vec<Arc<Row>>) {
         self.known.retain(|id| !gone.contains(id));
         self.new.retain(|row| !gone.contains(&row.id));
+        // Otherwise it would replace a row that is added under this id later.
+        self.again.retain(|id, _| !gone.contains(id));
         rows.retain(|row| !gone.contains(&row.id));
     }
 }
@@ -186,6 +188,20 @@ mod tests {
         assert!(throttle.ask(true, 2.2).is_some());
         let early = throttle.woken(true, 2.25).unwrap();
         assert!(early > 0.0, "too early: {early}");
+    }
+
+    #[test]
+    fn a_row_that_is_added_after_its_deletion_is_the_new_one() {
+        let (mut batcher, mut rows) = (RowBatcher::default(), Vec::new());
+        batcher.take(vec![row("a", 1.0)], 0);
+        batcher.flush(&mut rows);
+        // A newer version is held back when the row is deleted.
+        batcher.take(vec![row("a", 2.0)], rows.len());
+        batcher.drop_rows(&BTreeSet::from([&"a".into()]), &mut rows);
+        batcher.take(vec![row("a", 3.0)], rows.len());
+        batcher.flush(&mut rows);
+        assert_eq!(ids(&rows), "a");
+        assert_eq!(rows[0].added, Some(3.0));
     }
 
     #[test]

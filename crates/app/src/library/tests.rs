@@ -1,6 +1,8 @@
 //! The library: the state after each event, and its effects.
 
-use volary_protocol::library::{Event, UnmappedFile};
+mod interleavings;
+
+use volary_protocol::library::{Event, Unfetched, UnmappedFile};
 use volary_trajectory::import::fields::Shape;
 
 use super::*;
@@ -68,10 +70,12 @@ fn a_dropped_row_does_not_come_back() {
 fn a_reading_ends_with_its_report() {
     let mut library = shown();
     let (number, effects) = library.begin("Reading");
-    let [Effect::Readings(readings)] = &effects[..] else {
+    let [Effect::Readings(readings), others @ ..] = &effects[..] else {
         panic!("{effects:?}");
     };
     assert_eq!(readings[0].number, number);
+    let cleared = [Effect::Report(Vec::new()), Effect::OfferMapping(Vec::new())];
+    assert_eq!(others, cleared, "those of the last one");
     let notes = vec!["One line was skipped.".into()];
     let effects = library.handle_reading(
         number,
@@ -201,20 +205,119 @@ fn a_worker_that_holds_unstored_trajectories_is_not_ended() {
 }
 
 #[test]
-fn readings_end_with_their_worker() {
-    let mut library = Library::default();
+fn what_only_a_lost_worker_held_is_gone() {
+    let mut library = shown();
+    let worker = library.start_worker();
     let (number, _) = library.begin("Reading");
-    library.handle_reading(
-        number,
-        Event::Begun {
-            row: Box::new(row("a")),
-        },
-        1.0,
+    library.handle_reading(number, added(&["stored"]), 1.0);
+    let begun = Event::Begun {
+        row: Box::new(row("partial")),
+    };
+    library.handle_reading(number, begun, 2.0);
+    library.search("fee");
+    let effects = library.lose_worker(worker, "out of memory");
+    assert_eq!(
+        effects[..3],
+        [
+            Effect::DropWorker("out of memory".into()),
+            Effect::Readings(Vec::new()),
+            Effect::Partial(BTreeSet::new()),
+        ]
     );
-    let expected = [
-        Effect::Readings(Vec::new()),
-        Effect::Partial(BTreeSet::new()),
-    ];
-    assert_eq!(library.lose_worker(), expected);
+    assert_eq!(ids(&effects), ["stored"], "the other one can't be opened");
+    assert!(effects.contains(&Effect::Searching(None)));
+    let notice = notice(&effects).expect("the loss is shown");
+    assert_eq!(notice.why, "out of memory");
     assert!(!library.must_end_worker(number), "it ended");
+}
+
+/// The last error that effects show.
+fn notice(effects: &[Effect]) -> Option<&Notice> {
+    effects.iter().rev().find_map(|effect| match effect {
+        Effect::Notify(notice) => Some(notice),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_loss_of_a_worker_is_reported_once() {
+    let mut library = Library::default();
+    let first = library.start_worker();
+    assert!(notice(&library.lose_worker(first, "crash")).is_some());
+    assert_eq!(library.lose_worker(first, "crash"), [], "its other calls");
+    // The next request starts another worker, before the last call of the first one reports its loss.
+    let second = library.start_worker();
+    assert_eq!(library.lose_worker(first, "crash"), []);
+    assert!(notice(&library.lose_worker(second, "crash")).is_some());
+}
+
+#[test]
+fn a_cancelled_worker_is_no_crash() {
+    let mut library = Library::default();
+    let worker = library.start_worker();
+    library.begin("Reading");
+    let effects = library.end_worker();
+    assert_eq!(notice(&effects), None);
+    let report = effects.iter().find_map(|effect| match effect {
+        Effect::Report(notes) => Some(notes),
+        _ => None,
+    });
+    assert!(report.is_some_and(|notes| notes[0].starts_with("Cancelled.")));
+    assert_eq!(library.lose_worker(worker, replies::ENDED), []);
+}
+
+#[test]
+fn an_error_is_removed_when_the_next_import_begins() {
+    let mut library = Library::default();
+    let withdrawn = |effects: Vec<Effect>| {
+        let mut effects = effects.into_iter();
+        effects.find(|effect| matches!(effect, Effect::Withdraw(_)))
+    };
+    let (number, effects) = library.begin("Reading");
+    assert_eq!(withdrawn(effects), None);
+    let reason = "It is no trajectory.".into();
+    let effects = library.handle_reading(number, Event::Refused { reason }, 1.0);
+    let error = notice(&effects).cloned().expect("it is shown");
+    let (_, effects) = library.begin("Reading");
+    assert_eq!(withdrawn(effects), Some(Effect::Withdraw(error)));
+    let (number, effects) = library.begin("Fetching");
+    assert_eq!(withdrawn(effects), None, "removed once");
+    // The cause of a file that cannot be fetched is found out later.
+    let explained = Notice::new("a.json could not be fetched.", "404", "Check the address.");
+    library.end(number);
+    assert_eq!(
+        library.failed(explained.clone()),
+        Effect::Notify(explained.clone())
+    );
+    let effects = library.begin("Fetching").1;
+    assert_eq!(withdrawn(effects), Some(Effect::Withdraw(explained)));
+}
+
+#[test]
+fn an_offer_to_map_one_file_hides_no_error_of_another() {
+    let mut library = Library::default();
+    let (mappable, _) = library.begin("Reading");
+    let (broken, _) = library.begin("Reading");
+    library.handle_reading(mappable, Event::Unmapped { files: Vec::new() }, 1.0);
+    let refuse = |library: &mut Library, number| {
+        let reason = "Nothing was found.".into();
+        let effects = library.handle_reading(number, Event::Refused { reason }, 2.0);
+        notice(&effects).is_some()
+    };
+    assert!(refuse(&mut library, broken));
+    assert!(!refuse(&mut library, mappable), "the offer says it");
+}
+
+#[test]
+fn trajectories_of_the_site_are_not_deleted() {
+    let mut library = shown();
+    let published = Row {
+        origin: Some(PUBLISHED.into()),
+        ..row("published")
+    };
+    let rows = vec![published, row("own"), row("other")];
+    library.handle(Event::Added { rows }, 1.0);
+    let (forgotten, effects) = library.forget(vec!["published".into(), "own".into()]);
+    assert_eq!(forgotten, ["own".into()] as [Text; 1]);
+    assert_eq!(ids(&effects), ["other", "published"]);
 }

@@ -1,0 +1,115 @@
+//! Reads the replies to requests with one answer.
+
+use volary_protocol::WorkerLoss;
+use volary_protocol::episode::EpisodeAssembler;
+use volary_protocol::library::Event;
+use volary_trajectory::Episode;
+
+/// The worker was terminated before it answered.
+pub const ENDED: &str = "The library's worker was stopped.";
+/// The worker answered with an event of another request.
+pub const UNEXPECTED: &str = "The library's worker sent an unexpected reply.";
+
+/// A reply to a request; `None` at the end of the replies.
+pub type Received = Option<Result<Event, WorkerLoss>>;
+
+/// The answer to a request for an episode, which arrives in chunks.
+#[derive(Debug, Default)]
+pub struct EpisodeReply(EpisodeAssembler);
+
+impl EpisodeReply {
+    /// Adds a reply. Returns the episode once it is complete, or why there is none.
+    pub fn push(&mut self, reply: Received) -> Option<Result<Episode, String>> {
+        match event(reply) {
+            Ok(Event::Episode(chunk)) => match self.0.push(chunk) {
+                Ok(complete) => complete.map(|complete| Ok(complete.episode)),
+                Err(error) => Some(Err(error.to_string())),
+            },
+            Ok(Event::Refused { reason }) => Some(Err(reason.to_string())),
+            Ok(_) => Some(Err(UNEXPECTED.to_owned())),
+            Err(reason) => Some(Err(reason)),
+        }
+    }
+}
+
+/// The answer to a replay: its result for the user, and the first step that differs.
+pub fn checked(reply: Received) -> Result<(String, Option<usize>), String> {
+    match event(reply)? {
+        Event::Checked { words, step } => {
+            let step = step.map(|step| usize::try_from(step).unwrap_or(usize::MAX));
+            Ok((words.to_string(), step))
+        }
+        Event::Refused { reason } => Err(reason.to_string()),
+        _ => Err(UNEXPECTED.to_owned()),
+    }
+}
+
+fn event(reply: Received) -> Result<Event, String> {
+    let reply = reply.ok_or_else(|| ENDED.to_owned())?;
+    reply.map_err(|loss| loss.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Message;
+    use volary_protocol::episode::chunks;
+
+    use super::*;
+
+    fn refused() -> Received {
+        let reason = "It was deleted in another tab.".into();
+        Some(Ok(Event::Refused { reason }))
+    }
+
+    #[test]
+    fn an_episode_is_complete_with_its_last_chunk() {
+        let episode = Episode {
+            name: "A long one".into(),
+            start: vec![Message::user("Go on.").into()],
+            ..Episode::default()
+        };
+        let mut reply = EpisodeReply::default();
+        let mut chunks: Vec<_> = chunks(episode.clone(), Vec::new()).collect();
+        let last = chunks.pop().unwrap();
+        for chunk in chunks {
+            assert_eq!(reply.push(Some(Ok(Event::Episode(chunk)))), None);
+        }
+        let complete = reply.push(Some(Ok(Event::Episode(last))));
+        assert_eq!(complete, Some(Ok(episode)));
+    }
+
+    #[test]
+    fn an_episode_that_cannot_be_opened_has_a_reason() {
+        let push = |received| EpisodeReply::default().push(received);
+        let reason = "It was deleted in another tab.".to_owned();
+        assert_eq!(push(refused()), Some(Err(reason)));
+        assert_eq!(push(None), Some(Err(ENDED.to_owned())));
+        let loss = WorkerLoss::Crashed {
+            message: "out of memory".into(),
+        };
+        assert_eq!(push(Some(Err(loss))), Some(Err("out of memory".to_owned())));
+        assert_eq!(
+            push(Some(Ok(Event::Listed))),
+            Some(Err(UNEXPECTED.to_owned()))
+        );
+        // The end of an episode whose head was lost.
+        let end = chunks(Episode::default(), Vec::new()).last().unwrap();
+        assert!(matches!(push(Some(Ok(Event::Episode(end)))), Some(Err(_))));
+    }
+
+    #[test]
+    fn a_replay_names_the_first_step_that_differs() {
+        let event = Event::Checked {
+            words: "It differs.".into(),
+            step: Some(3),
+        };
+        assert_eq!(
+            checked(Some(Ok(event))),
+            Ok(("It differs.".to_owned(), Some(3)))
+        );
+        let reason = "It was deleted in another tab.".to_owned();
+        assert_eq!(checked(refused()), Err(reason));
+        assert_eq!(checked(None), Err(ENDED.to_owned()));
+        assert_eq!(checked(Some(Ok(Event::Listed))), Err(UNEXPECTED.to_owned()));
+    }
+}

@@ -1,0 +1,108 @@
+//! Requests with one answer: to open an episode, to search it, to replay it, to check it before it is shared.
+
+use futures_util::StreamExt;
+use leptos::prelude::*;
+use volary_app::library::replies::{self, EpisodeReply, Received};
+use volary_core::json::Text;
+use volary_protocol::library::{Event, Finding, Request, Sensitive, TaggedEpisode};
+use volary_trajectory::Episode;
+use volary_trajectory::import::fields::FieldMapping;
+
+use super::LibraryClient;
+use crate::browser::spawn;
+use crate::browser::worker_client::Replies;
+
+/// Opens an episode.
+pub fn open(
+    client: LibraryClient,
+    id: &str,
+    opened: impl FnOnce(Result<Episode, String>) + 'static,
+) {
+    ask_for_episode(client, &Request::Open { id: id.into() }, opened);
+}
+
+/// Makes an episode of the first record of a file, for a preview.
+pub fn preview(
+    client: LibraryClient,
+    head: &Text,
+    fields: FieldMapping,
+    made: impl FnOnce(Result<Episode, String>) + 'static,
+) {
+    let head = head.clone();
+    ask_for_episode(client, &Request::Preview { head, fields }, made);
+}
+
+fn ask_for_episode(
+    client: LibraryClient,
+    request: &Request,
+    answered: impl FnOnce(Result<Episode, String>) + 'static,
+) {
+    let mut replies = client.call(request, Vec::new()).map(|sent| sent.replies);
+    spawn(async move {
+        let mut reply = EpisodeReply::default();
+        let episode = loop {
+            if let Some(episode) = reply.push(next(&mut replies).await) {
+                break episode;
+            }
+        };
+        answered(episode);
+    });
+}
+
+/// Finds words in an episode. `found` is called with the matches, unless a newer call supersedes this one.
+pub fn find(
+    client: LibraryClient,
+    id: &str,
+    words: &str,
+    found: impl FnOnce(Vec<Finding>) + 'static,
+) {
+    let number = client
+        .state
+        .try_update_value(|state| {
+            state.find = state.find.wrapping_add(1);
+            state.find
+        })
+        .unwrap_or_default();
+    let (id, words) = (id.into(), words.into());
+    let sent = client.call(&Request::Find { id, words }, Vec::new());
+    let mut replies = sent.map(|sent| sent.replies);
+    spawn(async move {
+        if let Some(Ok(Event::Places { places })) = next(&mut replies).await
+            && client.state.with_value(|state| state.find) == number
+        {
+            found(places);
+        }
+    });
+}
+
+/// Replays an episode; `checked` is called with the result as text, and the first step that differs.
+pub fn check(
+    client: LibraryClient,
+    id: &str,
+    checked: impl FnOnce(Result<(String, Option<usize>), String>) + 'static,
+) {
+    let sent = client.call(&Request::Check { id: id.into() }, Vec::new());
+    let mut replies = sent.map(|sent| sent.replies);
+    spawn(async move { checked(replies::checked(next(&mut replies).await)) });
+}
+
+/// Looks for what should perhaps not be shared in trajectories. `checked` is not called if the worker is lost.
+pub fn find_sensitive(
+    client: LibraryClient,
+    episodes: Vec<TaggedEpisode>,
+    checked: impl FnOnce(Vec<Sensitive>) + 'static,
+) {
+    let sent = client.call(&Request::FindSensitive { episodes }, Vec::new());
+    let mut replies = sent.map(|sent| sent.replies);
+    spawn(async move {
+        if let Some(Ok(Event::Sensitive { found })) = next(&mut replies).await {
+            checked(found);
+        }
+    });
+}
+
+/// The next reply, without attachments; `None` if there is no worker.
+async fn next(replies: &mut Option<Replies<Event>>) -> Received {
+    let reply = replies.as_mut()?.next().await?;
+    Some(reply.map(|reply| reply.event))
+}

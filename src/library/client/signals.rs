@@ -1,0 +1,73 @@
+//! The signals of the library, which the pages read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_app::library::Rows;
+use volary_app::library::readings::Reading;
+use volary_core::json::Text;
+use volary_protocol::library::{Match, UnmappedFile};
+
+use super::State;
+use crate::projection::notice::Notice;
+
+/// The signals of the library.
+pub struct Signals {
+    /// All trajectories, the newest first.
+    pub rows: RwSignal<Rows>,
+    /// Whether all stored trajectories are among them.
+    pub is_listed: RwSignal<bool>,
+    /// The readings and downloads in progress.
+    pub readings: RwSignal<Vec<Reading>>,
+    /// The report of the last reading.
+    pub report: RwSignal<Vec<Text>>,
+    /// The query of the full-text search.
+    pub wanted: RwSignal<String>,
+    /// The progress of a search, while it has to index first.
+    pub searching: RwSignal<Option<Text>>,
+    /// The matches; `None` while there is no query.
+    pub matches: RwSignal<Option<Arc<Vec<Match>>>>,
+    /// The last status message.
+    pub said: RwSignal<String>,
+    /// The last error.
+    pub notice: RwSignal<Option<Notice>>,
+    /// The title of the library that is published with the site, if there is one.
+    pub site: RwSignal<Option<Text>>,
+    /// The address of the file of notes on that library's rows, if its server keeps one.
+    pub notes_file: RwSignal<Option<Text>>,
+    /// Counts how often that file was written to, by this view or another one.
+    pub notes_written: RwSignal<u32>,
+    /// The ids of partial trajectories.
+    pub begun: RwSignal<BTreeSet<Text>>,
+    /// The files of the last reading whose members can be mapped.
+    pub unmapped: RwSignal<Vec<UnmappedFile>>,
+    /// Notifies that there is more of trajectories, which
+    /// [`LibraryClient::take_grown`](super::LibraryClient::take_grown) returns.
+    pub grown: RwSignal<()>,
+    pub(super) state: StoredValue<State, LocalStorage>,
+}
+
+impl Signals {
+    /// The signals of an empty library.
+    pub(super) fn new() -> Signals {
+        Signals {
+            rows: RwSignal::default(),
+            is_listed: RwSignal::new(false),
+            readings: RwSignal::default(),
+            report: RwSignal::default(),
+            wanted: RwSignal::default(),
+            searching: RwSignal::new(None),
+            matches: RwSignal::new(None),
+            said: RwSignal::default(),
+            notice: RwSignal::new(None),
+            site: RwSignal::new(None),
+            notes_file: RwSignal::new(None),
+            notes_written: RwSignal::new(0),
+            begun: RwSignal::default(),
+            unmapped: RwSignal::default(),
+            grown: RwSignal::new(()),
+            state: StoredValue::new_local(State::default()),
+        }
+    }
+}
