@@ -53,12 +53,12 @@ pub struct NotKept;
 const NAME: &str = "keys";
 
 #[derive(Clone)]
-struct State {
+struct KeyState {
     keeping: Keeping,
     ring: Ring,
 }
 
-impl State {
+impl KeyState {
     /// Whether another tab deleted all keys of the device. They are then deleted here, too.
     fn is_forgotten(&self) -> bool {
         self.keeping == Keeping::Device && storage::get(Keep::Always, NAME).is_none()
@@ -67,7 +67,7 @@ impl State {
 
 thread_local! {
     // Global, so that it lives as long as the page, whichever part uses it first.
-    static STATE: ArcRwSignal<State> = {
+    static STATE: ArcRwSignal<KeyState> = {
         let state = ArcRwSignal::new(found());
         let heard = state.clone();
         storage::on_change_elsewhere(NAME, move |text| {
@@ -81,17 +81,17 @@ thread_local! {
 }
 
 /// Reads the keys that earlier visits stored. If there are any, their place is the current one.
-fn found() -> State {
+fn found() -> KeyState {
     let kept = |keeping: &Keeping| {
         let text = storage::get(keeping.storage()?, NAME)?;
         Some((*keeping, Ring::read(&text)))
     };
     let found = [Keeping::Device, Keeping::Tab].iter().find_map(kept);
     let (keeping, ring) = found.unwrap_or_default();
-    State { keeping, ring }
+    KeyState { keeping, ring }
 }
 
-fn state() -> ArcRwSignal<State> {
+fn state() -> ArcRwSignal<KeyState> {
     STATE.with(ArcRwSignal::clone)
 }
 
@@ -154,7 +154,7 @@ pub fn keep_owners(prefix: &str, is_there: impl Fn(&str) -> bool) {
 /// Deletes all keys, in memory and in the store.
 pub fn forget_all() {
     forget_stored();
-    state().set(State {
+    state().set(KeyState {
         keeping: Keeping::Page,
         ring: Ring::default(),
     });
@@ -175,7 +175,7 @@ pub fn keep(keeping: Keeping) -> Result<(), NotKept> {
     } else {
         Keeping::Page
     };
-    state.set(State { keeping, ring });
+    state.set(KeyState { keeping, ring });
     stored
 }
 

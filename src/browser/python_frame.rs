@@ -37,11 +37,11 @@ type Handler = Rc<dyn Fn(FrameEvent)>;
 
 /// A frame. Dropping it removes it from the page, which ends its workers.
 pub struct PythonFrame {
-    state: Rc<RefCell<State>>,
+    state: Rc<RefCell<PythonFrameState>>,
 }
 
 #[derive(Default)]
-struct State {
+struct PythonFrameState {
     frame: Option<HtmlIFrameElement>,
     port: Option<MessagePort>,
     /// Messages that are queued until the port exists.
@@ -56,7 +56,7 @@ impl PythonFrame {
     /// Fetches the files and starts the frame. `memory` limits a worker, in MB.
     pub fn start(memory: u32, handle: impl Fn(FrameEvent) + 'static) -> PythonFrame {
         let handle: Handler = Rc::new(handle);
-        let state = Rc::new(RefCell::new(State::default()));
+        let state = Rc::new(RefCell::new(PythonFrameState::default()));
         let started = Rc::clone(&state);
         super::spawn(async move {
             if let Err(error) = start(&started, memory, &handle).await {
@@ -115,7 +115,11 @@ impl Drop for PythonFrame {
     }
 }
 
-async fn start(state: &Rc<RefCell<State>>, memory: u32, handle: &Handler) -> Result<(), JsValue> {
+async fn start(
+    state: &Rc<RefCell<PythonFrameState>>,
+    memory: u32,
+    handle: &Handler,
+) -> Result<(), JsValue> {
     let files =
         python_files::load(|bytes, total| handle(FrameEvent::Fetched { bytes, total })).await?;
     if state.borrow().is_dropped {
@@ -126,7 +130,11 @@ async fn start(state: &Rc<RefCell<State>>, memory: u32, handle: &Handler) -> Res
 }
 
 /// Adds the frame to the page. It receives its files once its relay reports that it is ready.
-fn open(state: &Rc<RefCell<State>>, files: PythonFiles, handle: &Handler) -> Result<(), JsValue> {
+fn open(
+    state: &Rc<RefCell<PythonFrameState>>,
+    files: PythonFiles,
+    handle: &Handler,
+) -> Result<(), JsValue> {
     let window = web_sys::window().ok_or("no window")?;
     let document = window.document().ok_or("no document")?;
     let frame: HtmlIFrameElement = document.create_element("iframe")?.unchecked_into();

@@ -13,7 +13,7 @@ use crate::browser::spawn;
 pub type Coming = Pin<Box<dyn Future<Output = Loaded<DrawFn>>>>;
 
 #[derive(Clone, Copy)]
-enum State {
+enum LoadState {
     Coming,
     Here(DrawFn),
     Lost,
@@ -21,25 +21,25 @@ enum State {
 
 /// Loads and shows a page. `name` is used in the alert.
 pub fn lazy(name: &'static str, load: fn() -> Coming) -> AnyView {
-    let state = RwSignal::new(State::Coming);
+    let state = RwSignal::new(LoadState::Coming);
     let fetch = move || {
-        state.set(State::Coming);
+        state.set(LoadState::Coming);
         spawn(async move {
-            let page = load().await.map_or(State::Lost, State::Here);
+            let page = load().await.map_or(LoadState::Lost, LoadState::Here);
             // If the user left meanwhile, the signal is disposed of.
             let _ = state.try_set(page);
         });
     };
     fetch();
     (move || match state.get() {
-        State::Coming => view! {
+        LoadState::Coming => view! {
             <p class="coming" role="status">
                 {format!("Loading {name}…")}
             </p>
         }
         .into_any(),
-        State::Here(page) => page(),
-        State::Lost => view! {
+        LoadState::Here(page) => page(),
+        LoadState::Lost => view! {
             <div class="alert" role="alert">
                 <AlertWords
                     what=format!("{name} could not be opened.")

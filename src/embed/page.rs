@@ -5,7 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_app::embed::message::{Load, Theme};
 use volary_app::embed::notes::{Note, Notes};
-use volary_app::embed::{Arrived, Conversation, Effect as Then, Position};
+use volary_app::embed::{Arrived, Effect as Then, EmbedConversation, Position};
 use volary_app::playground::address::last_step;
 use volary_core::json::{Json, to_json};
 
@@ -31,7 +31,7 @@ const MOST_SELECTED: usize = 4_000;
 struct Frame {
     playground: Playground,
     player: Player,
-    conversation: StoredValue<Conversation>,
+    conversation: StoredValue<EmbedConversation>,
     /// What is shown.
     opened: RwSignal<Opened>,
     /// Whether the reader acts.
@@ -55,7 +55,7 @@ pub fn page() -> AnyView {
     let frame = Frame {
         playground,
         player: Player::new(Workbench::new()),
-        conversation: StoredValue::new(Conversation::default()),
+        conversation: StoredValue::new(EmbedConversation::default()),
         opened: RwSignal::new(Opened::Nothing),
         is_playing: RwSignal::new(false),
         is_opening: RwSignal::new(false),
@@ -66,7 +66,7 @@ pub fn page() -> AnyView {
     };
     frame.report_moves();
     parent_window::on_message(move |message| frame.handle(message));
-    frame.carry_out(frame.conversation.with_value(Conversation::begin));
+    frame.carry_out(frame.conversation.with_value(EmbedConversation::begin));
     let hash = location::hash();
     if hash.len() > 1 {
         frame.load(Load {
@@ -116,7 +116,7 @@ impl Frame {
         self.converse(|conversation| conversation.handle(arrived));
     }
 
-    fn converse(self, act: impl FnOnce(&mut Conversation) -> Vec<Then>) {
+    fn converse(self, act: impl FnOnce(&mut EmbedConversation) -> Vec<Then>) {
         let effects = self.conversation.try_update_value(act);
         for effect in effects.into_iter().flatten() {
             self.carry_out(effect);

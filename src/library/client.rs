@@ -37,7 +37,7 @@ pub struct LibraryClient(&'static Signals);
 type Arrived = Box<dyn FnOnce(Option<Text>)>;
 
 #[derive(Default)]
-struct State {
+struct ClientState {
     worker: Option<WorkerClient>,
     number: WorkerNumber,
     library: Library,

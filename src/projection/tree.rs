@@ -19,7 +19,7 @@ use volary_trajectory::diff::{Diff, diff};
 use super::pretty::TokenKind;
 use crate::later::Later;
 pub use step_frames::StepFrames;
-use walk::Walk;
+use walk::TreeWalk;
 
 /// The number of children that "Show more" adds.
 pub const SLICE: usize = 100;
@@ -201,7 +201,7 @@ pub fn rows(
         }
     }
     let siblings = roots.len();
-    let mut walk = Walk::new(expansion);
+    let mut walk = TreeWalk::new(expansion);
     for (place, (name, value, before)) in roots.into_iter().enumerate() {
         walk.root(name, value, before, (place + 1, siblings));
     }

@@ -204,21 +204,21 @@ fn shown(rows: &RunRows, reward: Option<&str>) -> Arc<ShownRun> {
 /// What the body shows. Equal if it would look the same, so that a run that is being written moves nothing that a reader
 /// of an earlier step looks at.
 #[derive(Clone)]
-struct Body {
+struct RunContent {
     shown: Arc<ShownRun>,
     place: TrainingPlace,
 }
 
-impl PartialEq for Body {
-    fn eq(&self, other: &Body) -> bool {
+impl PartialEq for RunContent {
+    fn eq(&self, other: &RunContent) -> bool {
         self.place == other.place
             && (Arc::ptr_eq(&self.shown, &other.shown) || self.is_same_part(other))
     }
 }
 
-impl Body {
+impl RunContent {
     /// Whether a step or a group is the same in both runs. The curves of a run differ.
-    fn is_same_part(&self, other: &Body) -> bool {
+    fn is_same_part(&self, other: &RunContent) -> bool {
         let levels = (
             self.shown.level(&self.place),
             other.shown.level(&other.place),
@@ -272,10 +272,10 @@ pub(super) fn TrainingPage(training: Training) -> impl IntoView {
     let drawn = Memo::new(move |_| {
         let shown = training.shown.get()?;
         let place = training.place.get().unwrap_or_default();
-        Some(Body { shown, place })
+        Some(RunContent { shown, place })
     });
     let level = move || {
-        let Some(Body { shown, place }) = drawn.get() else {
+        let Some(RunContent { shown, place }) = drawn.get() else {
             return absent(training);
         };
         keep_focus();

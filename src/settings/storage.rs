@@ -28,7 +28,7 @@ struct Kept {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum State {
+enum StorageState {
     Looking,
     Known(Kept),
     Refused(DatabaseError),
@@ -36,7 +36,7 @@ enum State {
 
 #[component]
 pub(super) fn Storage() -> impl IntoView {
-    let state = RwSignal::new(State::Looking);
+    let state = RwSignal::new(StorageState::Looking);
     let sure = RwSignal::new(false);
     let shown = use_pages().shown;
     // The page keeps its state, so reload the summary when the user returns.
@@ -46,11 +46,11 @@ pub(super) fn Storage() -> impl IntoView {
         }
     });
     let body = move || match state.get() {
-        State::Looking => view! { <p class="help">"Loading…"</p> }.into_any(),
-        State::Refused(error) => {
+        StorageState::Looking => view! { <p class="help">"Loading…"</p> }.into_any(),
+        StorageState::Refused(error) => {
             view! { <Refused what="Nothing can be stored." error/> }.into_any()
         }
-        State::Known(kept) => view! { <Known state sure kept/> }.into_any(),
+        StorageState::Known(kept) => view! { <Known state sure kept/> }.into_any(),
     };
     let about = format!(
         "Everything you import, play and evaluate is stored in a database in this browser until \
@@ -78,7 +78,7 @@ fn Refused(what: &'static str, error: DatabaseError) -> impl IntoView {
 
 #[component]
 fn Known(
-    state: RwSignal<State>,
+    state: RwSignal<StorageState>,
     /// Whether the user is asked to confirm the deletion of everything.
     sure: RwSignal<bool>,
     kept: Kept,
@@ -137,7 +137,7 @@ fn Known(
                     tau_bench::forgotten_elsewhere();
                     look(state);
                 }
-                Err(error) => state.set(State::Refused(error)),
+                Err(error) => state.set(StorageState::Refused(error)),
             }
         });
     };
@@ -165,7 +165,10 @@ fn Known(
 
 /// The list of unreadable records, with actions.
 #[component]
-fn Unreadable(state: RwSignal<State>, records: Vec<(RecordLocation, String)>) -> impl IntoView {
+fn Unreadable(
+    state: RwSignal<StorageState>,
+    records: Vec<(RecordLocation, String)>,
+) -> impl IntoView {
     let title = format!("{} cannot be read", plural(records.len(), "stored record"));
     let lines = records.iter().map(|(place, why)| {
         let line = format!("{} {}: {why}", place.store().name(), place.key());
@@ -182,7 +185,7 @@ fn Unreadable(state: RwSignal<State>, records: Vec<(RecordLocation, String)>) ->
                         lines.as_bytes(),
                     );
                 }
-                Err(error) => state.set(State::Refused(error)),
+                Err(error) => state.set(StorageState::Refused(error)),
             }
         });
     };
@@ -198,7 +201,7 @@ fn Unreadable(state: RwSignal<State>, records: Vec<(RecordLocation, String)>) ->
                     tau_bench::forgotten_elsewhere();
                     look(state);
                 }
-                Err(error) => state.set(State::Refused(error)),
+                Err(error) => state.set(StorageState::Refused(error)),
             }
         });
     };
@@ -230,7 +233,7 @@ fn Unreadable(state: RwSignal<State>, records: Vec<(RecordLocation, String)>) ->
     }
 }
 
-fn look(state: RwSignal<State>) {
+fn look(state: RwSignal<StorageState>) {
     browser::spawn(async move {
         let looked = async {
             let listed = episodes::list().await?;
@@ -247,7 +250,9 @@ fn look(state: RwSignal<State>) {
                 is_read_only: storage::is_read_only(),
             })
         };
-        let found = looked.await.map_or_else(State::Refused, State::Known);
+        let found = looked
+            .await
+            .map_or_else(StorageState::Refused, StorageState::Known);
         // If the user left meanwhile, the signal is disposed of.
         let _ = state.try_set(found);
     });

@@ -2,7 +2,7 @@
 //! `docs/embed.md` describes the messages.
 //!
 //! - [`message`]: the messages as types. [`source`]: what a message asks to show. [`notes`]: the reader's notes.
-//! - [`Conversation`]: decides which messages are handled, and what is answered.
+//! - [`EmbedConversation`]: decides which messages are handled, and what is answered.
 //!
 //! **Security invariants:** only messages of the parent window are handled, and after its first one only those of the
 //! same origin; replies go to that origin alone. [`message::Outgoing::Ready`] is sent to any origin, and holds nothing
@@ -63,7 +63,7 @@ pub enum Effect {
 
 /// The conversation with the surrounding page.
 #[derive(Clone, Debug, Default)]
-pub struct Conversation {
+pub struct EmbedConversation {
     /// The origin of the surrounding page, once it has sent a message.
     parent: Option<Text>,
     /// The last [`Outgoing::Loaded`].
@@ -73,7 +73,7 @@ pub struct Conversation {
     is_done: bool,
 }
 
-impl Conversation {
+impl EmbedConversation {
     /// The first message, once messages can be received.
     pub fn begin(&self) -> Effect {
         Effect::Send {

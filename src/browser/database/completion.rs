@@ -20,20 +20,20 @@ pub(super) struct Completion {
 
 /// The result of a process that runs whether or not it is awaited. Clones share it.
 #[derive(Clone)]
-pub(super) struct End(Rc<RefCell<State>>);
+pub(super) struct End(Rc<RefCell<CompletionState>>);
 
-enum State {
+enum CompletionState {
     Open(Option<Waker>),
     Done(Result<(), DatabaseError>),
 }
 
 impl End {
     pub(super) fn new() -> End {
-        End(Rc::new(RefCell::new(State::Open(None))))
+        End(Rc::new(RefCell::new(CompletionState::Open(None))))
     }
 
     pub(super) fn reach(&self, result: Result<(), DatabaseError>) {
-        if let State::Open(Some(waker)) = self.0.replace(State::Done(result)) {
+        if let CompletionState::Open(Some(waker)) = self.0.replace(CompletionState::Done(result)) {
             waker.wake();
         }
     }
@@ -44,8 +44,8 @@ impl Future for End {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut *self.0.borrow_mut() {
-            State::Done(result) => Poll::Ready(result.clone()),
-            State::Open(waker) => {
+            CompletionState::Done(result) => Poll::Ready(result.clone()),
+            CompletionState::Open(waker) => {
                 *waker = Some(context.waker().clone());
                 Poll::Pending
             }
@@ -56,7 +56,7 @@ impl Future for End {
 impl Drop for Completion {
     /// The future may be dropped while the browser still calls the event handlers, so the transaction is leaked.
     fn drop(&mut self) {
-        if matches!(&*self.end.0.borrow(), State::Open(_)) {
+        if matches!(&*self.end.0.borrow(), CompletionState::Open(_)) {
             // Aborting fails only if the transaction has ended.
             let _ = self.breaks_off.take().map(Transaction::abort);
             std::mem::forget(self.transaction.take());

@@ -9,7 +9,7 @@ use volary_app::library::readings::Reading;
 use volary_core::json::Text;
 use volary_protocol::library::{Match, UnmappedFile};
 
-use super::State;
+use super::ClientState;
 use crate::projection::notice::Notice;
 
 /// The signals of the library.
@@ -45,7 +45,7 @@ pub struct Signals {
     /// Notifies that there is more of trajectories, which
     /// [`LibraryClient::take_grown`](super::LibraryClient::take_grown) returns.
     pub grown: RwSignal<()>,
-    pub(super) state: StoredValue<State, LocalStorage>,
+    pub(super) state: StoredValue<ClientState, LocalStorage>,
 }
 
 impl Signals {
@@ -67,7 +67,7 @@ impl Signals {
             begun: RwSignal::default(),
             unmapped: RwSignal::default(),
             grown: RwSignal::new(()),
-            state: StoredValue::new_local(State::default()),
+            state: StoredValue::new_local(ClientState::default()),
         }
     }
 }

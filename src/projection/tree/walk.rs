@@ -15,7 +15,7 @@ const PREVIEW_BYTES: usize = 120;
 /// Longer texts are opened on demand.
 const LINE_BYTES: usize = 240;
 
-pub(super) struct Walk<'a> {
+pub(super) struct TreeWalk<'a> {
     expansion: &'a Expansion,
     pub(super) rows: Vec<TreeRow>,
 }
@@ -31,9 +31,9 @@ struct Node<'a> {
     siblings: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TreeWalk<'a> {
     pub(super) fn new(expansion: &'a Expansion) -> Self {
-        Walk {
+        TreeWalk {
             expansion,
             rows: Vec::new(),
         }

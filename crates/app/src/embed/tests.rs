@@ -54,7 +54,7 @@ fn episode(steps: usize) -> Episode {
 
 #[test]
 fn only_the_parent_is_heard_and_only_the_origin_of_its_first_message() {
-    let mut conversation = Conversation::default();
+    let mut conversation = EmbedConversation::default();
     let hello = || json!({"volary": "hello"});
     let stranger = Arrived {
         is_from_parent: false,
@@ -80,7 +80,7 @@ fn only_the_parent_is_heard_and_only_the_origin_of_its_first_message() {
 
 #[test]
 fn a_document_without_origin_is_answered_too() {
-    let mut conversation = Conversation::default();
+    let mut conversation = EmbedConversation::default();
     let arrived = Arrived {
         origin: "null".into(),
         ..from_parent(json!({"volary": "hello"}))
@@ -92,7 +92,7 @@ fn a_document_without_origin_is_answered_too() {
 
 #[test]
 fn unknown_messages_are_ignored_and_malformed_ones_answered() {
-    let mut conversation = Conversation::default();
+    let mut conversation = EmbedConversation::default();
     let mut handle = |data: Json| sent(conversation.handle(from_parent(data)));
     assert_eq!(handle(json!({"volary": "zoom", "by": 2})), []);
     assert_eq!(handle(json!({"volary": 7})), []);
@@ -114,7 +114,7 @@ fn unknown_messages_are_ignored_and_malformed_ones_answered() {
 
 #[test]
 fn steps_and_the_end_are_reported_once() {
-    let mut conversation = Conversation::default();
+    let mut conversation = EmbedConversation::default();
     let recording = |step| Position {
         step,
         steps: 2,
@@ -153,7 +153,7 @@ fn steps_and_the_end_are_reported_once() {
 
 #[test]
 fn a_load_that_cannot_be_shown_is_answered_and_the_former_is_not_reported() {
-    let mut conversation = Conversation::default();
+    let mut conversation = EmbedConversation::default();
     conversation.loaded(&episode(1));
     let load = json!({"volary": "load", "link": "https://x.example/#/run/counter"});
     let effects = conversation.handle(from_parent(load));
@@ -165,7 +165,7 @@ fn a_load_that_cannot_be_shown_is_answered_and_the_former_is_not_reported() {
 
 #[test]
 fn notes_come_from_the_surrounding_page_and_go_back_to_it() {
-    let mut conversation = Conversation::default();
+    let mut conversation = EmbedConversation::default();
     let notes =
         json!({"volary": "notes", "notes": [{"id": "a", "step": 1, "text": "Why?", "by": "me"}]});
     let effects = conversation.handle(from_parent(notes));
@@ -181,7 +181,7 @@ fn notes_come_from_the_surrounding_page_and_go_back_to_it() {
 
 #[test]
 fn selected_text_is_reported_after_a_subscription() {
-    let mut conversation = Conversation::default();
+    let mut conversation = EmbedConversation::default();
     assert_eq!(conversation.selected(1, "336".into()), []);
     conversation.handle(from_parent(json!({"volary": "hello"})));
     let selection = json!({"volary": "selection", "step": 1, "text": "336"});
