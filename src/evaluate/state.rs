@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use volary_agent::evaluation::{CellResult, Plan, episode_id, export};
+use volary_app::evaluation::open_evaluation::{Deleted, OpenEffect, OpenEvaluation};
 use volary_app::evaluation::summary;
 use volary_app::evaluation::tasks::unsuccessful;
 use volary_core::json::Text;
@@ -38,12 +39,10 @@ pub struct Evaluations {
     pub(super) is_asking: RwSignal<bool>,
     /// A file of results or episodes, checked for sensitive data before it is saved.
     pub(super) export: CheckedExport,
-    /// The previously open evaluation, which may still have requests in flight.
-    left: StoredValue<Option<Rc<Run>>, LocalStorage>,
+    /// The open evaluation and those that were left, which may still have requests in flight.
+    page: StoredValue<OpenEvaluation<Rc<Run>>, LocalStorage>,
     /// The plan to copy into the form for a new evaluation.
     pub(super) copied: RwSignal<Option<Plan>>,
-    /// The id in the address, whose evaluation may still be loading.
-    wanted: StoredValue<Option<String>>,
 }
 
 impl Evaluations {
@@ -56,9 +55,8 @@ impl Evaluations {
             doomed: RwSignal::new(None),
             is_asking: RwSignal::new(false),
             export: CheckedExport::new(),
-            left: StoredValue::new_local(None),
+            page: StoredValue::new_local(OpenEvaluation::default()),
             copied: RwSignal::new(None),
-            wanted: StoredValue::new(None),
         };
         evaluations.list();
         evaluations
@@ -168,52 +166,38 @@ impl Evaluations {
 
     /// Opens the evaluation in the address.
     pub fn follow(self, id: Option<String>) {
-        self.wanted.set_value(id.clone());
-        let same = self.open.with_untracked(|open| {
-            let open = open.as_ref().map(|run| &*run.id);
-            open == id.as_deref()
-        });
-        if same {
-            return;
-        }
-        if let Some(run) = self.open.get_untracked() {
-            // Otherwise it would keep spending unseen.
-            run.leave();
-            self.left.set_value(Some(run));
-        }
-        let former = self.left.with_value(|left| {
-            // Reuse it only while it finishes its last requests; otherwise another tab may have played it meanwhile.
-            let left = left.as_ref().filter(|run| Some(&*run.id) == id.as_deref());
-            left.filter(|run| run.has_lock()).cloned()
-        });
-        self.is_loading.set(former.is_none() && id.is_some());
-        self.open.set(former.clone());
-        if former.is_some() {
-            return;
-        }
-        let Some(id) = id else {
-            self.list();
-            return;
-        };
-        browser::spawn(async move {
-            let loaded = kept::load(&id).await;
-            if self.wanted.get_value() != Some(id) {
-                // The user navigated elsewhere meanwhile.
-                return;
+        self.update(|page| page.follow(id, |run| run.has_lock()));
+    }
+
+    fn update(self, change: impl FnOnce(&mut OpenEvaluation<Rc<Run>>) -> Vec<OpenEffect<Rc<Run>>>) {
+        let effects = self.page.try_update_value(change).unwrap_or_default();
+        for effect in effects {
+            match effect {
+                OpenEffect::Leave(run) => run.leave(),
+                OpenEffect::Show(run) => self.open.set(run),
+                OpenEffect::Loading(is_loading) => self.is_loading.set(is_loading),
+                OpenEffect::Load(id) => browser::spawn(self.load(id)),
+                OpenEffect::List => self.list(),
             }
-            match loaded {
-                // The user navigated elsewhere and back.
-                _ if self.open.with_untracked(Option::is_some) => {}
-                Ok(Some(kept)) => self.open.set(Some(Run::open(kept))),
-                Ok(None) => self.playground.alert(Notice::new(
-                    "Evaluation not found.",
-                    "It was deleted or belongs to another browser.",
-                    "Set up a new evaluation or open a previous one.",
-                )),
-                Err(error) => self.say_refused("The evaluation cannot be read.", &error),
-            }
-            self.is_loading.set(false);
-        });
+        }
+    }
+
+    async fn load(self, id: String) {
+        let loaded = kept::load(&id).await;
+        if !self.page.with_value(|page| page.expects(&id)) {
+            // The user navigated elsewhere meanwhile, or elsewhere and back.
+            return;
+        }
+        match loaded {
+            Ok(Some(kept)) => return self.update(|page| page.opened(&id, Run::open(kept))),
+            Ok(None) => self.playground.alert(Notice::new(
+                "Evaluation not found.",
+                "It was deleted or belongs to another browser.",
+                "Set up a new evaluation or open a previous one.",
+            )),
+            Err(error) => self.say_refused("The evaluation cannot be read.", &error),
+        }
+        self.is_loading.set(false);
     }
 
     /// Stores a plan and starts it.
@@ -240,9 +224,7 @@ impl Evaluations {
             }
         });
         browser::element::let_go();
-        self.wanted.set_value(Some(id.to_string()));
-        self.is_loading.set(false);
-        self.open.set(Some(Rc::clone(&run)));
+        self.update(|page| page.opened(&id, run));
         let route = Route::Evaluate {
             evaluation: Some(id.to_string()),
             beside: None,
@@ -266,19 +248,16 @@ impl Evaluations {
 
     /// Deletes an evaluation and its episodes.
     pub fn delete(self, id: String) {
-        let is_it = |run: &Rc<Run>| *run.id == *id;
-        let open = self.open.get_untracked().filter(is_it);
-        let left = self.left.get_value().filter(is_it);
-        let here = open.as_ref().or(left.as_ref());
-        let is_here = here.is_some_and(|run| run.has_lock());
-        if let Some(run) = here {
+        let deleted = self.page.try_update_value(|page| page.deleted(&id));
+        let Some(Deleted { run, was_open }) = deleted else {
+            return;
+        };
+        let is_here = run.as_ref().is_some_and(|run| run.has_lock());
+        if let Some(run) = run {
             run.cancel();
         }
-        if left.is_some() {
-            self.left.set_value(None);
-        }
         // If it was only a row of the list, the form above the list stays as it is.
-        if open.is_some() {
+        if was_open {
             self.open.set(None);
             location::go("#/evaluate");
         }

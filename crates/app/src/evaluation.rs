@@ -5,7 +5,7 @@
 //! before each request to a model. Times are in seconds of a monotonic clock.
 //!
 //! - `event`, `effect`, [`stored`](Kept): its data. `ownership`: the lock. `writer`: the order of writes.
-//! - [`worker_slot`]: the batches of a worker. [`tasks`], [`task_source`]: the tasks of a plan. [`summary`],
+//! - [`open_evaluation`]: which evaluation the page shows. [`worker_slot`]: the batches of a worker. [`tasks`], [`task_source`]: the tasks of a plan. [`summary`],
 //!   [`comparison`], [`estimate`]: figures about it. `problem`: what concerns all cells.
 //!
 //! Invariants:
@@ -20,6 +20,7 @@ pub mod comparison;
 mod effect;
 pub mod estimate;
 mod event;
+pub mod open_evaluation;
 mod ownership;
 mod problem;
 mod stored;
