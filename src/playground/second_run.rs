@@ -11,7 +11,7 @@ use volary_core::json::Text;
 use volary_remote::task;
 use volary_trajectory::{Episode, Outcome, Recipe};
 
-use super::session_driver;
+use super::session_driver::second_play;
 use super::state::{Playground, use_playground};
 use crate::browser::{location, spawn};
 use crate::components::text::inert;
@@ -72,7 +72,7 @@ pub async fn run(
     let observed = episode.steps.iter();
     let observed = observed.take_while(|step| matches!(step.outcome, Outcome::Observed { .. }));
     let actions = observed.map(|step| step.action.clone()).collect();
-    let again = session_driver::play_aside(playground, recipe, actions).await;
+    let again = second_play::play_aside(playground, recipe, actions).await;
     let again = again.map_err(|reason| reason.to_string())?;
     let steps = plural(again.steps.len(), "step");
     let found = compare(&episode, &again);

@@ -6,6 +6,7 @@
 
 mod changes;
 pub(super) mod redraws;
+pub(super) mod second_play;
 
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -15,7 +16,6 @@ use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
-use volary_protocol::episode::EpisodeAssembler;
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe};
 
@@ -35,10 +35,8 @@ use crate::projection::notice::Notice;
 use crate::python;
 use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
+use volary_app::playground::worker_losses::WorkerLosses;
 use volary_protocol::WorkerLoss;
-
-/// After this many workers were lost without an error, new ones are started only on demand.
-const MOST_LOSSES: u32 = 3;
 
 /// The worker of the session, and the tasks that wait for it.
 #[derive(Default)]
@@ -48,8 +46,7 @@ pub struct SessionDriver {
     redraws: RedrawThrottle,
     /// Fires when a step is slow.
     late: Option<Alarm>,
-    /// The number of workers that were lost without an error.
-    losses: u32,
+    losses: WorkerLosses,
     /// The open environments on servers.
     pub(super) open_remotely: Vec<RemoteEnvironment>,
 }
@@ -299,49 +296,6 @@ fn give_python(playground: Playground, recipe: &Recipe) {
     }
 }
 
-/// Plays the actions of a recipe in a separate instance; the shown episode is not affected.
-///
-/// # Errors
-///
-/// Returns the reason why there is no result.
-pub(super) async fn play_aside(
-    playground: Playground,
-    recipe: Recipe,
-    actions: Vec<AnyMessage>,
-) -> Result<Episode, Text> {
-    warm_up(playground);
-    give_python(playground, &recipe);
-    let mut environment = EnvironmentId::default();
-    playground
-        .session
-        .update_untracked(|session| environment = session.new_environment());
-    let request = Request::Open {
-        environment,
-        recipe,
-        actions,
-        servers: Vec::new(),
-    };
-    let replies = call(playground, &request);
-    let mut replies = replies.ok_or("The environment's worker failed to start.")?;
-    let mut incoming = EpisodeAssembler::default();
-    let outcome = loop {
-        let Some(reply) = replies.next().await else {
-            return Err("It was stopped.".into());
-        };
-        match reply.map_err(|loss| loss.to_string())?.event {
-            Event::Episode(chunk) => match incoming.push(chunk) {
-                Ok(None) => {}
-                Ok(Some(complete)) => break Ok(complete.episode),
-                Err(error) => break Err(error.to_string().into()),
-            },
-            Event::Refused { reason, .. } | Event::Lost { reason, .. } => break Err(reason),
-            _ => {}
-        }
-    };
-    send_request(playground, &Request::Close { environment });
-    outcome
-}
-
 /// Sends a request that has no replies.
 pub(super) fn send_request(playground: Playground, request: &Request) {
     drop(call(playground, request));
@@ -362,7 +316,9 @@ async fn take_replies(
     while let Some(reply) = replies.next().await {
         match reply {
             Ok(reply) => {
-                playground.driver.update_value(|driver| driver.losses = 0);
+                playground
+                    .driver
+                    .update_value(|driver| driver.losses.replied());
                 take_in(playground, environment, reply.event);
             }
             Err(WorkerLoss::Unloaded) => go_without(playground),
@@ -475,12 +431,10 @@ fn lose(playground: Playground, message: Text) {
     {
         saving::played(playground);
     }
-    let losses = playground.driver.try_update_value(|driver| {
-        driver.losses += 1;
-        driver.losses
-    });
-    // Start a replacement before it is needed, unless workers keep failing to start.
-    if losses.is_some_and(|losses| losses < MOST_LOSSES) {
+    let is_replaced = playground
+        .driver
+        .try_update_value(|driver| driver.losses.lost());
+    if is_replaced == Some(true) {
         warm_up(playground);
     }
     replaced(playground);

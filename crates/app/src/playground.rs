@@ -9,6 +9,7 @@
 //! - [`replay`]: comparison of a replay with its record.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
+//! - [`second_play`]: a play beside the shown episode; [`worker_losses`]: whether a lost worker is replaced at once.
 //! - [`sharing`]: contents of a shared link.
 //! - [`tasks`]: lists of tasks, and the recipes of tasks.
 
@@ -21,6 +22,8 @@ pub mod replay;
 pub mod run;
 pub mod run_choice;
 pub mod saver;
+pub mod second_play;
 pub mod session;
 pub mod sharing;
 pub mod tasks;
+pub mod worker_losses;

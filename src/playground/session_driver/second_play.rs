@@ -1,0 +1,50 @@
+//! Plays a recipe in an environment of its own, beside the shown episode.
+
+use futures_util::StreamExt;
+use leptos::prelude::*;
+use volary_app::playground::second_play::SecondPlay;
+use volary_core::AnyMessage;
+use volary_core::json::Text;
+use volary_protocol::environments::{EnvironmentId, Request};
+use volary_trajectory::{Episode, Recipe};
+
+use super::{call, give_python, send_request, warm_up};
+use crate::playground::state::Playground;
+
+/// Plays the actions of a recipe in a separate instance; the shown episode is not affected.
+///
+/// # Errors
+///
+/// Returns the reason why there is no result.
+pub(in crate::playground) async fn play_aside(
+    playground: Playground,
+    recipe: Recipe,
+    actions: Vec<AnyMessage>,
+) -> Result<Episode, Text> {
+    warm_up(playground);
+    give_python(playground, &recipe);
+    let mut environment = EnvironmentId::default();
+    playground
+        .session
+        .update_untracked(|session| environment = session.new_environment());
+    let request = Request::Open {
+        environment,
+        recipe,
+        actions,
+        servers: Vec::new(),
+    };
+    let replies = call(playground, &request);
+    let mut replies = replies.ok_or("The environment's worker failed to start.")?;
+    let mut play = SecondPlay::default();
+    loop {
+        let reply = replies.next().await;
+        let has_worker = matches!(reply, Some(Ok(_)));
+        let reply = reply.map(|reply| reply.map(|reply| reply.event));
+        if let Some(result) = play.push(reply) {
+            if has_worker {
+                send_request(playground, &Request::Close { environment });
+            }
+            return result;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Files, versions and recipes of Python environments.
+
+use super::*;
+
+const CODE: &str = "class A(Environment): ...";
+
+fn of(code: &str) -> PythonSource {
+    PythonSource::of_code(code)
+}
+
+fn environment(code: &str) -> Text {
+    of(code).environment()
+}
+
+#[test]
+fn versions_are_kept_in_order_and_the_same_code_once() {
+    let mut files = PythonFiles::default();
+    for code in ["a", "b", "b", "a"] {
+        files.save("story", &of(code), 1);
+    }
+    let codes = |files: &PythonFiles| -> Vec<String> {
+        let versions = files.files.iter().flat_map(|file| &file.versions);
+        versions
+            .map(|version| version.source.code.clone())
+            .collect()
+    };
+    assert_eq!(codes(&files), ["b", "a"]);
+    for number in 0..40 {
+        files.save("story", &of(&number.to_string()), 1);
+    }
+    assert_eq!(codes(&files).len(), OLD_VERSIONS + 1);
+    assert_eq!(files.free_name("story"), "story 2");
+    assert_eq!(files.free_name(" "), "environment");
+    assert!(files.of_environment(&environment("39")).is_some());
+    assert!(files.of_environment(&environment("0")).is_none());
+    let text = serde_json::to_string(&files).unwrap_or_default();
+    assert_eq!(serde_json::from_str::<PythonFiles>(&text).ok(), Some(files));
+}
+
+#[test]
+fn a_recipe_contains_its_code_and_restores_its_form() {
+    let description = Description {
+        environment: Some("A".to_owned()),
+        configuration: Some("{\"type\":\"object\"}".to_owned()),
+        ..Description::default()
+    };
+    let values = object!({"words": 5, "name": null});
+    let recipe = recipe(&of(CODE), &description, &values, 3);
+    assert_eq!(super::values(&recipe), object!({"words": 5}));
+    let (source, start) = parts(&recipe).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(source, of(CODE));
+    assert_eq!(start, Start::Arguments(object!({"words": 5})));
+}
+
+#[test]
+fn a_task_of_a_dataset_is_named() {
+    let description = Description {
+        dataset: Some("D".to_owned()),
+        size: Some(4),
+        ..Description::default()
+    };
+    let recipe = recipe(&of(CODE), &description, &object!({"task_idx": 2}), 0);
+    assert_eq!(recipe.task.as_ref().map(|task| &*task.id), Some("2"));
+    assert_eq!(parts(&recipe).map(|parts| parts.1), Ok(Start::Index(2)));
+}
+
+#[test]
+fn other_code_under_the_same_name_is_refused() {
+    let mut recipe = recipe(&of(CODE), &Description::default(), &Object::new(), 0);
+    recipe.configuration.insert(PYTHON_CODE, "import os");
+    assert!(parts(&recipe).is_err());
+    recipe.configuration.remove(PYTHON_CODE);
+    assert!(parts(&recipe).is_err());
+}
+
+#[test]
+fn wheels_are_named_and_make_another_environment() {
+    let wheel = |digit: &str| Wheel {
+        name: "tool-1.0-py3-none-any.whl".to_owned(),
+        sha256: digit.repeat(64),
+        size: 2000,
+    };
+    let source = PythonSource {
+        wheels: vec![wheel("a")],
+        ..of(CODE)
+    };
+    let recipe = recipe(&source, &Description::default(), &object!({"words": 5}), 0);
+    assert_eq!(parts(&recipe).map(|parts| parts.0), Ok(source.clone()));
+    assert_eq!(values(&recipe), object!({"words": 5}));
+    let other = PythonSource {
+        wheels: vec![wheel("b")],
+        ..of(CODE)
+    };
+    let names = [&source, &other, &of(CODE)].map(PythonSource::environment);
+    assert!(names[0] != names[1] && names[1] != names[2] && names[0] != names[2]);
+    assert!(
+        !on_source(&recipe, &of(CODE))
+            .configuration
+            .contains_key(PYTHON_WHEELS)
+    );
+
+    let mut wrong = recipe;
+    wrong.configuration.insert(PYTHON_WHEELS, "tool");
+    assert!(parts(&wrong).is_err());
+    // A version that was stored without wheels can be read.
+    let text = r#"{"files": [{"name": "a", "versions": [{"code": "b", "saved": 1}]}]}"#;
+    let files: PythonFiles = serde_json::from_str(text).unwrap_or_default();
+    assert!(files.of_environment(&environment("b")).is_some());
+}
+
+#[test]
+fn wheels_of_a_removed_file_are_given_up_unless_another_needs_them() {
+    let source = |digits: &[&str]| PythonSource {
+        wheels: digits
+            .iter()
+            .map(|digit| Wheel {
+                name: "tool-1.0-py3-none-any.whl".to_owned(),
+                sha256: digit.repeat(64),
+                size: 2000,
+            })
+            .collect(),
+        ..of(CODE)
+    };
+    let mut files = PythonFiles::default();
+    files.save("a", &source(&["1", "2"]), 1);
+    files.save("b", &source(&["2"]), 1);
+    assert_eq!(files.remove("a"), source(&["1"]).wheels);
+    assert_eq!(files.remove("b"), source(&["2"]).wheels);
+    assert_eq!(files.remove("b"), []);
+    assert_eq!(files, PythonFiles::default());
+}
+
+#[test]
+fn a_change_of_the_code_is_known() {
+    let mut files = PythonFiles::default();
+    for code in ["a", "b", "c"] {
+        files.save("story", &of(code), 1);
+    }
+    files.describe(&of("b"), &Description::default());
+    let state = |code| files.code_state(&environment(code));
+    assert_eq!(state("x"), CodeState::Unknown);
+    let file = "story".to_owned();
+    assert_eq!(state("c"), CodeState::Last { file: file.clone() });
+    assert_eq!(state("c").words(), "");
+    assert_eq!(
+        state("b"),
+        CodeState::Changed {
+            file,
+            version: 2,
+            versions: 3
+        }
+    );
+    assert!(files.has_run(&environment("b")) && !files.has_run(&environment("c")));
+}
+
+#[test]
+fn a_task_moves_to_other_code() {
+    let description = Description {
+        dataset: Some("D".to_owned()),
+        ..Description::default()
+    };
+    let old = recipe(&of(CODE), &description, &object!({"task_idx": 2}), 7);
+    let new = on_source(&old, &of("class B: ..."));
+    assert_eq!(
+        new,
+        recipe(
+            &of("class B: ..."),
+            &description,
+            &object!({"task_idx": 2}),
+            7
+        )
+    );
+}
+
+#[test]
+fn an_answer_to_load_is_read() {
+    let body = json!({"environment": "A", "dataset": null, "summary": "S", "configuration": {"type": "object"}, "size": null});
+    let description = Description::of(&body);
+    assert_eq!(description.class(), "A");
+    assert_eq!(description.form(), json!({"type": "object"}));
+}
