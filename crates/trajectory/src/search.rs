@@ -8,8 +8,8 @@
 //! - [`casefold`]: reversible case folding. [`trigram`]: a filter that rules out most texts.
 //!
 //! Invariants: the hits are those of a plain case-insensitive search. Memory is bounded: beyond the limit texts are not
-//! stored, and a search returns the ids of the episodes that must be opened to decide. The texts of episodes that come
-//! while a run is followed have a smaller limit of their own, so that they do not add up for hours.
+//! stored, and a search returns the ids of the episodes that must be opened to decide. The texts of episodes of which there
+//! may be very many, such as the rollouts of a training run, have a smaller limit of their own.
 
 mod casefold;
 pub mod document;
@@ -30,8 +30,8 @@ use trigram::TrigramFilter;
 pub struct SearchIndex {
     entries: BTreeMap<Text, Entry>,
     all: Usage,
-    /// The part of followed episodes.
-    followed: Usage,
+    /// The part of episodes of which there may be very many.
+    many: Usage,
 }
 
 /// The size of stored texts in bytes.
@@ -46,7 +46,7 @@ struct Entry {
     filter: TrigramFilter,
     /// `None` beyond the memory limit.
     document: Option<Document>,
-    is_followed: bool,
+    is_one_of_many: bool,
 }
 
 /// The result of a search.
@@ -59,21 +59,21 @@ pub struct Matches {
 }
 
 impl Default for SearchIndex {
-    /// With a limit of 256 MB of text, of which 32 MB are of followed episodes.
+    /// With a limit of 256 MB of text, of which 32 MB are of episodes that are among many.
     fn default() -> Self {
         SearchIndex::new(256 << 20, 32 << 20)
     }
 }
 
 impl SearchIndex {
-    /// Creates an index that stores at most `limit` bytes of text, and at most `followed` of episodes that come while a
-    /// run is followed.
-    pub fn new(limit: usize, followed: usize) -> Self {
+    /// Creates an index that stores at most `limit` bytes of text, and at most `many` of episodes of which there may be
+    /// very many.
+    pub fn new(limit: usize, many: usize) -> Self {
         let usage = |limit| Usage { bytes: 0, limit };
         SearchIndex {
             entries: BTreeMap::new(),
             all: usage(limit),
-            followed: usage(followed),
+            many: usage(many),
         }
     }
 
@@ -97,16 +97,16 @@ impl SearchIndex {
         self.insert_document(id, Document::of(episode), false);
     }
 
-    /// Adds the texts of an episode, replacing those with the same id. `is_followed` if it came while a run is followed.
-    pub fn insert_document(&mut self, id: Text, document: Document, is_followed: bool) {
+    /// Adds the texts of an episode, replacing those with the same id.
+    pub fn insert_document(&mut self, id: Text, document: Document, is_one_of_many: bool) {
         self.remove(&id);
         let filter = TrigramFilter::of(document.folded());
         let bytes = document.bytes();
-        let fits = self.all.has_room(bytes) && (!is_followed || self.followed.has_room(bytes));
+        let fits = self.all.has_room(bytes) && (!is_one_of_many || self.many.has_room(bytes));
         let entry = Entry {
             filter,
             document: fits.then_some(document),
-            is_followed,
+            is_one_of_many,
         };
         self.usages_of(&entry, |usage, bytes| usage.bytes += bytes);
         self.entries.insert(id, entry);
@@ -116,8 +116,8 @@ impl SearchIndex {
     fn usages_of(&mut self, entry: &Entry, change: impl Fn(&mut Usage, usize)) {
         let bytes = entry.document.as_ref().map_or(0, Document::bytes);
         change(&mut self.all, bytes);
-        if entry.is_followed {
-            change(&mut self.followed, bytes);
+        if entry.is_one_of_many {
+            change(&mut self.many, bytes);
         }
     }
 

@@ -41,10 +41,10 @@ impl Search {
         self.skip(id);
     }
 
-    /// Indexes the texts of an episode. `is_followed` if a run is being followed.
-    pub(super) fn insert_document(&self, document: Document, id: &Text, is_followed: bool) {
+    /// Indexes the texts of an episode. `is_one_of_many` if there may be very many like it.
+    pub(super) fn insert_document(&self, document: Document, id: &Text, is_one_of_many: bool) {
         let mut index = self.index.borrow_mut();
-        index.insert_document(id.clone(), document, is_followed);
+        index.insert_document(id.clone(), document, is_one_of_many);
         self.skip(id);
     }
 

@@ -522,8 +522,11 @@ pub(super) async fn take<'a>(
                 library.previews.hold(episode);
             }
             if let Some(texts) = entry.texts {
-                let is_followed = reading.is_followed;
-                library.search.insert_document(texts, &row.id, is_followed);
+                // A run that is followed goes on for hours, and one of training has tens of thousands of rollouts.
+                let is_one_of_many = reading.is_followed || row.recorded_tokens.is_some();
+                library
+                    .search
+                    .insert_document(texts, &row.id, is_one_of_many);
             }
             Item {
                 row,
