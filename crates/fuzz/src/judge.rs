@@ -9,7 +9,7 @@ use volary_parquet::{is_parquet, read_rows};
 use volary_trajectory::align::align_episodes;
 use volary_trajectory::archive::Limits;
 use volary_trajectory::archive::listing::{Parts, list};
-use volary_trajectory::import::index::torch_dump::TorchDump;
+use volary_trajectory::import::index::torch_dump::{DumpStep, TorchDump};
 use volary_trajectory::import::index::{Indexer, open};
 use volary_trajectory::import::{InputFile, import_within};
 use volary_trajectory::markdown::to_markdown;
@@ -111,11 +111,13 @@ fn dumped(file: &InputFile) {
         assert!(read.is_some(), "a place outside of the file");
         read.unwrap_or_default()
     };
-    if !dump.read_head(&read(&dump.head())) {
-        return;
-    }
-    for number in 0..dump.samples() {
-        dump.read_sample(number, &read(&dump.storages(number)));
+    loop {
+        match dump.advance() {
+            DumpStep::Wanted(places) => dump.feed(read(&places)),
+            DumpStep::Sample => {}
+            DumpStep::End => break,
+            DumpStep::Other => return,
+        }
     }
     for entry in dump.take_entries().iter().take(MOST_WRITTEN) {
         let episode = open(name, read(&entry.place.parts), &entry.place, &entry.row);

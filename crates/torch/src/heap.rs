@@ -92,10 +92,19 @@ pub struct Heap {
 impl Heap {
     /// A heap for a pickle of this many bytes.
     pub(crate) fn for_pickle(bytes: usize) -> Heap {
-        Heap {
-            nodes: Vec::new(),
-            copies_left: bytes.saturating_mul(4).saturating_add(1 << 20),
-        }
+        let mut heap = Heap::default();
+        heap.allow_copies(bytes);
+        heap
+    }
+
+    /// Sets how much may be copied while a pickle of this many bytes is read.
+    pub(crate) fn allow_copies(&mut self, bytes: usize) {
+        self.copies_left = bytes.saturating_mul(4).saturating_add(1 << 20);
+    }
+
+    /// Drops all nodes but the first ones.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.nodes.truncate(count);
     }
 
     /// Whether the elements or bytes of a value may be copied. If so, the copy is counted.

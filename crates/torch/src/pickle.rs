@@ -3,17 +3,22 @@
 //! - `reader`: the bytes, with checked lengths.
 //! - `machine`: the stack machine, one method per group of opcodes.
 //! - `construct`: the values that `REDUCE`, `NEWOBJ` and `BUILD` construct for known names.
+//! - `outline`: the places of the elements of a long list. `fragments`: such an element to a value.
 //!
 //! Invariants: there is no recursion, whatever the nesting; an opcode adds a bounded number of nodes;
 //! a truncated pickle keeps the values that were complete.
 
 mod construct;
+mod fragments;
 mod machine;
+mod outline;
 mod reader;
 
 use std::collections::BTreeMap;
 
 use crate::heap::{Heap, Value};
+pub use fragments::{Fragment, Fragments};
+pub use outline::Outline;
 
 /// The result of a pickle.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::{Either, LocalBoxFuture, select};
+use futures_util::future::{Either, LocalBoxFuture, ready, select};
 use futures_util::{FutureExt, StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_protocol::RequestId;
@@ -442,7 +442,12 @@ impl Source for OpenedFile {
     }
 
     fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
-        self.file.slice(range).boxed_local()
+        let mut read = self.file.slice(range).boxed_local();
+        // The first poll sends the request.
+        match (&mut read).now_or_never() {
+            Some(bytes) => ready(bytes).boxed_local(),
+            None => read,
+        }
     }
 
     fn as_any(&self) -> &dyn Any {

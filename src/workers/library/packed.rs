@@ -1,10 +1,13 @@
 //! Packed logs and rollout dumps: the directory contains the place of each sample, or of the storages of its tensors, and
 //! samples are read one by one.
 
+use std::ops::Range;
+
+use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
-use volary_trajectory::import::index::torch_dump::TorchDump;
+use volary_trajectory::import::index::torch_dump::{DumpStep, TorchDump};
 
 use super::finding::SETTLED;
 use super::reading::{FileOutcome, RunningImport};
@@ -59,22 +62,11 @@ pub(super) async fn open_packed(
     Ok(Some(Packed::Log(Box::new(log))))
 }
 
-/// Reads the pickle of a torch file and its first sample; `None` if it is no rollout dump.
+/// Reads a torch file up to its first sample; `None` if it is no rollout dump.
 async fn open_dump(window: &Window, mut dump: TorchDump) -> Result<Option<Packed>, String> {
-    let mut parts = Vec::new();
-    for place in dump.head() {
-        if place.end - place.start > LARGEST_WHOLE {
-            return Ok(None);
-        }
-        parts.push(window.read(place).await?);
-    }
-    if !dump.read_head(&parts) {
-        return Ok(None);
-    }
-    drop(parts);
     dump.keep_texts(true);
-    read_dumped(&mut dump, 0, window).await?;
-    Ok(Some(Packed::Dump(Box::new(dump))))
+    let step = Ahead::of(window).next_sample(&mut dump).await?;
+    Ok((step != DumpStep::Other).then(|| Packed::Dump(Box::new(dump))))
 }
 
 pub(super) async fn read_dump<'a>(
@@ -84,34 +76,66 @@ pub(super) async fn read_dump<'a>(
     window: &Window,
     mut dump: TorchDump,
 ) -> Result<FileOutcome, String> {
-    let (size, name) = (window.source().size(), window.source().name());
-    let count = dump.samples();
+    let name = window.source().name();
     let before = library.known.borrow().episodes.len();
-    for number in 0..count {
+    let mut ahead = Ahead::of(window);
+    for number in 0.. {
         if reading::is_cancelled(library, reading.number) {
             return Ok(FileOutcome::Cancelled);
         }
-        if number > 0 {
-            dump.keep_texts(before + number < SETTLED);
-            read_dumped(&mut dump, number, window).await?;
-        }
         if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
             streaming_import::take(library, reading, id, dump.take_entries()).await;
-            reading.progress(&name, size * number as u64 / count as u64);
+            reading.progress(&name, dump.done());
+        }
+        dump.keep_texts(before + number < SETTLED);
+        if ahead.next_sample(&mut dump).await? != DumpStep::Sample {
+            break;
         }
     }
     streaming_import::take(library, reading, id, dump.take_entries()).await;
     reading.notes.borrow_mut().extend(dump.notes());
+    window.release();
     Ok(FileOutcome::Taken)
 }
 
-async fn read_dumped(dump: &mut TorchDump, number: usize, window: &Window) -> Result<(), String> {
-    let mut parts = Vec::new();
-    for place in dump.storages(number) {
-        parts.push(window.read(place).await?);
+/// Reads the pieces of a dump, each while the one before it is indexed.
+struct Ahead<'a> {
+    window: &'a Window,
+    coming: Option<(Range<u64>, LocalBoxFuture<'a, Result<Vec<u8>, String>>)>,
+}
+
+impl<'a> Ahead<'a> {
+    fn of(window: &'a Window) -> Self {
+        let coming = None;
+        Ahead { window, coming }
     }
-    dump.read_sample(number, &parts);
-    Ok(())
+
+    /// Reads until the next sample was read, or there are no more.
+    async fn next_sample(&mut self, dump: &mut TorchDump) -> Result<DumpStep, String> {
+        loop {
+            let ranges = match dump.advance() {
+                DumpStep::Wanted(ranges) => ranges,
+                step => return Ok(step),
+            };
+            let mut parts = Vec::with_capacity(ranges.len());
+            for range in ranges {
+                if range.end - range.start > LARGEST_WHOLE {
+                    return Ok(DumpStep::Other);
+                }
+                let coming = self.coming.take_if(|(coming, _)| *coming == range);
+                let bytes = match coming {
+                    Some((_, bytes)) => bytes.await?,
+                    None => self.window.read(range.clone()).await?,
+                };
+                if let Some(next) = dump.ahead(&range) {
+                    let bytes = self.window.source().read(next.clone());
+                    self.coming = Some((next, bytes));
+                }
+                parts.push(bytes);
+            }
+            dump.feed(parts);
+        }
+    }
 }
 
 pub(super) async fn read_packed<'a>(

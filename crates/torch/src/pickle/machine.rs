@@ -16,8 +16,23 @@ pub(super) struct Machine<'a> {
     /// The stack heights at the open marks.
     marks: Vec<usize>,
     memo: BTreeMap<u64, Value>,
+    /// The numbers of the values in the memo that were read by this machine.
+    numbers: Vec<u64>,
+    /// The number of nodes that were there before.
+    before: usize,
     /// The position of the current opcode.
     at: usize,
+}
+
+/// What a part of a pickle leaves behind.
+pub(super) struct Part {
+    pub value: Value,
+    pub heap: Heap,
+    pub memo: BTreeMap<u64, Value>,
+    /// The numbers of the values that it added to the memo.
+    pub numbers: Vec<u64>,
+    pub error: Option<PickleError>,
+    pub placeholders: BTreeMap<String, usize>,
 }
 
 impl<'a> Machine<'a> {
@@ -28,7 +43,20 @@ impl<'a> Machine<'a> {
             stack: Vec::new(),
             marks: Vec::new(),
             memo: BTreeMap::new(),
+            numbers: Vec::new(),
+            before: 0,
             at: 0,
+        }
+    }
+
+    /// A machine for a part of a pickle, with the values before it.
+    pub fn within(bytes: &'a [u8], mut heap: Heap, memo: BTreeMap<u64, Value>) -> Self {
+        heap.allow_copies(bytes.len());
+        Machine {
+            before: heap.len(),
+            heap,
+            memo,
+            ..Machine::new(bytes)
         }
     }
 
@@ -44,12 +72,7 @@ impl<'a> Machine<'a> {
         if error.is_some() {
             self.recover();
         }
-        let mut placeholders = BTreeMap::new();
-        for node in self.heap.nodes() {
-            if let Node::Object(object) = node {
-                *placeholders.entry(object.class.path()).or_default() += 1;
-            }
-        }
+        let placeholders = self.placeholders();
         Unpickled {
             root: match error {
                 None => self.stack.pop().unwrap_or(Value::None),
@@ -60,6 +83,36 @@ impl<'a> Machine<'a> {
             length: self.reader.position(),
             placeholders,
         }
+    }
+
+    /// Runs until the end of the bytes, which are a part of a pickle, or until the first error.
+    pub fn run_part(mut self) -> Part {
+        let mut error = None;
+        while error.is_none() && !self.reader.rest().is_empty() {
+            error = self.step().err();
+        }
+        if error.is_some() {
+            self.recover();
+        }
+        Part {
+            placeholders: self.placeholders(),
+            value: self.stack.first().copied().unwrap_or(Value::None),
+            heap: self.heap,
+            memo: self.memo,
+            numbers: self.numbers,
+            error,
+        }
+    }
+
+    /// The objects that were read, by their names.
+    fn placeholders(&self) -> BTreeMap<String, usize> {
+        let mut placeholders = BTreeMap::new();
+        for node in self.heap.nodes().iter().skip(self.before) {
+            if let Node::Object(object) = node {
+                *placeholders.entry(object.class.path()).or_default() += 1;
+            }
+        }
+        placeholders
     }
 
     /// Moves the values on the stack into the containers below them, from the top down, as their closing
@@ -330,6 +383,7 @@ impl<'a> Machine<'a> {
         } else {
             let top = self.top()?;
             self.memo.insert(key, top);
+            self.numbers.push(key);
         }
         Ok(())
     }

@@ -1,9 +1,11 @@
 //! Pickles that Python wrote (the bytes of `pickle.dumps`), and hostile ones.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
-use super::{PickleError, read};
-use crate::heap::{List, Node, Value};
+use super::{Fragments, Outline, PickleError, read};
+use crate::heap::{Heap, List, Node, Value};
 
 /// `{"rollout_id": 3, "samples": [{"tokens": [1, 2, 300], "reward": 0.5, "done": True}]}`, protocol 2.
 const SAMPLES: &[u8] = b"\x80\x02}q\x00(X\n\x00\x00\x00rollout_idq\x01K\x03X\x07\x00\x00\x00samplesq\x02]q\x03}q\x04(X\x06\x00\x00\x00tokensq\x05]q\x06(K\x01K\x02M,\x01eX\x06\x00\x00\x00rewardq\x07G?\xe0\x00\x00\x00\x00\x00\x00X\x04\x00\x00\x00doneq\x08\x88uau.";
@@ -236,5 +238,144 @@ proptest! {
         let [together, apart] = [read(&together), read(&apart)];
         prop_assert_eq!(together.error, None);
         prop_assert_eq!(together.heap.node(together.root), apart.heap.node(apart.root));
+    }
+}
+
+/// Samples that share texts, keys and a dictionary, protocol 2:
+/// `{"rollout_id": 3, "samples": [{"tokens": [1, 2, 300, 70000], "prompt": p, "reward": 0.5, "metadata": m, "mask": [1, None,
+/// True, 2.5]}, {"tokens": [], "prompt": p, "reward": None, "metadata": m, "mask": (1, 2)}, {"tokens": [7, 7, 7, 7, 7],
+/// "prompt": "x", "reward": 1, "nested": {"a": {"b": [{"c": 1}]}}, "mask": []}]}`.
+const SHARED: &[u8] = b"\x80\x02}q\x00(X\x0a\x00\x00\x00rollout_idq\x01K\x03X\x07\x00\x00\x00samplesq\x02]q\x03(\
+}q\x04(X\x06\x00\x00\x00tokensq\x05]q\x06(K\x01K\x02M,\x01Jp\x11\x01\x00eX\x06\x00\x00\x00promptq\x07X\x18\x00\x00\x00What is six \
+times seven?q\x08X\x06\x00\x00\x00rewardq\x09G?\xe0\x00\x00\x00\x00\x00\x00X\x08\x00\x00\x00metadataq\x0a}q\x0bX\x06\x00\x00\x00sour\
+ceq\x0cX\x01\x00\x00\x00aq\x0dsX\x04\x00\x00\x00maskq\x0e]q\x0f(K\x01N\x88G@\x04\x00\x00\x00\x00\x00\x00eu\
+}q\x10(h\x05]q\x11h\x07h\x08h\x09Nh\x0ah\x0bh\x0eK\x01K\x02\x86q\x12u\
+}q\x13(h\x05]q\x14(K\x07K\x07K\x07K\x07K\x07eh\x07X\x01\x00\x00\x00xq\x15h\x09K\x01X\x06\x00\x00\x00nestedq\x16}q\x17h\x0d}q\x18X\
+\x01\x00\x00\x00bq\x19]q\x1a}q\x1bX\x01\x00\x00\x00cq\x1cK\x01sassh\x0e]q\x1dueu.";
+
+/// Values as text, whatever their places in the heap.
+fn shown(heap: &Heap, value: Value) -> String {
+    match heap.node(value) {
+        Some(Node::Dict(items)) => {
+            let items = items.iter();
+            let items =
+                items.map(|(key, value)| [shown(heap, *key), shown(heap, *value)].join(":"));
+            format!("{{{}}}", items.collect::<Vec<_>>().join(","))
+        }
+        Some(_) => match heap.length(value) {
+            Some(length) => {
+                let elements = (0..length).filter_map(|index| heap.element(value, index));
+                let elements: Vec<String> = elements.map(|element| shown(heap, element)).collect();
+                format!("[{}]", elements.join(","))
+            }
+            None => heap.text(value).unwrap_or("?").to_owned(),
+        },
+        None => format!("{value:?}"),
+    }
+}
+
+/// The elements that an outline finds if the bytes arrive in chunks of this size.
+fn outlined(pickle: &[u8], chunk: usize) -> (Outline, Vec<Range<u64>>) {
+    let mut outline = Outline::default();
+    let (mut held, mut elements) = (Vec::new(), Vec::new());
+    for bytes in pickle.chunks(chunk) {
+        held.extend_from_slice(bytes);
+        let read = outline.feed(&held).unwrap();
+        held.drain(..read);
+        elements.extend(outline.take_elements());
+    }
+    (outline, elements)
+}
+
+fn bytes_at(range: &Range<u64>, pickle: &[u8]) -> Vec<u8> {
+    pickle[range.start as usize..range.end as usize].to_vec()
+}
+
+#[test]
+fn elements_are_read_one_by_one_with_what_they_share() {
+    let whole = read(SHARED);
+    assert_eq!(whole.error, None);
+    let samples = whole.heap.get(whole.root, "samples").unwrap();
+    for chunk in [1, 2, 7, 64, SHARED.len()] {
+        let (outline, elements) = outlined(SHARED, chunk);
+        assert!(outline.is_over());
+        assert_eq!(elements.len(), 3, "{chunk}");
+        for (number, element) in elements.iter().enumerate() {
+            // Each by itself, as it is opened.
+            let mut parts = Fragments::default();
+            let shared = outline.shared(element);
+            for value in &shared {
+                parts.share(&bytes_at(value, SHARED));
+            }
+            let part = parts.read(&bytes_at(element, SHARED));
+            assert_eq!(part.error, None);
+            let expected = whole.heap.element(samples, number).unwrap();
+            assert_eq!(
+                shown(parts.heap(), part.value),
+                shown(&whole.heap, expected)
+            );
+            assert!(shared.len() > 2 || number == 0);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_needed_is_dropped() {
+    let (outline, elements) = outlined(SHARED, SHARED.len());
+    let mut parts = Fragments::default();
+    let all = outline.shared(&(elements[1].start..elements[2].end));
+    all.iter()
+        .for_each(|value| parts.share(&bytes_at(value, SHARED)));
+    let shared = parts.heap().len();
+    for _ in 0..3 {
+        for element in &elements[1..] {
+            parts.read(&bytes_at(element, SHARED));
+            assert!(parts.heap().len() < shared + 20);
+        }
+    }
+}
+
+#[test]
+fn a_list_grows_by_one_element_too() {
+    // `[{"a": 1}]` and `[[{"a": 1}], {"a": 1}]`: only the outer list counts.
+    let one = b"\x80\x02]q\x00}q\x01X\x01\x00\x00\x00aq\x02K\x01sa.";
+    assert_eq!(outlined(one, 3).1, [5..19]);
+    let nested = b"\x80\x02]q\x00(]q\x01}q\x02X\x01\x00\x00\x00aK\x01sa}X\x01\x00\x00\x00aK\x01se.";
+    assert_eq!(outlined(nested, 3).1, [6..22, 22..32]);
+}
+
+#[test]
+fn pickles_that_count_their_values_have_no_outline() {
+    let counted = b"\x80\x04\x95\x08\x00\x00\x00\x00\x00\x00\x00]\x94(K\x01K\x02e.";
+    let fed = Outline::default().feed(counted);
+    assert!(matches!(fed, Err(PickleError::Opcode { opcode: 0x94, .. })));
+}
+
+proptest! {
+    /// Damaged pickles have an outline or an error; parts and shared values are within what was read.
+    #[test]
+    fn outlines_survive_damage(
+        place in 0..SHARED.len(),
+        byte in any::<u8>(),
+        chunk in 1_usize..40,
+    ) {
+        let mut pickle = SHARED.to_vec();
+        pickle[place] = byte;
+        let mut outline = Outline::default();
+        let (mut held, mut elements) = (Vec::new(), Vec::new());
+        for bytes in pickle.chunks(chunk) {
+            held.extend_from_slice(bytes);
+            let Ok(read) = outline.feed(&held) else { break };
+            held.drain(..read);
+            elements.extend(outline.take_elements());
+        }
+        let mut parts = Fragments::default();
+        for element in &elements {
+            for value in outline.shared(element) {
+                prop_assert!(value.start <= value.end && value.end <= outline.position());
+                parts.share(&bytes_at(&value, &pickle));
+            }
+            parts.read(&bytes_at(element, &pickle));
+        }
     }
 }

@@ -153,6 +153,41 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<ListedMember>, ArchiveErro
         .collect())
 }
 
+/// The header of a member, at the start of its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberHeader {
+    pub name: String,
+    /// The length of the header, after which the data start.
+    pub length: usize,
+    /// Whether the data are those of the member, neither compressed nor encrypted.
+    pub is_stored: bool,
+}
+
+impl MemberHeader {
+    /// The maximum length of a header.
+    pub const LONGEST: usize = 30 + 2 * u16::MAX as usize;
+
+    /// Reads a header; `None` if it is none, or longer than the bytes.
+    pub fn of(bytes: &[u8]) -> Option<MemberHeader> {
+        const HEADER: usize = 30;
+        const ENCRYPTED: u16 = 1;
+        let header = bytes.get(..HEADER)?;
+        if !header.starts_with(b"PK\x03\x04") {
+            return None;
+        }
+        let short = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+        let name_end = HEADER + usize::from(short(26));
+        let name = String::from_utf8_lossy(bytes.get(HEADER..name_end)?);
+        let length = name_end + usize::from(short(28));
+        let is_stored = short(6) & ENCRYPTED == 0 && short(8) == 0;
+        (bytes.len() >= length).then(|| MemberHeader {
+            name: name.into_owned(),
+            length,
+            is_stored,
+        })
+    }
+}
+
 /// Unpacks a member from the bytes at its place. Returns it with its name.
 pub fn unpack_listed(bytes: &[u8], limits: Limits) -> Result<(String, Vec<u8>), ArchiveError> {
     const HEADER: usize = 30;

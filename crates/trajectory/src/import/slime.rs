@@ -28,7 +28,7 @@ use tokens::Lists;
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-pub(super) use torch_dump::{RolloutDump, Storages, read as read_torch};
+pub(super) use torch_dump::{RolloutDump, RolloutParts, Storages, read as read_torch};
 pub(super) use train_dump::{TrainSample, join};
 
 pub(super) struct Slime;

@@ -6,7 +6,7 @@ use volary_core::json::Json;
 use volary_core::object;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
-use volary_trajectory::import::index::torch_dump::TorchDump;
+use volary_trajectory::import::index::torch_dump::{DumpStep, TorchDump};
 use volary_trajectory::import::index::{Entry, Indexer, index, open};
 use volary_trajectory::import::{InputFile, Note, import};
 use volary_trajectory::native::to_text;
@@ -243,14 +243,14 @@ fn dumped(file: &InputFile) -> Option<TorchDump> {
     let read = |places: Vec<std::ops::Range<u64>>| -> Vec<Vec<u8>> {
         places.iter().map(|place| at(&file.bytes, place)).collect()
     };
-    if !dump.read_head(&read(dump.head())) {
-        return None;
+    loop {
+        match dump.advance() {
+            DumpStep::Wanted(places) => dump.feed(read(places)),
+            DumpStep::Sample => {}
+            DumpStep::End => return Some(dump),
+            DumpStep::Other => return None,
+        }
     }
-    for number in 0..dump.samples() {
-        let storages = read(dump.storages(number));
-        dump.read_sample(number, &storages);
-    }
-    Some(dump)
 }
 
 #[test]

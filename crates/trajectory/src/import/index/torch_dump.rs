@@ -1,7 +1,14 @@
-//! Rollout dumps of torch that are read in ranges: the pickle once, and for each sample the storages of its tensors.
+//! Rollout dumps of torch that are read in ranges: the pickle once, in pieces, and for each sample the storages of its
+//! tensors.
+//!
+//! The samples are parts of the pickle ([`parts`]). Only the current one is in memory, and it is opened from its own bytes
+//! and those of the values that it shares with others. Pickles that cannot be divided (packed ones, and those of protocol 4
+//! and later) are read as a whole, for each opened sample again.
 //!
 //! Only rollout dumps of slime are read in this way. A training dump is joined with the rollout dump of its step, so both
 //! are read as a whole.
+
+mod parts;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,15 +16,20 @@ use std::ops::Range;
 use super::reading::Pieces;
 use super::{Entry, EpisodeRange};
 use crate::archive::Limits;
-use crate::archive::listing::{ListedMember, unpack_listed};
+use crate::archive::listing::{ListedMember, MemberHeader, unpack_listed};
 use crate::import::reader::Sink;
-use crate::import::slime::{RolloutDump, Storages};
+use crate::import::slime::{RolloutDump, RolloutParts, Storages};
 use crate::import::{ImportOutcome, Note};
+use parts::Parts;
 
 /// The end of the name of the pickle; what precedes it is the folder of all members.
 const PICKLE: &str = "data.pkl";
 /// The member that names the byte order.
 const BYTE_ORDER: &str = "byteorder";
+/// The size of the first piece of the pickle, so that a row is visible soon…
+const FIRST_PIECE: u64 = 1 << 18;
+/// …and of the others.
+const PIECE: u64 = 2 << 20;
 
 /// A torch file whose directory was read.
 pub struct TorchDump {
@@ -27,80 +39,203 @@ pub struct TorchDump {
     places: HashMap<String, Range<u64>>,
     /// The folder of all members, with a trailing slash.
     top: String,
-    is_big_endian: bool,
-    dump: Option<RolloutDump>,
+    /// The place of the pickle.
+    pickle: Range<u64>,
+    /// `None` until it was read.
+    is_big_endian: Option<bool>,
+    state: State,
+    /// The sample that is being read.
+    sample: Option<Sample>,
+    /// What [`DumpStep::Wanted`] asked for.
+    wanted: Wanted,
     found: usize,
+}
+
+/// What happens next in reading a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DumpStep {
+    /// These byte ranges of the file must be passed to [`TorchDump::feed`].
+    Wanted(Vec<Range<u64>>),
+    /// A sample was read.
+    Sample,
+    /// All samples were read.
+    End,
+    /// The file is no rollout dump, and must be read otherwise.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Nothing,
+    /// The next piece of the pickle.
+    Piece,
+    /// Values that the next sample refers to.
+    Shared,
+    /// All of the pickle.
+    Pickle,
+    ByteOrder,
+    /// The storages of the sample.
+    Storages,
+}
+
+enum State {
+    /// The pickle is read in pieces.
+    Parts(Box<Parts>),
+    /// The pickle must be read as a whole.
+    Undivided,
+    /// It was read.
+    Whole {
+        dump: Box<RolloutDump>,
+        /// The number of the next sample.
+        next: usize,
+    },
+    Other,
+}
+
+/// A sample that was parsed.
+struct Sample {
+    number: usize,
+    /// The parts of the file from which it was parsed.
+    parts: Vec<Range<u64>>,
+    /// Its share of the pickle, in bytes.
+    bytes: u64,
+    /// The places of its storages.
+    storages: Vec<Range<u64>>,
+    /// Their bytes, once they were read.
+    members: Option<Vec<Vec<u8>>>,
 }
 
 impl TorchDump {
     /// Recognises the members of a file of `size` bytes as those of a torch file.
     pub fn of(file: &str, size: u64, members: &[ListedMember]) -> Option<TorchDump> {
         let pickle = members.iter().find(|member| is_pickle(&member.name))?;
-        let top = pickle.name.strip_suffix(PICKLE)?.to_owned();
         let places = members.iter();
         let places = places.map(|member| (member.name.clone(), member.place.clone()));
+        let bytes = usize::try_from(size).unwrap_or(usize::MAX);
         Some(TorchDump {
             pieces: Pieces::new(file.into()),
             file: file.to_owned(),
             size,
             places: places.collect(),
-            top,
-            is_big_endian: false,
-            dump: None,
+            top: pickle.name.strip_suffix(PICKLE)?.to_owned(),
+            pickle: pickle.place.clone(),
+            is_big_endian: None,
+            state: State::Parts(Box::new(Parts::new(pickle.place.start, bytes))),
+            sample: None,
+            wanted: Wanted::Nothing,
             found: 0,
         })
     }
 
-    /// The byte ranges that are read first.
-    pub fn head(&self) -> Vec<Range<u64>> {
-        let members = [BYTE_ORDER, PICKLE].map(|name| format!("{}{name}", self.top));
-        let places = members.iter().filter_map(|name| self.places.get(name));
-        places.cloned().collect()
+    /// Reads on, as far as the bytes suffice.
+    pub fn advance(&mut self) -> DumpStep {
+        loop {
+            if let Some(sample) = self.sample.take() {
+                return self.finish(sample);
+            }
+            match &mut self.state {
+                State::Parts(parts) => {
+                    let missing = parts.missing();
+                    if !missing.is_empty() {
+                        return self.want(Wanted::Shared, missing);
+                    }
+                    if let Some(parsed) = parts.parse() {
+                        let storages = parsed.storages.iter();
+                        let storages = storages.filter_map(|key| {
+                            let name = format!("{}data/{key}", self.top);
+                            self.places.get(&name).cloned()
+                        });
+                        self.sample = Some(Sample {
+                            number: parsed.number,
+                            parts: parsed.parts,
+                            bytes: parsed.bytes,
+                            storages: storages.collect(),
+                            members: None,
+                        });
+                    } else if parts.read_to() < self.pickle.end && parts.goes_on() {
+                        let start = parts.read_to();
+                        let piece = self.piece_from(start);
+                        return self.want(Wanted::Piece, vec![piece]);
+                    } else if parts.is_dump() {
+                        return DumpStep::End;
+                    } else {
+                        self.state = State::Undivided;
+                    }
+                }
+                State::Undivided => {
+                    let members = self.byte_order().into_iter().chain([self.pickle.clone()]);
+                    return self.want(Wanted::Pickle, members.collect());
+                }
+                State::Whole { dump, next } => {
+                    let number = *next;
+                    if number >= dump.len() {
+                        return DumpStep::End;
+                    }
+                    *next += 1;
+                    let storages = dump.storages(number).into_iter();
+                    let storages = storages.filter_map(|key| {
+                        let name = format!("{}data/{key}", self.top);
+                        self.places.get(&name).cloned()
+                    });
+                    let (storages, count) = (storages.collect(), dump.len() as u64);
+                    let parts = self.byte_order().into_iter().chain([self.pickle.clone()]);
+                    self.sample = Some(Sample {
+                        number,
+                        parts: parts.collect(),
+                        bytes: (self.pickle.end - self.pickle.start) / count,
+                        storages,
+                        members: None,
+                    });
+                }
+                State::Other => return DumpStep::Other,
+            }
+        }
     }
 
-    /// Reads the pickle. Returns whether the file is a rollout dump; if it is not, it must be read as a whole.
-    pub fn read_head(&mut self, parts: &[Vec<u8>]) -> bool {
-        let Some(head) = Head::of(parts) else {
-            return false;
-        };
-        self.is_big_endian = head.is_big_endian;
-        self.dump = RolloutDump::of(&head.pickle);
-        self.dump.is_some()
+    /// Passes on the bytes that [`DumpStep::Wanted`] asked for.
+    pub fn feed(&mut self, ranges: Vec<Vec<u8>>) {
+        let wanted = std::mem::replace(&mut self.wanted, Wanted::Nothing);
+        match (wanted, &mut self.state) {
+            (Wanted::Piece, State::Parts(parts)) => {
+                ranges.into_iter().for_each(|bytes| parts.feed(&bytes));
+            }
+            (Wanted::Shared, State::Parts(parts)) => parts.share(&ranges),
+            (Wanted::Pickle, _) => {
+                let head = Head::of(&ranges);
+                drop(ranges);
+                self.is_big_endian = head.as_ref().map(|head| head.is_big_endian);
+                let dump = head.and_then(|head| RolloutDump::of(&head.pickle));
+                self.state = dump.map_or(State::Other, |dump| State::Whole {
+                    dump: Box::new(dump),
+                    next: 0,
+                });
+            }
+            (Wanted::ByteOrder, _) => {
+                let order = unpacked(&ranges).into_iter().next();
+                self.is_big_endian = Some(order.is_some_and(|(_, order)| is_big(&order)));
+            }
+            (Wanted::Storages, _) => {
+                if let Some(sample) = &mut self.sample {
+                    sample.members = Some(ranges);
+                }
+            }
+            _ => {}
+        }
     }
 
-    /// The number of samples.
-    pub fn samples(&self) -> usize {
-        self.dump.as_ref().map_or(0, RolloutDump::len)
+    /// The range that will probably be wanted after the current one.
+    pub fn ahead(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        let is_piece = self.wanted == Wanted::Piece && range.end < self.pickle.end;
+        is_piece.then(|| self.piece_from(range.end))
     }
 
-    /// The byte ranges of the storages of a sample.
-    pub fn storages(&self, number: usize) -> Vec<Range<u64>> {
-        let keys = self.dump.iter().flat_map(|dump| dump.storages(number));
-        let names = keys.map(|key| format!("{}data/{key}", self.top));
-        let places = names.filter_map(|name| self.places.get(&name));
-        places.cloned().collect()
-    }
-
-    /// Reads a sample: the bytes of each of its storages.
-    pub fn read_sample(&mut self, number: usize, parts: &[Vec<u8>]) {
-        let place = EpisodeRange {
-            parts: [self.head(), self.storages(number)].concat(),
-            packed: true,
-            number,
-        };
-        let share = self.size / self.samples().max(1) as u64;
-        let Some(dump) = &mut self.dump else {
-            return;
-        };
-        let storages = Storages {
-            top: &self.top,
-            members: unpacked(parts),
-            is_big_endian: self.is_big_endian,
-        };
-        self.pieces.dumped(place, share, |sink| {
-            dump.read_sample(number, storages, sink);
-        });
-        self.found += 1;
+    /// The number of bytes of the file that were read.
+    pub fn done(&self) -> u64 {
+        match &self.state {
+            State::Parts(parts) => parts.read_to(),
+            State::Whole { dump, next } => self.size * *next as u64 / dump.len().max(1) as u64,
+            State::Undivided | State::Other => 0,
+        }
     }
 
     /// Takes the entries found since the last call.
@@ -117,11 +252,79 @@ impl TorchDump {
     pub fn notes(&self) -> Vec<Note> {
         let mut outcome = ImportOutcome::default();
         let mut sink = Sink::new(&mut outcome, "slime", &self.file);
-        if let Some(dump) = &self.dump {
-            dump.report(self.found, &mut sink);
+        match &self.state {
+            State::Parts(parts) => parts.report(self.found, &mut sink),
+            State::Whole { dump, .. } => dump.report(self.found, &mut sink),
+            State::Undivided | State::Other => {}
         }
         let notes = self.pieces.notes().iter().cloned();
         outcome.notes.into_iter().chain(notes).collect()
+    }
+
+    fn want(&mut self, wanted: Wanted, ranges: Vec<Range<u64>>) -> DumpStep {
+        self.wanted = wanted;
+        DumpStep::Wanted(ranges)
+    }
+
+    /// The piece of the pickle that starts at a byte.
+    fn piece_from(&self, start: u64) -> Range<u64> {
+        let length = match start == self.pickle.start {
+            true => FIRST_PIECE,
+            false => PIECE,
+        };
+        start..self.pickle.end.min(start + length)
+    }
+
+    /// The place of the member that names the byte order.
+    fn byte_order(&self) -> Option<Range<u64>> {
+        let name = format!("{}{BYTE_ORDER}", self.top);
+        self.places.get(&name).cloned()
+    }
+
+    /// Reads a sample that was parsed, once its storages are there.
+    fn finish(&mut self, mut sample: Sample) -> DumpStep {
+        let has_storages = !sample.storages.is_empty();
+        if has_storages && self.is_big_endian.is_none() {
+            match self.byte_order() {
+                Some(place) => {
+                    self.sample = Some(sample);
+                    return self.want(Wanted::ByteOrder, vec![place]);
+                }
+                None => self.is_big_endian = Some(false),
+            }
+        }
+        let members = match sample.members.take() {
+            None if has_storages => {
+                let storages = sample.storages.clone();
+                self.sample = Some(sample);
+                return self.want(Wanted::Storages, storages);
+            }
+            members => members.unwrap_or_default(),
+        };
+        let sizes = sample.storages.iter().map(|place| place.end - place.start);
+        let bytes = sample.bytes + sizes.sum::<u64>();
+        let order = self
+            .byte_order()
+            .filter(|order| has_storages && !sample.parts.contains(order));
+        let parts = order.into_iter().chain(sample.parts);
+        let place = EpisodeRange {
+            parts: parts.chain(sample.storages).collect(),
+            packed: true,
+            number: sample.number,
+        };
+        let storages = Storages {
+            top: &self.top,
+            members: unpacked(&members),
+            is_big_endian: self.is_big_endian.unwrap_or_default(),
+        };
+        let (number, state) = (sample.number, &mut self.state);
+        self.pieces.dumped(place, bytes, |sink| match state {
+            State::Parts(parts) => parts.read_sample(number, storages, sink),
+            State::Whole { dump, .. } => dump.read_sample(number, storages, sink),
+            State::Undivided | State::Other => {}
+        });
+        self.found += 1;
+        DumpStep::Sample
     }
 }
 
@@ -136,8 +339,7 @@ struct Head {
 impl Head {
     fn of(parts: &[Vec<u8>]) -> Option<Head> {
         let mut members = unpacked(parts);
-        let order = members.iter().find(|(name, _)| name.ends_with(BYTE_ORDER));
-        let is_big_endian = order.is_some_and(|(_, order)| order.starts_with(b"big"));
+        let is_big_endian = has_big_order(&members);
         let place = members.iter().position(|(name, _)| is_pickle(name))?;
         let (name, pickle) = members.swap_remove(place);
         Some(Head {
@@ -146,6 +348,15 @@ impl Head {
             is_big_endian,
         })
     }
+}
+
+fn is_big(order: &[u8]) -> bool {
+    order.starts_with(b"big")
+}
+
+fn has_big_order(members: &[(String, Vec<u8>)]) -> bool {
+    let mut members = members.iter();
+    members.any(|(name, order)| name.ends_with(BYTE_ORDER) && is_big(order))
 }
 
 fn is_pickle(name: &str) -> bool {
@@ -162,19 +373,12 @@ fn unpacked(parts: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
 /// The index of the pickle among the parts of an episode; `None` if they are not those of a torch file. It is read
 /// from the headers, because unpacking copies.
 pub(super) fn pickle_at(parts: &[Vec<u8>]) -> Option<usize> {
-    const LENGTH: Range<usize> = 26..28;
-    const HEADER: usize = 30;
-    parts.iter().take(2).position(|part| {
-        let length = part
-            .get(LENGTH)
-            .map(|length| u16::from_le_bytes([length[0], length[1]]));
-        let name = length.and_then(|length| part.get(HEADER..HEADER + usize::from(length)));
-        let name = name.and_then(|name| std::str::from_utf8(name).ok());
-        name.is_some_and(is_pickle)
-    })
+    let mut headers = parts.iter().take(2).map(|part| MemberHeader::of(part));
+    headers.position(|header| header.is_some_and(|header| is_pickle(&header.name)))
 }
 
-/// Imports a sample from its parts: the head, whose last one is the pickle, and its storages.
+/// Imports a sample from its parts: the head, whose last one is the pickle or its beginning, parts of the pickle, and
+/// storages.
 pub(super) fn import_sample(
     file: &str,
     parts: &[Vec<u8>],
@@ -182,19 +386,49 @@ pub(super) fn import_sample(
     number: usize,
 ) -> ImportOutcome {
     let mut outcome = ImportOutcome::default();
-    let (head, storages) = parts.split_at(parts.len().min(pickle + 1));
-    let Some(head) = Head::of(head) else {
-        return outcome;
-    };
-    let Some(mut dump) = RolloutDump::of(&head.pickle) else {
-        return outcome;
-    };
-    let storages = Storages {
-        top: &head.top,
-        members: unpacked(storages),
-        is_big_endian: head.is_big_endian,
-    };
     let mut sink = Sink::new(&mut outcome, "slime", file);
-    dump.read_sample(number, storages, &mut sink);
+    let (head, rest) = parts.split_at(parts.len().min(pickle + 1));
+    let fragments = rest
+        .iter()
+        .position(|part| MemberHeader::of(part).is_some());
+    let (fragments, storages) = rest.split_at(fragments.unwrap_or(rest.len()));
+    match fragments.split_last() {
+        Some((sample, shared)) => {
+            let Some((top, mut dump)) = head.last().and_then(|bytes| opened(bytes, parts)) else {
+                return outcome;
+            };
+            let storages = Storages {
+                top: &top,
+                members: unpacked(storages),
+                is_big_endian: has_big_order(&unpacked(head.get(..pickle).unwrap_or_default())),
+            };
+            shared.iter().for_each(|value| dump.share(value));
+            dump.parse(sample);
+            dump.read_sample(number, storages, &mut sink);
+        }
+        None => {
+            let Some(head) = Head::of(head) else {
+                return outcome;
+            };
+            let Some(mut dump) = RolloutDump::of(&head.pickle) else {
+                return outcome;
+            };
+            let storages = Storages {
+                top: &head.top,
+                members: unpacked(storages),
+                is_big_endian: head.is_big_endian,
+            };
+            dump.read_sample(number, storages, &mut sink);
+        }
+    }
     outcome
+}
+
+/// The folder of all members, and the dump whose pickle has this beginning, of which `parts` are read.
+fn opened(pickle: &[u8], parts: &[Vec<u8>]) -> Option<(String, RolloutParts)> {
+    let header = MemberHeader::of(pickle)?;
+    let top = header.name.strip_suffix(PICKLE)?.to_owned();
+    let beginning = pickle.get(header.length..)?;
+    let size = parts.iter().map(Vec::len).sum();
+    Some((top, RolloutParts::opened(beginning, size)))
 }

@@ -3,13 +3,14 @@
 //! A dump is parsed by `volary_torch`, which executes nothing, and each sample is converted to the JSON object that
 //! slime writes to JSON Lines. Tensors are loaded from their zip members on demand.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use volary_core::TokenStream;
 use volary_core::json::{Json, Key, Object};
 use volary_core::object;
 use volary_torch::heap::{List, Node};
-use volary_torch::{DType, Heap, Tensor, Unpickled, Value};
+use volary_torch::pickle::Fragments;
+use volary_torch::{DType, Heap, PickleError, Tensor, Unpickled, Value};
 
 use super::tokens::Lists;
 use super::{interaction, train_dump};
@@ -71,7 +72,7 @@ pub(in crate::import) fn read(
     if let Some(columns) = train_dump::Columns::of(&pickle) {
         train_dump::read(&columns, &mut dump, name, pickle.root, outcome);
     } else if let Some(samples) = samples(&pickle) {
-        let step = pickle.heap.get(pickle.root, "rollout_id");
+        let step = step(&pickle);
         let mut sink = Sink::new(outcome, "slime", name).within(size.max(bytes.len()));
         read_rollouts(samples, step, &mut dump, &mut sink);
         report_tensors(dump.unread, dump.shapes, &mut sink);
@@ -79,15 +80,10 @@ pub(in crate::import) fn read(
         return outcome.note(NoteLevel::Unreadable, name, unknown(&pickle));
     }
     let mut sink = Sink::new(outcome, "slime", name);
-    report_pickle(&pickle, &mut sink);
+    report_pickle(pickle.error.as_ref(), &pickle.placeholders, &mut sink);
 }
 
-fn read_rollouts(
-    samples: Value,
-    step: Option<Value>,
-    dump: &mut Dump<'_, '_>,
-    sink: &mut Sink<'_>,
-) {
+fn read_rollouts(samples: Value, step: Option<i64>, dump: &mut Dump<'_, '_>, sink: &mut Sink<'_>) {
     let mut count = 0;
     for number in 0..dump.heap.length(samples).unwrap_or(0) {
         if sink.is_full() {
@@ -101,7 +97,7 @@ fn read_rollouts(
             sink.lost(format!("Sample {number} is not a dictionary."));
             continue;
         };
-        if let Some(Value::Int(step)) = step {
+        if let Some(step) = step {
             sample.insert("step", step);
         }
         let episode = interaction(sample, lists, number, sink);
@@ -121,6 +117,14 @@ fn samples(pickle: &Unpickled) -> Option<Value> {
     let first = heap.element(samples, 0)?;
     let first = state(heap, first);
     heap.get(first, "response").map(|_| samples)
+}
+
+/// The step of a dump.
+fn step(pickle: &Unpickled) -> Option<i64> {
+    match pickle.heap.get(pickle.root, "rollout_id")? {
+        Value::Int(step) => Some(step),
+        _ => None,
+    }
 }
 
 /// Replaces a pickled `Sample` object by its state.
@@ -144,19 +148,6 @@ fn unknown(pickle: &Unpickled) -> String {
     format!("This is a PyTorch file, but not a rollout dump with `samples`: {contents}.")
 }
 
-/// A rollout dump whose samples are read one by one, each with the storages that it refers to.
-pub(in crate::import) struct RolloutDump {
-    pickle: Unpickled,
-    samples: Value,
-    step: Option<Value>,
-    /// The remaining number of values that may be created.
-    left: usize,
-    /// The remaining number of bytes of episodes.
-    expansion: Expansion,
-    shapes: usize,
-    unread: usize,
-}
-
 /// Members of a torch file other than its pickle.
 pub(in crate::import) struct Storages<'a> {
     /// The folder of all members in the zip file, with a trailing slash.
@@ -165,83 +156,41 @@ pub(in crate::import) struct Storages<'a> {
     pub is_big_endian: bool,
 }
 
-impl RolloutDump {
-    /// Reads the pickle of a torch file; `None` if it is no rollout dump.
-    pub fn of(bytes: &[u8]) -> Option<RolloutDump> {
-        let pickle = volary_torch::read(bytes);
-        if train_dump::Columns::of(&pickle).is_some() {
-            return None;
-        }
-        Some(RolloutDump {
-            samples: samples(&pickle)?,
-            step: pickle.heap.get(pickle.root, "rollout_id"),
-            left: most_values(bytes.len()),
-            expansion: Expansion::of(bytes.len()),
-            pickle,
+/// Reads the samples of a rollout dump one by one, each with the storages that it refers to.
+struct SampleReader {
+    step: Option<i64>,
+    /// The remaining number of values that may be created.
+    left: usize,
+    /// The remaining number of bytes of episodes.
+    expansion: Expansion,
+    shapes: usize,
+    unread: usize,
+}
+
+impl SampleReader {
+    /// A reader for a file of `size` bytes.
+    fn new(step: Option<i64>, size: usize) -> SampleReader {
+        SampleReader {
+            step,
+            left: most_values(size),
+            expansion: Expansion::of(size),
             shapes: 0,
             unread: 0,
-        })
-    }
-
-    /// The number of samples.
-    pub fn len(&self) -> usize {
-        self.pickle.heap.length(self.samples).unwrap_or_default()
-    }
-
-    /// The keys of the storages that the tensors of a sample are views of, as far as they are read.
-    pub fn storages(&self, number: usize) -> Vec<&str> {
-        /// The maximum number of values that are looked at.
-        const MOST: usize = 20_000;
-        let heap = &self.pickle.heap;
-        let Some(sample) = heap.element(self.samples, number) else {
-            return Vec::new();
-        };
-        let items = heap.items(state(heap, sample)).unwrap_or_default().iter();
-        let is_kept_ids = |name: &Value| heap.text(*name) == Some(KEPT_IDS);
-        let mut pending: Vec<Value> = items
-            .filter(|(name, _)| !is_kept_ids(name))
-            .map(|(_, value)| *value)
-            .collect();
-        let mut seen = HashSet::new();
-        let mut keys: Vec<&str> = Vec::new();
-        while let Some(value) = pending.pop() {
-            let Value::Node(id) = value else { continue };
-            if seen.len() == MOST || !seen.insert(id) {
-                continue;
-            }
-            match heap.node(value) {
-                Some(Node::Tensor(tensor)) => {
-                    let key = tensor.storage.as_deref().filter(|_| is_read(tensor));
-                    keys.extend(key.filter(|key| !keys.contains(key)));
-                }
-                Some(
-                    Node::List(List::Values(values)) | Node::Tuple(values) | Node::Set(values),
-                ) => {
-                    pending.extend(values.iter().take(MOST));
-                }
-                Some(Node::Dict(items)) => {
-                    pending.extend(items.iter().take(MOST).map(|(_, value)| *value));
-                }
-                Some(Node::Object(object)) => {
-                    pending.extend([object.arguments, object.state]);
-                    pending.extend(object.elements.iter().take(MOST));
-                    pending.extend(object.items.iter().take(MOST).map(|(_, value)| *value));
-                }
-                _ => {}
-            }
         }
-        keys
     }
 
     /// Reads the sample with this number into `sink`; `storages` are the bytes of its tensors.
-    pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
+    fn read(
+        &mut self,
+        heap: &Heap,
+        sample: Value,
+        number: usize,
+        storages: Storages<'_>,
+        sink: &mut Sink<'_>,
+    ) {
         if self.expansion.is_over() {
             return sink.leave_out();
         }
-        let heap = &self.pickle.heap;
-        let Some(sample) = heap.element(self.samples, number) else {
-            return;
-        };
         let mut unnoted = ImportOutcome::default();
         let mut files = Files::unpacked("", storages.members, &mut unnoted);
         let mut dump = Dump {
@@ -261,7 +210,7 @@ impl RolloutDump {
         let Some((mut sample, lists)) = read else {
             return sink.lost(format!("Sample {number} is not a dictionary."));
         };
-        if let Some(Value::Int(step)) = self.step {
+        if let Some(step) = self.step {
             sample.insert("step", step);
         }
         let episode = interaction(sample, lists, number, sink);
@@ -271,16 +220,170 @@ impl RolloutDump {
         }
         sink.episode(episode);
     }
+}
+
+/// The keys of the storages that the tensors of a sample are views of, as far as they are read.
+fn storages(heap: &Heap, sample: Value) -> Vec<&str> {
+    /// The maximum number of values that are looked at.
+    const MOST: usize = 20_000;
+    let items = heap.items(state(heap, sample)).unwrap_or_default().iter();
+    let is_kept_ids = |name: &Value| heap.text(*name) == Some(KEPT_IDS);
+    let mut pending: Vec<Value> = items
+        .filter(|(name, _)| !is_kept_ids(name))
+        .map(|(_, value)| *value)
+        .collect();
+    let mut seen = HashSet::new();
+    let mut keys: Vec<&str> = Vec::new();
+    while let Some(value) = pending.pop() {
+        let Value::Node(id) = value else { continue };
+        if seen.len() == MOST || !seen.insert(id) {
+            continue;
+        }
+        match heap.node(value) {
+            Some(Node::Tensor(tensor)) => {
+                let key = tensor.storage.as_deref().filter(|_| is_read(tensor));
+                keys.extend(key.filter(|key| !keys.contains(key)));
+            }
+            Some(Node::List(List::Values(values)) | Node::Tuple(values) | Node::Set(values)) => {
+                pending.extend(values.iter().take(MOST));
+            }
+            Some(Node::Dict(items)) => {
+                pending.extend(items.iter().take(MOST).map(|(_, value)| *value));
+            }
+            Some(Node::Object(object)) => {
+                pending.extend([object.arguments, object.state]);
+                pending.extend(object.elements.iter().take(MOST));
+                pending.extend(object.items.iter().take(MOST).map(|(_, value)| *value));
+            }
+            _ => {}
+        }
+    }
+    keys
+}
+
+/// A rollout dump whose pickle is read as a whole.
+pub(in crate::import) struct RolloutDump {
+    pickle: Unpickled,
+    samples: Value,
+    reader: SampleReader,
+}
+
+impl RolloutDump {
+    /// Reads the pickle of a torch file; `None` if it is no rollout dump.
+    pub fn of(bytes: &[u8]) -> Option<RolloutDump> {
+        let pickle = volary_torch::read(bytes);
+        if train_dump::Columns::of(&pickle).is_some() {
+            return None;
+        }
+        Some(RolloutDump {
+            samples: samples(&pickle)?,
+            reader: SampleReader::new(step(&pickle), bytes.len()),
+            pickle,
+        })
+    }
+
+    /// The number of samples.
+    pub fn len(&self) -> usize {
+        self.pickle.heap.length(self.samples).unwrap_or_default()
+    }
+
+    /// The keys of the storages of a sample.
+    pub fn storages(&self, number: usize) -> Vec<&str> {
+        let heap = &self.pickle.heap;
+        let sample = heap.element(self.samples, number);
+        sample.map_or_else(Vec::new, |sample| storages(heap, sample))
+    }
+
+    /// Reads a sample; `storages` are the bytes of its tensors.
+    pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
+        let heap = &self.pickle.heap;
+        if let Some(sample) = heap.element(self.samples, number) {
+            self.reader.read(heap, sample, number, storages, sink);
+        }
+    }
 
     /// Reports what is not in the episodes.
     pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
-        sink.understood(format!(
-            "slime rollout dump: {}.",
-            counted(count, "episode")
-        ));
-        report_tensors(self.unread, self.shapes, sink);
-        report_pickle(&self.pickle, sink);
+        report_rollouts(count, &self.reader, sink);
+        report_pickle(self.pickle.error.as_ref(), &self.pickle.placeholders, sink);
     }
+}
+
+/// A rollout dump whose samples are parts of its pickle, read one after the other.
+pub(in crate::import) struct RolloutParts {
+    parts: Fragments,
+    /// The sample that was parsed last.
+    sample: Value,
+    reader: SampleReader,
+    error: Option<PickleError>,
+    placeholders: BTreeMap<String, usize>,
+}
+
+impl RolloutParts {
+    /// Recognises a rollout dump in a file of `size` bytes by the beginning of its pickle, which includes the first sample;
+    /// `first` is its position. `None` if it is something else, or if its step comes later.
+    pub fn of(beginning: &[u8], first: usize, size: usize) -> Option<RolloutParts> {
+        let pickle = volary_torch::read(beginning);
+        samples(&pickle)?;
+        let is_list = pickle.heap.items(pickle.root).is_none();
+        let is_rollout = is_list || step(&pickle).is_some();
+        (is_rollout && train_dump::Columns::of(&pickle).is_none())
+            .then(|| RolloutParts::opened(beginning.get(..first).unwrap_or(beginning), size))
+    }
+
+    /// The dump whose pickle has this beginning before its first sample.
+    pub fn opened(beginning: &[u8], size: usize) -> RolloutParts {
+        let mut parts = Fragments::default();
+        parts.share(beginning);
+        RolloutParts {
+            parts,
+            sample: Value::None,
+            reader: SampleReader::new(step(&volary_torch::read(beginning)), size),
+            error: None,
+            placeholders: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a value that samples refer to.
+    pub fn share(&mut self, bytes: &[u8]) {
+        self.parts.share(bytes);
+    }
+
+    /// Parses a sample. Returns the keys of its storages.
+    pub fn parse(&mut self, bytes: &[u8]) -> Vec<&str> {
+        let part = self.parts.read(bytes);
+        self.sample = part.value;
+        self.error = self.error.take().or(part.error);
+        for (class, count) in part.placeholders {
+            *self.placeholders.entry(class).or_default() += count;
+        }
+        storages(self.parts.heap(), self.sample)
+    }
+
+    /// Reads the sample that was parsed; `storages` are the bytes of its tensors.
+    pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
+        let heap = self.parts.heap();
+        self.reader.read(heap, self.sample, number, storages, sink);
+    }
+
+    /// Notes why the pickle cannot be read further.
+    pub fn damaged(&mut self, error: PickleError) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Reports what is not in the episodes.
+    pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
+        report_rollouts(count, &self.reader, sink);
+        report_pickle(self.error.as_ref(), &self.placeholders, sink);
+    }
+}
+
+fn report_rollouts(count: usize, reader: &SampleReader, sink: &mut Sink<'_>) {
+    sink.understood(format!(
+        "slime rollout dump: {}.",
+        counted(count, "episode")
+    ));
+    report_tensors(reader.unread, reader.shapes, sink);
 }
 
 /// The number of values that may be created from a file. Shared values are expanded each time.
@@ -288,13 +391,17 @@ fn most_values(size: usize) -> usize {
     size.saturating_mul(8).saturating_add(1 << 20)
 }
 
-fn report_pickle(pickle: &Unpickled, sink: &mut Sink<'_>) {
-    if let Some(error) = &pickle.error {
+fn report_pickle(
+    error: Option<&PickleError>,
+    placeholders: &BTreeMap<String, usize>,
+    sink: &mut Sink<'_>,
+) {
+    if let Some(error) = error {
         sink.lost(format!(
             "The file is damaged: {error}. The samples before it are read."
         ));
     }
-    for (class, count) in &pickle.placeholders {
+    for (class, count) in placeholders {
         let objects = counted(*count, "object");
         sink.kept(format!(
             "{objects} of {class}: only the contents are shown."
