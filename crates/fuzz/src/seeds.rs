@@ -76,6 +76,8 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
         "torch",
         &[
             &["slime-rollout.pt"],
+            &["slime-numpy.pt"],
+            &["slime-legacy.pt"],
             &["slime-train.pt"],
             &["slime-train-v1.pt"],
             &["slime-rollout.pt", "slime-train.pt"],

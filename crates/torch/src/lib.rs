@@ -4,6 +4,7 @@
 //! - [`pickle`]: runs a pickle and builds a [`Heap`] of values.
 //! - [`heap`]: the values. They refer to each other by index, so shared and cyclic values need no
 //!   copies, and dropping deeply nested values needs no recursion.
+//! - [`legacy`]: the parts of files of old versions.
 //! - [`tensor`]: a tensor as a strided view of a storage. Its numbers are read on demand.
 //!
 //! Invariants: nothing is imported or executed. Names on a short list become values; any other name
@@ -13,6 +14,7 @@
 //! The formats are those of Python's `pickletools` and of `torch.save`.
 
 pub mod heap;
+pub mod legacy;
 pub mod pickle;
 pub mod tensor;
 

@@ -205,6 +205,12 @@ fn e4m3(byte: u8) -> f64 {
 }
 
 impl Tensor {
+    /// Whether it has one dimension, apart from those of size 1.
+    pub fn is_vector(&self) -> bool {
+        let long = self.shape.iter().filter(|size| **size != 1).count();
+        long == 1 || long == 0 && !self.shape.is_empty()
+    }
+
     /// The number of elements; saturates.
     pub fn count(&self) -> u128 {
         let sizes = self.shape.iter().map(|size| u128::from(*size));

@@ -270,6 +270,10 @@ fn read_container(
                 Err(error) => return outcome.refuse(name, &error),
             }
         }
+        Container::LegacyTorch => {
+            let files = Files::unpacked(name, slime::legacy_members(bytes), outcome);
+            return slime::read_torch(files, name, bytes.len(), outcome);
+        }
         Container::Tar => untar(bytes, budget.limits),
         Container::Gzip | Container::Zstandard => {
             let limit = budget.left.get().min(budget.limits.member);

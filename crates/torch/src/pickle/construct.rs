@@ -41,6 +41,7 @@ pub(super) fn call(heap: &mut Heap, class: Value, arguments: Value) -> Value {
             from_buffer(heap, arguments)
         }
         ("datetime", "datetime") => datetime(heap, arguments),
+        ("datetime", "date") => date(heap, arguments),
         ("decimal", "Decimal") => argument(heap, arguments, 0),
         ("pathlib" | "pathlib._local", _) => Some(path(heap, arguments)),
         _ => None,
@@ -339,6 +340,18 @@ fn datetime(heap: &mut Heap, arguments: Value) -> Option<Value> {
     let text =
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{microsecond:06}");
     Some(heap.add(Node::Text(text)))
+}
+
+/// Four bytes: year, month, day.
+fn date(heap: &mut Heap, arguments: Value) -> Option<Value> {
+    let Node::Bytes(bytes) = heap.node(argument(heap, arguments, 0)?)? else {
+        return None;
+    };
+    let [high, low, month, day] = *bytes.as_slice() else {
+        return None;
+    };
+    let year = u16::from_be_bytes([high, low]);
+    Some(heap.add(Node::Text(format!("{year:04}-{month:02}-{day:02}"))))
 }
 
 fn path(heap: &mut Heap, arguments: Value) -> Value {

@@ -12,6 +12,8 @@ pub(super) enum Container {
     Tar,
     Gzip,
     Zstandard,
+    /// A torch file of an old version, with pickles and storages.
+    LegacyTorch,
 }
 
 /// Detects the format of a container from its first bytes.
@@ -23,6 +25,8 @@ pub(super) fn container(start: &[u8]) -> Option<Container> {
         Some(Container::Gzip)
     } else if start.starts_with(b"\x28\xb5\x2f\xfd") {
         Some(Container::Zstandard)
+    } else if volary_torch::legacy::is_legacy(start) {
+        Some(Container::LegacyTorch)
     } else if start.get(TAR_MARK) == Some(b"ustar") {
         Some(Container::Tar)
     } else {
@@ -39,7 +43,7 @@ pub(super) fn unpack_single(
     let unpacked = match container {
         Container::Gzip => gunzip(bytes, limit),
         Container::Zstandard => unpack(Packing::Zstandard, bytes, limit),
-        Container::Zip | Container::Tar => Ok(bytes.to_vec()),
+        Container::Zip | Container::Tar | Container::LegacyTorch => Ok(bytes.to_vec()),
     };
     match unpacked {
         Ok(bytes) => (bytes, None),

@@ -28,7 +28,9 @@ use tokens::Lists;
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-pub(super) use torch_dump::{RolloutDump, RolloutParts, Storages, read as read_torch};
+pub(super) use torch_dump::{
+    RolloutDump, RolloutParts, Storages, legacy_members, read as read_torch,
+};
 pub(super) use train_dump::{TrainSample, join};
 
 pub(super) struct Slime;
@@ -255,6 +257,14 @@ fn judge(episode: &mut Episode, rest: &mut Object) {
     let worth: Vec<f64> = several.values().filter_map(reward).collect();
     let only = worth.first().copied().filter(|_| worth.len() == 1);
     let named = COUNTS.iter().find_map(|key| several.get(key));
+    // A list or a vector of one number.
+    if let Some(Json::List(list)) = rest.get("reward")
+        && let [only] = list.as_slice()
+        && reward(only).is_some()
+    {
+        let only = only.clone();
+        rest.insert("reward", only);
+    }
     let counts = rest
         .take_reward("reward")
         .or(named.and_then(reward))

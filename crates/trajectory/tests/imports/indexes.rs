@@ -264,7 +264,8 @@ fn rollout_dumps_are_read_sample_by_sample() {
     let real = real
         .filter(|path| path.exists())
         .map(|path| crate::file(&path));
-    for file in real.chain([fixture("slime-rollout.pt")]) {
+    let fixtures = ["slime-rollout.pt", "slime-numpy.pt"].map(fixture);
+    for file in real.chain(fixtures) {
         let name = file.name.clone().unwrap_or_default();
         let whole = import(std::slice::from_ref(&file)).unwrap();
         let mut dump = dumped(&file).unwrap();

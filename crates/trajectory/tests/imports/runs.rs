@@ -3,7 +3,7 @@
 
 use volary_core::json::Json;
 use volary_trajectory::import::{InputFile, import};
-use volary_trajectory::{Ending, Rewards};
+use volary_trajectory::{Ending, Episode, Rewards};
 
 use crate::tools::{assert_linked, format, shapes, told};
 use crate::variants::{imported, only};
@@ -176,6 +176,41 @@ fn slime_rollout_dump() {
     assert_eq!(logprobs(0), [Some(-0.25), Some(-0.5), None]);
     assert_eq!(logprobs(1), [Some(-1.0), Some(-2.0), Some(-3.0)]);
     assert!(matches!(outcome.episodes[1].ending, Ending::Crashed { .. }));
+}
+
+/// Numbers as numpy and torch have them: scalars and arrays of other types and byte orders, tensors with a dimension of
+/// size 1, lists of scalar tensors; members of enumerations by name; and a mask that is too long. The second file is one
+/// of an old version of torch, which is no zip.
+#[test]
+fn slime_rollout_dumps_with_numpy() {
+    for (name, count) in [("slime-numpy.pt", 5), ("slime-legacy.pt", 4)] {
+        let outcome = import(&[fixture(name)]).unwrap();
+        let episodes = &outcome.episodes;
+        assert_eq!(episodes.len(), count, "{name}: {:?}", outcome.notes);
+        let rewards: Vec<Option<f64>> = episodes.iter().map(Episode::reward).collect();
+        let expected = [Some(0.25), Some(0.75), None, Some(1.0), Some(0.5)];
+        assert_eq!(rewards, expected[..count], "{name}");
+        let outcomes = episodes.iter().map(|episode| episode.outcome.as_deref());
+        let completed = Some("completed");
+        let expected = [completed, completed, Some("aborted"), completed, completed];
+        assert_eq!(outcomes.collect::<Vec<_>>(), expected[..count], "{name}");
+        for episode in &episodes[..3] {
+            let record = episode.tokens.as_ref().unwrap();
+            let stream = record.strip.streams()["rollout_log_probs"].iter();
+            let expected = [None, None, Some(-0.5), Some(-1.25), Some(-3.0)];
+            assert_eq!(stream.collect::<Vec<_>>(), expected, "{name}");
+        }
+        for episode in &episodes[2..4] {
+            let record = episode.tokens.as_ref().unwrap();
+            assert_eq!(record.strip.ids(), [1, 2, 3, 4, 5], "{name}");
+            assert_eq!(record.strip.mask(), [false, false, true, false, true]);
+        }
+        if let Some(last) = episodes.get(4) {
+            assert!(last.tokens.is_none());
+            let kept = last.raw.get("loss_mask").and_then(Json::as_list);
+            assert_eq!(kept.map(<[Json]>::len), Some(7));
+        }
+    }
 }
 
 #[test]

@@ -94,11 +94,12 @@ impl Lists {
         let length = LENGTH.iter().find_map(|key| rest.get(key)?.as_i64());
         let built = self.builder(length, is_removed);
         let Some(built) = built else {
-            return;
+            return self.keep(rest);
         };
         let (mut builder, mut used) = match built {
             Ok(built) => built,
             Err(error) => {
+                self.keep(rest);
                 return sink.kept(format!(
                     "The tokens of a sample can't be used, and are kept unchanged: {error}."
                 ));
@@ -115,6 +116,21 @@ impl Lists {
             sink.lost(format!("A stream is left out: {misfit}."));
         }
         episode.tokens = Some(Arc::new(record));
+    }
+
+    /// Adds the lists to the other members of their sample, so that they are not lost.
+    fn keep(self, rest: &mut Object) {
+        for (name, list) in self.lists {
+            if !rest.contains_key(&name) {
+                let values = list.iter().map(|value| match value {
+                    #[allow(clippy::cast_possible_truncation, reason = "it has no fraction")]
+                    Some(value) if value.fract() == 0.0 => (value as i64).into(),
+                    Some(value) => value.into(),
+                    None => Json::Null,
+                });
+                rest.insert(name.to_string(), Json::List(values.collect()));
+            }
+        }
     }
 
     /// Starts a record with ids and mask; `None` without them. Also returns the names of the used lists.

@@ -9,6 +9,7 @@ use volary_core::TokenStream;
 use volary_core::json::{Json, Key, Object};
 use volary_core::object;
 use volary_torch::heap::{List, Node};
+use volary_torch::legacy::LegacyFile;
 use volary_torch::pickle::Fragments;
 use volary_torch::{DType, Heap, PickleError, Tensor, Unpickled, Value};
 
@@ -28,6 +29,23 @@ const LARGEST_TENSOR: u64 = 1 << 20;
 const KEPT_IDS: &str = "rollout_top_p_token_ids";
 /// The number of keys of an unknown file that are listed.
 const NAMED: usize = 8;
+
+/// The members that a file of an old version of torch would have if it were a zip file.
+pub(in crate::import) fn legacy_members(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let Some(file) = LegacyFile::of(bytes) else {
+        return Vec::new();
+    };
+    let order: &[u8] = if file.is_big_endian {
+        b"big"
+    } else {
+        b"little"
+    };
+    let head = [("data.pkl", file.pickle), ("byteorder", order)];
+    let head = head.map(|(name, bytes)| (name.to_owned(), bytes.to_vec()));
+    let storages = file.storages.into_iter();
+    let storages = storages.map(|(key, bytes)| (format!("data/{key}"), bytes.to_vec()));
+    head.into_iter().chain(storages).collect()
+}
 
 /// Reads a torch file of `size` bytes.
 pub(in crate::import) fn read(
@@ -137,6 +155,10 @@ fn state(heap: &Heap, value: Value) -> Value {
 
 fn unknown(pickle: &Unpickled) -> String {
     let heap = &pickle.heap;
+    let samples = heap.get(pickle.root, "samples");
+    if samples.and_then(|samples| heap.length(samples)) == Some(0) {
+        return "This rollout dump has no samples.".to_owned();
+    }
     let items = heap.items(pickle.root).unwrap_or_default();
     let keys = items.iter().filter_map(|(key, _)| heap.text(*key));
     let keys: Vec<String> = keys.take(NAMED).map(|key| format!("`{key}`")).collect();
@@ -425,7 +447,7 @@ fn report_tensors(unread: usize, shapes: usize, sink: &mut Sink<'_>) {
 
 /// Whether the numbers of a tensor are read: those of scalars and vectors.
 fn is_read(tensor: &Tensor) -> bool {
-    tensor.shape.len() <= 1 && tensor.count() <= u128::from(LARGEST_TENSOR)
+    (tensor.shape.is_empty() || tensor.is_vector()) && tensor.count() <= u128::from(LARGEST_TENSOR)
 }
 
 /// Converts values of a dump: lists of numbers to streams, other values to JSON.
@@ -466,13 +488,8 @@ impl Dump<'_, '_> {
             }
         }
         let mut sample = self.object(&others, 0);
-        // An enumeration: its class, applied to the value.
-        if let Some(Json::List(arguments)) =
-            sample.get("status").and_then(|status| status.get("args"))
-            && let [value @ Json::Text(_)] = arguments.as_slice()
-        {
-            let value = value.clone();
-            sample.insert("status", value);
+        if let Some(status) = sample.get("status").and_then(enumerated) {
+            sample.insert("status", status);
         }
         Some((sample, lists))
     }
@@ -488,6 +505,11 @@ impl Dump<'_, '_> {
             Value::Float(float) => Some(Some(*float)),
             Value::Node(_) => None,
         };
+        if let Node::List(List::Values(values)) | Node::Tuple(values) = heap.node(value)?
+            && let Some(Value::Node(_)) = values.first()
+        {
+            return self.scalars(values);
+        }
         let numbers: TokenStream = match heap.node(value)? {
             #[allow(clippy::cast_precision_loss, reason = "token ids are far below 2^53")]
             Node::List(List::Ints(ints)) => ints.iter().map(|int| *int as f64).collect(),
@@ -495,13 +517,29 @@ impl Dump<'_, '_> {
             Node::List(List::Values(values)) | Node::Tuple(values) => {
                 values.iter().map(number).collect::<Option<_>>()?
             }
-            Node::Tensor(tensor) if tensor.shape.len() == 1 => {
+            Node::Tensor(tensor) if tensor.is_vector() => {
                 self.elements(tensor)?.into_iter().collect()
             }
             _ => return None,
         };
         self.left = self.left.checked_sub(numbers.len())?;
         Some(numbers).filter(|numbers| !numbers.is_empty())
+    }
+
+    /// The numbers of a list of scalar tensors.
+    fn scalars(&mut self, values: &[Value]) -> Option<TokenStream> {
+        let heap = self.heap;
+        let is_scalar = |value: &Value| matches!(heap.node(*value), Some(Node::Tensor(tensor)) if tensor.shape.is_empty());
+        if !values.iter().all(is_scalar) {
+            return None;
+        }
+        self.left = self.left.checked_sub(values.len())?;
+        let numbers = values.iter().map(|value| match heap.node(*value)? {
+            Node::Tensor(tensor) => self.elements(tensor)?.first().copied(),
+            _ => None,
+        });
+        let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
+        Some(numbers.into_iter().collect())
     }
 
     /// The number of a value or a tensor with one element.
@@ -606,9 +644,9 @@ impl Dump<'_, '_> {
             }
             Some(numbers) => self.numbers(&numbers),
             None => {
-                match tensor.shape.len() {
-                    0 | 1 => self.unread += 1,
-                    _ => self.shapes += 1,
+                match tensor.shape.is_empty() || tensor.is_vector() {
+                    true => self.unread += 1,
+                    false => self.shapes += 1,
                 }
                 let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
                 format!("(tensor {:?} [{}])", tensor.dtype, shape.join(", ")).into()
@@ -635,6 +673,22 @@ impl Dump<'_, '_> {
         tensor
             .read(storage, 0, self.is_big_endian, LARGEST_TENSOR)
             .ok()
+    }
+}
+
+/// The value of an enumeration: its class applied to the value; or the name of a member, as newer versions of Python write
+/// it, which is the value in capital letters.
+fn enumerated(value: &Json) -> Option<Json> {
+    let path = value.get("@")?.as_text()?;
+    match value.get("args") {
+        Some(Json::List(arguments)) => match arguments.as_slice() {
+            [value @ Json::Text(_)] => Some(value.clone()),
+            _ => None,
+        },
+        _ => {
+            let (_, name) = path.rsplit_once('.')?;
+            Some(name.to_lowercase().into())
+        }
     }
 }
 
