@@ -1,6 +1,6 @@
 //! Lines that trainers and harnesses dump: a prompt, an answer and a score each.
 
-use volary_trajectory::import::import;
+use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::{Ending, Episode, Rewards};
 
@@ -34,6 +34,20 @@ fn verl_rollouts() {
         told(plain),
         "assistant:user\nis a word, and this is no chat."
     );
+}
+
+/// Python writes NaN for a sample without a score. It is no reward, and kept out of means.
+#[test]
+fn nan_is_no_reward() {
+    let line =
+        r#"{"input": "Q", "output": "A", "gts": "4", "score": NaN, "step": 1, "acc": Infinity}"#;
+    let file = InputFile {
+        name: Some("1.jsonl".to_owned()),
+        bytes: format!("\u{feff}{line}\r\n\r\n{line}").into_bytes(),
+    };
+    let outcome = import(&[file]).unwrap();
+    let rewards: Vec<&Rewards> = outcome.episodes.iter().map(|one| &one.rewards).collect();
+    assert_eq!(rewards, [&Rewards::Unknown; 2], "{:?}", outcome.notes);
 }
 
 #[test]
