@@ -2,7 +2,7 @@
 //! together (`whole_file_import`).
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, UnmappedFile};
@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_trajectory::import::fields::Unmapped;
+use volary_trajectory::import::index::torch_dump::DumpKind;
 use volary_trajectory::import::{Note, NoteLevel};
 use volary_trajectory::table::Row;
 
@@ -71,8 +72,8 @@ pub(super) struct RunningImport<'a> {
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
     /// Notified of each stored episode.
     in_flight: &'a InFlight,
-    /// The steps that several of the torch files are of: a rollout dump and its training dump belong together.
-    paired_steps: BTreeSet<String>,
+    /// The torch files that belong together with another one.
+    paired: BTreeSet<Text>,
     /// The first episode that was added since this was last taken.
     pub(super) first: RefCell<Option<Text>>,
 }
@@ -88,7 +89,7 @@ impl RunningImport<'_> {
 
     /// Whether another of the files may be the training dump of this rollout dump, or the other way around.
     pub(super) fn may_have_pair(&self, name: &str) -> bool {
-        step_of(name).is_some_and(|step| self.paired_steps.contains(step))
+        self.paired.contains(name)
     }
 
     fn tell_kept(&self, added: Added) {
@@ -137,7 +138,7 @@ pub(in crate::workers) async fn read<'a>(
     let _going = library.expect();
     let total = files.iter().map(|file| file.size()).sum();
     let mut reading = begin(library, number, total, origin, send);
-    reading.paired_steps = paired_steps(&files);
+    reading.paired = paired(&files).await;
     let is_nothing = files.is_empty();
     let annotations = ImportedAnnotations::of(library, &reading, &files).await;
     let mut together = Vec::new();
@@ -215,27 +216,38 @@ fn begin<'a>(
         unmapped: RefCell::default(),
         is_unkept: Cell::new(false),
         keeping: RefCell::default(),
-        paired_steps: BTreeSet::new(),
+        paired: BTreeSet::new(),
         first: RefCell::default(),
     }
 }
 
-/// The step of a torch file, the first number of its name: `7.pt`, `rollout_7.pt` and `train_7_0.pt` may belong together.
-/// Dumps of evaluations have no training dump.
-fn step_of(name: &str) -> Option<&str> {
-    let name = name.rsplit('/').next()?.strip_suffix(".pt")?;
-    let start = name.find(|letter: char| letter.is_ascii_digit());
-    let number = start.map_or("", |start| name.split_at(start).1);
-    let end = number.find(|letter: char| !letter.is_ascii_digit());
-    (!name.starts_with("eval")).then(|| number.split_at(end.unwrap_or(number.len())).0)
-}
-
-fn paired_steps(files: &[Rc<dyn Source>]) -> BTreeSet<String> {
-    let mut seen = BTreeSet::new();
-    let names: Vec<Text> = files.iter().map(|file| file.name()).collect();
-    let steps = names.iter().filter_map(|name| step_of(name));
-    let steps = steps.map(str::to_owned);
-    steps.filter(|step| !seen.insert(step.clone())).collect()
+/// The names of the torch files that belong together with another one: rollout dumps and training dumps of the same step, as
+/// their first keys say. Dumps of evaluations have no training dump.
+pub(super) async fn paired(files: &[Rc<dyn Source>]) -> BTreeSet<Text> {
+    /// The number of bytes in which these keys are.
+    const START: u64 = 1 << 14;
+    let is_dump = |name: &Text| {
+        let own = name.rsplit('/').next().unwrap_or_default();
+        own.ends_with(".pt") && !own.starts_with("eval")
+    };
+    let files = files.iter().filter(|file| is_dump(&file.name()));
+    let files: Vec<&Rc<dyn Source>> = files.collect();
+    let mut steps: BTreeMap<i64, [Vec<Text>; 2]> = BTreeMap::new();
+    if files.len() > 1 {
+        for file in files {
+            let start = file.read(0..file.size().min(START)).await;
+            if let Some((kind, step)) = start.ok().and_then(|start| DumpKind::of(&start)) {
+                let [rollouts, trained] = steps.entry(step).or_default();
+                match kind {
+                    DumpKind::Rollout => rollouts.push(file.name()),
+                    DumpKind::Training => trained.push(file.name()),
+                }
+            }
+        }
+    }
+    let pairs = steps.into_values();
+    let pairs = pairs.filter(|of_step| of_step.iter().all(|files| !files.is_empty()));
+    pairs.flatten().flatten().collect()
 }
 
 fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) {
@@ -369,23 +381,5 @@ pub(super) async fn kept(reading: &RunningImport<'_>) {
     let keeping = reading.keeping.take();
     if let Some(keeping) = keeping {
         reading.tell_kept(keeping.await);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::step_of;
-
-    #[test]
-    fn the_step_of_a_torch_file_is_the_first_number_of_its_name() {
-        for (name, step) in [
-            ("run/rollout_data/7.pt", Some("7")),
-            ("run/train_data/train_7_0.pt", Some("7")),
-            ("run2/rollout.pt", Some("")),
-            ("run/rollout_data/eval_7.pt", None),
-            ("run/7.jsonl", None),
-        ] {
-            assert_eq!(step_of(name), step, "{name}");
-        }
     }
 }

@@ -577,15 +577,44 @@ fn samples_of_a_large_rollout_dump_stay_in_their_file() {
         open(&service, "7-42").last(),
         Some(Output::Event(Event::Episode(EpisodeChunk::End { .. })))
     ));
-    // Another file of the same step may be its training dump: both are read as a whole.
+    // So do those of the same step of another run.
     let service = self::service();
     let other = MemorySource {
-        name: "run/train_data/train_7_0.pt".into(),
+        name: "other/rollout_data/7.pt".into(),
         ..dump.clone()
     };
     let found = ids(&read(&service, &[dump, other]));
     assert_eq!(found.len(), 200);
-    assert!(service.volume("7-42").unwrap().place.is_none());
+    assert!(service.volume("7-42").unwrap().place.is_some());
+}
+
+#[test]
+fn a_rollout_dump_and_its_training_dump_belong_together() {
+    let fixture = |name: &str, file: &str| -> Rc<dyn Source> {
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/crates/trajectory/tests/fixtures"
+        );
+        let bytes = std::fs::read(format!("{folder}/{file}")).unwrap();
+        Rc::new(MemorySource {
+            name: name.into(),
+            bytes,
+        })
+    };
+    let paired = |files: &[Rc<dyn Source>]| {
+        let paired = super::reading::paired(files).now_or_never().unwrap();
+        paired.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    // Names do not count.
+    let rollout = fixture("run/a.pt", "slime-rollout.pt");
+    let train = fixture("run/b.pt", "slime-train.pt");
+    let evaluation = fixture("run/eval_3.pt", "slime-rollout.pt");
+    let other = fixture("run/c.pt", "slime-numpy.pt");
+    assert_eq!(
+        paired(&[rollout.clone(), other, evaluation, train]),
+        ["run/a.pt", "run/b.pt"]
+    );
+    assert!(paired(&[rollout.clone(), rollout]).is_empty());
 }
 
 /// A trace of prime-rl with a prompt of this length, and an annotation of it.

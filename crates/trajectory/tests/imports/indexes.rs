@@ -6,7 +6,7 @@ use volary_core::json::Json;
 use volary_core::object;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
-use volary_trajectory::import::index::torch_dump::{DumpStep, TorchDump};
+use volary_trajectory::import::index::torch_dump::{DumpKind, DumpStep, TorchDump};
 use volary_trajectory::import::index::{Entry, Indexer, index, open};
 use volary_trajectory::import::{InputFile, Note, import};
 use volary_trajectory::native::to_text;
@@ -289,6 +289,23 @@ fn rollout_dumps_are_read_sample_by_sample() {
     // It belongs to a rollout dump, so it is read with that one.
     assert!(dumped(&fixture("slime-train.pt")).is_none());
     assert!(dumped(&fixture("inspect-zstd.eval")).is_none());
+}
+
+#[test]
+fn the_first_keys_of_a_dump_say_what_it_is() {
+    let kind = |name: &str| DumpKind::of(&fixture(name).bytes);
+    assert_eq!(kind("slime-rollout.pt"), Some((DumpKind::Rollout, 3)));
+    assert_eq!(kind("slime-train.pt"), Some((DumpKind::Training, 3)));
+    assert_eq!(
+        kind("slime-train-v1.pt").map(|(kind, _)| kind),
+        Some(DumpKind::Training)
+    );
+    assert_eq!(kind("slime-legacy.pt"), None);
+    assert_eq!(kind("inspect-zstd.eval"), None);
+    // The samples need not be there.
+    let mut start = fixture("slime-rollout.pt").bytes;
+    start.truncate(start.len() / 3);
+    assert_eq!(DumpKind::of(&start), Some((DumpKind::Rollout, 3)));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::{Entry, EpisodeRange};
 use crate::archive::Limits;
 use crate::archive::listing::{ListedMember, MemberHeader, unpack_listed};
 use crate::import::reader::Sink;
-use crate::import::slime::{RolloutDump, RolloutParts, Storages};
+use crate::import::slime::{self, RolloutDump, RolloutParts, Storages};
 use crate::import::{ImportOutcome, Note};
 use parts::Parts;
 
@@ -62,6 +62,26 @@ pub enum DumpStep {
     End,
     /// The file is no rollout dump, and must be read otherwise.
     Other,
+}
+
+/// What a torch file contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DumpKind {
+    /// Samples, as they were sampled.
+    Rollout,
+    /// What the trainer made of them.
+    Training,
+}
+
+impl DumpKind {
+    /// Recognises a dump, and its step, by its first bytes; `None` if they do not say it.
+    pub fn of(start: &[u8]) -> Option<(DumpKind, i64)> {
+        let header = MemberHeader::of(start)?;
+        let pickle = start.get(header.length..)?;
+        (header.is_stored && is_pickle(&header.name))
+            .then(|| slime::dump_kind(pickle))
+            .flatten()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,7 @@ use super::{interaction, train_dump};
 use crate::import::describe::counted;
 use crate::import::expansion::{Expansion, size_of_episode};
 use crate::import::files::Files;
+use crate::import::index::torch_dump::DumpKind;
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel};
 
@@ -135,6 +136,18 @@ fn samples(pickle: &Unpickled) -> Option<Value> {
     let first = heap.element(samples, 0)?;
     let first = state(heap, first);
     heap.get(first, "response").map(|_| samples)
+}
+
+/// What a dump is, and its step, by the first keys of its pickle.
+pub(in crate::import) fn dump_kind(beginning: &[u8]) -> Option<(DumpKind, i64)> {
+    let pickle = volary_torch::read(beginning);
+    let has = |key| pickle.heap.get(pickle.root, key).is_some();
+    let kind = match has("format_version") || has("rollout_data") {
+        true => DumpKind::Training,
+        false if has("samples") => DumpKind::Rollout,
+        false => return None,
+    };
+    Some((kind, step(&pickle)?))
 }
 
 /// The step of a dump.
