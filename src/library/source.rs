@@ -69,6 +69,73 @@ fn digest(bytes: impl IntoIterator<Item = u8>) -> Text {
     format!("{hash:016x}").into()
 }
 
+/// Several files, read as one under the name of the first.
+pub struct JoinedSource {
+    files: Vec<Rc<dyn Source>>,
+}
+
+impl JoinedSource {
+    /// Joins files, in this order.
+    pub fn of(files: Vec<Rc<dyn Source>>) -> JoinedSource {
+        JoinedSource { files }
+    }
+
+    /// The parts of a range: each file with the range in it.
+    fn parts(&self, range: &Range<u64>) -> Vec<(&Rc<dyn Source>, Range<u64>)> {
+        let mut start = 0;
+        let mut parts = Vec::new();
+        for file in &self.files {
+            let end = start + file.size();
+            let (from, to) = (range.start.max(start), range.end.min(end));
+            if from < to {
+                parts.push((file, from - start..to - start));
+            }
+            start = end;
+        }
+        parts
+    }
+}
+
+impl Source for JoinedSource {
+    fn name(&self) -> Text {
+        self.files
+            .first()
+            .map(|file| file.name())
+            .unwrap_or_default()
+    }
+
+    fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.size()).sum()
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        let parts = self.parts(&range).into_iter();
+        let mut parts: Vec<_> = parts.map(|(file, part)| file.read(part)).collect();
+        if parts.len() == 1 {
+            return parts.remove(0);
+        }
+        Box::pin(async {
+            let mut bytes = Vec::new();
+            for part in parts {
+                bytes.extend(part.await?);
+            }
+            Ok(bytes)
+        })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn is_growing(&self) -> bool {
+        self.files.iter().any(|file| file.is_growing())
+    }
+
+    fn release(&self) {
+        self.files.iter().for_each(|file| file.release());
+    }
+}
+
 /// A read-ahead buffer: reads a file in larger pieces than requested, because the next range usually follows.
 pub struct Window {
     source: Rc<dyn Source>,
@@ -216,6 +283,24 @@ mod tests {
 
         fn as_any(&self) -> &dyn Any {
             self
+        }
+    }
+
+    #[test]
+    fn joined_files_are_read_as_one() {
+        let file = |bytes: &[u8]| -> Rc<dyn Source> {
+            Rc::new(Noted {
+                bytes: bytes.to_vec(),
+                read: RefCell::default(),
+            })
+        };
+        let joined = JoinedSource::of(vec![file(b"abc"), file(b""), file(b"defg"), file(b"h")]);
+        assert_eq!(joined.size(), 8);
+        for start in 0..8 {
+            for end in start..=8 {
+                let read = joined.read(start..end).now_or_never().unwrap().unwrap();
+                assert_eq!(read, b"abcdefgh"[start as usize..end as usize]);
+            }
         }
     }
 

@@ -28,7 +28,7 @@ use crate::browser::files::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Patience};
 use crate::browser::location;
 use crate::library::repository::EpisodeStore;
-use crate::library::source::{Source, Window};
+use crate::library::source::{JoinedSource, Source, Window};
 use crate::projection::text::plural;
 
 /// A group has at most this many files…
@@ -204,7 +204,7 @@ impl<'a> Fetching<'a> {
 
     async fn open(&self, name: &str, url: &str, head: u64) -> Result<OpenedFile, FetchError> {
         Ok(OpenedFile {
-            file: RangedFile::open(name, url, head).await?,
+            file: Rc::new(RangedFile::open(name, url, head).await?),
             is_growing: self.is_growing,
         })
     }
@@ -427,8 +427,9 @@ impl<'a> Fetching<'a> {
 }
 
 /// A file of the list, open.
+#[derive(Clone)]
 struct OpenedFile {
-    file: RangedFile,
+    file: Rc<RangedFile>,
     is_growing: bool,
 }
 
@@ -448,6 +449,12 @@ impl Source for OpenedFile {
             Some(bytes) => ready(bytes).boxed_local(),
             None => read,
         }
+    }
+
+    fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
+        let own: Rc<dyn Source> = Rc::new(self.clone());
+        let files = std::iter::once(own).chain(others.iter().cloned());
+        Some(Rc::new(JoinedSource::of(files.collect())))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -483,12 +490,24 @@ impl Lines {
     }
 }
 
-/// Divides the list into groups of files that are read together.
+/// Divides the list into groups of files that are read together. Annotations are in the group of the traces that follow
+/// them, whatever its size: those are joined with them.
 #[derive(Default)]
 struct Groups {
     group: Vec<ListedFile>,
     bytes: u64,
     had_first: bool,
+    /// The folder around the annotations of the group.
+    annotated: Option<String>,
+}
+
+/// The folder in which prime-rl stores annotations, beside the traces.
+const ANNOTATIONS: &str = "annotations/";
+
+/// The folder around that of annotations, if a file is in one.
+fn around_annotations(name: &str) -> Option<&str> {
+    let (around, _) = name.rsplit_once(ANNOTATIONS)?;
+    (around.is_empty() || around.ends_with('/')).then_some(around)
 }
 
 impl Groups {
@@ -511,10 +530,14 @@ impl Groups {
         };
         let count = self.group.len();
         let is_full = count >= MOST_FILES || self.bytes >= MOST_BYTES;
-        let group = match is_full || is_other && count >= least {
-            true => Some(self.rest()),
-            false => None,
-        };
+        let annotated = self.annotated.as_ref();
+        let is_annotated =
+            annotated.is_some_and(|around| listed.file.name.starts_with(around.as_str()));
+        let ends = !is_annotated && (is_full || is_other && count >= least);
+        let group = ends.then(|| self.rest());
+        if let Some(around) = around_annotations(&listed.file.name) {
+            self.annotated = Some(around.to_owned());
+        }
         self.bytes += listed.bytes;
         self.group.push(listed);
         group
@@ -524,6 +547,7 @@ impl Groups {
     fn rest(&mut self) -> Vec<ListedFile> {
         self.had_first = true;
         self.bytes = 0;
+        self.annotated = None;
         std::mem::take(&mut self.group)
     }
 }
@@ -558,6 +582,17 @@ mod tests {
         assert_eq!(sizes(in_folders), [20, 70, 70, 70, 70, 70, 30]);
         let in_one = (0..1200).map(|number| listed(&format!("a/{number}.json"), 10));
         assert_eq!(sizes(in_one), [512, 512, 176]);
+        let run = [
+            "annotations/trainer/0.jsonl",
+            "annotations/trainer.index.jsonl",
+            "stream/0.jsonl",
+            "stream/1.jsonl",
+        ];
+        let run = run.map(|name| listed(&format!("run/traces/{name}"), 20 << 20));
+        assert_eq!(
+            sizes(run.into_iter().chain([listed("run/x.jsonl", 1)])),
+            [4, 1]
+        );
         let large = (0..3).map(|number| listed(&format!("a/{number}.json"), 20 << 20));
         assert_eq!(sizes(large), [1, 1, 1]);
         assert_eq!(sizes([]), [0]);
