@@ -10,6 +10,7 @@
 
 import { chromium } from "@playwright/test";
 
+import { mainThread, p95 } from "./support/main_thread.mjs";
 import { memory } from "./support/memory.mjs";
 
 const LENGTHS = [2_500, 5_000, 10_000];
@@ -27,8 +28,7 @@ const browser = await chromium.launchPersistentContext("", {
 });
 try {
   const [page] = browser.pages();
-  const devtools = await browser.newCDPSession(page);
-  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+  const { busy, cost } = await mainThread(page);
 
   await page.goto(`${process.env.VOLARY_URL}#/run/dummy`);
   const button = (name) => page.getByRole("button", { name, exact: true });
@@ -77,32 +77,19 @@ try {
   });
   console.log(JSON.stringify(figures));
 
-  /** How long the main thread was at work so far, in milliseconds. */
-  async function busy() {
-    const { metrics } = await devtools.send("Performance.getMetrics");
-    return metrics.find((metric) => metric.name === "TaskDuration").value * 1000;
-  }
-
   async function measured(name, move) {
     // What asking and waiting itself costs is not the page's.
     const idle = [];
     const ask = () => slider.evaluate((range) => range.value);
-    for (let sample = 0; sample < 10; sample += 1) idle.push(await cost(ask));
+    for (let sample = 0; sample < 10; sample += 1) idle.push(await cost(ask, REST));
     const floor = median(idle);
     const costs = [];
-    for (let sample = 0; sample < SAMPLES; sample += 1) costs.push(await cost(move));
+    for (let sample = 0; sample < SAMPLES; sample += 1) costs.push(await cost(move, REST));
     costs.sort((a, b) => a - b);
     figures[`${name}_median`] = median(costs) - floor;
-    figures[`${name}_p95`] = costs[Math.floor(SAMPLES * 0.95)] - floor;
+    figures[`${name}_p95`] = p95(costs) - floor;
     figures[`${name}_most`] = costs.at(-1) - floor;
     console.error(`  ${name}: idle ${floor.toFixed(1)}, ${costs.map((ms) => ms.toFixed(0)).join(" ")}`);
-  }
-
-  async function cost(move) {
-    const before = await busy();
-    await move();
-    await page.waitForTimeout(REST);
-    return (await busy()) - before;
   }
 } finally {
   await browser.close();

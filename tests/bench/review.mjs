@@ -12,6 +12,8 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { chromium } from "@playwright/test";
 
+import { p95, scrollSteps } from "./support/main_thread.mjs";
+
 const RUNS = Number(process.env.VOLARY_RUNS ?? 5);
 const LOGS = process.env.VOLARY_LOGS;
 const ALL = { few: "table", many: "table", "many-json": "table", long: "sample", huge: "sample" };
@@ -19,9 +21,7 @@ const ALL = { few: "table", many: "table", "many-json": "table", long: "sample",
 const only = process.env.VOLARY_ONLY?.split(",");
 const wanted = (...names) => !only || names.every((name) => only.includes(name));
 /** The number of scroll steps, the pixels of each, and the milliseconds to wait after it. */
-const STEPS = 40;
-const FAR = 900;
-const REST = 150;
+const SCROLL = { steps: 40, pixels: 900, rest: 150 };
 /** The milliseconds that a browser needs to settle after its start. */
 const SETTLED = 1_500;
 
@@ -104,8 +104,7 @@ for (const [log, kind] of Object.entries(ALL)) {
     set("peak", median(visits.map((one) => one.peak)));
     const { steps } = visits[0];
     if (steps) {
-      steps.sort((a, b) => a - b);
-      set("scroll_p95", steps[Math.floor(steps.length * 0.95)]);
+      set("scroll_p95", p95(steps));
       set("scroll_most", steps.at(-1));
     }
     console.error(`  ${name} ${log}: ${visits.map((one) => one.first.toFixed(0)).join(" ")} ms,`,
@@ -132,7 +131,12 @@ async function visit(tool, log, kind, scrolls) {
     const taken = await (await page.waitForFunction(() => globalThis.seen?.after)).jsonValue();
     await page.waitForTimeout(2_000);
     const held = await memory(browser);
-    const steps = scrolls && kind === "sample" ? await scroll(page, await page.evaluate(() => globalThis.seen.at)) : undefined;
+    let steps;
+    if (scrolls && kind === "sample") {
+      const { x, y } = await page.evaluate(() => globalThis.seen.at);
+      await page.mouse.move(x + 40, y + 4);
+      steps = await scrollSteps(page, SCROLL);
+    }
     return { first: taken, ...held, steps };
   } finally {
     await browser.close();
@@ -163,32 +167,6 @@ async function memory(browser) {
   });
   // A spare one may stand by; the page has the largest.
   return sizes.sort((a, b) => b.memory - a.memory)[0];
-}
-
-/** What the main thread does for each step of the wheel, in milliseconds. */
-async function scroll(page, at) {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
-  const busy = async () => {
-    const { metrics } = await devtools.send("Performance.getMetrics");
-    return metrics.find((metric) => metric.name === "TaskDuration").value * 1000;
-  };
-  await page.mouse.move(at.x + 40, at.y + 4);
-  const cost = async (move) => {
-    const before = await busy();
-    await move();
-    await page.waitForTimeout(REST);
-    return (await busy()) - before;
-  };
-  const idle = [];
-  for (let step = 0; step < 8; step += 1) idle.push(await cost(async () => {}));
-  // The least: what is still being read meanwhile is no part of the floor.
-  const floor = Math.min(...idle);
-  const steps = [];
-  for (let step = 0; step < STEPS; step += 1) {
-    steps.push(Math.max(0, (await cost(() => page.mouse.wheel(0, FAR))) - floor));
-  }
-  return steps;
 }
 
 function median(values) {

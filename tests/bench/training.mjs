@@ -10,16 +10,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "@playwright/test";
 
+import { p95, scrollSteps } from "./support/main_thread.mjs";
 import { memory } from "./support/memory.mjs";
 
 const { VOLARY_RUN, VOLARY_SERVER, VOLARY_CHROMIUM, VOLARY_DIST } = process.env;
 const SAMPLES = Number(process.env.VOLARY_SAMPLES);
 const OPENED = 15;
 const LONG = 32_000;
-/** The number of scroll steps, the pixels of each, and the milliseconds to wait after it. */
-const STEPS = 60;
-const FAR = 300;
-const REST = 100;
 
 const temporary = mkdtempSync(join(tmpdir(), "volary-bench-"));
 const children = [];
@@ -52,30 +49,6 @@ async function opened(run) {
 /** In the page: resolves with the first frame in which an element is there. */
 const appears = (page, selector) =>
   page.waitForFunction((selector) => document.querySelector(selector)?.checkVisibility(), selector, { polling: "raf" });
-
-/** What the main thread does for each step of the wheel, in milliseconds. */
-async function scroll(page) {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
-  const busy = async () => {
-    const { metrics } = await devtools.send("Performance.getMetrics");
-    return metrics.find((metric) => metric.name === "TaskDuration").value * 1000;
-  };
-  const cost = async (move) => {
-    const before = await busy();
-    await move();
-    await page.waitForTimeout(REST);
-    return (await busy()) - before;
-  };
-  const idle = [];
-  for (let step = 0; step < 8; step += 1) idle.push(await cost(async () => {}));
-  const floor = Math.min(...idle);
-  const steps = [];
-  for (let step = 0; step < STEPS; step += 1) {
-    steps.push(Math.max(0, (await cost(() => page.mouse.wheel(0, FAR))) - floor));
-  }
-  return steps.sort((one, other) => one - other);
-}
 
 /** A sample with this number of tokens. */
 function long(count) {
@@ -137,9 +110,9 @@ try {
     const grid = page.getByRole("grid", { name: "Tokens of step 1, message 1" });
     await grid.locator(".token.shaded").first().waitFor();
     await grid.hover();
-    const steps = await scroll(page);
+    const steps = await scrollSteps(page);
     console.error(`  scroll ${steps.map((ms) => ms.toFixed(0)).join(" ")} ms`);
-    figures.scroll_p95 = steps[Math.floor(steps.length * 0.95)];
+    figures.scroll_p95 = p95(steps);
     figures.scroll_most = steps.at(-1);
   });
   console.log(JSON.stringify(figures));
