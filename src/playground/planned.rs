@@ -81,11 +81,14 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         return false;
     };
     let plan = playground.episode.with_untracked(|episode| {
-        let plan = PlannedEpisode::of_record(episode, wanted)?;
+        let actions = wanted.repeated_actions(episode);
         let may_run = playground
             .session
-            .with_untracked(|session| session.may_rerun(episode, plan.actions.len()));
-        (!may_run).then_some(plan)
+            .with_untracked(|session| session.may_rerun(episode, actions));
+        match may_run {
+            true => None,
+            false => PlannedEpisode::of_record(episode, wanted),
+        }
     });
     let Some(mut plan) = plan else { return false };
     if reach(playground, &plan.recipe.environment) != Reach::Connected {

@@ -92,18 +92,24 @@ pub fn may_rerun(author: Author, episode: &Episode) -> bool {
     author == Author::User || recipe.is_none_or(|recipe| !task::is_server(&recipe.environment))
 }
 
+impl Resumed {
+    /// The number of recorded actions that the attempt repeats in a new environment.
+    pub fn repeated_actions(self, episode: &Episode) -> usize {
+        let steps = episode.steps.len();
+        match self {
+            Resumed::Reset => 0,
+            Resumed::GoBack(to) => to.min(steps),
+            Resumed::EditLastAction => steps.saturating_sub(1),
+            Resumed::Step | Resumed::StepByHand | Resumed::Run | Resumed::RunAgain => steps,
+        }
+    }
+}
+
 impl PlannedEpisode {
-    /// Plans the shown record for an action of the user that runs it again.
+    /// Plans the shown record for an action of the user that runs it again. Copies the actions.
     pub fn of_record(episode: &Episode, wanted: Resumed) -> Option<PlannedEpisode> {
         let recipe = episode.recipe.clone()?;
-        let count = match wanted {
-            Resumed::Reset => 0,
-            Resumed::GoBack(steps) => steps,
-            Resumed::EditLastAction => episode.steps.len().saturating_sub(1),
-            Resumed::Step | Resumed::StepByHand | Resumed::Run | Resumed::RunAgain => {
-                episode.steps.len()
-            }
-        };
+        let count = wanted.repeated_actions(episode);
         Some(PlannedEpisode {
             recipe,
             actions: episode.actions().take(count).cloned().collect(),
