@@ -8,11 +8,18 @@ pub fn Field(
     /// The id of the control.
     id: &'static str,
     label: &'static str,
+    /// Whether an explanation of terms follows the label.
+    #[prop(optional)]
+    explained: bool,
     /// The control and its related content.
     children: Children,
 ) -> impl IntoView {
+    let class = match explained {
+        true => "field explained",
+        false => "field",
+    };
     view! {
-        <div class="field">
+        <div class=class>
             <label for=id>{label}</label>
             {children()}
         </div>

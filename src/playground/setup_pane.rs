@@ -194,7 +194,7 @@ fn options_under(label: &'static str, options: Vec<(String, String)>) -> Option<
 fn SeedField(setup: Setup) -> impl IntoView {
     let is_wrong = move || setup.seed_error.with(Option::is_some);
     view! {
-        <Field id="seed" label="Seed">
+        <Field id="seed" label="Seed" explained=true>
             {terms(use_playground(), "seed", &["seed"])}
             <input
                 type="text"
