@@ -20,7 +20,8 @@
 //! - [`curve`]: amounts as geometry; [`shapes`]: SVG paths. [`summary`]: the summary of an episode.
 //! - [`turn`]: a streaming model response.
 //! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
-//! - [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by a stream.
+//! - [`token_text`]: tokens in display form. [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by
+//!   a stream. [`token_cell`]: their marks. [`token_words`]: what is said about them.
 //!   [`token_histogram`], [`token_curves`]: streams as charts.
 //! - [`training`]: curves and histograms of training runs. [`time_lanes`]: spans of time as lanes.
 //! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
@@ -51,10 +52,13 @@ pub mod summary;
 pub mod tally;
 pub mod text;
 pub mod time_lanes;
+pub mod token_cell;
 pub mod token_curves;
 pub mod token_histogram;
 pub mod token_lines;
 pub mod token_shades;
+pub mod token_text;
+pub mod token_words;
 pub mod training;
 pub mod transcript;
 pub mod tree;

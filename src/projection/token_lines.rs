@@ -5,30 +5,6 @@ use std::ops::Range;
 /// The characters between two tokens.
 const GAP: usize = 1;
 
-/// The displayed text of a token: line breaks and tabs are visible, and invalid UTF-8 is shown as hexadecimal bytes.
-pub fn visible(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text
-            .replace('\n', "↵")
-            .replace('\r', "␍")
-            .replace('\t', "⇥")
-            .replace(' ', "·"),
-        // A part of a character.
-        Err(_) => bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect(),
-    }
-}
-
-/// The width of a text in cells of a fixed-width font. Characters beyond Latin, Greek and Cyrillic may be two cells
-/// wide.
-pub fn width(text: &str) -> usize {
-    text.chars()
-        .map(|letter| match letter {
-            '\u{1100}'..='\u{1fff}' | '\u{2e80}'.. => 2,
-            _ => 1,
-        })
-        .sum()
-}
-
 /// Divides tokens of these widths into lines. A line has at least one token; a token that breaks the line is the last
 /// of its line.
 pub fn lines(tokens: impl IntoIterator<Item = (usize, bool)>, columns: usize) -> Vec<Range<usize>> {
@@ -98,6 +74,17 @@ pub fn go(lines: &[Range<usize>], from: Option<usize>, key: &str) -> Option<usiz
     }
 }
 
+/// The place in a ranking of `count` tokens that follows or precedes the last one, around its ends; `None` without tokens.
+pub fn next_in_ranking(last: Option<usize>, count: usize, forward: bool) -> Option<usize> {
+    let end = count.checked_sub(1)?;
+    Some(match (last, forward) {
+        (None, true) => 0,
+        (None, false) => end,
+        (Some(at), true) => (at + 1) % count,
+        (Some(at), false) => (at + end) % count,
+    })
+}
+
 /// The number of lines that a page key skips.
 const PAGE: usize = 8;
 
@@ -106,14 +93,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn texts_are_visible() {
-        assert_eq!(visible(b" a\n"), "·a↵");
-        assert_eq!(visible(&[0xe4, 0xbd]), "\\xe4\\xbd");
-        assert_eq!(width("ab"), 2);
-        assert_eq!(width("你好"), 4);
-    }
 
     #[test]
     fn a_line_ends_at_its_width_or_at_a_break() {
@@ -136,6 +115,21 @@ mod tests {
         assert_eq!(go(0, "x"), None);
         assert_eq!(super::go(&lines, None, "ArrowDown"), Some(0));
         assert_eq!(super::go(&[], None, "End"), None);
+    }
+
+    #[test]
+    fn a_ranking_is_followed_around_its_ends() {
+        for (last, forward, next) in [
+            (None, true, 0),
+            (None, false, 2),
+            (Some(0), true, 1),
+            (Some(2), true, 0),
+            (Some(0), false, 2),
+            (Some(2), false, 1),
+        ] {
+            assert_eq!(next_in_ranking(last, 3, forward), Some(next));
+        }
+        assert_eq!(next_in_ranking(Some(1), 0, true), None);
     }
 
     proptest! {

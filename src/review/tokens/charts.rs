@@ -8,13 +8,13 @@ use volary_core::json::Text;
 use volary_trajectory::token_record::TokenRecord;
 
 use super::Tokens;
-use super::strip::digits;
 use crate::browser;
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
 use crate::projection::token_curves::{BAND, HEIGHT, WIDTH, curve, token_at, trained_band, x_of};
 use crate::projection::token_histogram::{Bin, Histogram};
 use crate::projection::token_shades::{Scale, short};
+use crate::projection::token_words::digits;
 
 /// The height of the box of a bar.
 const BAR: f64 = 60.0;

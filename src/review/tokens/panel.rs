@@ -2,16 +2,16 @@
 //! text. Its parts are computed while it is open.
 
 use leptos::prelude::*;
-use volary_trajectory::token_record::{Extreme, Readout, TokenRecord};
+use volary_trajectory::token_record::Extreme;
 
 use super::Tokens;
 use super::charts::{Curves, HistogramView};
 use super::checks::Checks;
-use super::strip::digits;
 use super::trained::TrainedText;
-use super::vocabulary::all_shown;
+use super::vocabulary::shown;
 use crate::components::text::inert;
 use crate::projection::text::count_text;
+use crate::projection::token_words::token_facts;
 use crate::review::panels::TOKENS;
 use crate::tokenizer;
 
@@ -67,7 +67,14 @@ fn Selected(tokens: Tokens) -> impl IntoView {
     let facts = move || {
         let record = tokens.known()?;
         let token = tokens.head.get()?;
-        Some(facts(&record, token, tokens.epsilon.get()))
+        let id = record.strip.ids().get(token)?;
+        let text = tokenizer::given().map(|given| shown(*id, Some(&given)));
+        Some(token_facts(
+            &record,
+            token,
+            text.as_ref(),
+            tokens.epsilon.get(),
+        ))
     };
     let body = move || match facts() {
         None => {
@@ -95,43 +102,6 @@ fn Selected(tokens: Tokens) -> impl IntoView {
             {body}
         </section>
     }
-}
-
-fn facts(record: &TokenRecord, token: usize, epsilon: f64) -> Vec<(String, String)> {
-    let mut facts = Vec::new();
-    let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
-    let Some(id) = record.strip.ids().get(token) else {
-        return facts;
-    };
-    let count = count_text(record.strip.len());
-    add("Token", format!("{} of {count}", count_text(token + 1)));
-    add("Id", id.to_string());
-    let tokenizer = tokenizer::given();
-    if tokenizer.is_some()
-        && let Some(shown) = all_shown(&[*id], tokenizer.as_ref()).first()
-    {
-        let special = if shown.is_special { " (special)" } else { "" };
-        add("Text", format!("{}{special}", shown.text));
-    }
-    let trained = match (record.is_mask_known, record.is_trained(token)) {
-        (false, _) => "unknown",
-        (true, true) => "yes",
-        (true, false) => "no",
-    };
-    add("Trained", trained.to_owned());
-    for name in record.stream_names() {
-        let value = record.value(&name, token);
-        let value = value.map_or("no value".to_owned(), digits);
-        add(&name, value);
-    }
-    if let Some(readout) = Readout::of(record, token, epsilon) {
-        add("Ratio", digits(readout.ratio));
-        add(
-            &format!("At ε = {epsilon}"),
-            readout.clip.words().to_owned(),
-        );
-    }
-    facts
 }
 
 /// Jumps to the tokens of a ranking.

@@ -1,8 +1,7 @@
 //! The token strip of a message: its tokens in lines. Only lines near the viewport are in the DOM.
 //!
-//! Trained tokens are underlined and tinted, special tokens are boxed, so neither depends on colour. A chosen stream
-//! replaces the tint. The pointer or the
-//! arrow keys select a token, and a line below describes it.
+//! A chosen stream replaces the tint of the trained tokens. The pointer or the arrow keys select a token, and a line below
+//! describes it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,16 +9,18 @@ use std::sync::Arc;
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html;
 use leptos::prelude::*;
-use volary_trajectory::token_record::{Readout, TokenPart, TokenRecord};
+use volary_trajectory::token_record::{TokenPart, TokenRecord};
 
-use super::vocabulary::{TokenText, all_shown};
+use super::vocabulary::all_shown;
 use super::{Tokens, Wish};
 use crate::browser;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
-use crate::projection::text::count_text;
+use crate::components::transient_memo::transient_memo;
+use crate::projection::token_cell::TokenMarks;
 use crate::projection::token_lines::{go, line_of, lines};
-use crate::projection::token_shades::Shade;
+use crate::projection::token_text::TokenText;
+use crate::projection::token_words::{strip_counts, strip_head, strip_name, token_description};
 use crate::tokenizer;
 
 /// The height of a line in pixels, as in the style sheet.
@@ -34,8 +35,6 @@ const FIRST_COLUMNS: usize = 40;
 struct Strip {
     record: StoredValue<Arc<TokenRecord>>,
     part: StoredValue<TokenPart>,
-    /// Whether the strip has all tokens of an episode whose messages have none.
-    is_whole: bool,
     /// The signals that all strips share.
     shared: Tokens,
     tokens: Memo<Arc<Vec<Arc<TokenText>>>>,
@@ -48,7 +47,8 @@ struct Strip {
 
 /// Draws the strip of a message.
 pub(super) fn strip_of(record: Arc<TokenRecord>, part: TokenPart, shared: Tokens) -> AnyView {
-    view! { <StripView record part shared is_whole=false/> }.into_any()
+    let (head, name) = (strip_head(&record, &part), strip_name(&part));
+    view! { <StripView record part shared head name/> }.into_any()
 }
 
 /// Draws one strip for all tokens of an episode, none of which belongs to a message.
@@ -58,7 +58,8 @@ pub(super) fn whole_strip(record: Arc<TokenRecord>, shared: Tokens) -> AnyView {
         message: 0,
         range: 0..record.strip.len(),
     };
-    view! { <StripView record part shared is_whole=true/> }.into_any()
+    let (head, name) = (strip_counts(&record, &part), "Tokens of the episode");
+    view! { <StripView record part shared head name/> }.into_any()
 }
 
 #[component]
@@ -66,10 +67,14 @@ fn StripView(
     record: Arc<TokenRecord>,
     part: TokenPart,
     shared: Tokens,
-    is_whole: bool,
+    /// The line above the tokens.
+    head: String,
+    /// The accessible name of the grid.
+    #[prop(into)]
+    name: String,
 ) -> impl IntoView {
     let columns = RwSignal::new(FIRST_COLUMNS);
-    let strip = Strip::new(record, part, shared, is_whole, columns);
+    let strip = Strip::new(record, part, shared, columns);
     let holder = NodeRef::<html::Div>::new();
     let sizes = StoredValue::new_local(None);
     Effect::new(move |_| {
@@ -155,14 +160,14 @@ fn StripView(
     let count = move || strip.lines.with(|lines| lines.len()).to_string();
     view! {
         <div class="strip" node_ref=holder>
-            <p class="strip-head">{strip.head()}</p>
+            <p class="strip-head">{head}</p>
             <Grid
                 rows
                 strip
                 attr:role="grid"
                 attr:id=strip.grid_id()
                 attr:tabindex="0"
-                attr:aria-label=strip.name()
+                attr:aria-label=name
                 attr:aria-rowcount=count
                 attr:aria-activedescendant=active_id
                 on:keydown=pressed
@@ -184,7 +189,6 @@ impl Strip {
         record: Arc<TokenRecord>,
         part: TokenPart,
         shared: Tokens,
-        is_whole: bool,
         columns: RwSignal<usize>,
     ) -> Strip {
         let range = part.range.clone();
@@ -207,7 +211,6 @@ impl Strip {
         Strip {
             record,
             part: StoredValue::new(part),
-            is_whole,
             shared,
             tokens,
             lines,
@@ -233,57 +236,6 @@ impl Strip {
         }
     }
 
-    fn count(self) -> usize {
-        self.part.with_value(|part| part.range.len())
-    }
-
-    /// Returns whether a token of the strip is trained.
-    fn is_trained(self, token: usize) -> bool {
-        let place = self.part.with_value(|part| part.range.start) + token;
-        let trained = |record: &Arc<TokenRecord>| record.strip.mask().get(place).copied();
-        self.record.with_value(trained).unwrap_or_default()
-    }
-
-    /// The shade of a token of the strip; `None` if the loss mask colours the tokens.
-    fn shade(self, token: usize) -> Option<Shade> {
-        let place = self.part.with_value(|part| part.range.start) + token;
-        self.shared.scale.with_untracked(|scale| {
-            let scale = scale.as_ref()?;
-            let value = self
-                .record
-                .with_value(|record| record.value(&scale.name, place));
-            Some(scale.shade(value))
-        })
-    }
-
-    fn head(self) -> String {
-        let count = self.count();
-        let range = self.part.with_value(|part| part.range.clone());
-        let trained = self.record.with_value(|record| {
-            let mask = record.strip.mask().get(range).unwrap_or_default();
-            mask.iter().filter(|is_trained| **is_trained).count()
-        });
-        let is_prompt = !self.is_whole && self.part.with_value(|part| part.step) == 0;
-        let what = if is_prompt { "Prompt: " } else { "" };
-        if !self.record.with_value(|record| record.is_mask_known) {
-            return format!("{what}{} tokens", count_text(count));
-        }
-        format!(
-            "{what}{} tokens, {} trained",
-            count_text(count),
-            count_text(trained)
-        )
-    }
-
-    /// The accessible name of the grid.
-    fn name(self) -> String {
-        self.part.with_value(|part| match part.step {
-            _ if self.is_whole => "Tokens of the episode".to_owned(),
-            0 => "Tokens of the prompt".to_owned(),
-            step => format!("Tokens of step {step}, message {}", part.message + 1),
-        })
-    }
-
     fn grid_id(self) -> String {
         let (step, message) = self.part.with_value(|part| (part.step, part.message));
         format!("strip-{step}-{message}")
@@ -298,14 +250,10 @@ impl Strip {
         let range = self.lines.with_untracked(|lines| lines.get(line).cloned());
         let range = range.unwrap_or_default();
         let within = range.clone();
-        let active = Memo::new(move |_| self.active.get().filter(|token| within.contains(token)));
-        let cells = move || {
-            let active = active.get();
-            let cells = range
-                .clone()
-                .map(|token| self.cell(token, active == Some(token)));
-            cells.collect_view()
-        };
+        // The line is drawn again only when the described token enters it, moves in it or leaves it.
+        let active =
+            transient_memo(move |_| self.active.get().filter(|token| within.contains(token)));
+        let cells = move || self.cells(range.clone(), active.get());
         view! {
             <div class="strip-line" role="row" aria-rowindex=(line + 1).to_string()>
                 {cells}
@@ -314,39 +262,41 @@ impl Strip {
         .into_any()
     }
 
-    fn cell(self, token: usize, is_active: bool) -> AnyView {
-        let shown = self
-            .tokens
-            .with_untracked(|tokens| tokens.get(token).cloned());
-        let Some(shown) = shown else {
-            return ().into_any();
+    fn cells(self, range: Range<usize>, active: Option<usize>) -> Vec<AnyView> {
+        let start = self.part.with_value(|part| part.range.start);
+        let record = self.record.get_value();
+        let scale = self.shared.scale.get_untracked();
+        let tokens = self.tokens.get_untracked();
+        let cell = |token: usize| {
+            let text = tokens.get(token)?;
+            let place = start + token;
+            let shade = scale
+                .as_ref()
+                .map(|scale| scale.shade(record.value(&scale.name, place)));
+            let marks = TokenMarks {
+                is_trained: record.is_trained(place),
+                is_special: text.is_special,
+                is_active: active == Some(token),
+                shade,
+            };
+            Some(self.cell(token, text, marks))
         };
-        let mut class = "token".to_owned();
-        let marks = [
-            (self.is_trained(token), " trained"),
-            (shown.is_special, " special"),
-            (is_active, " active"),
-        ];
-        for (is_on, mark) in marks {
-            if is_on {
-                class.push_str(mark);
-            }
-        }
-        if let Some(shade) = self.shade(token) {
-            class.push_str(" shaded ");
-            class.push_str(&shade.class());
-        }
+        range.filter_map(cell).collect()
+    }
+
+    /// A token. Only the described one has an id, which the grid refers to: there are thousands of tokens.
+    fn cell(self, token: usize, text: &TokenText, marks: TokenMarks) -> AnyView {
+        let described = marks.is_active.then(|| self.description());
         view! {
             <span
-                class=class
+                class=marks.class()
                 role="gridcell"
-                id=self.id(token)
                 data-token=token.to_string()
-                aria-selected=is_active.to_string()
-                aria-label=is_active.then(|| self.description())
-                dir="ltr"
+                id=marks.is_active.then(|| self.id(token))
+                aria-selected=marks.is_active.then_some("true")
+                aria-label=described
             >
-                {inert(&shown.text)}
+                {inert(&text.text)}
             </span>
         }
         .into_any()
@@ -357,50 +307,11 @@ impl Strip {
         let Some(token) = self.active.get() else {
             return "Point at a token, or use the arrow keys.".to_owned();
         };
-        let (start, count) = self
-            .part
-            .with_value(|part| (part.range.start, part.range.len()));
-        let place = start + token;
-        let tokenizer = tokenizer::given();
-        let shown = self.tokens.with(|tokens| tokens.get(token).cloned());
-        self.record.with_value(|record| {
-            let Some(id) = record.strip.ids().get(place) else {
-                return String::new();
-            };
-            let mut words = vec![format!("Token {} of {}", token + 1, count_text(count))];
-            words.push(format!("id {id}"));
-            if let Some(shown) = shown.filter(|_| tokenizer.is_some()) {
-                words.push(format!("text {}", shown.text));
-                if shown.is_special {
-                    words.push("special".to_owned());
-                }
-            }
-            let trained = match (record.is_mask_known, self.is_trained(token)) {
-                (false, _) => "mask unknown",
-                (true, true) => "trained",
-                (true, false) => "not trained",
-            };
-            words.push(trained.to_owned());
-            for name in record.stream_names() {
-                if let Some(value) = record.value(&name, place) {
-                    words.push(format!("{name} {}", digits(value)));
-                }
-            }
-            let epsilon = self.shared.epsilon.get();
-            if let Some(readout) = Readout::of(record, place, epsilon) {
-                words.push(format!("ratio {}", digits(readout.ratio)));
-                words.push(readout.clip.words().to_owned());
-            }
-            words.join(" · ")
-        })
-    }
-}
-
-/// A value with at most six decimals, or with an exponent.
-pub(super) fn digits(value: f64) -> String {
-    match value.abs() {
-        size if (1e-3..1e9).contains(&size) => ((value * 1e6).round() / 1e6).to_string(),
-        size if size > 0.0 && size.is_finite() => format!("{value:.3e}"),
-        _ => value.to_string(),
+        let text = self.tokens.with(|tokens| tokens.get(token).cloned());
+        let text = text.filter(|_| tokenizer::given().is_some());
+        let epsilon = self.shared.epsilon.get();
+        let record = self.record.get_value();
+        self.part
+            .with_value(|part| token_description(&record, part, token, text.as_deref(), epsilon))
     }
 }

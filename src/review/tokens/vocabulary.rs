@@ -7,19 +7,8 @@ use std::sync::Arc;
 use volary_core::TokenId;
 use volary_trajectory::token_record::Vocabulary;
 
-use crate::projection::token_lines::{visible, width};
+use crate::projection::token_text::TokenText;
 use crate::tokenizer::NamedTokenizer;
-
-/// A token in display form.
-#[derive(Debug, PartialEq)]
-pub(super) struct TokenText {
-    pub text: String,
-    /// The width in characters.
-    pub width: usize,
-    pub is_special: bool,
-    /// Whether a line ends after it.
-    pub breaks: bool,
-}
 
 /// A tokenizer as a vocabulary.
 pub(super) struct Texts(pub NamedTokenizer);
@@ -67,23 +56,14 @@ pub(super) fn all_shown(
     })
 }
 
-fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> TokenText {
-    let (text, is_special, breaks) = match tokenizer {
-        None => (id.to_string(), false, false),
-        Some(given) => match given.tokenizer.decode(&[id]) {
-            Ok(bytes) => (
-                visible(&bytes),
-                given.tokenizer.is_special(id),
-                bytes.ends_with(b"\n"),
-            ),
-            // The id belongs to another tokenizer.
-            Err(_) => (format!("?{id}"), false, false),
-        },
+/// The display form of a token; without a tokenizer, its id.
+pub(super) fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> TokenText {
+    let Some(NamedTokenizer { tokenizer, .. }) = tokenizer else {
+        return TokenText::of_name(id.to_string());
     };
-    TokenText {
-        width: width(&text),
-        text,
-        is_special,
-        breaks,
+    match tokenizer.decode(&[id]) {
+        Ok(bytes) => TokenText::of_bytes(&bytes, tokenizer.is_special(id)),
+        // The id belongs to another tokenizer.
+        Err(_) => TokenText::of_name(format!("?{id}")),
     }
 }
