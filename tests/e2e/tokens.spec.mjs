@@ -73,8 +73,10 @@ test("each message has its tokens, trained ones in another form, and a tokenizer
 
     await bar(page).getByRole("combobox", { name: "Colour by" }).selectOption("rollout_log_probs");
     await bar(page).getByRole("img", { name: "Scale of rollout_log_probs: −0.25 to −0.25" }).waitFor();
-    await page.locator(".token.trained.shade-3").first().waitFor();
-    await page.locator(".token.shade-gap").first().waitFor();
+    const ground = (token) => token.evaluate((cell) => getComputedStyle(cell).backgroundColor);
+    const shaded = page.locator(".token.trained.shade-3").first();
+    await shaded.waitFor();
+    assert.notEqual(await ground(shaded), await ground(page.locator(".token.shade-gap").first()), "the shade is a colour");
 
     await page.reload();
     await bar(page).getByText("Tokenizer: tokenizer.json.").waitFor();
