@@ -62,9 +62,37 @@ struct MountedList {
     views: Vec<(u64, View)>,
     /// The node after the last view.
     end: Placeholder,
+    owners: Owners,
 }
 
-type View = OwnedViewState<AnyViewState>;
+/// A mounted view. It is dropped before its owner is cleaned up.
+struct View {
+    state: OwnedViewState<AnyViewState>,
+    owner: Owner,
+}
+
+/// Owners of views that are gone, for views to come.
+///
+/// The owner of the list has an entry for each owner that was ever made below it, until it is cleaned up itself. So a list
+/// that is drawn for hours makes only as many owners as it had views at the same time.
+#[derive(Default)]
+struct Owners {
+    spare: Vec<Owner>,
+}
+
+impl Owners {
+    /// An owner below this one.
+    fn take(&mut self, list: &Owner) -> Owner {
+        let spare = self.spare.pop();
+        spare.unwrap_or_else(|| list.with(Owner::new))
+    }
+
+    /// Ends what belongs to a view that is gone.
+    fn put_back(&mut self, owner: Owner) {
+        owner.cleanup();
+        self.spare.push(owner);
+    }
+}
 
 /// The source of a view in the updated list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +121,11 @@ fn sources(former: &[u64], keys: &[u64]) -> Vec<Source> {
 }
 
 impl Keyed {
-    fn draw(&self, key: u64) -> View {
-        let owner = self.owner.with(Owner::new);
+    fn draw(&self, key: u64, owners: &mut Owners) -> View {
+        let owner = owners.take(&self.owner);
         let view = owner.with(|| (self.draw)(key));
-        OwnedView::new_with_owner(view, owner).build()
+        let state = OwnedView::new_with_owner(view, owner.clone()).build();
+        View { state, owner }
     }
 }
 
@@ -104,10 +133,13 @@ impl Render for Keyed {
     type State = MountedList;
 
     fn build(self) -> MountedList {
-        let views = self.keys.iter().map(|key| (*key, self.draw(*key)));
+        let mut owners = Owners::default();
+        let keys = self.keys.iter();
+        let views = keys.map(|key| (*key, self.draw(*key, &mut owners)));
         MountedList {
             views: views.collect(),
             end: Rndr::create_placeholder(),
+            owners,
         }
     }
 
@@ -121,8 +153,10 @@ impl Render for Keyed {
             Source::Drawn => None,
         });
         let kept: Vec<Option<View>> = kept.collect();
-        for mut gone in former.into_iter().flatten() {
-            gone.unmount();
+        for View { mut state, owner } in former.into_iter().flatten() {
+            state.unmount();
+            drop(state);
+            list.owners.put_back(owner);
         }
         // Iterate from the end: each view is inserted before one that is already in place.
         let parent = Rndr::get_parent(&list.end).and_then(|parent| parent.dyn_into().ok());
@@ -130,13 +164,12 @@ impl Render for Keyed {
         let wanted = self.keys.iter().zip(sources).zip(kept);
         for ((key, source), kept) in wanted.rev() {
             let stays = matches!(source, Source::Stays(_)) && kept.is_some();
-            let mut view = kept.unwrap_or_else(|| self.draw(*key));
+            let mut view = kept.unwrap_or_else(|| self.draw(*key, &mut list.owners));
             if let Some(parent) = parent.as_ref().filter(|_| !stays) {
+                let (state, end) = (&mut view.state, Some::<&Node>(&list.end));
                 match list.views.last() {
-                    Some((_, next)) => {
-                        next.insert_before_this_or_marker(parent, &mut view, Some(&list.end));
-                    }
-                    None => view.mount(parent, Some(&list.end)),
+                    Some((_, next)) => next.state.insert_before_this_or_marker(parent, state, end),
+                    None => state.mount(parent, end),
                 }
             }
             list.views.push((*key, view));
@@ -148,21 +181,21 @@ impl Render for Keyed {
 impl Mountable for MountedList {
     fn unmount(&mut self) {
         for (_, view) in &mut self.views {
-            view.unmount();
+            view.state.unmount();
         }
         Rndr::remove(&self.end);
     }
 
     fn mount(&mut self, parent: &Element, marker: Option<&Node>) {
         for (_, view) in &mut self.views {
-            view.mount(parent, marker);
+            view.state.mount(parent, marker);
         }
         Rndr::insert_node(parent, &self.end, marker);
     }
 
     fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
         match self.views.first() {
-            Some((_, first)) => first.insert_before_this(child),
+            Some((_, first)) => first.state.insert_before_this(child),
             None => {
                 let parent = Rndr::get_parent(&self.end);
                 let parent = parent.and_then(|parent| parent.dyn_into::<Element>().ok());
@@ -176,7 +209,7 @@ impl Mountable for MountedList {
 
     fn elements(&self) -> Vec<Element> {
         let views = self.views.iter();
-        views.flat_map(|(_, view)| view.elements()).collect()
+        views.flat_map(|(_, view)| view.state.elements()).collect()
     }
 }
 
@@ -226,6 +259,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_list_makes_as_many_owners_as_it_has_views() {
+        let list = Owner::new();
+        let mut owners = Owners::default();
+        let mut made = std::collections::BTreeSet::new();
+        for number in 0..1000 {
+            let views = [owners.take(&list), owners.take(&list)];
+            made.extend(views.iter().map(Owner::debug_id));
+            let signal = views[0].with(|| RwSignal::new(number));
+            assert_eq!(signal.get_untracked(), number);
+            views.into_iter().for_each(|owner| owners.put_back(owner));
+            assert!(signal.is_disposed(), "the view is gone");
+        }
+        assert_eq!(made.len(), 2);
+    }
 
     #[test]
     fn elements_that_keep_their_order_are_not_moved() {
