@@ -56,7 +56,7 @@ pub(super) fn Charts(look: Look) -> impl IntoView {
 /// The choice of the two columns.
 #[component]
 fn ChartColumns(look: Look) -> impl IntoView {
-    let columns = Memo::new(move |_| look.all_columns());
+    let columns = look.all_columns;
     let choice = move |name: &'static str, place: usize| {
         let of = move |chart: &(Column, Column)| match place {
             0 => column_text(&chart.0),
@@ -81,13 +81,13 @@ fn ChartColumns(look: Look) -> impl IntoView {
             });
         };
         let options = move || {
-            let columns = columns.get().into_iter();
-            let options = columns.map(|column| {
-                let text = column_text(&column);
+            let columns = columns.get();
+            let options = columns.iter().map(|column| {
+                let text = column_text(column);
                 let value = text.clone();
                 view! {
                     <option value=value prop:selected=move || now() == text>
-                        {inert(&heading(&column))}
+                        {inert(&heading(column))}
                     </option>
                 }
             });

@@ -64,10 +64,10 @@ pub(super) fn group_second(groups: &mut Vec<Column>, column: Option<Column>) {
 }
 
 /// The columns by which rows can be grouped, common ones first.
-pub(super) fn grouping_columns(all: Vec<Column>) -> Vec<Column> {
-    let others = all.into_iter();
-    let others = others.filter(|column| !GROUPED.contains(column) && *column != Column::Name);
-    GROUPED.iter().cloned().chain(others).collect()
+pub(super) fn grouping_columns(all: &[Column]) -> Vec<Column> {
+    let others = all.iter();
+    let others = others.filter(|column| !GROUPED.contains(column) && **column != Column::Name);
+    GROUPED.iter().chain(others).cloned().collect()
 }
 
 /// The name of a column in a select. Names that come from a file stay as they are.

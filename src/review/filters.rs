@@ -88,7 +88,7 @@ fn filter_chips(look: Look) -> impl IntoView {
 fn NewFilter(look: Look) -> impl IntoView {
     let column = RwSignal::new(0usize);
     let wanted = RwSignal::new(String::new());
-    let columns = Memo::new(move |_| Arc::new(look.all_columns()));
+    let columns = look.all_columns;
     let of = move || columns.with(|columns| columns.get(column.get()).cloned());
     // The rejected input, cleared on the next change.
     let refused = RwSignal::new(None::<String>);
@@ -218,7 +218,7 @@ fn GroupSelect(
     choose: Callback<Option<Column>>,
 ) -> impl IntoView {
     let options = move || {
-        let options = grouping_columns(look.all_columns())
+        let options = grouping_columns(&look.all_columns.get())
             .into_iter()
             .map(|column| {
                 let name = grouping_name(&column);
@@ -256,7 +256,8 @@ fn ColumnChoice(look: Look) -> impl IntoView {
         if !is_open.get() {
             return ().into_any();
         }
-        let columns = look.all_columns().into_iter();
+        let columns = look.all_columns.get();
+        let columns = columns.iter().cloned();
         columns
             .map(|column| {
                 let of = column.clone();

@@ -41,6 +41,9 @@ pub struct Look {
     pub chosen_columns: RwSignal<Option<Arc<Vec<Column>>>>,
     /// The visible columns in order.
     pub columns: Memo<Arc<Vec<Column>>>,
+    /// All available columns: fixed ones, then scores and metadata. A memo, so that lists of them are drawn again only if
+    /// there are others.
+    pub all_columns: Memo<Arc<Vec<Column>>>,
     /// The columns that are hidden because all rows have the same value.
     pub hidden: Memo<Vec<Uniform>>,
     pub filters: RwSignal<Vec<(Column, Filter)>>,
@@ -141,6 +144,11 @@ impl Look {
             }),
             chosen_columns,
             columns,
+            all_columns: Memo::new(move |_| {
+                let found = rows.with(|rows| found_columns(sampled(rows), MOST_FOUND));
+                let found = found.into_iter().map(|(column, _)| column);
+                Arc::new(COLUMNS.iter().cloned().chain(found).collect())
+            }),
             hidden,
             filters,
             sort,
@@ -194,15 +202,6 @@ impl Look {
     pub fn place_of(self, id: &str) -> Option<usize> {
         self.shown
             .with(|rows| rows.iter().position(|row| *row.id == *id))
-    }
-
-    /// All available columns: fixed ones, then scores and metadata.
-    pub fn all_columns(self) -> Vec<Column> {
-        let found = self
-            .rows
-            .with(|rows| found_columns(sampled(rows), MOST_FOUND));
-        let found = found.into_iter().map(|(column, _)| column);
-        COLUMNS.iter().cloned().chain(found).collect()
     }
 
     pub fn row(self, place: usize) -> Option<Arc<Row>> {

@@ -51,12 +51,7 @@ pub(super) fn Table(look: Look) -> impl IntoView {
                 let place = place.get();
                 untrack(|| RowInputs::of(look, place))
             });
-            let number = Memo::new(move |_| place.get() + 2);
-            let is_chosen = transient_memo(move |_| {
-                let id = inputs.with(|inputs| Some(inputs.row.as_ref()?.id.clone()));
-                id.is_some_and(|id| look.chosen.with(|chosen| chosen.contains(&id)))
-            });
-            (move || inputs.with(|inputs| row_view(look, inputs, number, is_chosen))).into_any()
+            (move || inputs.with(|inputs| row_view(look, inputs, place))).into_any()
         },
     );
     let class = move || {
@@ -187,8 +182,8 @@ impl RowInputs {
     }
 }
 
-/// A row. `number` is that of the row in the table, from 1.
-fn row_view(look: Look, inputs: &RowInputs, number: Memo<usize>, is_chosen: Memo<bool>) -> AnyView {
+/// A row. `place` is its index, which may change.
+fn row_view(look: Look, inputs: &RowInputs, place: Signal<usize>) -> AnyView {
     let hit = &inputs.hit;
     let Some(row) = &inputs.row else {
         return ().into_any();
@@ -200,6 +195,12 @@ fn row_view(look: Look, inputs: &RowInputs, number: Memo<usize>, is_chosen: Memo
         ..ReviewPlace::default()
     })
     .to_hash();
+    // Of this drawing, so that its effects leave nothing in the lists of what outlives it.
+    let number = transient_memo(move |_| place.get() + 2);
+    let is_chosen = {
+        let id = row.id.clone();
+        transient_memo(move |_| look.chosen.with(|chosen| chosen.contains(&id)))
+    };
     let id = row.id.clone();
     let cells = inputs.columns.iter().map(|column| {
         let text = cell_text(row, column);
