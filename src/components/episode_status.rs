@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use crate::projection::summary::{EndingState, summarize};
+use crate::projection::summary::summarize;
 use crate::projection::tally::Tally;
 
 /// The **Episode** status: reward, number of steps, and the ending. The reason for the ending is shown at the end of
@@ -25,12 +25,7 @@ pub fn EpisodeStatus(
             tally.with_value(|tally| summarize(episode, tally))
         })
     });
-    let state = move || match summary.with(|summary| summary.state) {
-        EndingState::Open => ("badge", "open"),
-        EndingState::Done => ("badge", "done"),
-        EndingState::Truncated => ("badge notice", "truncated"),
-        EndingState::Crashed => ("badge bad", "crashed"),
-    };
+    let state = move || summary.with(|summary| summary.state.badge());
     let reward = move || summary.with(|summary| summary.reward.clone());
     let steps = move || summary.with(|summary| summary.steps.clone());
     let spent = move || summary.with(|summary| summary.spent.clone().unwrap_or_default());

@@ -31,6 +31,29 @@ pub enum EndingState {
     Crashed,
 }
 
+impl EndingState {
+    /// The CSS class and the word of its badge. An end says nothing about success, so it is neither good nor bad.
+    pub fn badge(self) -> (&'static str, &'static str) {
+        match self {
+            EndingState::Open => ("badge", "open"),
+            EndingState::Done => ("badge", "done"),
+            EndingState::Truncated => ("badge notice", "truncated"),
+            EndingState::Crashed => ("badge bad", "crashed"),
+        }
+    }
+}
+
+/// The CSS class of the badge of an outcome, which a file may name in any way.
+pub fn outcome_class(outcome: &str) -> &'static str {
+    match outcome {
+        // "done" and "submitted" only mean that the episode ended, not how well.
+        "success" | "resolved" => "badge good",
+        "truncated" => "badge notice",
+        "crashed" | "error" => "badge bad",
+        _ => "badge",
+    }
+}
+
 /// Summarizes an episode from its tally, which must include all steps.
 pub fn summarize(episode: &Episode, tally: &Tally) -> EpisodeSummary {
     EpisodeSummary {
@@ -101,6 +124,31 @@ mod tests {
         ] {
             assert_eq!(reward_text(reward), expected);
         }
+    }
+
+    #[test]
+    fn an_end_is_no_success() {
+        let ended = |ending| {
+            let episode = Episode {
+                ending,
+                ..Episode::default()
+            };
+            summarize(&episode, &Tally::default()).state.badge()
+        };
+        assert_eq!(ended(Ending::Open), ("badge", "open"));
+        assert_eq!(ended(Ending::Done), ("badge", "done"));
+        let reason = "A limit.".into();
+        assert_eq!(
+            ended(Ending::Truncated { reason }),
+            ("badge notice", "truncated")
+        );
+        let message = "It panicked.".into();
+        assert_eq!(ended(Ending::Crashed { message }), ("badge bad", "crashed"));
+        for outcome in ["done", "submitted", "stop", ""] {
+            assert_eq!(outcome_class(outcome), "badge", "{outcome}");
+        }
+        assert_eq!(outcome_class("resolved"), "badge good");
+        assert_eq!(outcome_class("error"), "badge bad");
     }
 
     #[test]

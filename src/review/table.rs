@@ -18,6 +18,7 @@ use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
 use crate::library::findings::Match;
 use crate::projection::library::{cell_text, class, heading, widths};
+use crate::projection::summary::outcome_class;
 use crate::route::{ReviewPlace, Route};
 
 /// The height of a row in pixels, as in the style sheet.
@@ -303,15 +304,5 @@ fn snippet(found: &Match) -> impl IntoView + use<> {
             <mark dir="auto">{inert(&found.hit)}</mark>
             {span(None, &found.after)}
         </span>
-    }
-}
-
-fn outcome_class(outcome: &str) -> &'static str {
-    match outcome {
-        // "done" and "submitted" only mean that the episode ended, not how well.
-        "success" | "resolved" => "badge good",
-        "truncated" => "badge notice",
-        "crashed" | "error" => "badge bad",
-        _ => "badge",
     }
 }

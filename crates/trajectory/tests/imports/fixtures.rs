@@ -255,3 +255,28 @@ fn subagents_within_an_inspect_sample_are_lanes() {
         ("searcher", 1, 2)
     );
 }
+
+#[test]
+fn a_stop_reason_of_inspect_is_an_outcome_only_if_it_cut_a_reply_short() {
+    let outcome = |reason: &str| {
+        let log = format!(
+            r#"{{"version": 2, "status": "success", "eval": {{"task": "t", "model": "m"}}, "samples": [
+                {{"id": "1", "epoch": 1, "input": "go", "target": "", "scores": {{}},
+                 "messages": [{{"role": "user", "content": "go"}}, {{"role": "assistant", "content": "one"}}],
+                 "output": {{"choices": [{{"stop_reason": "{reason}"}}]}}}}]}}"#
+        );
+        let file = InputFile {
+            name: Some("log.json".to_owned()),
+            bytes: log.into_bytes(),
+        };
+        let episode = import(&[file]).unwrap().episodes.remove(0);
+        let kept = episode.raw.get("stop_reason").cloned();
+        (episode.outcome, kept)
+    };
+    for reason in ["stop", "tool_calls", "unknown"] {
+        assert_eq!(outcome(reason), (None, Some(reason.into())), "{reason}");
+    }
+    for reason in ["max_tokens", "model_length", "content_filter"] {
+        assert_eq!(outcome(reason), (Some(reason.into()), None), "{reason}");
+    }
+}
