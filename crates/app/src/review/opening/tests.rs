@@ -249,7 +249,11 @@ impl World {
                 self.requests.push((attempt, (id, length)));
             }
             Effect::Show { id, episode, goal } => {
-                assert_eq!(self.address, [episode.0.clone()], "it was left");
+                assert_eq!(
+                    self.address,
+                    std::slice::from_ref(&episode.0),
+                    "it was left"
+                );
                 assert_eq!(id, episode.0);
                 assert_eq!(goal, self.goal, "an older place");
                 self.shown = Some(episode);
