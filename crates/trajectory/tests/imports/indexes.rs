@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use volary_core::json::Json;
 use volary_core::object;
-use volary_trajectory::archive::listing::{Parts, Unlisted, list};
+use volary_trajectory::archive::listing::{ListedMember, Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
 use volary_trajectory::import::index::torch_dump::{DumpKind, DumpStep, TorchDump};
 use volary_trajectory::import::index::{Entry, Indexer, index, open};
@@ -237,9 +237,12 @@ fn packed_logs_are_read_sample_by_sample() {
 fn dumped(file: &InputFile) -> Option<TorchDump> {
     let mut parts = Parts::of(file.bytes.len() as u64);
     parts.add(0, file.bytes.clone());
-    let members = list(&parts, 999).ok()?;
+    read_dump(file, &list(&parts, 999).ok()?)
+}
+
+fn read_dump(file: &InputFile, members: &[ListedMember]) -> Option<TorchDump> {
     let name = file.name.as_deref().unwrap_or_default();
-    let mut dump = TorchDump::of(name, file.bytes.len() as u64, &members)?;
+    let mut dump = TorchDump::of(name, file.bytes.len() as u64, members)?;
     let read = |places: Vec<std::ops::Range<u64>>| -> Vec<Vec<u8>> {
         places.iter().map(|place| at(&file.bytes, place)).collect()
     };
@@ -306,6 +309,29 @@ fn the_first_keys_of_a_dump_say_what_it_is() {
     let mut start = fixture("slime-rollout.pt").bytes;
     start.truncate(start.len() / 3);
     assert_eq!(DumpKind::of(&start), Some((DumpKind::Rollout, 3)));
+}
+
+#[test]
+fn members_beyond_the_end_of_a_dump_are_missing() {
+    let file = fixture("slime-rollout.pt");
+    let size = file.bytes.len() as u64;
+    let mut parts = Parts::of(size);
+    parts.add(0, file.bytes.clone());
+    let mut members = list(&parts, 99).unwrap();
+    let beyond = |member: &mut ListedMember| member.place.end = size + 1;
+    members
+        .iter_mut()
+        .filter(|member| member.name.contains("/data/"))
+        .for_each(beyond);
+    let mut dump = read_dump(&file, &members).unwrap();
+    let entries = dump.take_entries();
+    assert_eq!(entries.len(), 2);
+    let parts = entries.iter().flat_map(|entry| &entry.place.parts);
+    assert!(parts.clone().all(|part| part.end <= size));
+    let missing = |note: &Note| note.text.contains("could not be read");
+    assert!(dump.notes().iter().any(missing), "{:?}", dump.notes());
+    members.iter_mut().for_each(beyond);
+    assert!(read_dump(&file, &members).is_none());
 }
 
 #[test]

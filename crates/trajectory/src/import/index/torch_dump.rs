@@ -128,8 +128,13 @@ struct Sample {
 impl TorchDump {
     /// Recognises the members of a file of `size` bytes as those of a torch file.
     pub fn of(file: &str, size: u64, members: &[ListedMember]) -> Option<TorchDump> {
-        let pickle = members.iter().find(|member| is_pickle(&member.name))?;
-        let places = members.iter();
+        // The directory of a damaged file may lead beyond its end. Such members are missing.
+        let members = members.iter().filter(|member| {
+            let Range { start, end } = member.place;
+            start <= end && end <= size
+        });
+        let pickle = members.clone().find(|member| is_pickle(&member.name))?;
+        let places = members;
         let places = places.map(|member| (member.name.clone(), member.place.clone()));
         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
         Some(TorchDump {
