@@ -23,9 +23,9 @@ impl StepFrames {
     /// The frames of a step, or `None` if no frame was recorded for it. `edition` identifies the history: frames of one
     /// edition never change. Takes time linear in the size of the frames.
     pub fn of(frames: &FrameHistory, edition: u32, step: usize) -> Option<StepFrames> {
-        let previous = step.checked_sub(1).and_then(|before| frames.get(before));
+        let (previous, frame) = frames.get_with_previous(step)?;
         Some(StepFrames {
-            frame: Arc::new(frames.get(step)?),
+            frame: Arc::new(frame),
             previous: previous.map(Arc::new),
             edition,
             step,
