@@ -1,7 +1,7 @@
-//! The theme, stored as `data-theme` on the document (absent if the system decides), and the style sheets of lazy
-//! pages.
+//! The theme, stored as `data-theme` on the document (absent if the system decides), the style sheets of lazy pages,
+//! and whether a view covers the window.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::CssStyleSheet;
@@ -29,13 +29,32 @@ pub fn adopt(css: &'static str) {
 
 /// Sets the theme; `None` leaves it to the system.
 pub fn set_theme(theme: Option<&str>) {
+    mark_document("data-theme", theme);
+}
+
+/// Counts the views that cover the window: one more, or one less. While there is one, the document has `data-covered`,
+/// and the style sheet of such a view hides what is around the page.
+pub fn cover(begins: bool) {
+    thread_local! {
+        static COVERS: Cell<usize> = const { Cell::new(0) };
+    }
+    let former = COVERS.get();
+    let count = match begins {
+        true => former + 1,
+        false => former.saturating_sub(1),
+    };
+    COVERS.set(count);
+    mark_document("data-covered", (count > 0).then_some(""));
+}
+
+fn mark_document(attribute: &str, value: Option<&str>) {
     let root = web_sys::window()
         .and_then(|window| window.document())
         .and_then(|document| document.document_element());
     let Some(root) = root else { return };
     // Setting a constant name cannot fail.
-    let _ = match theme {
-        Some(theme) => root.set_attribute("data-theme", theme),
-        None => root.remove_attribute("data-theme"),
+    let _ = match value {
+        Some(value) => root.set_attribute(attribute, value),
+        None => root.remove_attribute(attribute),
     };
 }

@@ -1,10 +1,14 @@
 //! Draws a presentation over the whole window.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use leptos::html;
 use leptos::prelude::*;
 use volary_app::present::Command;
 
 use super::Deck;
-use crate::browser::{element, full_screen, timers};
+use crate::browser::{appearance, element, full_screen, timers};
 
 /// The id of the shown slide, which has the focus at first.
 const SLIDE: &str = "slide";
@@ -19,8 +23,10 @@ pub fn Presenter(deck: Deck, #[prop(into)] title: String) -> impl IntoView {
     timers::next_frame(|| {
         element::focus_id(SLIDE);
     });
+    let section = NodeRef::<html::Section>::new();
+    cover_while_seen(section);
     view! {
-        <section class="presenter" aria-label=format!("Presentation: {title}")>
+        <section node_ref=section class="presenter" aria-label=format!("Presentation: {title}")>
             <div class="presenter-slide" id=SLIDE tabindex="-1">
                 {slide}
             </div>
@@ -73,4 +79,26 @@ pub fn Presenter(deck: Deck, #[prop(into)] title: String) -> impl IntoView {
             </div>
         </section>
     }
+}
+
+/// Hides what is around the page while the presentation is seen. Pages stay mounted: a presentation that was left by an
+/// address is hidden, and has no height.
+fn cover_while_seen(section: NodeRef<html::Section>) {
+    let covers = Arc::new(AtomicBool::new(false));
+    let set = move |is_seen: bool| {
+        if covers.swap(is_seen, Ordering::Relaxed) != is_seen {
+            appearance::cover(is_seen);
+        }
+    };
+    let leave = set.clone();
+    on_cleanup(move || leave(false));
+    let sizes = StoredValue::new_local(None);
+    Effect::new(move |_| {
+        let Some(section) = section.get() else {
+            return;
+        };
+        let (seen, set) = (section.clone(), set.clone());
+        let resized = move || set(element::height(&seen) > 0.0);
+        sizes.set_value(element::watch_size(&[&section], resized));
+    });
 }
