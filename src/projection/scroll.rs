@@ -13,6 +13,9 @@ use super::transcript::{TranscriptIndex, estimated_height};
 
 /// Blocks within this distance of the viewport are rendered too, in pixels.
 const MARGIN: f64 = 600.0;
+/// Blocks within this distance are rendered after a jump to another part of the episode, so that it takes little time;
+/// scrolling on renders the others.
+const JUMP_MARGIN: f64 = 400.0;
 /// The window is kept while it extends beyond the viewport by at least this much…
 const MIN_MARGIN: f64 = 300.0;
 /// …and at most this much.
@@ -92,13 +95,17 @@ impl Scroll {
 
     /// Like [`Scroll::window`], if some blocks are rendered already: they are kept while they extend far enough beyond
     /// the viewport and not too far, and are extended otherwise. This is a hysteresis: without it, each correction of
-    /// an estimate would render another block at either end, which costs a frame and is not visible.
+    /// an estimate would render another block at either end, which costs a frame and is not visible. After a jump, when
+    /// none of them can be kept, the margin is smaller.
     pub fn window_from(&self, shown: &Range<usize>) -> Range<usize> {
         let covers = |outer: &Range<usize>, inner: &Range<usize>| {
             outer.start <= inner.start && inner.end <= outer.end
         };
         let window = self.window();
         let is_part = shown.start < window.end && window.start < shown.end;
+        if !is_part && !shown.is_empty() {
+            return self.around(JUMP_MARGIN);
+        }
         if !is_part || !covers(&self.around(MAX_MARGIN), shown) {
             return window;
         }

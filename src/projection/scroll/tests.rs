@@ -43,7 +43,25 @@ fn blocks_stay_while_they_will_do() {
     assert_eq!(scroll.window_from(&fewer), scroll.window());
     let more = shown.start - 30..shown.end + 30;
     assert_eq!(scroll.window_from(&more), scroll.window());
-    assert_eq!(scroll.window_from(&(10_000..10_009)), scroll.window());
+    assert_eq!(
+        scroll.window_from(&(10_000..10_009)).end,
+        scroll.window().end - 2
+    );
+}
+
+#[test]
+fn a_jump_renders_less_and_scrolling_on_the_rest() {
+    let mut scroll = scroll(10_000);
+    let shown = scroll.window();
+    scroll.reveal(5_000);
+    let landed = scroll.window_from(&shown);
+    assert!(landed.len() < scroll.window().len());
+    assert!(scroll.heights.top(landed.start) <= scroll.top - MIN_MARGIN);
+    assert!(scroll.heights.top(landed.end) >= scroll.top + scroll.viewport + MIN_MARGIN);
+    assert_eq!(scroll.window_from(&landed), landed);
+    scroll.scrolled(scroll.top + 200.0, false);
+    let window = scroll.window();
+    assert_eq!(scroll.window_from(&landed), landed.start..window.end);
 }
 
 #[test]
@@ -178,8 +196,9 @@ fn blocks_at_one_end_stay_while_others_come_at_the_other() {
     let shown = scroll.window();
     scroll.follow(&episode(101), 0);
     assert_eq!(scroll.window_from(&shown), shown.start..102);
+    // None of them can stay.
     scroll.follow(&episode(130), 0);
-    assert_eq!(scroll.window_from(&shown), scroll.window());
+    assert_eq!(scroll.window_from(&shown), 123..131);
 }
 
 #[test]
