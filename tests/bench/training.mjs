@@ -2,21 +2,24 @@
 // VOLARY_SAMPLES samples. Prints one JSON object: milliseconds from the start of the command to the first row, and to all
 // rows; the memory of page and worker in bytes after that (the wasm memories, which never shrink, and the heap of scripts);
 // milliseconds from the address of a sample to its tokens (median and worst of OPENED in different files); and milliseconds of
-// the main thread for a step of scrolling 32,000 coloured tokens, 95 of 100 and the worst.
+// the main thread for a step of scrolling 32,000 and 128,000 coloured tokens, 95 of 100 and the worst, and for colouring
+// 128,000 by another stream (the worst of COLOURED).
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "@playwright/test";
 
-import { p95, scrollSteps } from "./support/main_thread.mjs";
+import { mainThread, p95, scrollSteps } from "./support/main_thread.mjs";
 import { memory } from "./support/memory.mjs";
 
 const { VOLARY_RUN, VOLARY_SERVER, VOLARY_CHROMIUM, VOLARY_DIST } = process.env;
 const SAMPLES = Number(process.env.VOLARY_SAMPLES);
 const OPENED = 15;
-const LONG = 32_000;
+const COLOURED = 6;
+/** The milliseconds to wait after colouring: by then the address is written, too. */
+const REST = 600;
 
 const temporary = mkdtempSync(join(tmpdir(), "volary-bench-"));
 const children = [];
@@ -61,9 +64,27 @@ function long(count) {
     tokens: [1, 2, 3, 4, 5, 6, 7, 8, ...response],
     loss_mask: response.map(() => 1),
     rollout_log_probs: response.map((id) => -(id % 97) / 50),
+    advantages: response.map((id) => (id % 31) / 15 - 1),
     reward: 1,
     status: "completed",
   };
+}
+
+/** Opens a sample with this number of tokens, colours and scrolls them. */
+async function scrolled(page, count) {
+  const folder = join(temporary, String(count));
+  mkdirSync(folder);
+  writeFileSync(join(folder, "long.json"), JSON.stringify(long(count)));
+  await page.goto(await view(folder), { waitUntil: "commit" });
+  await page.getByRole("table", { name: "Trajectories" }).getByRole("link").first().click();
+  const streams = page.getByRole("combobox", { name: "Colour by" });
+  await streams.selectOption("rollout_log_probs");
+  const grid = page.getByRole("grid", { name: "Tokens of step 1, message 1" });
+  await grid.locator(".token.shaded").first().waitFor();
+  await grid.hover();
+  const steps = await scrollSteps(page);
+  console.error(`  scroll ${count}: ${steps.map((ms) => ms.toFixed(0)).join(" ")} ms`);
+  return { steps, streams };
 }
 
 const figures = {};
@@ -103,17 +124,21 @@ try {
     figures.open_most = times.at(-1);
   });
   await opened(async (page) => {
-    writeFileSync(join(temporary, "long.json"), JSON.stringify(long(LONG)));
-    await page.goto(await view(temporary), { waitUntil: "commit" });
-    await page.getByRole("table", { name: "Trajectories" }).getByRole("link").first().click();
-    await page.getByRole("combobox", { name: "Colour by" }).selectOption("rollout_log_probs");
-    const grid = page.getByRole("grid", { name: "Tokens of step 1, message 1" });
-    await grid.locator(".token.shaded").first().waitFor();
-    await grid.hover();
-    const steps = await scrollSteps(page);
-    console.error(`  scroll ${steps.map((ms) => ms.toFixed(0)).join(" ")} ms`);
+    const { steps } = await scrolled(page, 32_000);
     figures.scroll_p95 = p95(steps);
     figures.scroll_most = steps.at(-1);
+  });
+  await opened(async (page) => {
+    const { steps, streams } = await scrolled(page, 128_000);
+    figures.scroll_128k_p95 = p95(steps);
+    figures.scroll_128k_most = steps.at(-1);
+    const { cost } = await mainThread(page);
+    const times = [];
+    for (let place = 0; place < COLOURED; place += 1) {
+      times.push(await cost(() => streams.selectOption(place % 2 ? "rollout_log_probs" : "advantages"), REST));
+    }
+    console.error(`  coloured: ${times.map((ms) => ms.toFixed(0)).join(" ")} ms`);
+    figures.coloured_most = Math.max(...times);
   });
   console.log(JSON.stringify(figures));
 } finally {
