@@ -20,6 +20,8 @@ const MEMORY: f64 = 0.2;
 const OPEN: f64 = 150.0;
 /// What a step of scrolling may take, in milliseconds.
 const SCROLL: f64 = 16.0;
+/// What colouring all tokens by another stream may take, in milliseconds: the longest task that is not felt as a pause.
+const COLOUR: f64 = 50.0;
 /// The part of the time to see a sample in Python.
 const FIRST_VIEW: f64 = 0.2;
 const COMMAND: &str = "target/release/volary";
@@ -55,6 +57,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let rate = bytes / 1e3 / whole;
     let (open, open_most) = (of("open_median")?, of("open_most")?);
     let (scroll, scroll_most) = (of("scroll_p95")?, of("scroll_most")?);
+    let (far, far_most) = (of("scroll_128k_p95")?, of("scroll_128k_most")?);
     let within = |what: &str, ours: f64, more: String, limit: f64| Row {
         what: what.to_owned(),
         ours: format!("{ours:.0} ms{more}"),
@@ -97,6 +100,18 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
             scroll,
             format!(" (most: {scroll_most:.0})"),
             SCROLL,
+        ),
+        within(
+            "the same of 128,000 tokens",
+            far,
+            format!(" (most: {far_most:.0})"),
+            SCROLL,
+        ),
+        within(
+            "colouring these by another stream, the worst of 6",
+            of("coloured_most")?,
+            String::new(),
+            COLOUR,
         ),
         Row {
             what: "to the first view of the run".to_owned(),
