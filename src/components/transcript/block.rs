@@ -5,6 +5,7 @@ use volary_trajectory::{Outcome, Rewards, StepRecord};
 
 use super::context::TranscriptContext;
 use super::message::{FAILURE, message_item};
+use crate::components::transient_memo::transient_memo;
 use crate::projection::link::answered_calls;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::count_text;
@@ -22,7 +23,7 @@ pub(super) fn StepBlock(context: TranscriptContext, number: usize) -> impl IntoV
     let step = block.step;
     let episode = context.episode;
     let height = episode.with_untracked(|episode| estimated_height(episode, &block));
-    let is_selected = Memo::new(move |_| context.selected.get() == step);
+    let is_selected = transient_memo(move |_| context.selected.get() == step);
     let class = match height > LONG {
         true => "step long",
         false => "step",
@@ -126,7 +127,8 @@ fn RewindButton(context: TranscriptContext, step: usize) -> impl IntoView {
     let is_last = step >= context.length.get_untracked();
     match is_last {
         true => {
-            view! { <Show when=move || step < context.length.get()>{button()}</Show> }.into_any()
+            let is_past = transient_memo(move |_| step < context.length.get());
+            view! { <Show when=move || is_past.get()>{button()}</Show> }.into_any()
         }
         false => button().into_any(),
     }

@@ -6,9 +6,10 @@ use volary_core::{Json, ToolCall};
 use volary_trajectory::passages::{TextPart, TextPosition};
 
 use super::context::{FoldKey, ToResult, TranscriptContext};
-use super::reading::{ReadingOptions, Spot};
+use super::reading::Spot;
 use crate::components::json_text::{json_text, token_class};
 use crate::components::text::{folded_text, inert};
+use crate::components::transient_memo::transient_memo;
 use crate::projection::content::is_short;
 use crate::projection::highlight::holder_id;
 use crate::projection::pretty::{one_line, scalar};
@@ -27,9 +28,11 @@ pub(super) fn call_view(
     let is_short = call.function.arguments.values().all(is_short);
     let to_result = answer.map(|message| view! { <ToResult message/> });
     if let Some(reading) = context.reading {
-        let body = read_call(context, reading, (step, number), call, is_short);
         let own = reading.own(step, Spot::Call(number));
-        let class = move || match reading.call_state(own.get()) {
+        let state = transient_memo(move |_| reading.call_state(own.get()));
+        let is_raw = transient_memo(move |_| own.get().raw);
+        let body = read_call(context, state, (step, number), call, is_short);
+        let class = move || match state.get() {
             (false, true) => "call folded",
             (false, false) if is_short => "call short",
             _ => "call",
@@ -49,7 +52,7 @@ pub(super) fn call_view(
                     class="quiet small json-toggle"
                     title="Show as JSON"
                     aria-label="JSON of the call"
-                    aria-pressed=move || own.get().raw.to_string()
+                    aria-pressed=move || is_raw.get().to_string()
                     on:click=move |_| own.update(|own| own.raw = !own.raw)
                 >
                     {"{}"}
@@ -125,13 +128,11 @@ pub(super) fn invalid_call_view(
 /// The arguments of a call in Review: collapsed to a line, as JSON, or in full.
 fn read_call(
     context: TranscriptContext,
-    reading: ReadingOptions,
+    state: Memo<(bool, bool)>,
     (step, number): (usize, usize),
     call: &ToolCall,
     is_short: bool,
 ) -> AnyView {
-    let own = reading.own(step, Spot::Call(number));
-    let state = Memo::new(move |_| reading.call_state(own.get()));
     let call = call.clone();
     (move || match state.get() {
         (true, _) => {

@@ -19,6 +19,7 @@ use crate::browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::json_text;
 use crate::components::text::inert;
+use crate::components::transient_memo::transient_memo;
 use crate::projection::content::{Content, ContentPart, content, is_failure};
 use crate::projection::highlight::holder_id;
 use crate::projection::size_text;
@@ -125,7 +126,7 @@ fn read_body(
     calls: Vec<AnyView>,
 ) -> AnyView {
     let own = reading.own(at.0, Spot::Message(at.1));
-    let state = Memo::new(move |_| {
+    let state = transient_memo(move |_| {
         let own = own.get();
         (own.raw, reading.is_folded(kind, own))
     });
@@ -201,7 +202,7 @@ fn WaysToRead(
     let (step, place) = at;
     let own = reading.own(step, Spot::Message(place));
     let kind = look(context, at, kind_of).unwrap_or(ContentKind::Messages);
-    let is_folded = Memo::new(move |_| {
+    let is_folded = transient_memo(move |_| {
         let message = reading.is_folded(kind, own.get());
         let calls = if place == 0 { calls } else { 0 };
         let folded = |call| {
@@ -212,6 +213,7 @@ fn WaysToRead(
         };
         message && (0..calls).all(folded)
     });
+    let is_raw = transient_memo(move |_| own.get().raw);
     let fold = move |_| {
         let fold = Some(!is_folded.get_untracked());
         own.update(|own| own.folded = fold);
@@ -238,7 +240,7 @@ fn WaysToRead(
             class="quiet small json-toggle"
             title="Show as JSON"
             aria-label="JSON"
-            aria-pressed=move || own.get().raw.to_string()
+            aria-pressed=move || is_raw.get().to_string()
             on:click=move |_| own.update(|own| own.raw = !own.raw)
         >
             {"{}"}

@@ -10,6 +10,7 @@ use super::context::{FoldKey, TranscriptContext};
 use crate::components::prose::{PROSE, plain};
 use crate::components::terminal::terminal;
 use crate::components::text::{Fold, FoldControls, fold_class, folded_text};
+use crate::components::transient_memo::transient_memo;
 use crate::projection::ansi::is_for_terminals;
 use crate::projection::size_text;
 use crate::projection::text::{cut_at, part, part_count, preview_end};
@@ -63,11 +64,11 @@ pub(super) fn message_text(
     let Some(reading) = context.reading else {
         return folded_text(text, fold);
     };
-    let is_prose = move || manner == Manner::Prose && reading.formatted.get();
+    let is_prose = transient_memo(move |_| manner == Manner::Prose && reading.formatted.get());
     let draw = move |text: &str, at: usize| -> AnyView {
         match manner {
             Manner::Terminal => terminal(text, at),
-            Manner::Prose if is_prose() => PROSE.get().unwrap_or(plain)(text, at),
+            Manner::Prose if is_prose.get() => PROSE.get().unwrap_or(plain)(text, at),
             Manner::Plain | Manner::Prose => plain(text, at),
         }
     };

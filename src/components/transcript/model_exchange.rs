@@ -11,6 +11,7 @@ use super::message_text::{Manner, message_text};
 use super::reading::{ContentKind, Spot};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
+use crate::components::transient_memo::transient_memo;
 use crate::projection::asking::{exchanges, facts, notes};
 use crate::projection::highlight::holder_id;
 
@@ -27,7 +28,7 @@ pub(super) fn thinking(
     let shut = RwSignal::new(true);
     let reading = context.reading;
     let own = reading.map(|reading| (reading, reading.own(step, Spot::Thought)));
-    let is_open = Memo::new(move |_| match own {
+    let is_open = transient_memo(move |_| match own {
         Some((reading, own)) => !reading.is_folded(ContentKind::Reasoning, own.get()),
         None => !shut.get(),
     });
