@@ -136,6 +136,12 @@ impl MemoryStore {
         episodes.get(id)?.0.origin.clone()
     }
 
+    /// The numbers of episodes and of files.
+    #[cfg(test)]
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.episodes.borrow().len(), self.files.borrow().len())
+    }
+
     /// Whether the store has an episode.
     pub fn has(&self, id: &str) -> bool {
         self.episodes.borrow().contains_key(id)

@@ -251,6 +251,26 @@ impl LibraryService {
         file_of.insert(id.clone(), file.clone());
     }
 
+    /// How much of everything is held.
+    #[cfg(test)]
+    fn sizes(&self) -> Vec<usize> {
+        let (episodes, files) = self.guests.sizes();
+        let (indexed, texts) = self.search.sizes();
+        vec![
+            episodes,
+            files,
+            indexed,
+            texts,
+            self.known.borrow().episodes.len(),
+            self.file_of.borrow().len(),
+            self.url_of.borrow().len(),
+            self.windows.borrow().len(),
+            self.continuations.borrow().len(),
+            self.previews.size(),
+            self.cancelled.size(),
+        ]
+    }
+
     fn volume(&self, id: &str) -> Option<Volume> {
         self.known.borrow().episodes.get(id).cloned()
     }

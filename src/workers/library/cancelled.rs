@@ -36,6 +36,11 @@ impl Cancelled {
         self.numbers.borrow_mut().remove(&number)
     }
 
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.numbers.borrow().len() + self.wakers.borrow().len()
+    }
+
     /// Resolves when a reading is cancelled.
     pub(super) fn of(&self, number: RequestId) -> impl Future<Output = ()> {
         poll_fn(move |context| match self.has(number) {

@@ -62,6 +62,12 @@ impl Search {
         self.indexed.borrow_mut().remove(id);
     }
 
+    /// The number of indexed episodes, and the number of those in the index.
+    #[cfg(test)]
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.indexed.borrow().len(), self.index.borrow().len())
+    }
+
     /// Removes an episode.
     pub(super) fn remove(&self, id: &Text) {
         *self.document.borrow_mut() = None;

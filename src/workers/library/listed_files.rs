@@ -44,6 +44,13 @@ const AT_ONCE: usize = 6;
 /// How many remarks are kept.
 const MOST_NOTES: usize = 50;
 
+/// Opens a file. Its first bytes, as many as given, are read at once. The flag says whether it is being written to.
+type Open<'a> = &'a dyn Fn(
+    RemoteFile,
+    u64,
+    bool,
+) -> LocalBoxFuture<'static, Result<Rc<dyn Source>, FetchError>>;
+
 /// A file of the list.
 #[derive(Clone, Debug, PartialEq)]
 struct ListedFile {
@@ -60,7 +67,7 @@ pub async fn fetch_list(
     send: Send<'_>,
 ) {
     let _flight = service.expect();
-    let fetching = Fetching::new(service, id, origin, send, false);
+    let fetching = Fetching::new(service, id, origin, send, &open);
     if let Err(error) = fetching.all(list).await {
         fetching.note(format!("The list of files is incomplete: {error}").into());
     }
@@ -77,8 +84,18 @@ pub async fn refresh(
     settled: &[Text],
     send: Send<'_>,
 ) {
-    let _flight = service.expect();
-    let fetching = Fetching::new(service, id, origin, send, true);
+    let fetching = Fetching::new(service, id, origin, send, &open);
+    refresh_with(fetching, changed, gone, settled).await;
+}
+
+async fn refresh_with(
+    mut fetching: Fetching<'_>,
+    changed: Vec<RemoteFile>,
+    gone: &[Text],
+    settled: &[Text],
+) {
+    let _flight = fetching.service.expect();
+    fetching.is_growing = true;
     fetching.mark(gone, DELETED, |_| true).await;
     fetching
         .mark(settled, OPEN, |row| &*row.outcome == RUNNING)
@@ -107,6 +124,7 @@ struct Fetching<'a> {
     id: RequestId,
     origin: Origin,
     send: Send<'a>,
+    open: Open<'a>,
     notes: RefCell<Vec<Text>>,
     files: Cell<usize>,
     found: Cell<usize>,
@@ -125,18 +143,19 @@ impl<'a> Fetching<'a> {
         id: RequestId,
         origin: Origin,
         send: Send<'a>,
-        is_growing: bool,
+        open: Open<'a>,
     ) -> Fetching<'a> {
         Fetching {
             service,
             id,
             origin,
             send,
+            open,
             notes: RefCell::default(),
             files: Cell::new(0),
             found: Cell::new(0),
             is_cancelled: Cell::new(false),
-            is_growing,
+            is_growing: false,
             before: RefCell::default(),
             after: RefCell::default(),
         }
@@ -183,15 +202,14 @@ impl<'a> Fetching<'a> {
     async fn read_on(&self, group: Vec<ListedFile>) -> Vec<ListedFile> {
         let mut others = Vec::new();
         for listed in group {
-            let RemoteFile { name, url } = &listed.file;
+            let name = &listed.file.name;
             let continuation = self.service.continuations.borrow_mut().remove(name);
             let Some(continuation) = continuation else {
                 others.push(listed);
                 continue;
             };
             // Its beginning is only compared.
-            let opened = self.open(name, url, COMPARED).await;
-            let window = opened.map(|file| Window::on(Rc::new(file)));
+            let window = self.open(&listed.file, COMPARED).await.map(Window::on);
             match window {
                 Ok(window) if continuation.fits(&window).await => {
                     self.go_on(window, continuation).await;
@@ -202,11 +220,8 @@ impl<'a> Fetching<'a> {
         others
     }
 
-    async fn open(&self, name: &str, url: &str, head: u64) -> Result<OpenedFile, FetchError> {
-        Ok(OpenedFile {
-            file: Rc::new(RangedFile::open(name, url, head).await?),
-            is_growing: self.is_growing,
-        })
+    async fn open(&self, file: &RemoteFile, head: u64) -> Result<Rc<dyn Source>, FetchError> {
+        (self.open)(file.clone(), head, self.is_growing).await
     }
 
     async fn go_on(&self, window: Window, continuation: Continuation) {
@@ -350,7 +365,7 @@ impl<'a> Fetching<'a> {
         }
         self.forget(&group).await;
         let opened = stream::iter(group).map(|ListedFile { file, .. }| async move {
-            let opened = self.open(&file.name, &file.url, HEAD).await;
+            let opened = self.open(&file, HEAD).await;
             opened.map_err(|error| format!("{} could not be read: {error}", file.name))
         });
         let opened = opened.buffered(AT_ONCE).collect::<Vec<_>>();
@@ -360,7 +375,7 @@ impl<'a> Fetching<'a> {
         let mut sources: Vec<Rc<dyn Source>> = Vec::with_capacity(opened.len());
         for opened in opened {
             match opened {
-                Ok(file) => sources.push(Rc::new(file)),
+                Ok(file) => sources.push(file),
                 Err(text) => self.note(text.into()),
             }
         }
@@ -418,12 +433,25 @@ impl<'a> Fetching<'a> {
     fn end(&self) {
         self.service.cancelled.remove(self.id);
         let mut notes = self.notes.take();
-        if self.found.get() == 0 {
+        // A folder that is empty is one where a run begins.
+        if self.found.get() == 0 && self.files.get() > 0 {
             let files = plural(self.files.get(), "file");
             notes.insert(0, format!("No trajectory was found in {files}.").into());
         }
         (self.send)(Output::Event(Event::Read { notes }));
     }
+}
+
+fn open(
+    file: RemoteFile,
+    head: u64,
+    is_growing: bool,
+) -> LocalBoxFuture<'static, Result<Rc<dyn Source>, FetchError>> {
+    let opened = async move {
+        let file = Rc::new(RangedFile::open(&file.name, &file.url, head).await?);
+        Ok(Rc::new(OpenedFile { file, is_growing }) as Rc<dyn Source>)
+    };
+    opened.boxed_local()
 }
 
 /// A file of the list, open.
@@ -554,7 +582,141 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
+    use volary_trajectory::Episode;
+
+    use super::super::tests::{MemorySource, episode, file, ids, open, service};
     use super::*;
+
+    /// A file that is being written to.
+    struct Written(MemorySource);
+
+    impl Source for Written {
+        fn name(&self) -> Text {
+            self.0.name()
+        }
+
+        fn size(&self) -> u64 {
+            self.0.size()
+        }
+
+        fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+            self.0.read(range)
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+
+        fn is_growing(&self) -> bool {
+            true
+        }
+    }
+
+    fn remote(name: &str) -> RemoteFile {
+        RemoteFile {
+            name: name.into(),
+            url: name.into(),
+        }
+    }
+
+    /// Reads files that were written to, and marks those that are no longer. What is in memory is read at once.
+    fn refresh_now(
+        service: &LibraryService,
+        files: &[MemorySource],
+        settled: &[Text],
+    ) -> Vec<Output> {
+        let said = RefCell::new(Vec::new());
+        let say = |words| said.borrow_mut().push(words);
+        let open = |wanted: RemoteFile, _, _| {
+            let file = files.iter().find(|file| file.name == wanted.name);
+            let file = file.map(|file| Rc::new(Written(file.clone())) as Rc<dyn Source>);
+            std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
+        };
+        let fetching = Fetching::new(service, 1, Origin::Published, &say, &open);
+        let changed = files.iter().map(|file| remote(&file.name)).collect();
+        let done = refresh_with(fetching, changed, &[], settled).now_or_never();
+        assert!(done.is_some());
+        said.take()
+    }
+
+    fn grown(said: &[Output]) -> Vec<&str> {
+        let grown = said.iter().filter_map(|said| match said {
+            Output::Event(Event::Grown { id, into }) => {
+                assert_eq!(id, into);
+                Some(&**into)
+            }
+            _ => None,
+        });
+        grown.collect()
+    }
+
+    fn rows(said: &[Output]) -> Vec<&Row> {
+        let rows = said.iter().filter_map(|said| match said {
+            Output::Event(Event::Added { rows } | Event::Changed { rows }) => Some(rows),
+            _ => None,
+        });
+        rows.flatten().collect()
+    }
+
+    /// An episode that is not over, as long as this many words.
+    fn unfinished(id: &str, words: usize) -> Episode {
+        episode(id, &"word ".repeat(words))
+    }
+
+    #[test]
+    fn several_episodes_of_a_file_grow_at_once() {
+        // A file that is read as a whole, and one that is read in place.
+        for words in [10, 40_000] {
+            let service = service();
+            let made = |words: usize, ids: &[&str]| {
+                let episodes = ids.iter().map(|id| unfinished(id, words));
+                file("runs/a.jsonl", &episodes.collect::<Vec<_>>())
+            };
+            let said = refresh_now(&service, &[made(words, &["a", "b", "c"])], &[]);
+            assert_eq!(ids(&said), ["a", "b", "c"]);
+            assert!(grown(&said).is_empty(), "they are new");
+            let before = open(&service, "b");
+            let said = refresh_now(&service, &[made(words + 5, &["a", "b", "c", "d"])], &[]);
+            assert_eq!(grown(&said), ["a", "b", "c"]);
+            assert_eq!(ids(&said), ["a", "b", "c", "d"]);
+            assert!(rows(&said).iter().all(|row| &*row.outcome == RUNNING));
+            assert_ne!(open(&service, "b"), before);
+            // One is gone, the others have changed.
+            let said = refresh_now(&service, &[made(words + 9, &["a", "c"])], &[]);
+            assert_eq!(grown(&said), ["a", "c"]);
+            let gone = vec!["b".into(), "d".into()];
+            assert!(said.contains(&Output::Event(Event::Gone { ids: gone })));
+            // Nobody writes any more.
+            let said = refresh_now(&service, &[], &["runs/a.jsonl".into()]);
+            let outcomes = rows(&said).into_iter();
+            let outcomes: BTreeMap<&str, &str> =
+                outcomes.map(|row| (&*row.id, &*row.outcome)).collect();
+            assert_eq!(outcomes, BTreeMap::from([("a", OPEN), ("c", OPEN)]));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_rewritten_again_and_again_leaves_nothing() {
+        for words in [10, 40_000] {
+            let service = service();
+            let read = |number: usize| {
+                let episodes =
+                    ["a", "b"].map(|id| episode(id, &format!("{number} ").repeat(words)));
+                let files = [
+                    file("runs/a.jsonl", &episodes),
+                    file("runs/b.json", &episodes[..1]),
+                ];
+                refresh_now(&service, &files, &["runs/c.json".into()]);
+                open(&service, "a");
+                service.sizes()
+            };
+            read(10);
+            let before = read(11);
+            for number in 12..40 {
+                assert_eq!(read(number), before, "{words} words, version {number}");
+            }
+        }
+    }
 
     fn listed(name: &str, bytes: u64) -> ListedFile {
         let file = RemoteFile {

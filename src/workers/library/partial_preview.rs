@@ -79,6 +79,11 @@ impl Previews {
     }
 
     #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.begun.borrow().len() + self.completed.borrow().len()
+    }
+
+    #[cfg(test)]
     pub(super) fn has_any_begun(&self) -> bool {
         !self.begun.borrow().is_empty()
     }
