@@ -204,7 +204,7 @@ mod tests {
     fn every_column_but_the_name_can_be_grouped_once() {
         let score = Column::Score("accuracy".into());
         let all = vec![Column::Name, Column::Model, Column::Reward, score.clone()];
-        let offered = grouping_columns(all);
+        let offered = grouping_columns(&all);
         assert_eq!(offered[..GROUPED.len()], GROUPED);
         assert_eq!(offered[GROUPED.len()..], [Column::Reward, score.clone()]);
         assert_eq!(grouping_name(&Column::Reward), "reward");
