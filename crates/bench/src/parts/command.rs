@@ -38,10 +38,23 @@ const AGENT_FILES: usize = 2_000;
 const SMALL_FILES: usize = 100_000;
 const LINES: usize = 100;
 const COMMAND: &str = "target/dist/volary";
+/// Names a command with its page inside, such as that of a release, which is measured instead of one that is built here.
+const GIVEN: &str = "VOLARY_COMMAND";
 
-/// Builds the command with the page inside, and measures.
+/// Builds the command with the page inside, unless one is given, and measures.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let tools = project.tools(&["node", "chromium", "playwright", "harnesses"])?;
+    let program = match std::env::var_os(GIVEN) {
+        Some(program) => program.into(),
+        None => build(project)?,
+    };
+    let mut rows = over_a_large_file(project, &program)?;
+    rows.extend(size_and_start(project, &program)?);
+    rows.extend(in_a_browser(project, &tools, &program)?);
+    Ok(rows)
+}
+
+fn build(project: &Project) -> Result<PathBuf> {
     project.build_page()?;
     let command = [
         "--profile",
@@ -52,14 +65,11 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
         "page",
     ];
     run(project.cargo("build").arg("--quiet").args(command))?;
-    let mut rows = in_a_browser(project, &tools)?;
-    rows.extend(over_a_large_file(project)?);
-    rows.extend(size_and_start(project)?);
-    Ok(rows)
+    Ok(project.path(COMMAND))
 }
 
 /// What a reader waits for.
-fn in_a_browser(project: &Project, tools: &Tools<'_>) -> Result<Vec<Row>> {
+fn in_a_browser(project: &Project, tools: &Tools<'_>, program: &Path) -> Result<Vec<Row>> {
     let logs = project.path("target/bench/review");
     let mut python = tools.python("VOLARY_HARNESSES")?;
     let script = project.path("tests/bench/inspect_logs.py");
@@ -82,73 +92,116 @@ fn in_a_browser(project: &Project, tools: &Tools<'_>) -> Result<Vec<Row>> {
         .env("VOLARY_SMALL_COUNT", SMALL_FILES.to_string())
         .env("VOLARY_GROWING", growing)
         .env("VOLARY_GROWING_COUNT", LINES.to_string())
-        .env("VOLARY_SERVER", project.path(COMMAND));
+        .env("VOLARY_SERVER", program);
     let said = output_aloud(&mut node)?;
     let of = |key: &str| number(&said, key);
     let theirs = of("theirs")?;
-    let first = |what: &str, ours: f64, against: String| Row {
-        what: format!("from the command to the first of {what}"),
-        ours: format!("{ours:.0} ms"),
-        against,
-        ratio: format!("{:.2}", ours / theirs),
-        aim: format!("at most {FIRST:.2}"),
-        met: ours <= FIRST * theirs,
+    let first = |what: &str, key: &str| {
+        let what = format!("from the command to the first of {what}");
+        Ok::<Figure, anyhow::Error>(Figure::of(what, of(key)?, "ms"))
     };
-    let small = of("small")?;
     let (page, command) = (of("small_page")?, of("small_command")?);
-    let p99 = of("append_p99")?;
-    let (followed, loaded) = (of("followed")?, of("loaded")?);
     Ok(vec![
-        first(
-            "5,000 samples, .eval",
-            of("ours")?,
-            format!("{theirs:.0} ms (inspect view)"),
+        first("5,000 samples, .eval", "ours")?.beside(theirs, "inspect view", FIRST),
+        first("2,000 files of SWE-agent", "agents")?.beside(
+            theirs,
+            "inspect view, which reads none of them, with its log",
+            FIRST,
         ),
-        first(
-            "2,000 files of SWE-agent",
-            of("agents")?,
-            format!("{theirs:.0} ms (inspect view, which reads none of them, with its log)"),
-        ),
-        Row {
-            what: "from the command to the first of 100,000 small files".to_owned(),
-            ours: format!(
-                "{small:.0} ms (all after {:.0} s)",
-                of("small_whole")? / 1e3
-            ),
-            against: format!("{SMALL_FIRST:.0} ms"),
-            ratio: format!("{:.2}", small / SMALL_FIRST),
-            aim: format!("at most {SMALL_FIRST:.0} ms"),
-            met: small <= SMALL_FIRST,
-        },
-        Row {
-            what: "memory of command, page and worker with all of them".to_owned(),
-            ours: format!("{command:.0} + {page:.0} MB"),
-            against: format!("{SMALL_MEMORY:.0} MB"),
-            ratio: format!("{:.2}", (command + page) / SMALL_MEMORY),
-            aim: format!("at most {SMALL_MEMORY:.0} MB"),
-            met: command + page <= SMALL_MEMORY,
-        },
-        Row {
-            what: "from an appended line to its row, 99 of 100".to_owned(),
-            ours: format!(
-                "{p99:.0} ms (median {:.0}, longest {:.0} ms)",
-                of("append_median")?,
-                of("append_most")?
-            ),
-            against: format!("{APPENDED:.0} ms"),
-            ratio: format!("{:.2}", p99 / APPENDED),
-            aim: format!("at most {APPENDED:.0} ms"),
-            met: p99 <= APPENDED,
-        },
-        Row {
-            what: "memory of page and worker after 1,000 such lines".to_owned(),
-            ours: format!("{followed:.0} MB"),
-            against: format!("{loaded:.0} MB, with the same lines from the start"),
-            ratio: format!("{:.2}", followed / loaded),
-            aim: format!("at most {FOLLOWED}"),
-            met: followed <= FOLLOWED * loaded,
-        },
+        first("100,000 small files", "small")?
+            .with(format!("all after {:.0} s", of("small_whole")? / 1e3))
+            .at_most(SMALL_FIRST),
+        Figure::of(
+            "memory of command, page and worker with all of them",
+            command + page,
+            "MB",
+        )
+        .with(format!("command {command:.0}, page and worker {page:.0}"))
+        .at_most(SMALL_MEMORY),
+        Figure::of(
+            "from an appended line to its row, 99 of 100",
+            of("append_p99")?,
+            "ms",
+        )
+        .with(format!(
+            "median {:.0}, longest {:.0}",
+            of("append_median")?,
+            of("append_most")?
+        ))
+        .at_most(APPENDED),
+        Figure::of(
+            "memory of page and worker after 1,000 such lines",
+            of("followed")?,
+            "MB",
+        )
+        .beside(of("loaded")?, "the same lines from the start", FOLLOWED),
     ])
+}
+
+/// A measured figure.
+struct Figure {
+    what: String,
+    value: f64,
+    unit: &'static str,
+    /// What else is said of it.
+    more: String,
+}
+
+impl Figure {
+    fn of(what: impl Into<String>, value: f64, unit: &'static str) -> Figure {
+        Figure {
+            what: what.into(),
+            value,
+            unit,
+            more: String::new(),
+        }
+    }
+
+    fn with(mut self, more: String) -> Figure {
+        self.more = format!(" ({more})");
+        self
+    }
+
+    /// Held against a limit.
+    fn at_most(self, limit: f64) -> Row {
+        let met = self.value <= limit;
+        self.against(limit, String::new(), "most", met)
+    }
+
+    /// Held against a limit. `beside` says what others reach.
+    fn at_least(self, limit: f64, beside: String) -> Row {
+        let met = self.value >= limit;
+        self.against(limit, beside, "least", met)
+    }
+
+    /// Held against the same figure of something else, of which it may be a share.
+    fn beside(self, other: f64, name: &str, share: f64) -> Row {
+        let ratio = self.value / other;
+        Row {
+            against: format!("{other:.0} {} ({name})", self.unit),
+            ratio: format!("{ratio:.2}"),
+            aim: format!("at most {share}"),
+            met: ratio <= share,
+            ours: self.text(),
+            what: self.what,
+        }
+    }
+
+    fn against(self, limit: f64, beside: String, side: &str, met: bool) -> Row {
+        Row {
+            against: beside,
+            ratio: format!("{:.2}", self.value / limit),
+            aim: format!("at {side} {limit:.0} {}", self.unit),
+            met,
+            ours: self.text(),
+            what: self.what,
+        }
+    }
+
+    fn text(&self) -> String {
+        let decimals = usize::from(self.value < 20.0);
+        format!("{:.decimals$} {}{}", self.value, self.unit, self.more)
+    }
 }
 
 /// The folder of the files that are written here.
@@ -159,14 +212,14 @@ fn folder(project: &Project) -> Result<PathBuf> {
 }
 
 /// Converts and searches a file.
-fn over_a_large_file(project: &Project) -> Result<[Row; 2]> {
+fn over_a_large_file(project: &Project, program: &Path) -> Result<Vec<Row>> {
     let folder = folder(project)?;
     let file = folder.join("messages.jsonl");
     write_messages(&file)?;
     let converted = folder.join("converted.jsonl");
     let convert = rate(
         project
-            .command(project.path(COMMAND))
+            .command(program)
             .args(["convert", "--to", "messages", "--out"])
             .arg(&converted)
             .arg(&file),
@@ -174,7 +227,7 @@ fn over_a_large_file(project: &Project) -> Result<[Row; 2]> {
     fs::remove_file(converted)?;
     let search = rate(
         project
-            .command(project.path(COMMAND))
+            .command(program)
             .args(["search", RARE, "--json"])
             .arg(&file),
     )?;
@@ -190,53 +243,31 @@ fn over_a_large_file(project: &Project) -> Result<[Row; 2]> {
         }
         None => "neither rg nor grep is here".to_owned(),
     };
-    let row = |what: &str, rate: f64, least: f64, against: String| Row {
-        what: format!("{what} of {:.1} GB of messages", BYTES as f64 / 1e9),
-        ours: format!("{rate:.0} MB/s"),
-        against,
-        ratio: format!("{:.2}", rate / least),
-        aim: format!("at least {least:.0} MB/s"),
-        met: rate >= least,
-    };
-    Ok([
-        row("conversion", convert, CONVERTED, String::new()),
-        row("search", search, SEARCHED, against),
+    let of = |what: &str| format!("{what} of {:.1} GB of messages", BYTES as f64 / 1e9);
+    Ok(vec![
+        Figure::of(of("conversion"), convert, "MB/s").at_least(CONVERTED, String::new()),
+        Figure::of(of("search"), search, "MB/s").at_least(SEARCHED, against),
     ])
 }
 
 /// The size of the program, and how long it takes until it can be asked.
-fn size_and_start(project: &Project) -> Result<[Row; 2]> {
-    let program = project.path(COMMAND);
-    let size = fs::metadata(&program)?.len() as f64 / 1e6;
+fn size_and_start(project: &Project, program: &Path) -> Result<Vec<Row>> {
+    let size = fs::metadata(program)?.len() as f64 / 1e6;
     let folder = folder(project)?.join("empty");
     fs::create_dir_all(&folder)?;
-    let starts: Result<Vec<f64>> = (0..STARTS).map(|_| start(&program, &folder)).collect();
+    let starts: Result<Vec<f64>> = (0..STARTS).map(|_| start(program, &folder)).collect();
     let mut starts = starts?;
     starts.sort_by(f64::total_cmp);
     let (median, slow) = (starts[STARTS / 2], starts[STARTS - 1]);
-    let row = |what: &str, ours: String, value: f64, most: f64, unit: &str| Row {
-        what: what.to_owned(),
-        ours,
-        against: format!("{most:.0} {unit}"),
-        ratio: format!("{:.2}", value / most),
-        aim: format!("at most {most:.0} {unit}"),
-        met: value <= most,
-    };
-    Ok([
-        row(
-            "the command with the page inside",
-            format!("{size:.1} MB"),
-            size,
-            LARGEST,
-            "MB",
-        ),
-        row(
+    Ok(vec![
+        Figure::of("the command with the page inside", size, "MB").at_most(LARGEST),
+        Figure::of(
             "its start, until `view` has printed the address",
-            format!("{median:.0} ms (longest {slow:.0} ms)"),
             median,
-            STARTED,
             "ms",
-        ),
+        )
+        .with(format!("longest {slow:.0}"))
+        .at_most(STARTED),
     ])
 }
 
