@@ -39,7 +39,7 @@ pub async fn file(
     });
     let ((file, status), permit) = opened.await.map_err(|error| failure(&error))?;
     let tag = format!("\"{:x}-{:x}\"", status.bytes, status.modified);
-    let range = match wanted(&headers, &tag, status.bytes) {
+    let range = match wanted(&method, &headers, &tag, status.bytes) {
         Wanted::Whole => None,
         Wanted::Unchanged => {
             return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
@@ -148,19 +148,26 @@ enum Wanted {
 }
 
 /// Parses the requested part of a file with a size and a version tag. A request for several ranges gets the whole file.
-fn wanted(headers: &HeaderMap, tag: &str, size: u64) -> Wanted {
+fn wanted(method: &Method, headers: &HeaderMap, tag: &str, size: u64) -> Wanted {
     let text = |name| {
         headers
             .get(name)
             .and_then(|value: &HeaderValue| value.to_str().ok())
     };
-    if text(header::IF_NONE_MATCH)
-        .is_some_and(|known| known.split(',').any(|known| known.trim() == tag))
+    let known = headers.get_all(header::IF_NONE_MATCH).iter();
+    let known = known.filter_map(|known| known.to_str().ok());
+    // The comparison is weak: proxies may weaken a tag.
+    let is_known = |known: &str| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag;
+    if known
+        .flat_map(|known| known.split(','))
+        .any(|known| is_known(known.trim()))
     {
         return Wanted::Unchanged;
     }
-    let range = text(header::RANGE).and_then(|range| range.strip_prefix("bytes="));
-    let Some((start, end)) = range.and_then(|range| range.split_once('-')) else {
+    // Only `GET` has ranges.
+    let range = text(header::RANGE).filter(|_| *method != Method::HEAD);
+    let range = range.and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
+    let Some((start, end)) = range else {
         return Wanted::Whole;
     };
     if text(header::IF_RANGE).is_some_and(|known| known != tag) {
@@ -217,7 +224,7 @@ mod tests {
         let ask = |range: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::RANGE, HeaderValue::from_static(range));
-            wanted(&headers, "\"t\"", 10)
+            wanted(&Method::GET, &headers, "\"t\"", 10)
         };
         for (range, expected) in [
             ("bytes=0-0", Wanted::Part(0..1)),
@@ -245,13 +252,30 @@ mod tests {
     fn a_range_of_another_version_is_the_whole_file() {
         let mut headers = HeaderMap::new();
         headers.insert(header::RANGE, HeaderValue::from_static("bytes=0-0"));
+        let get = |headers: &HeaderMap, tag| wanted(&Method::GET, headers, tag, 10);
+        assert_eq!(wanted(&Method::HEAD, &headers, "\"t\"", 10), Wanted::Whole);
         headers.insert(header::IF_RANGE, HeaderValue::from_static("\"old\""));
-        assert_eq!(wanted(&headers, "\"new\"", 10), Wanted::Whole);
-        assert_eq!(wanted(&headers, "\"old\"", 10), Wanted::Part(0..1));
-        headers.insert(
-            header::IF_NONE_MATCH,
-            HeaderValue::from_static("\"a\", \"old\""),
-        );
-        assert_eq!(wanted(&headers, "\"old\"", 10), Wanted::Unchanged);
+        assert_eq!(get(&headers, "\"new\""), Wanted::Whole);
+        assert_eq!(get(&headers, "\"old\""), Wanted::Part(0..1));
+        // Ranges need the very same bytes.
+        headers.insert(header::IF_RANGE, HeaderValue::from_static("W/\"old\""));
+        assert_eq!(get(&headers, "\"old\""), Wanted::Whole);
+    }
+
+    #[test]
+    fn a_version_that_is_known_is_not_sent() {
+        for (known, tag, is_known) in [
+            ("\"a\", \"old\"", "\"old\"", true),
+            ("W/\"old\"", "\"old\"", true),
+            ("*", "\"old\"", true),
+            ("\"old\"", "\"new\"", false),
+            ("", "\"old\"", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.append(header::IF_NONE_MATCH, HeaderValue::from_static("\"other\""));
+            headers.append(header::IF_NONE_MATCH, HeaderValue::from_static(known));
+            let found = wanted(&Method::HEAD, &headers, tag, 10);
+            assert_eq!(found == Wanted::Unchanged, is_known, "{known}");
+        }
     }
 }
