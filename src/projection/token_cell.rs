@@ -4,7 +4,7 @@
 
 use super::token_shades::Shade;
 
-/// The marks of a token.
+/// What the form of a token tells, apart from its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenMarks {
     pub is_trained: bool,

@@ -11,7 +11,7 @@ pub fn strip_head(record: &TokenRecord, part: &TokenPart) -> String {
     format!("{prompt}{}", strip_counts(record, part))
 }
 
-/// The counts of a strip.
+/// The numbers of all and of trained tokens, in words. An unknown mask is not shown as trained.
 pub fn strip_counts(record: &TokenRecord, part: &TokenPart) -> String {
     let mask = record.strip.mask().get(part.range.clone());
     let trained = mask

@@ -27,7 +27,7 @@ pub(super) fn begin(
     });
     if let Some(events) = events {
         event_source::listen(&events.clone(), &SiteEvent::NAMES, move |name, data| {
-            let event = SiteEvent::read(&events, &name, &data, &OfBrowser);
+            let event = SiteEvent::read(&events, name, &data, &OfBrowser);
             if event.has_notes() {
                 client.notes_written.update(|count| *count += 1);
             }

@@ -101,8 +101,11 @@ pub(super) async fn read_dump<'a>(
 /// Reads the pieces of a dump, each while the one before it is indexed.
 struct Ahead<'a> {
     window: &'a Window,
-    coming: Option<(Range<u64>, LocalBoxFuture<'a, Result<Vec<u8>, String>>)>,
+    coming: Option<Coming<'a>>,
 }
+
+/// A piece of a file that is being read: its range and its bytes.
+type Coming<'a> = (Range<u64>, LocalBoxFuture<'a, Result<Vec<u8>, String>>);
 
 impl<'a> Ahead<'a> {
     fn of(window: &'a Window) -> Self {
