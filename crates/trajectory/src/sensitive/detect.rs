@@ -183,20 +183,33 @@ fn private_keys(text: &str, found: &mut Vec<Sensitive>) {
     }
 }
 
-/// Whether a character occurs in keys, names and addresses.
-fn is_word(character: char) -> bool {
-    character.is_ascii_alphanumeric() || "_-.+@~".contains(character)
-}
+/// Whether a byte occurs in keys, names and addresses. Characters of several bytes do not.
+const IS_WORD: [bool; 256] = {
+    let mut is_word = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let one = byte as u8;
+        is_word[byte] =
+            one.is_ascii_alphanumeric() || matches!(one, b'_' | b'-' | b'.' | b'+' | b'@' | b'~');
+        byte += 1;
+    }
+    is_word
+};
+/// The shortest key of a provider, which no shorter word is.
+const SHORTEST: usize = 15;
 
 /// Examines each run of word characters together with the text before it.
 fn words(text: &str, found: &mut Vec<Sensitive>) {
     let mut before: Option<Range<usize>> = None;
     let mut from = 0;
-    while let Some(start) = text[from..].find(is_word).map(|at| from + at) {
-        let length = text[start..]
-            .find(|c| !is_word(c))
-            .unwrap_or(text.len() - start);
-        let end = start + length;
+    // The next byte that is, or is not, one of a word.
+    let next = |from: usize, wanted: bool| {
+        let mut rest = text.as_bytes()[from..].iter();
+        let at = rest.position(|byte| IS_WORD[usize::from(*byte)] == wanted);
+        at.map(|at| from + at)
+    };
+    while let Some(start) = next(from, true) {
+        let end = next(start, false).unwrap_or(text.len());
         let trimmed = text[start..end].trim_end_matches(['.', '-', '@', '+', '~']);
         let range = start..start + trimmed.len();
         let gap = before
@@ -217,7 +230,7 @@ fn kind_of(word: &str, before: &str, gap: &str) -> Option<FindingKind> {
         let rest = word.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.len() >= *least && rest.bytes().any(|b| b.is_ascii_digit()))
     };
-    if PREFIXES.iter().any(is_key) {
+    if word.len() >= SHORTEST && PREFIXES.iter().any(is_key) {
         return Some(FindingKind::ApiKey);
     }
     if is_web_token(word) {
