@@ -12,7 +12,7 @@
 //!   is an episode. `registry`: all readers.
 //! - From documents to episodes: `chat` reads messages, `transcript` groups them into steps. `members` removes known
 //!   members from objects and preserves the rest. `links`: relations between episodes.
-//! - [`index`]: large files piece by piece.
+//! - [`index`]: large files piece by piece. [`batches`]: large files of lines, of which many threads read a part each.
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
 //!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
@@ -25,6 +25,7 @@
 
 mod atif;
 mod autogen;
+pub mod batches;
 mod chat;
 mod chat_file;
 mod claude_code;
@@ -80,13 +81,13 @@ mod verifiers;
 mod verl;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use volary_core::json::{Json, Key, Object, Text};
 
 use crate::archive::Limits;
 use crate::episode::Episode;
+use batches::Ids;
 use containers::{Container, container, inner_name, unpack_single, untar};
 use fields::{Mappings, Unmapped};
 use files::Files;
@@ -186,7 +187,7 @@ pub fn import_mapped(
     slime::join(&mut outcome);
     prime_rl::join_copies(&mut outcome);
     prime_rl::fold(&mut outcome);
-    outcome.make_ids_differ();
+    Ids::default().make_differ(&mut outcome.episodes);
     links::resolve(&mut outcome.episodes);
     if outcome.episodes.is_empty() {
         return Err(ImportError::NoEpisode {
@@ -339,22 +340,6 @@ fn leftovers(files: &Files<'_>, outcome: &mut ImportOutcome) {
 }
 
 impl ImportOutcome {
-    /// Makes the ids of an import unique: later duplicates get a number.
-    fn make_ids_differ(&mut self) {
-        // The number of times that each id was assigned.
-        let mut taken: HashMap<Text, usize> = HashMap::new();
-        for episode in &mut self.episodes {
-            let first = episode.id.clone();
-            let mut number = taken.get(&first).copied().unwrap_or_default();
-            while taken.contains_key(&episode.id) {
-                number += 1;
-                episode.id = format!("{first} ({})", number + 1).into();
-            }
-            taken.insert(first, number);
-            taken.entry(episode.id.clone()).or_default();
-        }
-    }
-
     /// Adds files whose members can be mapped, one for each shape.
     fn add_unmapped(&mut self, found: impl Iterator<Item = Unmapped>) {
         const MOST: usize = 8;

@@ -82,7 +82,8 @@ fn has_lines(text: &str) -> bool {
     values + others > 1 && values >= others
 }
 
-fn filled(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// The lines that are not empty, with their numbers from 1.
+pub(super) fn filled(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().enumerate();
     lines
         .map(|(index, line)| (index + 1, line.trim()))
@@ -90,15 +91,34 @@ fn filled(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn lines(text: &str) -> Option<DocumentRead> {
+    let mut read = lines_of(filled(text), true);
+    let Document::Lines(lines) = &mut read.document else {
+        return None;
+    };
+    match lines.len() {
+        0 => None,
+        1 => {
+            read.document = Document::Value(lines.pop()?.value);
+            Some(read)
+        }
+        _ => Some(read),
+    }
+}
+
+/// Parses numbered lines, none of them empty, to a document of lines. `is_end`: whether the last one ends the file.
+pub(super) fn lines_of<'a>(
+    lines: impl Iterator<Item = (usize, &'a str)>,
+    is_end: bool,
+) -> DocumentRead {
     let mut read = DocumentRead::of(Document::Lines(Vec::new()));
+    let mut rest = lines.peekable();
     let mut lines = Vec::new();
     let (mut deep, mut odd) = (0, 0);
-    let mut rest = filled(text).peekable();
     while let Some((number, line)) = rest.next() {
         let value = match Json::parse(line) {
             Ok(value) => value,
             // A truncated line is the last one; other invalid lines are damaged and may mislead.
-            Err(error) if rest.peek().is_some() && !is_repairable(error.problem) => {
+            Err(error) if (rest.peek().is_some() || !is_end) && !is_repairable(error.problem) => {
                 read.lose(number, &error);
                 continue;
             }
@@ -123,12 +143,8 @@ fn lines(text: &str) -> Option<DocumentRead> {
         lines.push(Line { number, value });
     }
     read.repaired(deep, odd);
-    match lines.len() {
-        0 => return None,
-        1 => read.document = Document::Value(lines.pop()?.value),
-        _ => read.document = Document::Lines(lines),
-    }
-    Some(read)
+    read.document = Document::Lines(lines);
+    read
 }
 
 /// Parses several values in one text, each spanning several lines, as written by tools that append indented JSON.

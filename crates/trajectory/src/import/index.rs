@@ -21,6 +21,7 @@ use std::ops::Range;
 use volary_core::json::Text;
 
 use super::fields::{FieldMapping, Mappings, Unmapped};
+use super::registry::Chosen;
 use super::{ImportOutcome, Note};
 use crate::episode::Episode;
 use crate::search::Document;
@@ -315,6 +316,17 @@ impl Indexer {
         }
         self.held_at += length as u64;
         self.seen -= length;
+    }
+}
+
+/// The reader of a file of which each line is read by itself, from its first bytes. `None` if lines belong together, if
+/// they are no lines, or if more bytes are needed.
+pub(super) fn reader_of_lines(begun: &[u8], mappings: &Mappings) -> Option<Chosen> {
+    let mut pieces = Pieces::new("".into());
+    pieces.map_fields(mappings.clone());
+    match pieces.recognise(begun, false)? {
+        Kind::Lines => pieces.into_reader_of_each_line(),
+        _ => None,
     }
 }
 

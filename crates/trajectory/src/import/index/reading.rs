@@ -105,6 +105,12 @@ impl Pieces {
         &self.outcome.notes
     }
 
+    /// The reader that was recognised, if it reads each line by itself.
+    pub fn into_reader_of_each_line(self) -> Option<Chosen> {
+        self.reader
+            .filter(|_| matches!(self.grouping, Grouping::EachLine))
+    }
+
     pub fn outcome(self) -> ImportOutcome {
         self.outcome
     }
