@@ -6,6 +6,7 @@
 //!
 //! - [`query`]: the search terms. [`document`]: the folded text of an episode, and hits with their positions.
 //! - [`casefold`]: reversible case folding. [`trigram`]: a filter that rules out most texts.
+//!   [`raw`]: one that rules out JSON that is not parsed yet.
 //!
 //! Invariants: the hits are those of a plain case-insensitive search. Memory is bounded: beyond the limit texts are not
 //! stored, and a search returns the ids of the episodes that must be opened to decide. The texts of episodes of which there
@@ -14,6 +15,7 @@
 mod casefold;
 pub mod document;
 pub mod query;
+mod raw;
 mod trigram;
 
 use std::collections::BTreeMap;
@@ -23,6 +25,7 @@ use volary_core::json::Text;
 use crate::episode::Episode;
 pub use document::{Document, Hit, Snippet};
 pub use query::Query;
+pub use raw::RawFilter;
 use trigram::TrigramFilter;
 
 /// The index of all episodes, by id.

@@ -50,6 +50,12 @@ impl Query {
         self.terms.is_empty()
     }
 
+    /// The folded words of all terms.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        let words = self.terms.iter().flat_map(|term| &term.words);
+        words.map(String::as_str)
+    }
+
     pub(super) fn may_match(&self, filter: &TrigramFilter) -> bool {
         self.terms
             .iter()
