@@ -1,8 +1,15 @@
 //! `volary convert`: converts trajectories of any format to another format, and reports what was lost.
+//!
+//! Batches of episodes are converted on several threads, written in their order, and dropped. Inspect and Parquet describe
+//! all episodes at the start of a file, so all are held.
+//!
+//! - `growing_file`: the file of many episodes. `tags_beside`: tags from `.volary/notes.jsonl`.
+
+mod growing_file;
+mod tags_beside;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -10,10 +17,11 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use volary_core::json::Text;
 use volary_parquet::{RowWriter, read_rows};
-use volary_trajectory::annotations::{Annotation, Annotations, sidecar, tags};
+use volary_trajectory::annotations::tags;
 use volary_trajectory::export::training_rows::{self, RowShape};
 use volary_trajectory::export::{atif, csv, html, inspect, ldp};
 use volary_trajectory::import::{InputFile, import};
+use volary_trajectory::sensitive::Finding;
 use volary_trajectory::table::{Column, Row};
 use volary_trajectory::token_record::TokenRecord;
 use volary_trajectory::{
@@ -24,7 +32,8 @@ use crate::ExitStatus;
 use crate::inputs::{self, Report};
 use crate::output::{self, plain};
 use crate::sharing::{self, Check};
-use crate::view::{NOTES_FILE, NOTES_FOLDER};
+use growing_file::GrowingFile;
+use tags_beside::TagsBeside;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -124,6 +133,11 @@ impl Format {
         )
     }
 
+    /// Whether its file is that of the first episodes, followed by that of the others.
+    fn has_parts(self) -> bool {
+        matches!(self, Format::Ldp | Format::Messages | Format::Rows)
+    }
+
     /// Whether Volary can read the format.
     fn is_readable(self) -> bool {
         !matches!(self, Format::Html | Format::Markdown | Format::Csv)
@@ -148,15 +162,8 @@ impl Format {
             Format::Rows => training_rows::to_text(episodes.iter().copied()),
             Format::Parquet => return parquet(episodes),
             Format::Csv => {
-                let rows = episodes
-                    .iter()
-                    .map(|episode| Row::of(episode, tags::of(episode)));
-                let rows: Vec<Row> = rows.collect();
-                let mut columns = csv::columns(&rows);
-                if rows.iter().any(|row| !row.tags.is_empty()) {
-                    columns.push(Column::Tags);
-                }
-                csv::to_text(&rows, &columns)
+                let rows = episodes.iter().map(|episode| row(episode));
+                table(&rows.collect::<Vec<_>>())
             }
             Format::Renderer => {
                 let zips = episodes
@@ -185,6 +192,19 @@ impl Format {
     }
 }
 
+fn row(episode: &Episode) -> Row {
+    Row::of(episode, tags::of(episode))
+}
+
+/// The text of a CSV file.
+fn table(rows: &[Row]) -> String {
+    let mut columns = csv::columns(rows);
+    if rows.iter().any(|row| !row.tags.is_empty()) {
+        columns.push(Column::Tags);
+    }
+    csv::to_text(rows, &columns)
+}
+
 /// The bytes of a Parquet file.
 fn parquet(episodes: &[&Episode]) -> Result<Vec<u8>> {
     let mut shape = RowShape::default();
@@ -206,52 +226,92 @@ struct Summary<'a> {
     /// The paths of the written files.
     written: Vec<String>,
     /// The kinds of data that the output lacks, with the number of affected episodes.
-    lost: BTreeMap<&'static str, usize>,
+    lost: Losses,
     /// Sensitive data that should perhaps not be shared; masked with `--mask`.
     sensitive: &'a [sharing::Sensitive],
+}
+
+/// What a batch of episodes became.
+struct Converted {
+    episodes: usize,
+    found: Vec<(String, Vec<Finding>)>,
+    lost: Losses,
+    content: Content,
+}
+
+/// The number of episodes whose output lacks a kind of data.
+type Losses = BTreeMap<&'static str, usize>;
+
+/// The content of a batch, as far as it can be written.
+enum Content {
+    /// A part of the output.
+    Part(Vec<u8>),
+    /// The rows of the table.
+    Rows(Vec<Row>),
+    /// The names of episodes, with their files or the reasons why there is none.
+    Files(Vec<(Text, Result<Vec<u8>>)>),
+    /// Episodes that can only be written when all are read.
+    Episodes(Vec<Episode>),
+}
+
+/// What is written so far, or kept until all is read.
+#[derive(Default)]
+struct Progress {
+    episodes: usize,
+    lost: Losses,
+    file: Option<GrowingFile>,
+    rows: Vec<Row>,
+    held: Vec<Episode>,
+    /// The names of files that are taken.
+    taken: BTreeSet<String>,
+    /// The paths of the written files.
+    written: Vec<String>,
+    /// The names of episodes that could not be written, with the reasons.
+    failed: Vec<(Text, String)>,
 }
 
 impl Convert {
     /// Reads and converts all trajectories.
     pub fn run(&self) -> Result<ExitStatus> {
-        let mut read = Vec::new();
         let mappings = inputs::mappings(self.fields.as_deref())?;
-        let mut report = inputs::read_mapped(&self.paths, &mappings, |file, episode| {
-            read.push((file.to_owned(), episode));
-            Ok(())
-        })?;
-        if self.to.holds_tags() {
-            let notes = notes_beside(&self.paths)?;
-            add_tags(&notes, read.iter_mut().map(|(_, episode)| episode));
-        }
-        let mut check = Check::new(self.mask);
-        let mut episodes = Vec::with_capacity(read.len());
-        for (file, episode) in read {
-            let found = sensitive::check(&episode);
-            check.add(&file, &found);
-            episodes.push(match self.mask && !found.is_empty() {
-                true => sensitive::masked(&episode)?,
-                false => episode,
-            });
-        }
-        let mut lost = BTreeMap::new();
-        let written = match self.to.holds_many() {
-            true => self.write_together(&episodes, &mut lost)?,
-            false => self.write_each(&episodes, &mut lost, &mut report)?,
+        let tags = match self.to.holds_tags() {
+            true => TagsBeside::of(&self.paths, &mappings)?,
+            false => TagsBeside::default(),
         };
+        let holds_all = self.holds_all();
+        let convert = |batch: Vec<(String, Episode)>| self.converted(batch, &tags, holds_all);
+        let mut check = Check::new(self.mask);
+        let mut progress = Progress::default();
+        let mut write = |converted: Result<Converted>| {
+            let converted = converted?;
+            for (file, found) in &converted.found {
+                check.add(file, found);
+            }
+            self.write(converted, &mut progress)
+        };
+        let mut report = inputs::read_batches(&self.paths, &mappings, None, &convert, &mut write)?;
+        self.write_rest(&mut progress)?;
+        for (name, reason) in &progress.failed {
+            report.add_loss(name, reason.clone());
+        }
+        let written = progress.written;
+        if self.out.is_some() && written.is_empty() {
+            report.print();
+            bail!("no episode could be written in this format");
+        }
         if self.json {
             output::json(&Summary {
                 read: &report,
                 written,
-                lost,
+                lost: progress.lost,
                 sensitive: check.found(),
             })?;
         } else {
             report.print();
             check.print();
-            self.print_losses(&lost);
+            self.print_losses(&progress.lost);
             if self.out.is_some() {
-                let (episodes, files) = (episodes.len(), written.len());
+                let (episodes, files) = (progress.episodes, written.len());
                 eprintln!("Read {episodes} episodes, wrote {files} files.");
             }
         }
@@ -262,75 +322,165 @@ impl Convert {
         })
     }
 
-    fn write_together(
-        &self,
-        episodes: &[Episode],
-        lost: &mut BTreeMap<&'static str, usize>,
-    ) -> Result<Vec<String>> {
-        let all: Vec<&Episode> = episodes.iter().collect();
-        let bytes = self.to.write(&all)?;
-        self.compare(&all, &bytes, lost);
-        let Some(out) = &self.out else {
-            if self.to == Format::Parquet && output::is_terminal() {
-                bail!("a Parquet file is not for a terminal; choose a file with --out");
-            }
-            output::write(&bytes)?;
-            return Ok(Vec::new());
-        };
-        Ok(vec![write(out, &bytes)?])
+    /// Whether files can only be written when all episodes are read.
+    fn holds_all(&self) -> bool {
+        match (&self.out, self.to.holds_many()) {
+            (_, true) => !self.to.has_parts() && self.to != Format::Csv,
+            (None, false) => true,
+            // A written file must not replace one that is still to be read.
+            (Some(out), false) => !is_apart(out, &self.paths),
+        }
     }
 
-    fn write_each(
+    /// Converts a batch.
+    fn converted(
         &self,
-        episodes: &[Episode],
-        lost: &mut BTreeMap<&'static str, usize>,
-        report: &mut Report,
-    ) -> Result<Vec<String>> {
-        let Some(out) = &self.out else {
-            let [episode] = episodes else {
-                bail!(
-                    "there are {} episodes, and a file of this format holds one; choose a folder with --out",
-                    episodes.len()
-                );
-            };
-            if self.to == Format::Renderer && output::is_terminal() {
-                bail!("a zip is not for a terminal; choose a folder with --out");
+        batch: Vec<(String, Episode)>,
+        tags: &TagsBeside,
+        holds_all: bool,
+    ) -> Result<Converted> {
+        let mut found = Vec::new();
+        let mut episodes = Vec::with_capacity(batch.len());
+        for (file, mut episode) in batch {
+            tags.add(&mut episode);
+            let sensitive = sensitive::check(&episode);
+            if !sensitive.is_empty() {
+                if self.mask {
+                    episode = sensitive::masked(&episode)?;
+                }
+                found.push((file, sensitive));
             }
-            let bytes = self.to.write(&[episode])?;
-            self.compare(&[episode], &bytes, lost);
-            output::write(&bytes)?;
-            return Ok(Vec::new());
+            episodes.push(episode);
+        }
+        let mut lost = Losses::new();
+        let count = episodes.len();
+        let content = match holds_all {
+            true => Content::Episodes(episodes),
+            false if self.to == Format::Csv => Content::Rows(episodes.iter().map(row).collect()),
+            false if self.to.has_parts() => {
+                let all: Vec<&Episode> = episodes.iter().collect();
+                Content::Part(self.compared(&all, &mut lost)?)
+            }
+            false => {
+                let file = |episode| (self.compared(&[episode], &mut lost), &episode.name);
+                let files = episodes.iter().map(file);
+                Content::Files(files.map(|(bytes, name)| (name.clone(), bytes)).collect())
+            }
+        };
+        Ok(Converted {
+            episodes: count,
+            found,
+            lost,
+            content,
+        })
+    }
+
+    /// Writes a batch, or keeps it.
+    fn write(&self, converted: Converted, progress: &mut Progress) -> Result<()> {
+        progress.episodes += converted.episodes;
+        for (part, count) in converted.lost {
+            *progress.lost.entry(part).or_default() += count;
+        }
+        match converted.content {
+            Content::Episodes(episodes) => progress.held.extend(episodes),
+            Content::Rows(rows) => progress.rows.extend(rows),
+            Content::Files(files) => self.write_files(files, progress)?,
+            Content::Part(_) if converted.episodes == 0 => {}
+            Content::Part(part) => match &self.out {
+                None => output::write(&part)?,
+                Some(out) => {
+                    let file = match progress.file.take() {
+                        Some(file) => file,
+                        None => GrowingFile::create(out)?,
+                    };
+                    progress.file.insert(file).write(&part)?;
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Writes what only can be written when all is read.
+    fn write_rest(&self, progress: &mut Progress) -> Result<()> {
+        if let (Some(file), Some(out)) = (progress.file.take(), &self.out) {
+            file.finish()?;
+            progress.written.push(plain(&out.to_string_lossy()));
+        }
+        let held = std::mem::take(&mut progress.held);
+        let bytes = match (&self.out, self.to.holds_many()) {
+            (_, true) if self.to.has_parts() => return Ok(()),
+            (_, true) if self.to == Format::Csv => table(&progress.rows).into_bytes(),
+            (_, true) => {
+                let all: Vec<&Episode> = held.iter().collect();
+                self.compared(&all, &mut progress.lost)?
+            }
+            (Some(_), false) => {
+                for episode in &held {
+                    let bytes = self.compared(&[episode], &mut progress.lost);
+                    self.write_files(vec![(episode.name.clone(), bytes)], progress)?;
+                }
+                return Ok(());
+            }
+            (None, false) => {
+                let [episode] = held.as_slice() else {
+                    bail!(
+                        "there are {} episodes, and a file of this format holds one; choose a folder with --out",
+                        held.len()
+                    );
+                };
+                self.compared(&[episode], &mut progress.lost)?
+            }
+        };
+        match &self.out {
+            Some(out) => progress.written.push(write(out, &bytes)?),
+            None => {
+                let kind = match self.to {
+                    Format::Parquet => Some("a Parquet file"),
+                    Format::Renderer => Some("a zip"),
+                    _ => None,
+                };
+                if let Some(kind) = kind
+                    && output::is_terminal()
+                {
+                    bail!("{kind} is not for a terminal; choose a place with --out");
+                }
+                output::write(&bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_files(
+        &self,
+        files: Vec<(Text, Result<Vec<u8>>)>,
+        progress: &mut Progress,
+    ) -> Result<()> {
+        let Some(out) = &self.out else {
+            return Ok(());
         };
         fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-        let mut taken = BTreeSet::new();
-        let mut written = Vec::new();
-        for episode in episodes {
-            let bytes = match self.to.write(&[episode]) {
-                Ok(bytes) => bytes,
-                Err(error) => {
-                    report.add_loss(&episode.name, error.to_string());
-                    continue;
+        for (name, bytes) in files {
+            match bytes {
+                Ok(bytes) => {
+                    let stem = free_name(&name, &mut progress.taken);
+                    let file = out.join(format!("{stem}.{}", self.to.ending()));
+                    progress.written.push(write(&file, &bytes)?);
                 }
-            };
-            self.compare(&[episode], &bytes, lost);
-            let stem = free_name(&episode.name, &mut taken);
-            let file = out.join(format!("{stem}.{}", self.to.ending()));
-            written.push(write(&file, &bytes)?);
+                Err(error) => progress.failed.push((name, error.to_string())),
+            }
         }
-        if written.is_empty() {
-            report.print();
-            bail!("no episode could be written in this format");
-        }
-        Ok(written)
+        Ok(())
+    }
+
+    /// The bytes of a file with these episodes, whose losses are counted.
+    fn compared(&self, episodes: &[&Episode], lost: &mut Losses) -> Result<Vec<u8>> {
+        let bytes = self.to.write(episodes)?;
+        self.compare(episodes, &bytes, lost);
+        Ok(bytes)
     }
 
     /// Reads the output again and counts the episodes with losses.
-    fn compare(
-        &self,
-        episodes: &[&Episode],
-        bytes: &[u8],
-        lost: &mut BTreeMap<&'static str, usize>,
-    ) {
+    fn compare(&self, episodes: &[&Episode], bytes: &[u8], lost: &mut Losses) {
         if !self.to.is_readable() {
             return;
         }
@@ -352,7 +502,7 @@ impl Convert {
         }
     }
 
-    fn print_losses(&self, lost: &BTreeMap<&'static str, usize>) {
+    fn print_losses(&self, lost: &Losses) {
         for (part, count) in lost {
             eprintln!("The output does not hold {part} ({count} episodes).");
         }
@@ -364,47 +514,16 @@ impl Convert {
     }
 }
 
-/// The notes that `volary view --notes` keeps next to the files.
-fn notes_beside(paths: &[PathBuf]) -> Result<Annotations> {
-    let folders = paths.iter().map(|path| match path.is_dir() {
-        true => path.as_path(),
-        false => path.parent().unwrap_or(Path::new("")),
-    });
-    let mut notes = Annotations::default();
-    for folder in folders.collect::<BTreeSet<_>>() {
-        let file = folder.join(NOTES_FOLDER).join(NOTES_FILE);
-        match fs::read(&file) {
-            Ok(bytes) => {
-                let text = String::from_utf8_lossy(&bytes);
-                notes.merge(sidecar::read_lines(&text).annotations);
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot read {}", file.display()));
-            }
-        }
-    }
-    Ok(notes)
-}
-
-/// Adds the tags among notes to their episodes. If several have the same id, the notes do not say which one is meant.
-fn add_tags<'a>(notes: &Annotations, episodes: impl Iterator<Item = &'a mut Episode>) {
-    let mut by_episode: BTreeMap<&str, Vec<&Annotation>> = BTreeMap::new();
-    for note in notes.iter_all().filter(|note| tags::tag_of(note).is_some()) {
-        by_episode.entry(&note.episode).or_default().push(note);
-    }
-    let mut found: BTreeMap<Text, Vec<&mut Episode>> = BTreeMap::new();
-    for episode in episodes.filter(|episode| by_episode.contains_key(&*episode.id)) {
-        found.entry(episode.id.clone()).or_default().push(episode);
-    }
-    for (id, mut episodes) in found {
-        let ([episode], Some(notes)) = (episodes.as_mut_slice(), by_episode.get(&*id)) else {
-            continue;
-        };
-        let mut all = tags::take(episode);
-        notes.iter().for_each(|note| tags::apply(note, &mut all));
-        tags::put(episode, all);
-    }
+/// Whether a folder contains none of these paths, nor is in one of them.
+fn is_apart(folder: &Path, paths: &[PathBuf]) -> bool {
+    // A folder that is not there contains nothing, but may be made in one of them: its files are not read.
+    let Ok(folder) = folder.canonicalize() else {
+        return true;
+    };
+    paths.iter().all(|path| {
+        let path = path.canonicalize();
+        path.is_ok_and(|path| !path.starts_with(&folder) && !folder.starts_with(&path))
+    })
 }
 
 /// The kinds of data in an episode, as named in the report.

@@ -2,6 +2,11 @@
 //!
 //! Some formats spread one episode over several files of a folder, so the small files of a folder are read together.
 //! Symbolic links in folders are not followed, and names that begin with a dot are skipped.
+//!
+//! - `batches`: the work on all files, on several threads. `lines`: a large file of lines in pieces.
+
+mod batches;
+mod lines;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +20,11 @@ use volary_parquet::{is_parquet, read_rows};
 use volary_trajectory::archive::Limits;
 use volary_trajectory::import::fields::{FieldMapping, Mappings};
 use volary_trajectory::import::{ImportError, InputFile, Note, NoteLevel, import_mapped};
+use volary_trajectory::search::{Query, RawFilter};
 use volary_trajectory::{Episode, native};
+
+use batches::{Reading, Sizes};
+use lines::Skipping;
 
 /// The maximum size in bytes of files of a folder that are read together; in larger folders each file is read
 /// separately.
@@ -86,6 +95,8 @@ struct Group {
     root: PathBuf,
     /// Paths relative to the root. Formats may use them: an absolute path would look like one that leaves its archive.
     files: Vec<PathBuf>,
+    /// Their size.
+    bytes: u64,
 }
 
 impl Group {
@@ -124,31 +135,40 @@ pub fn read_mapped(
     mappings: &Mappings,
     mut each: impl FnMut(&str, Episode) -> Result<()>,
 ) -> Result<Report> {
+    read_batches(
+        paths,
+        mappings,
+        None,
+        &|episodes| episodes,
+        &mut |episodes| {
+            let mut episodes = episodes.into_iter();
+            episodes.try_for_each(|(file, episode): (String, _)| each(&file, episode))
+        },
+    )
+}
+
+/// Reads all trajectories in batches. `work` gets those of a batch, with the files that they were read from, on any
+/// thread; `each` gets its results, in the order of the files. Lines of large files may be skipped if they lack the words
+/// of `query`.
+pub fn read_batches<T: Send>(
+    paths: &[PathBuf],
+    mappings: &Mappings,
+    query: Option<&Query>,
+    work: &(dyn Fn(Vec<(String, Episode)>) -> T + Sync),
+    each: &mut dyn FnMut(T) -> Result<()>,
+) -> Result<Report> {
     let groups = groups(paths)?;
     let progress = progress(groups.iter().map(|group| group.files.len()).sum());
-    let mut report = Report::default();
-    for group in groups {
-        let mut files = Vec::new();
-        for path in &group.files {
-            let name = path.to_string_lossy().into_owned();
-            match fs::read(group.root.join(path)) {
-                Ok(bytes) => files.push(InputFile {
-                    name: Some(name),
-                    bytes,
-                }),
-                Err(error) => report.add_loss(&group.shown(&name), error.to_string()),
-            }
-        }
-        report.files += files.len();
-        let mut episodes = 0;
-        let notes = import_files(files, mappings, &mut |file, episode| {
-            episodes += 1;
-            each(&group.shown(file), episode)
-        })?;
-        report.episodes += episodes;
-        report.add(&group, &notes);
-        progress.inc(group.files.len() as u64);
-    }
+    let search = query.and_then(|query| {
+        let filter = RawFilter::of(query)?;
+        Some(Skipping { query, filter })
+    });
+    let reading = Reading {
+        mappings,
+        search,
+        sizes: Sizes::default(),
+    };
+    let report = batches::read(groups, &reading, &progress, work, each)?;
     progress.finish_and_clear();
     if report.episodes == 0 {
         report.print();
@@ -264,14 +284,14 @@ fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
         files.sort();
         files.dedup();
         let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        let files: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
         let parts = match bytes <= TOGETHER {
             true => vec![files],
             false => files.into_iter().map(|file| vec![file]).collect(),
         };
         groups.extend(parts.into_iter().map(|files| Group {
             root: root.clone(),
-            files,
+            bytes: files.iter().map(|(_, bytes)| bytes).sum(),
+            files: files.into_iter().map(|(path, _)| path).collect(),
         }));
     }
     Ok(groups)

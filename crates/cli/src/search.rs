@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 use volary_trajectory::Episode;
+use volary_trajectory::import::fields::Mappings;
 use volary_trajectory::search::{Document, Query};
 
 use crate::output::{self, plain};
@@ -99,18 +100,33 @@ impl Search {
         if query.is_empty() {
             bail!("the query has no word");
         }
+        let lines = |episodes: Vec<(String, Episode)>| {
+            let mut lines = Vec::new();
+            for (file, episode) in &episodes {
+                hits(episode, &query, self.most, |hit| {
+                    let line = Line { file, hit };
+                    lines.push(match self.json {
+                        true => serde_json::to_string(&line)?,
+                        false => line.to_text(),
+                    });
+                    Ok(())
+                })?;
+            }
+            Ok(lines)
+        };
         let mut found = false;
-        inputs::read(&self.paths, |file, episode| {
-            hits(&episode, &query, self.most, |hit| {
+        let mut print = |lines: Result<Vec<String>>| {
+            let mut lines = lines?.into_iter();
+            lines.try_for_each(|line| {
                 found = true;
-                let line = Line { file, hit };
                 match self.json {
-                    true => output::json(&line),
-                    false => output::line(&line.to_text()),
+                    true => output::write((line + "\n").as_bytes()),
+                    false => output::line(&line),
                 }
             })
-        })?
-        .print();
+        };
+        let mappings = Mappings::default();
+        inputs::read_batches(&self.paths, &mappings, Some(&query), &lines, &mut print)?.print();
         Ok(match found {
             true => ExitStatus::Good,
             false => ExitStatus::Bad,
