@@ -14,6 +14,7 @@ mod hostile;
 mod indexes;
 mod mapped;
 mod packed;
+mod raw_filter;
 mod real;
 mod runs;
 mod samples;
