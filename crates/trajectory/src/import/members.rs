@@ -36,8 +36,12 @@ pub(crate) trait Members {
     /// Removes a reward: a number, a text that is one, or true (1) and false (0).
     fn take_reward(&mut self, key: &str) -> Option<f64> {
         let value = self.take_if(key, |value| reward(value).is_some())?;
-        // NaN, which trainers write for samples without a score, is no reward.
-        reward(&value).filter(|reward| reward.is_finite())
+        reward(&value)
+    }
+
+    /// Removes a reward as trainers write it: NaN, for samples without a score, and infinities are no reward.
+    fn take_finite_reward(&mut self, key: &str) -> Option<f64> {
+        self.take_reward(key).filter(|reward| reward.is_finite())
     }
 
     /// Removes a boolean.

@@ -51,7 +51,7 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
                 .unwrap_or_else(|| "open-instruct".into()),
             id: format!("step {}, prompt {}", shown(&step), group.to_display()).into(),
         }),
-        rewards: match rest.take_reward("reward") {
+        rewards: match rest.take_finite_reward("reward") {
             Some(reward) if reward.is_finite() => Rewards::Whole(reward),
             _ => Rewards::Unknown,
         },

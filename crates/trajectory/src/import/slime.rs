@@ -266,7 +266,7 @@ fn judge(episode: &mut Episode, rest: &mut Object) {
         rest.insert("reward", only);
     }
     let counts = rest
-        .take_reward("reward")
+        .take_finite_reward("reward")
         .or(named.and_then(reward))
         .or(only)
         // NaN is no reward.

@@ -65,7 +65,7 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         sink.lost("The summaries have no texts: the steps have rewards and lengths alone.");
     }
     let last = rest.take_number("final_reward").unwrap_or_default();
-    let total = rest.take_reward("total_reward");
+    let total = rest.take_finite_reward("total_reward");
     gain(&mut transcript, last);
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),

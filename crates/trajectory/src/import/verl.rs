@@ -58,7 +58,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
             id: task,
         }),
         rewards: rest
-            .take_reward("score")
+            .take_finite_reward("score")
             .map_or(Rewards::Unknown, Rewards::Whole),
         ending: Ending::Done,
         ..Episode::default()
