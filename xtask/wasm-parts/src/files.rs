@@ -18,17 +18,17 @@ use data_encoding::{BASE64, HEXLOWER};
 use fs_err as fs;
 use hmac_sha256::Hash;
 
-use crate::{python_kit, styles};
+use crate::{chunks, python_kit, styles};
 
 /// `index.html` refers to its contents: `site/`, which is copied, `head.html`, which is inlined, and the styles.
 const FOLDER: &str = "target/xtask/wasm";
 
 const NAME: &str = "volary";
 /// The splitter's name for the script that loads the other parts.
-const LOADER: &str = "__wasm_split.js";
+pub(crate) const LOADER: &str = "__wasm_split.js";
 
 /// The features that Rust's compiler emits today, and that every browser of the last years supports.
-const FEATURES: [&str; 7] = [
+pub(crate) const FEATURES: [&str; 7] = [
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",
     "--enable-nontrapping-float-to-int",
@@ -48,7 +48,7 @@ pub fn write(linked: &Path, release: bool) -> Result<()> {
     let parts = site.join("parts");
     fs::create_dir_all(folder)?;
     timed("cut it into parts", || {
-        split(linked, &folder.join("split"), &parts)
+        split(linked, &folder.join("split"), &parts, release)
     })?;
     timed("bundle the editor", || bundle_editor(&parts))?;
     if release {
@@ -66,11 +66,14 @@ pub fn write(linked: &Path, release: bool) -> Result<()> {
 }
 
 /// Splits the binary, and writes the glue and all loadable parts to `parts`.
-fn split(linked: &Path, pieces: &Path, parts: &Path) -> Result<()> {
+fn split(linked: &Path, pieces: &Path, parts: &Path, release: bool) -> Result<()> {
     if pieces.exists() {
         fs::remove_dir_all(pieces)?;
     }
-    crate::split(linked, pieces, NAME)?;
+    let needs = crate::split(linked, pieces, NAME)?;
+    if release {
+        chunks::merge(pieces, &needs)?;
+    }
     let main = pieces.join(NAME).with_extension("wasm");
     crate::bind(&main, parts, NAME)?;
     for piece in files(pieces)? {
@@ -81,52 +84,57 @@ fn split(linked: &Path, pieces: &Path, parts: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Parts of fewer bytes are left as they are: they are three hundred and have 9 % of the code, and the optimizer needs
-/// longer to start than to optimize them.
-const SMALLEST_OPTIMIZED: u64 = 16 << 10;
-
 /// Optimizes the first part for size and the others for speed, on all processors; the largest first,
 /// because it takes as long as all others.
 fn shrink(parts: &Path) -> Result<()> {
     let mut wasm = files(parts)?;
-    let size = |file: &PathBuf| file.metadata().map_or(0, |data| data.len());
-    wasm.retain(|file| is_wasm(file) && size(file) >= SMALLEST_OPTIMIZED);
-    wasm.sort_by_key(size);
-    let left = Mutex::new(wasm);
+    wasm.retain(|file| is_wasm(file));
+    wasm.sort_by_key(|file| file.metadata().map_or(0, |data| data.len()));
+    on_all_processors(wasm, |file| {
+        let mut optimizer = npm_program("wasm-opt");
+        // Everybody fetches the first part: optimized for speed and then for size, it is half a kilobyte smaller than
+        // with -Oz alone. The others run long loops, which LLVM has optimized already: -O2 takes twice as long and
+        // gzips no smaller, and -O3 makes them 2 % larger.
+        let is_first = file.ends_with(format!("{NAME}_bg.wasm"));
+        // Sorted by name, similar functions are adjacent, which gzip compresses better: 2 % less to fetch.
+        let passes: &[&str] = match is_first {
+            true => &[
+                "-O2",
+                "-Oz",
+                "--strip-producers",
+                "--strip-target-features",
+                "--reorder-functions-by-name",
+            ],
+            false => &["-O1"],
+        };
+        optimizer.args(passes).args(FEATURES).arg(&file);
+        run(optimizer.arg("-o").arg(&file))
+    })
+}
+
+/// Does work on all processors, the last of `jobs` first.
+pub(crate) fn on_all_processors<T: Send>(
+    jobs: Vec<T>,
+    work: impl Fn(T) -> Result<()> + Sync,
+) -> Result<()> {
+    let left = Mutex::new(jobs);
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let work = || -> Result<()> {
-        while let Some(file) = next() {
-            let mut optimizer = npm_program("wasm-opt");
-            // Everybody fetches the first part: optimized for speed and then for size, it is half a kilobyte smaller than
-            // with -Oz alone. The others run long loops, which LLVM has optimized already: -O2 takes twice as long and
-            // gzips no smaller, and -O3 makes them 2 % larger.
-            let is_first = file.ends_with(format!("{NAME}_bg.wasm"));
-            // Sorted by name, similar functions are adjacent, which gzip compresses better: 2 % less to fetch.
-            let passes: &[&str] = match is_first {
-                true => &[
-                    "-O2",
-                    "-Oz",
-                    "--strip-producers",
-                    "--strip-target-features",
-                    "--reorder-functions-by-name",
-                ],
-                false => &["-O1"],
-            };
-            optimizer.args(passes).args(FEATURES).arg(&file);
-            run(optimizer.arg("-o").arg(&file))?;
+    let worker = || -> Result<()> {
+        while let Some(job) = next() {
+            work(job)?;
         }
         Ok(())
     };
     let workers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
         let mut ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
-        ended.try_for_each(|ended| ended.unwrap_or_else(|_| bail!("wasm-opt was not waited for")))
+        ended.try_for_each(|ended| ended.unwrap_or_else(|_| bail!("a job did not come to its end")))
     })
 }
 
 /// A program from npm. On Windows it is a script, which must be called by its full name.
-fn npm_program(name: &str) -> Command {
+pub(crate) fn npm_program(name: &str) -> Command {
     match cfg!(windows) {
         true => Command::new(format!("{name}.cmd")),
         false => Command::new(name),
@@ -134,7 +142,7 @@ fn npm_program(name: &str) -> Command {
 }
 
 /// Runs a program whose output is shown if it fails.
-fn run(command: &mut Command) -> Result<()> {
+pub(crate) fn run(command: &mut Command) -> Result<()> {
     let output = command
         .output()
         .with_context(|| format!("cannot start {command:?}"))?;

@@ -4,11 +4,13 @@
 //! dependencies like all others, and its own crate, so that only building the page waits for them. It runs in the
 //! folder of the project.
 
+mod chunks;
 mod files;
 mod offline;
 mod python_kit;
 mod styles;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -37,8 +39,9 @@ fn main() -> Result<()> {
     }
 }
 
-/// Writes `<name>.wasm`, the input of [`bind`], the other parts, and the script that loads them.
-fn split(module: &Path, folder: &Path, name: &str) -> Result<()> {
+/// Writes `<name>.wasm`, the input of [`bind`], the other parts, and the script that loads them. Returns the file stems
+/// of each part.
+fn split(module: &Path, folder: &Path, name: &str) -> Result<HashMap<String, Vec<String>>> {
     let bytes =
         std::fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;
     let main = folder.join(name).with_extension("wasm");
@@ -48,7 +51,7 @@ fn split(module: &Path, folder: &Path, name: &str) -> Result<()> {
     options.main_out_path = &main;
     options.main_module = &glue;
     wasm_split_cli_support::transform(options)
-        .map(drop)
+        .map(|split| split.prefetch_map)
         .map_err(|error| anyhow!("cannot split {}: {error:#}", module.display()))
 }
 

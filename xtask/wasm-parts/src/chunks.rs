@@ -1,0 +1,335 @@
+//! Merges the splitter's chunks.
+//!
+//! The splitter writes a file for each set of parts that share code: more than two hundred for ten parts, most of a few
+//! kilobytes, and each part needs half of them. A few dozen files are fetched and compiled much sooner, so chunks that are
+//! needed together become one, although some parts then load a little more than they need.
+//!
+//! Invariant: a part loads every chunk that the splitter says it needs, each of them once.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use fs_err as fs;
+use wasmparser::{Parser, Payload, TypeRef};
+
+use crate::files::{FEATURES, LOADER, npm_program, on_all_processors, run};
+
+/// A request takes about as long as loading this many more bytes: with 16 KiB, the playground and its worker fetch a seventh
+/// of the files, and 5 % more bytes.
+const BYTES_PER_REQUEST: u64 = 16 << 10;
+
+/// The splitter's name for what the first part gives the others: memory, table and globals.
+const SHARED: &str = "__wasm_split";
+/// The name by which merged chunks import the same.
+const MERGED: &str = "merged";
+
+/// Chunks that are loaded together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Group {
+    /// The parts that need it.
+    parts: BTreeSet<String>,
+    bytes: u64,
+    /// The file stems of its chunks, and the name of the merged one first.
+    chunks: Vec<String>,
+}
+
+impl Group {
+    /// What the parts save if both are one file, in bytes: a request for each part that needs both, less what each part
+    /// loads without needing it.
+    fn gain(&self, other: &Group) -> i64 {
+        let bytes = |bytes: u64, parts: usize| (bytes * parts as u64).cast_signed();
+        let both = self.parts.intersection(&other.parts).count();
+        let only_here = self.parts.len() - both;
+        let only_there = other.parts.len() - both;
+        bytes(BYTES_PER_REQUEST, both)
+            - bytes(self.bytes, only_there)
+            - bytes(other.bytes, only_here)
+    }
+
+    fn add(&mut self, other: Group) {
+        self.parts.extend(other.parts);
+        self.bytes += other.bytes;
+        self.chunks.extend(other.chunks);
+    }
+}
+
+/// Merges the chunks in `folder`. `needs` lists the files of each part, as the splitter returns them.
+pub fn merge(folder: &Path, needs: &HashMap<String, Vec<String>>) -> Result<()> {
+    let mut parts = BTreeMap::<&str, BTreeSet<String>>::new();
+    for (part, files) in needs {
+        for chunk in chunks_of(files) {
+            parts.entry(chunk).or_default().insert(part.clone());
+        }
+    }
+    let mut chunks = Vec::new();
+    for (chunk, parts) in parts {
+        let bytes = fs::metadata(wasm(folder, chunk))?.len();
+        let chunks_of_group = vec![chunk.to_owned()];
+        chunks.push(Group {
+            parts,
+            bytes,
+            chunks: chunks_of_group,
+        });
+    }
+    let groups = grouped(chunks);
+    let loader = folder.join(LOADER);
+    let script = merged_loader(fs::read_to_string(&loader)?, needs, &groups)?;
+    fs::write(&loader, script)?;
+    on_all_processors(groups, |group| merge_group(folder, &group.chunks))
+}
+
+fn chunks_of(files: &[String]) -> impl Iterator<Item = &str> {
+    let files = files.iter().map(String::as_str);
+    files.filter(|file| file.starts_with("chunk_"))
+}
+
+fn wasm(folder: &Path, stem: &str) -> std::path::PathBuf {
+    folder.join(stem).with_extension("wasm")
+}
+
+/// Merges the two groups that gain most, again and again, until no merge gains anything.
+fn grouped(mut groups: Vec<Group>) -> Vec<Group> {
+    loop {
+        let pairs = (0..groups.len()).flat_map(|right| (0..right).map(move |left| (left, right)));
+        let gains = pairs.map(|(left, right)| (groups[left].gain(&groups[right]), left, right));
+        match gains.max() {
+            Some((gain, left, right)) if gain > 0 => {
+                let group = groups.remove(right);
+                groups[left].add(group);
+            }
+            _ => return groups,
+        }
+    }
+}
+
+/// The splitter's script, changed so that it loads each group once.
+fn merged_loader(
+    mut script: String,
+    needs: &HashMap<String, Vec<String>>,
+    groups: &[Group],
+) -> Result<String> {
+    let mut first_of = HashMap::<&str, &str>::new();
+    for group in groups {
+        let Some((first, others)) = group.chunks.split_first() else {
+            continue;
+        };
+        first_of.extend(group.chunks.iter().map(|chunk| (&**chunk, &**first)));
+        for chunk in others {
+            remove(
+                &mut script,
+                &format!("const __{chunk} = makeLoad("),
+                ", []);\n",
+            )?;
+        }
+    }
+    let lists: BTreeSet<Vec<&str>> = needs
+        .values()
+        .map(|files| chunks_of(files).collect())
+        .collect();
+    for chunks in lists.into_iter().filter(|chunks| !chunks.is_empty()) {
+        let first: BTreeSet<&str> = chunks
+            .iter()
+            .filter_map(|chunk| first_of.get(chunk).copied())
+            .collect();
+        let list = |chunks: &mut dyn Iterator<Item = &str>| {
+            let names: Vec<String> = chunks.map(|chunk| format!("__{chunk}")).collect();
+            format!("[{}]", names.join(", "))
+        };
+        let old = list(&mut chunks.into_iter());
+        ensure!(script.contains(&old), "the loader does not load {old}");
+        script = script.replace(&old, &list(&mut first.into_iter()));
+    }
+    let end = "return sharedImports;";
+    ensure!(
+        script.matches(end).count() == 1,
+        "the loader shares its imports in another way"
+    );
+    Ok(script.replace(
+        end,
+        &format!("sharedImports.{MERGED} = sharedImports.{SHARED};\n{end}"),
+    ))
+}
+
+/// Removes the only text from `start` to the next `end`.
+fn remove(script: &mut String, start: &str, end: &str) -> Result<()> {
+    let from = script
+        .find(start)
+        .with_context(|| format!("the loader has no {start}"))?;
+    let length = script[from..]
+        .find(end)
+        .with_context(|| format!("{start} does not end in the loader"))?;
+    script.replace_range(from..from + length + end.len(), "");
+    Ok(())
+}
+
+/// Merges the chunks into the first one's file.
+fn merge_group(folder: &Path, chunks: &[String]) -> Result<()> {
+    let [first, others @ ..] = chunks else {
+        return Ok(());
+    };
+    if others.is_empty() {
+        return Ok(());
+    }
+    // wasm-merge takes each import of a memory for another memory, except where a merged module exports it: this one
+    // exports what the chunks import.
+    let mut imports = BTreeMap::new();
+    for chunk in chunks {
+        add_imports(&fs::read(wasm(folder, chunk))?, &mut imports)
+            .with_context(|| format!("cannot merge {chunk}"))?;
+    }
+    let shared = folder.join(format!("{first}-shared.wat"));
+    fs::write(&shared, module_of(&imports)?)?;
+    let mut merge = npm_program("wasm-merge");
+    merge.arg(&shared).arg(SHARED);
+    for chunk in chunks {
+        merge.arg(wasm(folder, chunk)).arg(chunk);
+    }
+    merge.args(FEATURES).arg("--skip-export-conflicts");
+    run(merge.arg("-o").arg(wasm(folder, first)))?;
+    fs::remove_file(shared)?;
+    others
+        .iter()
+        .try_for_each(|chunk| Ok(fs::remove_file(wasm(folder, chunk))?))
+}
+
+/// Adds what a chunk imports, by name, and its type as WebAssembly text writes it.
+fn add_imports(chunk: &[u8], imports: &mut BTreeMap<String, String>) -> Result<()> {
+    for payload in Parser::new(0).parse_all(chunk) {
+        let Payload::ImportSection(section) = payload? else {
+            continue;
+        };
+        for import in section.into_imports() {
+            let import = import?;
+            ensure!(
+                import.module == SHARED,
+                "it imports {} from {}",
+                import.name,
+                import.module
+            );
+            imports.insert(import.name.to_owned(), type_text(import.ty)?);
+        }
+    }
+    Ok(())
+}
+
+fn type_text(import: TypeRef) -> Result<String> {
+    let limits = |initial: u64, maximum: Option<u64>| {
+        maximum.map_or(initial.to_string(), |maximum| {
+            format!("{initial} {maximum}")
+        })
+    };
+    Ok(match import {
+        TypeRef::Memory(memory) if !memory.shared && !memory.memory64 => {
+            format!("memory {}", limits(memory.initial, memory.maximum))
+        }
+        TypeRef::Table(table) if !table.table64 => {
+            format!(
+                "table {} {}",
+                limits(table.initial, table.maximum),
+                table.element_type
+            )
+        }
+        TypeRef::Global(global) if global.mutable => {
+            format!("global (mut {})", global.content_type)
+        }
+        TypeRef::Global(global) => format!("global {}", global.content_type),
+        other => bail!("it imports {other:?}"),
+    })
+}
+
+/// A module that exports what it imports.
+fn module_of(imports: &BTreeMap<String, String>) -> Result<String> {
+    let mut module = String::from("(module\n");
+    for (name, kind) in imports {
+        let (kind, rest) = kind.split_once(' ').context("a type has two words")?;
+        writeln!(
+            module,
+            "({kind} (export {name:?}) (import {MERGED:?} {name:?}) {rest})"
+        )?;
+    }
+    module.push_str(")\n");
+    Ok(module)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{Group, grouped, merged_loader};
+
+    fn group(chunk: &str, parts: &[&str], kilobytes: u64) -> Group {
+        Group {
+            parts: parts.iter().copied().map(str::to_owned).collect(),
+            bytes: kilobytes << 10,
+            chunks: vec![chunk.to_owned()],
+        }
+    }
+
+    fn chunks(groups: &[Group]) -> Vec<String> {
+        groups.iter().map(|group| group.chunks.join("+")).collect()
+    }
+
+    #[test]
+    fn chunks_of_the_same_parts_are_one_file() {
+        let groups = grouped(vec![
+            group("chunk_1", &["a", "b"], 100),
+            group("chunk_2", &["a", "b"], 200),
+        ]);
+        assert_eq!(chunks(&groups), ["chunk_1+chunk_2"]);
+    }
+
+    #[test]
+    fn a_part_does_not_load_much_that_it_does_not_need() {
+        let groups = grouped(vec![
+            group("chunk_1", &["a", "b"], 10),
+            group("chunk_2", &["a", "c"], 100),
+            group("chunk_3", &["a", "b", "c"], 2),
+        ]);
+        assert_eq!(chunks(&groups), ["chunk_1+chunk_3", "chunk_2"]);
+    }
+
+    #[test]
+    fn parts_without_common_chunks_are_kept_apart() {
+        let apart = vec![
+            group("chunk_1", &["a", "b"], 1),
+            group("chunk_2", &["c", "d"], 1),
+        ];
+        assert_eq!(grouped(apart.clone()), apart);
+    }
+
+    #[test]
+    fn the_loader_loads_each_group_once() {
+        let script = "function getSharedImports() {\n    return sharedImports;\n}\n\
+                      const __chunk_1 = makeLoad(() => one, []);\n\
+                      const __chunk_2 = makeLoad(() => two, []);\n\
+                      const __chunk_3 = makeLoad(() => three, []);\n\
+                      export const a = makeLoad(x, [__chunk_1, __chunk_2, __chunk_3]);\n\
+                      export const b = makeLoad(y, [__chunk_2, __chunk_3]);\n";
+        let needs = |files: &[&str]| files.iter().copied().map(str::to_owned).collect();
+        let needs = HashMap::from([
+            (
+                "a".to_owned(),
+                needs(&["chunk_1", "chunk_2", "chunk_3", "split_a"]),
+            ),
+            ("b".to_owned(), needs(&["chunk_2", "chunk_3", "split_b"])),
+        ]);
+        let mut merged = group("chunk_1", &["a", "b"], 1);
+        merged.add(group("chunk_2", &["a", "b"], 1));
+        let groups = [merged, group("chunk_3", &["a", "b"], 1)];
+        let loader =
+            merged_loader(script.to_owned(), &needs, &groups).expect("it is the splitter's");
+        assert!(!loader.contains("two"), "{loader}");
+        assert!(
+            loader.contains("a = makeLoad(x, [__chunk_1, __chunk_3])"),
+            "{loader}"
+        );
+        assert!(
+            loader.contains("b = makeLoad(y, [__chunk_1, __chunk_3])"),
+            "{loader}"
+        );
+        assert!(loader.contains("sharedImports.merged"), "{loader}");
+        assert!(merged_loader("another script".to_owned(), &needs, &groups).is_err());
+    }
+}
