@@ -6,6 +6,7 @@
 
 use std::future::Future;
 
+use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
 
 use crate::browser::appearance;
@@ -33,16 +34,14 @@ pub fn load(page: Page) -> Option<fn() -> Coming> {
 /// Loads the view for frames in other pages.
 pub fn embed() -> Coming {
     Box::pin(async move {
-        let page = embedded().await?;
-        built_in::load().await?;
+        let (page, _) = try_join(embedded(), built_in::load()).await?;
         Ok(page)
     })
 }
 
 fn coming(page: impl Future<Output = Loaded<DrawFn>> + 'static) -> Coming {
     Box::pin(async move {
-        let page = page.await?;
-        rest().await?;
+        let (page, ()) = try_join(page, rest()).await?;
         Ok(page)
     })
 }
@@ -119,8 +118,8 @@ fn settings() -> Loaded<DrawFn> {
     Ok(crate::settings::page::page)
 }
 
-/// In the part of the settings: the build writes a file for each set of parts that share code, so a part for each small
-/// page would cost dozens of requests.
+/// In the part of the settings: the build writes files for the sets of parts that share code, so a part for each small
+/// page would cost more requests than it is worth.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn environments() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/settings.css"));

@@ -33,10 +33,19 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     // Trusted Types: the addresses of this very script and of the service worker are the only ones that can be started. index.html names the policy.
     const rules = { createScriptURL: (name) => (name ? new URL("service-worker.js", document.baseURI).href : import.meta.url) };
     const policy = globalThis.trustedTypes?.createPolicy("volary", rules) ?? rules;
-    globalThis.startWorker = () => {
+    const newWorker = () => {
       // The worker's name is the address of the glue.
       const worker = new Worker(policy.createScriptURL(""), { type: "module", name: glue });
       compiled.then((compiled) => worker.postMessage({ compiled, isEmbedded }));
+      return worker;
+    };
+    // Review shows what a worker reads, so the worker starts while the code of the page is loading. One that fails until
+    // it is asked for is not used.
+    let early = location.hash.startsWith("#/review") && newWorker();
+    if (early) early.onmessage = early.onerror = () => (early = 0);
+    globalThis.startWorker = () => {
+      const worker = early || newWorker();
+      early = 0;
       return worker;
     };
     // src/browser/offline.rs asks for it. Browsers have service workers only on https and localhost.
