@@ -125,6 +125,14 @@ pub fn set_room(element: &HtmlElement, above: f64, below: f64) {
     }
 }
 
+/// Makes the height that an element has now its least height.
+pub fn keep_height(element: &HtmlElement) {
+    // Fails only for read-only rules.
+    let _ = element
+        .style()
+        .set_property("min-height", &format!("{}px", element.offset_height()));
+}
+
 /// A `ResizeObserver`, which is disconnected on drop.
 pub struct SizeWatch {
     observer: ResizeObserver,

@@ -226,6 +226,16 @@ test("an episode of 32,000 tokens scrolls, and few of them are on the page", () 
     await at.getByText(`Token ${count} of ${count.toLocaleString("en")}`).waitFor();
     const drawn = await page.getByRole("gridcell").count();
     assert.ok(drawn > 0 && drawn < 6_000, `${drawn} tokens are on the page`);
+
+    // The wheel moves other tokens under the pointer. It does not point at them.
+    const cell = long.locator(`[data-token="${count - 1}"]`);
+    await cell.hover();
+    const pointed = await at.innerText();
+    assert.match(pointed, /^Token \d+ of/);
+    await page.mouse.wheel(0, -2_000);
+    await cell.waitFor({ state: "detached" });
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    assert.equal(await at.innerText(), pointed);
   }));
 
 test("tokens that fit no tokenizer, no mask and no length are reported, and the messages stay", () =>

@@ -125,6 +125,7 @@ fn StripView(
             strip.seen.set(line);
         }
     };
+    // Not `pointerover`: tokens that are scrolled under the pointer, by the wheel or by a jump, are not pointed at.
     let pointed = move |event: PointerEvent| {
         let token = browser::element::attribute_around(&event, "data-token");
         if let Some(token) = token.and_then(|token| token.parse().ok()) {
@@ -156,6 +157,16 @@ fn StripView(
             });
         });
     });
+    // Descriptions take different numbers of lines. The tokens must not move under the pointer, so the space stays.
+    let words = NodeRef::<html::P>::new();
+    let grown = StoredValue::new_local(None);
+    Effect::new(move |_| {
+        if let Some(words) = words.get() {
+            let measured = words.clone();
+            let keep = move || browser::element::keep_height(&measured);
+            grown.set_value(browser::element::watch_size(&[&words], keep));
+        }
+    });
     let active_id = move || strip.active.get().map(|token| strip.id(token));
     let count = move || strip.lines.with(|lines| lines.len()).to_string();
     view! {
@@ -171,9 +182,10 @@ fn StripView(
                 attr:aria-rowcount=count
                 attr:aria-activedescendant=active_id
                 on:keydown=pressed
-                on:pointerover=pointed
+                on:pointermove=pointed
+                on:pointerdown=pointed
             />
-            <p class="strip-token">{move || inert(&strip.description())}</p>
+            <p class="strip-token" node_ref=words>{move || inert(&strip.description())}</p>
         </div>
     }
 }
