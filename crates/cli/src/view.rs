@@ -160,7 +160,7 @@ impl View {
         self.announce(&shown, &place, &url, listening.port())?;
         let app = app(shown, page);
         tokio::select! {
-            ended = axum::serve(listener, app) => ended?,
+            ended = volary_site::serve_connections(listener, app) => ended?,
             // Event streams would never end by themselves.
             signal = stop_signal() => signal?,
         }

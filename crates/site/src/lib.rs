@@ -26,7 +26,7 @@ use tower_http::services::ServeDir;
 use tower_http::services::fs::{Backend, TokioBackend};
 use tower_http::set_header::SetResponseHeaderLayer;
 
-pub use site::Site;
+pub use site::{Site, serve_connections};
 
 /// Added to the page's own policy, since it has no effect in a `<meta>` element.
 const FRAMES: &str = "frame-ancestors 'self'";
