@@ -430,18 +430,28 @@ impl Outline {
     }
 }
 
+/// The length of each opcode in a run of numbers, with its operand; 0 for those that are in none. Looked up: the opcodes of
+/// small and large token ids alternate at random, so a branch for each would be mispredicted.
+const LENGTHS: [u8; 256] = {
+    let mut lengths = [0; 256];
+    lengths[b'K' as usize] = 2;
+    lengths[b'M' as usize] = 3;
+    lengths[b'J' as usize] = 5;
+    lengths[b'G' as usize] = 9;
+    lengths[b'N' as usize] = 1;
+    lengths[0x88] = 1;
+    lengths[0x89] = 1;
+    lengths
+};
+
 /// The length of a run of numbers, booleans and `None` that ends with APPENDS. Most bytes of a rollout dump are such runs.
 fn numbers(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
-        at += match bytes.get(at)? {
-            b'K' => 2,
-            b'M' => 3,
-            b'J' => 5,
-            b'G' => 9,
-            b'N' | 0x88 | 0x89 => 1,
-            b'e' => return Some(at + 1),
-            _ => return None,
-        };
+        let opcode = *bytes.get(at)?;
+        match LENGTHS[usize::from(opcode)] {
+            0 => return (opcode == b'e').then_some(at + 1),
+            length => at += usize::from(length),
+        }
     }
 }
