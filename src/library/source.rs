@@ -33,6 +33,10 @@ pub trait Source {
         false
     }
 
+    /// Says that it is read from this offset on, in ranges that follow each other, until [`Source::release`]: more than is
+    /// asked for may be fetched.
+    fn read_through(&self, _start: u64) {}
+
     /// Drops bytes that were read ahead.
     fn release(&self) {}
 }
@@ -246,6 +250,10 @@ impl Source for Window {
 
     fn is_growing(&self) -> bool {
         self.source.is_growing()
+    }
+
+    fn read_through(&self, start: u64) {
+        self.source.read_through(start);
     }
 
     fn release(&self) {

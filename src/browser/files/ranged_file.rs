@@ -2,10 +2,15 @@
 //!
 //! Invariant: bytes of a file that was cut off or deleted since it was opened are an error. One that became longer is read
 //! as it was: logs are appended to.
+//!
+//! A caller that reads a file to its end says so ([`RangedFile::read_through`]). Then one response serves all ranges, and
+//! the browser goes on receiving while the worker computes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::time::Duration;
+
+use js_sys::Uint8Array;
 
 use super::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Patience, Response};
@@ -20,8 +25,12 @@ pub struct RangedFile {
     size: u64,
     /// Its version when it was opened.
     version: Option<String>,
-    /// Its beginning, until something else is read.
+    /// Its beginning, until what follows it is read.
     head: RefCell<Vec<u8>>,
+    /// The start of the next range, if ranges follow each other.
+    next: Cell<Option<u64>>,
+    /// The response that serves them.
+    stream: RefCell<Option<Stream>>,
 }
 
 impl RangedFile {
@@ -40,7 +49,10 @@ impl RangedFile {
         let version = response.header("etag");
         let bytes = match head.is_empty() {
             true => Vec::new(),
-            false => body(response, &head).await?,
+            false => {
+                let mut stream = Stream::of(response, &head);
+                stream.read(head.end).await?
+            }
         };
         Ok(RangedFile {
             name: name.to_owned(),
@@ -48,6 +60,8 @@ impl RangedFile {
             size,
             version,
             head: RefCell::new(bytes),
+            next: Cell::new(None),
+            stream: RefCell::default(),
         })
     }
 
@@ -61,15 +75,45 @@ impl RangedFile {
         self.size
     }
 
+    /// Says that the file is read from this offset on, in ranges that follow each other, until [`RangedFile::release`].
+    /// Other ranges may be read meanwhile.
+    pub fn read_through(&self, start: u64) {
+        self.next.set(Some(start));
+    }
+
     /// Reads a range.
     pub async fn slice(&self, range: Range<u64>) -> Result<Vec<u8>, String> {
         if range.is_empty() {
             return Ok(Vec::new());
         }
+        let goes_on = self.next.get() == Some(range.start);
+        if goes_on {
+            self.next.set(Some(range.end));
+        }
         if let Some(bytes) = self.of_head(&range) {
             return Ok(bytes);
         }
-        self.head.take();
+        if range.start <= self.head.borrow().len() as u64 {
+            self.head.take();
+        }
+        let stream = match goes_on {
+            true => self.stream.take(),
+            false => None,
+        };
+        let mut stream = match stream.filter(|stream| stream.at == range.start) {
+            Some(stream) => stream,
+            None if goes_on => self.request(range.start..self.size.max(range.end)).await?,
+            None => self.request(range.clone()).await?,
+        };
+        let bytes = stream.read(range.end).await;
+        let bytes = bytes.map_err(|_| self.changed())?;
+        if !stream.is_over() && self.next.get() == Some(range.end) {
+            self.stream.replace(Some(stream));
+        }
+        Ok(bytes)
+    }
+
+    async fn request(&self, range: Range<u64>) -> Result<Stream, String> {
         let response = request(&self.url, range.clone()).await;
         let response = response.map_err(|error| error.to_string())?;
         match response.status() {
@@ -82,13 +126,14 @@ impl RangedFile {
         if !is_same && size_of(&response).is_none_or(|size| size <= self.size) {
             return Err(self.changed());
         }
-        let bytes = body(response, &range).await;
-        bytes.map_err(|_| self.changed())
+        Ok(Stream::of(response, &range))
     }
 
-    /// Drops its beginning.
+    /// Drops its beginning, and what is being fetched.
     pub fn release(&self) {
+        self.next.set(None);
         self.head.take();
+        self.stream.take();
     }
 
     fn of_head(&self, range: &Range<u64>) -> Option<Vec<u8>> {
@@ -122,16 +167,64 @@ fn size_of(response: &Response) -> Option<u64> {
     range.rsplit_once('/')?.1.parse().ok()
 }
 
-/// The bytes of a range, no more and no less.
-async fn body(mut response: Response, range: &Range<u64>) -> Result<Vec<u8>, FetchError> {
-    let size = range.end - range.start;
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-    while let Some(piece) = response.piece().await? {
-        bytes.extend_from_slice(&piece);
+/// A response with a range, which is read in order.
+struct Stream {
+    response: Response,
+    /// The offset in the file of the next byte.
+    at: u64,
+    /// The end of the range.
+    end: u64,
+    /// What arrived of the bytes from there on.
+    arrived: Option<Uint8Array>,
+}
+
+impl Stream {
+    fn of(response: Response, range: &Range<u64>) -> Stream {
+        Stream {
+            response,
+            at: range.start,
+            end: range.end,
+            arrived: None,
+        }
     }
-    let received = bytes.len() as u64;
-    match received == size {
-        true => Ok(bytes),
-        false => Err(FetchError::Length { received, size }),
+
+    fn is_over(&self) -> bool {
+        self.at >= self.end
+    }
+
+    /// Reads the bytes up to an offset.
+    async fn read(&mut self, end: u64) -> Result<Vec<u8>, FetchError> {
+        let size = end - self.at;
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+        let mut rest = &mut bytes[..];
+        while !rest.is_empty() {
+            let Some(piece) = self.piece().await? else {
+                let received = size - rest.len() as u64;
+                return Err(FetchError::Length { received, size });
+            };
+            let length = piece.length().min(rest.len() as u32);
+            let (now, later) = rest.split_at_mut(length as usize);
+            piece.subarray(0, length).copy_to(now);
+            rest = later;
+            if length < piece.length() {
+                self.arrived = Some(piece.subarray(length, piece.length()));
+            }
+        }
+        self.at = end;
+        // Read to its end, a response leaves a connection for the next one.
+        if self.is_over()
+            && let Some(more) = self.piece().await?
+        {
+            let received = size + u64::from(more.length());
+            return Err(FetchError::Length { received, size });
+        }
+        Ok(bytes)
+    }
+
+    async fn piece(&mut self) -> Result<Option<Uint8Array>, FetchError> {
+        match self.arrived.take() {
+            Some(piece) => Ok(Some(piece)),
+            None => Ok(self.response.raw_piece().await?),
+        }
     }
 }

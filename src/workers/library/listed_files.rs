@@ -493,6 +493,10 @@ impl Source for OpenedFile {
         self.is_growing
     }
 
+    fn read_through(&self, start: u64) {
+        self.file.read_through(start);
+    }
+
     fn release(&self) {
         self.file.release();
     }

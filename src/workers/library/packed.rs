@@ -2,8 +2,10 @@
 //! samples are read one by one.
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use futures_util::future::LocalBoxFuture;
+use futures_util::FutureExt;
+use futures_util::future::{LocalBoxFuture, ready};
 use volary_core::json::Text;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
@@ -13,7 +15,7 @@ use super::finding::SETTLED;
 use super::reading::{FileOutcome, RunningImport};
 use super::whole_file_import::LARGEST_WHOLE;
 use super::{BATCH, LibraryService, reading, streaming_import};
-use crate::library::source::{Source, Window};
+use crate::library::source::Window;
 
 /// The number of rows that fit on a screen.
 const SEEN: usize = 40;
@@ -23,12 +25,12 @@ const MOST_MEMBERS: usize = 500_000;
 /// A zip file that is read in ranges.
 pub(super) enum Packed {
     Log(Box<PackedLog>),
-    Dump(Box<TorchDump>),
+    Dump(Box<DumpReader>),
 }
 
 /// Reads the directory of a file and its first sample; `None` if it is something else.
 pub(super) async fn open_packed(
-    window: &Window,
+    window: &Rc<Window>,
     takes_dumps: bool,
 ) -> Result<Option<Packed>, String> {
     let (size, name) = (window.source().size(), window.source().name());
@@ -63,60 +65,61 @@ pub(super) async fn open_packed(
 }
 
 /// Reads a torch file up to its first sample; `None` if it is no rollout dump.
-async fn open_dump(window: &Window, mut dump: TorchDump) -> Result<Option<Packed>, String> {
+async fn open_dump(window: &Rc<Window>, mut dump: TorchDump) -> Result<Option<Packed>, String> {
     dump.keep_texts(true);
-    let step = Ahead::of(window).next_sample(&mut dump).await?;
-    Ok((step != DumpStep::Other).then(|| Packed::Dump(Box::new(dump))))
+    window.source().read_through(dump.start());
+    let mut reader = DumpReader {
+        window: Rc::clone(window),
+        dump,
+        coming: None,
+    };
+    let step = reader.next_sample().await?;
+    Ok((step != DumpStep::Other).then(|| Packed::Dump(Box::new(reader))))
 }
 
 pub(super) async fn read_dump<'a>(
     library: &'a LibraryService,
     reading: &RunningImport<'a>,
     id: &Text,
-    window: &Window,
-    mut dump: TorchDump,
+    mut reader: DumpReader,
 ) -> Result<FileOutcome, String> {
-    let name = window.source().name();
+    let name = reader.window.source().name();
     let before = library.known.borrow().episodes.len();
-    let mut ahead = Ahead::of(window);
     for number in 0.. {
         if reading::is_cancelled(library, reading.number) {
             return Ok(FileOutcome::Cancelled);
         }
+        let dump = &mut reader.dump;
         if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
             streaming_import::take(library, reading, id, dump.take_entries()).await;
             reading.progress(&name, dump.done());
         }
         dump.keep_texts(before + number < SETTLED);
-        if ahead.next_sample(&mut dump).await? != DumpStep::Sample {
+        if reader.next_sample().await? != DumpStep::Sample {
             break;
         }
     }
+    let mut dump = reader.dump;
     streaming_import::take(library, reading, id, dump.take_entries()).await;
     reading.notes.borrow_mut().extend(dump.notes());
-    window.release();
     Ok(FileOutcome::Taken)
 }
 
-/// Reads the pieces of a dump, each while the one before it is indexed.
-struct Ahead<'a> {
-    window: &'a Window,
-    coming: Option<Coming<'a>>,
+/// Reads the samples of a dump, each piece of the file while the one before it is indexed.
+pub(super) struct DumpReader {
+    window: Rc<Window>,
+    dump: TorchDump,
+    coming: Option<Coming>,
 }
 
 /// A piece of a file that is being read: its range and its bytes.
-type Coming<'a> = (Range<u64>, LocalBoxFuture<'a, Result<Vec<u8>, String>>);
+type Coming = (Range<u64>, LocalBoxFuture<'static, Result<Vec<u8>, String>>);
 
-impl<'a> Ahead<'a> {
-    fn of(window: &'a Window) -> Self {
-        let coming = None;
-        Ahead { window, coming }
-    }
-
+impl DumpReader {
     /// Reads until the next sample was read, or there are no more.
-    async fn next_sample(&mut self, dump: &mut TorchDump) -> Result<DumpStep, String> {
+    async fn next_sample(&mut self) -> Result<DumpStep, String> {
         loop {
-            let ranges = match dump.advance() {
+            let ranges = match self.dump.advance() {
                 DumpStep::Wanted(ranges) => ranges,
                 step => return Ok(step),
             };
@@ -130,13 +133,22 @@ impl<'a> Ahead<'a> {
                     Some((_, bytes)) => bytes.await?,
                     None => self.window.read(range.clone()).await?,
                 };
-                if let Some(next) = dump.ahead(&range) {
-                    let bytes = self.window.source().read(next.clone());
-                    self.coming = Some((next, bytes));
+                if let Some(next) = self.dump.ahead(&range) {
+                    self.coming = Some((next.clone(), self.begin(next)));
                 }
                 parts.push(bytes);
             }
-            dump.feed(parts);
+            self.dump.feed(parts);
+        }
+    }
+
+    /// Begins to read a range.
+    fn begin(&self, range: Range<u64>) -> LocalBoxFuture<'static, Result<Vec<u8>, String>> {
+        let source = Rc::clone(self.window.source());
+        let mut bytes = async move { source.read(range).await }.boxed_local();
+        match (&mut bytes).now_or_never() {
+            Some(bytes) => ready(bytes).boxed_local(),
+            None => bytes,
         }
     }
 }
@@ -168,7 +180,6 @@ pub(super) async fn read_packed<'a>(
     log.finish();
     streaming_import::take(library, reading, id, log.take_entries()).await;
     reading.notes.borrow_mut().extend_from_slice(log.notes());
-    window.release();
     Ok(FileOutcome::Taken)
 }
 

@@ -158,6 +158,7 @@ pub(super) async fn read_in_place<'a>(
         .borrow_mut()
         .insert(id.clone(), Rc::clone(&window));
     if is_known {
+        window.release();
         keep_file(library, reading, known).await;
         let first = tell_again(library, reading, &id).await;
         partial_preview::end_begun(library, reading, beginning.take_begun().zip(first));
@@ -171,12 +172,14 @@ pub(super) async fn read_in_place<'a>(
             packed::read_packed(library, reading, &id, &window, *log).await
         }
         Beginning::Packed(Some(Packed::Dump(dump))) => {
-            packed::read_dump(library, reading, &id, &window, *dump).await
+            packed::read_dump(library, reading, &id, *dump).await
         }
         Beginning::Slices(first) => {
             read_slices(library, reading, &id, file, annotated.as_ref(), *first).await
         }
     };
+    // Of many files, what was read ahead would add up.
+    window.release();
     match &outcome {
         Ok(FileOutcome::Whole) => {
             library.windows.borrow_mut().remove(&id);
@@ -226,7 +229,9 @@ pub(super) async fn read_on<'a>(
         start,
     };
     let file = window as Rc<dyn Source>;
-    let outcome = read_slices(library, reading, &id, &file, None, first).await?;
+    let outcome = read_slices(library, reading, &id, &file, None, first).await;
+    file.release();
+    let outcome = outcome?;
     if let FileOutcome::Taken = outcome {
         kept(reading).await;
         let known = KnownFile {
@@ -359,6 +364,7 @@ async fn read_beginning(
         indexer,
     };
     let end = slice_end(0, file.size());
+    file.read_through(0);
     let slice = library.cancelled.unless(reading.number, file.read(0..end));
     // The loop over the next slices handles a cancellation.
     if let Some(bytes) = slice.await {
@@ -466,8 +472,6 @@ async fn read_slices<'a>(
     indexer.finish();
     let mut entries = indexer.take_entries();
     join_annotations(annotated, &mut entries).await;
-    // Of many files, what was read ahead would add up.
-    file.release();
     take(library, reading, id, entries).await;
     partial_preview::grown(library, reading, &mut begun).await;
     partial_preview::keep_begun(library, reading, begun).await;

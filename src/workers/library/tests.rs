@@ -499,8 +499,8 @@ fn linked_episodes_are_not_stored_and_can_be_removed() {
     assert!(kept.is_empty());
 }
 
-/// A rollout dump of torch with samples of many tokens, so that it is large even when it is packed.
-fn rollout_dump(name: &str, samples: usize) -> MemorySource {
+/// The pickle of a rollout dump of torch. Its samples have so many tokens that it is large even when it is packed.
+fn rollout_pickle(samples: usize) -> Vec<u8> {
     fn text(text: &str) -> Vec<u8> {
         let length = u32::try_from(text.len()).unwrap().to_le_bytes();
         [b"X", &length[..], text.as_bytes()].concat()
@@ -545,12 +545,99 @@ fn rollout_dump(name: &str, samples: usize) -> MemorySource {
         pickle.extend(b"u");
     }
     pickle.extend(b"eu.");
+    pickle
+}
+
+/// The same, packed.
+fn rollout_dump(name: &str, samples: usize) -> MemorySource {
     let mut packer = volary_trajectory::archive::Packer::default();
-    packer.add("dump/data.pkl", &pickle).unwrap();
+    packer
+        .add("dump/data.pkl", &rollout_pickle(samples))
+        .unwrap();
     MemorySource {
         name: name.into(),
         bytes: packer.finish().unwrap(),
     }
+}
+
+/// A zip file with one member, which is stored as torch does.
+fn stored(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let number = |number: usize| u32::try_from(number).unwrap().to_le_bytes();
+    let length = number(bytes.len());
+    // The version, no flags, no compression, time, checksum.
+    let about = [&[20, 0][..], &[0; 12], &length, &length].concat();
+    let about = [&about[..], &number(name.len())].concat();
+    let local = [b"PK\x03\x04", &about[..], name.as_bytes(), bytes].concat();
+    let listed = [b"PK\x01\x02\x14\0", &about[..], &[0; 14], name.as_bytes()].concat();
+    let end = [
+        b"PK\x05\x06\0\0\0\0\x01\0\x01\0",
+        &number(listed.len())[..],
+        &number(local.len()),
+        &[0; 2],
+    ]
+    .concat();
+    [local, listed, end].concat()
+}
+
+/// A file that notes what is read of it.
+struct Noted {
+    file: MemorySource,
+    through: Cell<Option<u64>>,
+    read: RefCell<Vec<Range<u64>>>,
+}
+
+impl Source for Noted {
+    fn name(&self) -> Text {
+        self.file.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.file.size()
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        self.read.borrow_mut().push(range.clone());
+        self.file.read(range)
+    }
+
+    fn read_through(&self, start: u64) {
+        self.through.set(Some(start));
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[test]
+fn the_pickle_of_a_large_rollout_dump_is_read_in_order_and_once() {
+    let pickle = rollout_pickle(300);
+    let file = MemorySource {
+        name: "7.pt".into(),
+        bytes: stored("dump/data.pkl", &pickle),
+    };
+    let noted = Rc::new(Noted {
+        file,
+        through: Cell::new(None),
+        read: RefCell::default(),
+    });
+    let files = vec![Rc::clone(&noted) as Rc<dyn Source>];
+    let (service, said) = (service(), RefCell::new(Vec::new()));
+    let say = |output| said.borrow_mut().push(output);
+    let reading = reading::read(&service, 1, files, Origin::Published, &say);
+    assert!(reading.now_or_never().is_some());
+    assert_eq!(ids(&said.take()).len(), 300);
+
+    assert_eq!(noted.through.get(), Some(0));
+    let read = noted.read.take();
+    let first = read.iter().position(|range| *range == (0..1 << 18));
+    let pieces = &read[first.unwrap()..];
+    let follow = |pair: &[Range<u64>]| pair[0].end == pair[1].start;
+    let count = pieces.windows(2).take_while(|pair| follow(pair)).count();
+    let end = pickle.len() as u64;
+    assert!(pieces[count].end > end, "{read:?}");
+    // Then only the end of the file, by which it is recognised.
+    assert_eq!(pieces.len(), count + 2, "{read:?}");
 }
 
 #[test]

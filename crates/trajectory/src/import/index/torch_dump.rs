@@ -152,6 +152,11 @@ impl TorchDump {
         })
     }
 
+    /// The offset of the pickle, most of which is read in order.
+    pub fn start(&self) -> u64 {
+        self.pickle.start
+    }
+
     /// Reads on, as far as the bytes suffice.
     pub fn advance(&mut self) -> DumpStep {
         loop {
