@@ -1,12 +1,13 @@
 //! Rollouts logged by NeMo-RL, a file for each step (`train_data_step7.jsonl`, `val_data_step7.jsonl`). Every value is a
 //! list of one, as of a batch, except for `idx`. Arrays of tokens are padded to the longest of the batch, and cut at
-//! `input_lengths`.
+//! `input_lengths`. A sample whose `sample_loss_mask` is 0 (too long, or masked by the environment) is left out of the loss,
+//! whatever the mask of its tokens says.
 
 use volary_core::TokenStream;
 use volary_core::json::{Json, Object, Text};
 
 use super::chat;
-use super::members::{Members, keep_rest, reward};
+use super::members::{Members, keep_rest, number, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
@@ -106,11 +107,16 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             episode.metadata.insert(key, value);
         }
     }
-    if let Some(counted) = rest.take("sample_loss_mask").map(only) {
+    let counted = rest.take("sample_loss_mask").map(only);
+    let is_left_out = counted.as_ref().and_then(number) == Some(0.0);
+    if let Some(counted) = counted {
         episode.metadata.insert("sample_loss_mask", counted);
     }
+    if is_left_out {
+        sink.kept("A sample with `sample_loss_mask` 0 is left out of the loss: none of its tokens is trained.");
+    }
     transcript.finish(&mut episode);
-    tokens(&mut rest, &mut episode, sink);
+    tokens(&mut rest, &mut episode, is_left_out, sink);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
 }
@@ -129,7 +135,7 @@ fn step_of(stem: &str) -> Option<i64> {
     number.trim_start_matches('_').parse().ok()
 }
 
-fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
+fn tokens(rest: &mut Object, episode: &mut Episode, is_left_out: bool, sink: &mut Sink<'_>) {
     let length = rest
         .take("input_lengths")
         .map(only)
@@ -147,7 +153,14 @@ fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
     let length = length.unwrap_or(known.len());
     known.truncate(length);
     mask.truncate(length);
-    let mut builder = match TokenRecordBuilder::new(known, LossMask::Full(mask.clone())) {
+    let trained = match is_left_out {
+        true => {
+            let prompt = mask.iter().position(|is_on| *is_on).unwrap_or(mask.len());
+            LossMask::Response(vec![false; mask.len() - prompt])
+        }
+        false => LossMask::Full(mask.clone()),
+    };
+    let mut builder = match TokenRecordBuilder::new(known, trained) {
         Ok(builder) => builder,
         Err(error) => return sink.lost(format!("The tokens of a sample can't be used: {error}.")),
     };

@@ -113,6 +113,46 @@ fn skyrl_evaluations() {
 }
 
 #[test]
+fn skyrl_evaluations_of_lists() {
+    let lines = r#"{"input_prompt": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "How many?"}], "output_response": "Two.", "score": 1.0}
+{"input_prompt": ["<|im_start|>user\nHow many?<|im_end|>\n<|im_start|>assistant\n"], "output_response": ["Two.<|im_end|>"], "score": 1.0}
+{"input_prompt": [1, 2, 3], "output_response": [4, 5], "score": [0.0, 0.5]}
+{"input_prompt": [1, 2, 3], "output_response": "Two.", "score": 0.25}"#;
+    let file = InputFile {
+        name: Some("shed.jsonl".to_owned()),
+        bytes: lines.into(),
+    };
+    let outcome = import(&[file]).unwrap();
+    let [messages, texts, ids, half] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!(format(messages), "skyrl");
+    let tasks = [messages, texts].map(|episode| episode.task().map(|task| &*task.id));
+    assert_eq!(tasks, [Some("How many?"); 2]);
+    assert_eq!([told(messages), told(texts)], ["assistant:Two."; 2]);
+    assert_eq!((messages.start.len(), texts.start.len()), (2, 1));
+    // Which of the ids are trained is not written.
+    let record = ids.tokens.as_ref().unwrap();
+    assert_eq!(
+        (record.strip.ids(), record.prompt),
+        (&[1, 2, 3, 4, 5][..], 3)
+    );
+    assert!(!record.is_mask_known && record.misfits.is_empty());
+    assert_eq!(record.value("score", 4), Some(0.5));
+    assert_eq!(
+        rewards(&outcome.episodes),
+        [Some(1.0), Some(1.0), Some(0.5), Some(0.25)]
+    );
+    assert!(half.tokens.is_none());
+    assert!(
+        outcome
+            .notes
+            .iter()
+            .any(|note| note.text.contains("prompt_ids"))
+    );
+}
+
+#[test]
 fn tinker_rollout_summaries() {
     let outcome = import(&[fixture("tinker.jsonl")]).unwrap();
     let [whole, bare] = outcome.episodes.as_slice() else {

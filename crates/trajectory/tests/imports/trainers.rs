@@ -544,6 +544,27 @@ fn padded_arrays_of_nemo_rl_are_cut() {
 }
 
 #[test]
+fn a_sample_that_nemo_rl_left_out_is_not_trained() {
+    let line = r#"{"rewards": [0.5], "input_lengths": [3], "token_ids": [[1, 2, 3, 0]], "token_loss_mask": [[0, 1, 1, 0]], "sample_loss_mask": [0.0], "advantages": [[2.0, 2.0, 2.0, 2.0]], "idx": 3}"#;
+    let file = InputFile {
+        name: Some("train_data_step4.jsonl".to_owned()),
+        bytes: line.into(),
+    };
+    let outcome = import(&[file]).unwrap();
+    let [episode] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    let record = episode.tokens.as_ref().unwrap();
+    assert!(record.is_mask_known);
+    assert_eq!((record.strip.len(), record.strip.trained()), (3, 0));
+    assert_eq!(record.prompt, 1);
+    assert_eq!(metadata(episode, "sample_loss_mask"), Some(0.0));
+    let is_told =
+        |note: &volary_trajectory::import::Note| note.text.contains("left out of the loss");
+    assert!(outcome.notes.iter().any(is_told), "{:?}", outcome.notes);
+}
+
+#[test]
 fn open_instruct_has_an_unknown_mask() {
     let episode = only(
         "run_rollouts_000000.jsonl",
