@@ -312,6 +312,35 @@ fn the_first_keys_of_a_dump_say_what_it_is() {
 }
 
 #[test]
+fn samples_of_a_dump_with_damaged_headers_can_be_opened() {
+    for name in ["slime-rollout.pt", "slime-numpy.pt"] {
+        let mut file = fixture(name);
+        let mut parts = Parts::of(file.bytes.len() as u64);
+        parts.add(0, file.bytes.clone());
+        let members = list(&parts, 99).unwrap();
+        let is_pickle = |member: &&ListedMember| member.name.ends_with("data.pkl");
+        let pickle = members.iter().find(is_pickle).unwrap();
+        // The headers of all other members are damaged, so these are missing.
+        for member in members.iter().filter(|member| member.name != pickle.name) {
+            file.bytes[member.place.start as usize] = b'?';
+        }
+        let mut dump = read_dump(&file, &members).unwrap();
+        let entries = dump.take_entries();
+        assert!(!entries.is_empty());
+        for entry in &entries {
+            open_at(name, &file.bytes, entry);
+        }
+        // The pickle's own header is needed to open a sample.
+        let at = pickle.place.start as usize;
+        let length = file.bytes[at..]
+            .windows(8)
+            .position(|name| name == b"data.pkl");
+        file.bytes[at + length.unwrap()] = b'D';
+        assert!(read_dump(&file, &members).is_none(), "{name}");
+    }
+}
+
+#[test]
 fn members_beyond_the_end_of_a_dump_are_missing() {
     let file = fixture("slime-rollout.pt");
     let size = file.bytes.len() as u64;

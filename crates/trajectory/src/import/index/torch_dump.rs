@@ -331,14 +331,19 @@ impl TorchDump {
             }
             members => members.unwrap_or_default(),
         };
-        let sizes = sample.storages.iter().map(|place| place.end - place.start);
+        // A storage with a damaged header is missing. When the sample is opened, parts of the pickle and storages are told
+        // apart by the headers.
+        let storages = sample.storages.iter().zip(&members);
+        let storages = storages.filter(|(_, bytes)| MemberHeader::of(bytes).is_some());
+        let storages: Vec<Range<u64>> = storages.map(|(place, _)| place.clone()).collect();
+        let sizes = storages.iter().map(|place| place.end - place.start);
         let bytes = sample.bytes + sizes.sum::<u64>();
         let order = self
             .byte_order()
             .filter(|order| has_storages && !sample.parts.contains(order));
         let parts = order.into_iter().chain(sample.parts);
         let place = EpisodeRange {
-            parts: parts.chain(sample.storages).collect(),
+            parts: parts.chain(storages).collect(),
             packed: true,
             number: sample.number,
         };

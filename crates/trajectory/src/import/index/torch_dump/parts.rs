@@ -9,6 +9,7 @@ use std::ops::Range;
 use volary_torch::PickleError;
 use volary_torch::pickle::Outline;
 
+use super::is_pickle;
 use crate::archive::listing::MemberHeader;
 use crate::import::reader::Sink;
 use crate::import::slime::{RolloutParts, Storages};
@@ -100,7 +101,8 @@ impl Parts {
         self.read_to += bytes.len() as u64;
         if self.header.is_none() {
             match MemberHeader::of(&self.held) {
-                Some(header) if header.is_stored => {
+                // The directory may name it otherwise, but its samples are opened without the directory.
+                Some(header) if header.is_stored && is_pickle(&header.name) => {
                     self.held.drain(..header.length);
                     self.header = Some(header.length as u64);
                 }
