@@ -132,7 +132,8 @@ fn tagged(rows: &[Arc<Row>]) -> Vec<TaggedEpisode> {
 
 /// The training runs that rows belong to, with all of their rows.
 fn runs_of(look: Look, rows: &[Arc<Row>]) -> Vec<FoundRun> {
-    let catalog = look.rows.with_untracked(|all| Catalog::of(all));
+    let folder = look.client.site.get_untracked();
+    let catalog = look.rows.with_untracked(|all| Catalog::within(folder, all));
     let is_chosen = |row: &Arc<Row>| rows.iter().any(|chosen| chosen.id == row.id);
     let runs = catalog.runs.iter();
     let runs = runs.filter(|run| run.rows.iter().any(is_chosen));

@@ -78,7 +78,9 @@ impl Training {
         let place = Memo::new(move |_| training.with(|query| TrainingPlace::read(query)));
         let catalog = gradually(Arc::default(), move || -> Work<Arc<Catalog>> {
             let (rows, mut seen) = (look.rows.get(), 0);
-            let mut builder = Some(CatalogBuilder::default());
+            // A folder that `volary view` shows has its name as the title.
+            let folder = look.client.site.get();
+            let mut builder = Some(CatalogBuilder::default().within(folder));
             Box::new(move || {
                 let next = rows.iter().skip(seen).take(LOOKED_AT);
                 next.for_each(|row| builder.iter_mut().for_each(|builder| builder.add(row)));

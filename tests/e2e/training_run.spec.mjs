@@ -119,7 +119,7 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await page.getByText(/r = −0\.\d+ with reward/).first().waitFor();
       await page.getByText("The slowest tenth of the samples took the last").waitFor();
       const lanes = page.getByRole("list", { name: "Samples by time" });
-      const slow = lanes.getByRole("listitem").first().getByRole("link", { name: /^Sample \d+, 10\.0 s: generation 9\.0 s, prefill 500 ms, decode 8\.5 s, tools 500 ms, reward 500 ms/ });
+      const slow = lanes.getByRole("listitem").first().getByRole("link", { name: /^Group \d+, sample \d+, 10\.0 s: generation 9\.0 s, prefill 500 ms, decode 8\.5 s, tools 500 ms, reward 500 ms/ });
       await slow.waitFor();
       await accessible(page);
       await fits(page);

@@ -155,7 +155,10 @@ fn row(training: Training, shown: &ShownRun, times: &StepTimes, lane: &SampleTim
     let words = lane_words(lane, spans);
     let ending = ending(sample);
     let remark = ending.map_or(String::new(), |ending| format!(", {ending}"));
-    let label = format!("Sample {}, {words}{remark}", sample.label());
+    // In a group, its name would be the same in every lane.
+    let is_in_group = training.here().group.is_some();
+    let name = sample.name(!is_in_group);
+    let label = format!("{name}, {words}{remark}");
     let tail = {
         let left = place_in((0.0, times.seconds), times.tail_from);
         format!("M{left:.1} 0h{:.1}v{LANE}H{left:.1}z", SIDE - left)
@@ -168,7 +171,7 @@ fn row(training: Training, shown: &ShownRun, times: &StepTimes, lane: &SampleTim
     view! {
         <div class="time-lane" role="listitem">
             <a href=place.episode_hash(&sample.row.id, &[]) aria-label=label.clone() title=label dir="auto">
-                {inert(&sample.label())}
+                {inert(&name)}
             </a>
             <span class="lane-seconds" aria-hidden="true">
                 {mark}

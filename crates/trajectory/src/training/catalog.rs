@@ -33,6 +33,8 @@ pub struct CatalogBuilder {
     found: BTreeMap<(bool, Origin), Found>,
     /// The path of the last row and what follows from it: rows of a file are neighbours.
     last: Option<(Text, Origin)>,
+    /// The name of a run whose files are in no folder and have no names.
+    unnamed: Option<Text>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -49,6 +51,13 @@ impl Found {
 }
 
 impl CatalogBuilder {
+    /// Sets the name of the folder that contains all files, if there is one: their paths do not have it.
+    #[must_use]
+    pub fn within(mut self, folder: Option<Text>) -> Self {
+        self.unnamed = folder.filter(|folder| !folder.trim().is_empty());
+        self
+    }
+
     /// Adds a row; one without a step is skipped.
     pub fn add(&mut self, row: &Arc<Row>) {
         let Some(step) = step_of(row) else { return };
@@ -114,7 +123,7 @@ impl CatalogBuilder {
                     (false, false) => folder.clone(),
                 };
                 let name = match name.is_empty() {
-                    true => "Run".into(),
+                    true => self.unnamed.clone().unwrap_or_else(|| "Run".into()),
                     false => name,
                 };
                 named
@@ -140,7 +149,12 @@ impl CatalogBuilder {
 impl Catalog {
     /// The catalog of rows, found at once.
     pub fn of(rows: &[Arc<Row>]) -> Catalog {
-        let mut builder = CatalogBuilder::default();
+        Catalog::within(None, rows)
+    }
+
+    /// The catalog of rows whose files are all in this folder.
+    pub fn within(folder: Option<Text>, rows: &[Arc<Row>]) -> Catalog {
+        let mut builder = CatalogBuilder::default().within(folder);
         rows.iter().for_each(|row| builder.add(row));
         builder.done()
     }
@@ -228,6 +242,21 @@ mod tests {
         );
         assert_eq!(names(&rows[..3]), [("Run".to_owned(), 3, 2)]);
         assert_eq!(names(&rows[..2]), [("one".to_owned(), 2, 2)]);
+    }
+
+    #[test]
+    fn a_run_at_the_root_has_the_name_of_its_folder() {
+        let rows = [row("a", "0.pt", 0), row("b", "rollout_data/1.pt", 1)];
+        assert_eq!(names(&rows), [("Run".to_owned(), 2, 2)]);
+        let name = |folder: &str, rows: &[Arc<Row>]| {
+            let catalog = Catalog::within(Some(folder.into()), rows);
+            catalog.runs[0].id()
+        };
+        assert_eq!(name("desk-grpo", &rows), "desk-grpo");
+        assert_eq!(name(" ", &rows), "Run");
+        // Files and folders with names of their own keep them.
+        assert_eq!(name("runs", &[row("a", "desk/0.pt", 0)]), "desk");
+        assert_eq!(name("runs", &[row("a", "desk.jsonl", 0)]), "desk");
     }
 
     #[test]

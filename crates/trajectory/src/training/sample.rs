@@ -91,6 +91,27 @@ impl Sample {
         }
     }
 
+    /// The label in words, with its group if that has a short name: "Group 4, sample 9".
+    pub fn name(&self, with_group: bool) -> String {
+        /// The longest name of a group that is a number or an id, in characters. Others are whole prompts.
+        const LONGEST: usize = 12;
+        let label = self.label();
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let group = self.group.as_deref().unwrap_or_default();
+        let is_short = !group.is_empty() && group.chars().count() <= LONGEST;
+        let has_group = with_group && is_short;
+        let sample = match (is_number(&label), has_group) {
+            (true, true) => format!("sample {label}"),
+            (true, false) => format!("Sample {label}"),
+            (false, _) => label,
+        };
+        match has_group {
+            true if is_number(group) => format!("Group {group}, {sample}"),
+            true => format!("{group}, {sample}"),
+            false => sample,
+        }
+    }
+
     /// The id of its rollout. Branches of a rollout are samples of their own, with the reward of the whole.
     pub fn rollout(&self) -> &str {
         self.row.id.split(BRANCH).next().unwrap_or_default()
@@ -185,5 +206,25 @@ mod tests {
         assert_eq!(label("e", "a name", Json::Null), pair("a name", "e"));
         assert_eq!(label("e", "", Json::Null), pair("e", "e"));
         assert_eq!(label("e", "air-5", 7.into()), pair("7", "e"));
+    }
+
+    #[test]
+    fn names_say_what_the_numbers_are() {
+        let name = |group: Json, sample: Json, with_group: bool| {
+            let row = Row {
+                name: "a name".into(),
+                metadata: object!({ "step": 0, "group": group, "sample": sample }),
+                ..Row::default()
+            };
+            Sample::of(&Arc::new(row), &RewardChoice::Whole)
+                .unwrap()
+                .name(with_group)
+        };
+        assert_eq!(name(4.into(), 9.into(), true), "Group 4, sample 9");
+        assert_eq!(name(4.into(), 9.into(), false), "Sample 9");
+        assert_eq!(name("air-5".into(), Json::Null, true), "air-5, a name");
+        let long = "How many boxes are in the shed?";
+        assert_eq!(name(long.into(), 9.into(), true), "Sample 9");
+        assert_eq!(name(Json::Null, 9.into(), true), "Sample 9");
     }
 }
