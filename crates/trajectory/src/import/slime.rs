@@ -29,7 +29,7 @@ const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
 pub(super) use torch_dump::{
-    RolloutDump, RolloutParts, Storages, dump_kind, legacy_members, read as read_torch,
+    RolloutParts, Storages, WholeDump, dump_kind, legacy_members, read as read_torch,
 };
 pub(super) use train_dump::{TrainSample, join};
 

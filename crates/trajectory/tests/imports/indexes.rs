@@ -257,18 +257,28 @@ fn read_dump(file: &InputFile, members: &[ListedMember]) -> Option<TorchDump> {
 }
 
 #[test]
-fn rollout_dumps_are_read_sample_by_sample() {
+fn dumps_are_read_sample_by_sample() {
     let real = std::env::var_os("TRAJECTORIES_DIR").map(std::path::PathBuf::from);
-    let real = real.map(|folder| folder.join("training/slime/rollout_data"));
+    let real = real.map(|folder| folder.join("training/slime"));
     let real = real.into_iter().flat_map(|folder| {
-        let names = ["0.pt", "1.pt", "2.pt", "eval_2.pt"];
-        names.map(|name| folder.join(name)).into_iter()
+        let names =
+            ["0.pt", "1.pt", "2.pt", "eval_2.pt"].map(|name| format!("rollout_data/{name}"));
+        let train = ["0.pt", "1.pt", "2.pt"].map(|name| format!("train_data/{name}"));
+        names
+            .into_iter()
+            .chain(train)
+            .map(move |name| folder.join(name))
     });
     let real = real
         .filter(|path| path.exists())
         .map(|path| crate::file(&path));
-    let fixtures = ["slime-rollout.pt", "slime-numpy.pt"].map(fixture);
-    for file in real.chain(fixtures) {
+    let fixtures = [
+        "slime-rollout.pt",
+        "slime-numpy.pt",
+        "slime-train.pt",
+        "slime-train-v1.pt",
+    ];
+    for file in real.chain(fixtures.map(fixture)) {
         let name = file.name.clone().unwrap_or_default();
         let whole = import(std::slice::from_ref(&file)).unwrap();
         let mut dump = dumped(&file).unwrap();
@@ -281,7 +291,9 @@ fn rollout_dumps_are_read_sample_by_sample() {
         let texts = |notes: &[Note]| -> BTreeSet<String> {
             notes.iter().map(|note| note.text.to_string()).collect()
         };
-        let praised = |text: &String| text.starts_with("slime rollout dump: ");
+        let praised = |text: &String| {
+            text.starts_with("slime rollout dump: ") || text.starts_with("slime training dump: ")
+        };
         assert!(
             texts(&dump.notes()).iter().any(praised),
             "{:?}",
@@ -289,8 +301,6 @@ fn rollout_dumps_are_read_sample_by_sample() {
         );
         assert!(texts(&whole.notes).iter().any(praised));
     }
-    // It belongs to a rollout dump, so it is read with that one.
-    assert!(dumped(&fixture("slime-train.pt")).is_none());
     assert!(dumped(&fixture("inspect-zstd.eval")).is_none());
 }
 

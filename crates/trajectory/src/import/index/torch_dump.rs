@@ -5,8 +5,8 @@
 //! and those of the values that it shares with others. Pickles that cannot be divided (packed ones, and those of protocol 4
 //! and later) are read as a whole, for each opened sample again.
 //!
-//! Only rollout dumps of slime are read in this way. A training dump is joined with the rollout dump of its step, so both
-//! are read as a whole.
+//! The pickle of a training dump has little but the places of tensors, so it is read as a whole, too, and the tensors when
+//! they are looked at. If it is imported with the rollout dump of its step, the caller reads both as a whole and joins them.
 
 mod parts;
 
@@ -18,7 +18,7 @@ use super::{Entry, EpisodeRange};
 use crate::archive::Limits;
 use crate::archive::listing::{ListedMember, MemberHeader, unpack_listed};
 use crate::import::reader::Sink;
-use crate::import::slime::{self, RolloutDump, RolloutParts, Storages};
+use crate::import::slime::{self, RolloutParts, Storages, WholeDump};
 use crate::import::{ImportOutcome, Note};
 use parts::Parts;
 
@@ -60,7 +60,7 @@ pub enum DumpStep {
     Sample,
     /// All samples were read.
     End,
-    /// The file is no rollout dump, and must be read otherwise.
+    /// The file is no dump, and must be read otherwise.
     Other,
 }
 
@@ -105,7 +105,7 @@ enum State {
     Undivided,
     /// It was read.
     Whole {
-        dump: Box<RolloutDump>,
+        dump: Box<WholeDump>,
         /// The number of the next sample.
         next: usize,
     },
@@ -234,7 +234,7 @@ impl TorchDump {
                 let head = Head::of(&ranges);
                 drop(ranges);
                 self.is_big_endian = head.as_ref().map(|head| head.is_big_endian);
-                let dump = head.and_then(|head| RolloutDump::of(&head.pickle));
+                let dump = head.and_then(|head| WholeDump::of(&head.pickle));
                 self.state = dump.map_or(State::Other, |dump| State::Whole {
                     dump: Box::new(dump),
                     next: 0,
@@ -445,7 +445,7 @@ pub(super) fn import_sample(
             let Some(head) = Head::of(head) else {
                 return outcome;
             };
-            let Some(mut dump) = RolloutDump::of(&head.pickle) else {
+            let Some(mut dump) = WholeDump::of(&head.pickle) else {
                 return outcome;
             };
             let storages = Storages {

@@ -14,7 +14,9 @@ use volary_torch::pickle::Fragments;
 use volary_torch::{DType, Heap, PickleError, Tensor, Unpickled, Value};
 
 use super::tokens::Lists;
+use super::train_dump::TrainingDump;
 use super::{interaction, train_dump};
+use crate::episode::Episode;
 use crate::import::describe::counted;
 use crate::import::expansion::{Expansion, size_of_episode};
 use crate::import::files::Files;
@@ -89,7 +91,7 @@ pub(in crate::import) fn read(
         left: most_values(size.max(bytes.len())),
     };
     if let Some(columns) = train_dump::Columns::of(&pickle) {
-        train_dump::read(&columns, &mut dump, name, pickle.root, outcome);
+        train_dump::read(&columns, &mut dump, name, step(&pickle), outcome);
     } else if let Some(samples) = samples(&pickle) {
         let step = step(&pickle);
         let mut sink = Sink::new(outcome, "slime", name).within(size.max(bytes.len()));
@@ -151,7 +153,7 @@ pub(in crate::import) fn dump_kind(beginning: &[u8]) -> Option<(DumpKind, i64)> 
 }
 
 /// The step of a dump.
-fn step(pickle: &Unpickled) -> Option<i64> {
+pub(super) fn step(pickle: &Unpickled) -> Option<i64> {
     match pickle.heap.get(pickle.root, "rollout_id")? {
         Value::Int(step) => Some(step),
         _ => None,
@@ -191,9 +193,9 @@ pub(in crate::import) struct Storages<'a> {
     pub is_big_endian: bool,
 }
 
-/// Reads the samples of a rollout dump one by one, each with the storages that it refers to.
-struct SampleReader {
-    step: Option<i64>,
+/// Reads the samples of a dump one by one, each with the storages that it refers to.
+pub(super) struct SampleReader {
+    pub step: Option<i64>,
     /// The remaining number of values that may be created.
     left: usize,
     /// The remaining number of bytes of episodes.
@@ -204,7 +206,7 @@ struct SampleReader {
 
 impl SampleReader {
     /// A reader for a file of `size` bytes.
-    fn new(step: Option<i64>, size: usize) -> SampleReader {
+    pub fn new(step: Option<i64>, size: usize) -> SampleReader {
         SampleReader {
             step,
             left: most_values(size),
@@ -226,6 +228,24 @@ impl SampleReader {
         if self.expansion.is_over() {
             return sink.leave_out();
         }
+        let Some((mut sample, lists)) = self.dump(heap, storages, |dump| dump.sample(sample))
+        else {
+            return sink.lost(format!("Sample {number} is not a dictionary."));
+        };
+        if let Some(step) = self.step {
+            sample.insert("step", step);
+        }
+        let episode = interaction(sample, lists, number, sink);
+        self.pass_on(episode, sink);
+    }
+
+    /// Converts values; `storages` are the bytes of their tensors.
+    pub fn dump<T>(
+        &mut self,
+        heap: &Heap,
+        storages: Storages<'_>,
+        read: impl FnOnce(&mut Dump<'_, '_>) -> T,
+    ) -> T {
         let mut unnoted = ImportOutcome::default();
         let mut files = Files::unpacked("", storages.members, &mut unnoted);
         let mut dump = Dump {
@@ -238,35 +258,40 @@ impl SampleReader {
             unread: 0,
             left: self.left,
         };
-        let read = dump.sample(sample);
+        let read = read(&mut dump);
         self.left = dump.left;
         self.shapes += dump.shapes;
         self.unread += dump.unread;
-        let Some((mut sample, lists)) = read else {
-            return sink.lost(format!("Sample {number} is not a dictionary."));
-        };
-        if let Some(step) = self.step {
-            sample.insert("step", step);
-        }
-        let episode = interaction(sample, lists, number, sink);
+        read
+    }
+
+    /// Passes on an episode, unless the file expands to too much.
+    pub fn pass_on(&mut self, episode: Episode, sink: &mut Sink<'_>) {
         if !self.expansion.take(size_of_episode(&episode)) {
             self.expansion.end();
             return sink.leave_out();
         }
         sink.episode(episode);
     }
+
+    /// Reports the tensors that are not in the episodes.
+    pub fn report(&self, sink: &mut Sink<'_>) {
+        report_tensors(self.unread, self.shapes, sink);
+    }
 }
 
 /// The keys of the storages that the tensors of a sample are views of, as far as they are read.
 fn storages(heap: &Heap, sample: Value) -> Vec<&str> {
-    /// The maximum number of values that are looked at.
-    const MOST: usize = 20_000;
     let items = heap.items(state(heap, sample)).unwrap_or_default().iter();
     let is_kept_ids = |name: &Value| heap.text(*name) == Some(KEPT_IDS);
-    let mut pending: Vec<Value> = items
-        .filter(|(name, _)| !is_kept_ids(name))
-        .map(|(_, value)| *value)
-        .collect();
+    let items = items.filter(|(name, _)| !is_kept_ids(name));
+    storages_of(heap, items.map(|(_, value)| *value).collect())
+}
+
+/// The keys of the storages that the tensors in some values are views of, as far as they are read.
+pub(super) fn storages_of(heap: &Heap, mut pending: Vec<Value>) -> Vec<&str> {
+    /// The maximum number of values that are looked at.
+    const MOST: usize = 20_000;
     let mut seen = HashSet::new();
     let mut keys: Vec<&str> = Vec::new();
     while let Some(value) = pending.pop() {
@@ -294,6 +319,52 @@ fn storages(heap: &Heap, sample: Value) -> Vec<&str> {
         }
     }
     keys
+}
+
+/// A dump whose pickle is read as a whole.
+pub(in crate::import) enum WholeDump {
+    Rollout(RolloutDump),
+    Training(TrainingDump),
+}
+
+impl WholeDump {
+    /// Reads the pickle of a torch file; `None` if it is no dump.
+    pub fn of(bytes: &[u8]) -> Option<WholeDump> {
+        let rollout = RolloutDump::of(bytes).map(WholeDump::Rollout);
+        rollout.or_else(|| TrainingDump::of(bytes).map(WholeDump::Training))
+    }
+
+    /// The number of samples.
+    pub fn len(&self) -> usize {
+        match self {
+            WholeDump::Rollout(dump) => dump.len(),
+            WholeDump::Training(dump) => dump.len(),
+        }
+    }
+
+    /// The keys of the storages of a sample.
+    pub fn storages(&self, number: usize) -> Vec<&str> {
+        match self {
+            WholeDump::Rollout(dump) => dump.storages(number),
+            WholeDump::Training(dump) => dump.storages(number),
+        }
+    }
+
+    /// Reads a sample; `storages` are the bytes of its tensors.
+    pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
+        match self {
+            WholeDump::Rollout(dump) => dump.read_sample(number, storages, sink),
+            WholeDump::Training(dump) => dump.read_sample(number, storages, sink),
+        }
+    }
+
+    /// Reports what is not in the episodes.
+    pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
+        match self {
+            WholeDump::Rollout(dump) => dump.report(count, sink),
+            WholeDump::Training(dump) => dump.report(count, sink),
+        }
+    }
 }
 
 /// A rollout dump whose pickle is read as a whole.
@@ -418,7 +489,7 @@ fn report_rollouts(count: usize, reader: &SampleReader, sink: &mut Sink<'_>) {
         "slime rollout dump: {}.",
         counted(count, "episode")
     ));
-    report_tensors(reader.unread, reader.shapes, sink);
+    reader.report(sink);
 }
 
 /// The number of values that may be created from a file. Shared values are expanded each time.
@@ -426,7 +497,7 @@ fn most_values(size: usize) -> usize {
     size.saturating_mul(8).saturating_add(1 << 20)
 }
 
-fn report_pickle(
+pub(super) fn report_pickle(
     error: Option<&PickleError>,
     placeholders: &BTreeMap<String, usize>,
     sink: &mut Sink<'_>,

@@ -12,7 +12,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_torch::{Heap, Unpickled, Value};
 
 use super::tokens::{Lists, token_id};
-use super::torch_dump::Dump;
+use super::torch_dump::{Dump, SampleReader, Storages, report_pickle, step, storages_of};
 use crate::episode::{Episode, Rewards};
 use crate::import::describe::counted;
 use crate::import::reader::Sink;
@@ -98,56 +98,73 @@ pub(super) fn read(
     columns: &Columns,
     dump: &mut Dump<'_, '_>,
     name: &str,
-    root: Value,
+    step: Option<i64>,
     outcome: &mut ImportOutcome,
 ) {
-    let heap = dump.heap;
-    let step = match heap.get(root, "rollout_id") {
-        Some(Value::Int(step)) => Some(step),
-        _ => None,
-    };
-    let count = columns.len(heap);
+    let count = columns.len(dump.heap);
     for number in 0..count {
-        let mut sample = TrainSample {
-            file: name.into(),
-            step,
-            index: None,
-            position: None,
-            length: None,
-            lists: Lists::default(),
-            figures: Object::new(),
-        };
-        for (key, value) in columns.sample(heap, number) {
-            if let Some(list) = dump.numbers_of(value) {
-                sample.lists.push(&key, list);
-                continue;
-            }
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "indices and lengths are integers"
-            )]
-            let whole = |number: Option<f64>| number.map(|number| number as i64);
-            match &*key {
-                "sample_index" | "sample_indices" => sample.index = whole(dump.number_of(value)),
-                "rollout_position" => {
-                    let position = whole(dump.number_of(value));
-                    sample.position = position.and_then(|position| usize::try_from(position).ok());
-                }
-                "response_lengths" => sample.length = whole(dump.number_of(value)),
-                key => {
-                    let figure = FIGURES.iter().find(|(known, _)| *known == key);
-                    if let Some((_, name)) = figure
-                        && let Some(number) = dump.number_of(value)
-                    {
-                        sample.figures.insert(*name, number);
-                    }
-                }
-            }
-        }
+        let sample = TrainSample::read(columns, number, dump, name, step);
         outcome.train.push(sample);
     }
-    let text = format!("slime training dump: {}.", counted(count, "sample"));
-    outcome.note(NoteLevel::Read, name, text);
+    outcome.note(NoteLevel::Read, name, in_words(count));
+}
+
+fn in_words(count: usize) -> String {
+    format!("slime training dump: {}.", counted(count, "sample"))
+}
+
+/// A training dump without its rollout dump, whose samples are read one by one. Its pickle is read as a whole: it has few
+/// numbers of its own, and the places of the tensors.
+pub(in crate::import) struct TrainingDump {
+    pickle: Unpickled,
+    columns: Columns,
+    reader: SampleReader,
+}
+
+impl TrainingDump {
+    /// Reads the pickle of a torch file; `None` if it is no training dump.
+    pub fn of(bytes: &[u8]) -> Option<TrainingDump> {
+        let pickle = volary_torch::read(bytes);
+        Some(TrainingDump {
+            columns: Columns::of(&pickle)?,
+            reader: SampleReader::new(step(&pickle), bytes.len()),
+            pickle,
+        })
+    }
+
+    /// The number of samples.
+    pub fn len(&self) -> usize {
+        self.columns.len(&self.pickle.heap)
+    }
+
+    /// The keys of the storages of a sample.
+    pub fn storages(&self, number: usize) -> Vec<&str> {
+        let heap = &self.pickle.heap;
+        let members = self.columns.sample(heap, number).into_iter();
+        storages_of(heap, members.map(|(_, value)| value).collect())
+    }
+
+    /// Reads a sample; `storages` are the bytes of its tensors.
+    pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
+        let (heap, columns) = (&self.pickle.heap, &self.columns);
+        let step = self.reader.step;
+        let sample = self.reader.dump(heap, storages, |dump| {
+            TrainSample::read(columns, number, dump, "", step)
+        });
+        self.reader.pass_on(sample.into_episode(sink), sink);
+    }
+
+    /// Reports what is not in the episodes.
+    pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
+        sink.understood(in_words(count));
+        self.reader.report(sink);
+        let Unpickled {
+            error,
+            placeholders,
+            ..
+        } = &self.pickle;
+        report_pickle(error.as_ref(), placeholders, sink);
+    }
 }
 
 /// Joins the samples of training dumps with the episodes of rollout dumps. Those without one become episodes of tokens.
@@ -240,16 +257,64 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
             format!("A stream is left out: {misfit}."),
         );
     }
-    alone
-        .into_iter()
-        .for_each(|sample| sample.into_episode(outcome));
+    for sample in alone {
+        let file = sample.file.clone();
+        let mut sink = Sink::new(outcome, "slime", &file);
+        let episode = sample.into_episode(&mut sink);
+        sink.episode(episode);
+    }
 }
 
 impl TrainSample {
-    /// Adds an episode that has tokens, and no messages.
-    fn into_episode(self, outcome: &mut ImportOutcome) {
-        let file = self.file.clone();
-        let mut sink = Sink::new(outcome, "slime", &file);
+    /// Reads the sample with this number.
+    fn read(
+        columns: &Columns,
+        number: usize,
+        dump: &mut Dump<'_, '_>,
+        file: &str,
+        step: Option<i64>,
+    ) -> TrainSample {
+        let mut sample = TrainSample {
+            file: file.into(),
+            step,
+            index: None,
+            position: None,
+            length: None,
+            lists: Lists::default(),
+            figures: Object::new(),
+        };
+        for (key, value) in columns.sample(dump.heap, number) {
+            if let Some(list) = dump.numbers_of(value) {
+                sample.lists.push(&key, list);
+                continue;
+            }
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "indices and lengths are integers"
+            )]
+            let whole = |number: Option<f64>| number.map(|number| number as i64);
+            match &*key {
+                "sample_index" | "sample_indices" => sample.index = whole(dump.number_of(value)),
+                "rollout_position" => {
+                    let position = whole(dump.number_of(value));
+                    sample.position = position.and_then(|position| usize::try_from(position).ok());
+                }
+                "response_lengths" => sample.length = whole(dump.number_of(value)),
+                key => {
+                    let figure = FIGURES.iter().find(|(known, _)| *known == key);
+                    if let Some((_, name)) = figure
+                        && let Some(number) = dump.number_of(value)
+                    {
+                        sample.figures.insert(*name, number);
+                    }
+                }
+            }
+        }
+        sample
+    }
+
+    /// An episode that has tokens, and no messages.
+    fn into_episode(self, sink: &mut Sink<'_>) -> Episode {
         let number =
             |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |it| it.to_string());
         let (step, sample) = (number(self.step), number(self.index));
@@ -273,7 +338,7 @@ impl TrainSample {
         if let Some(length) = self.length {
             rest.insert("response_length", length);
         }
-        self.lists.record(&mut episode, &mut rest, &mut sink);
-        sink.episode(episode);
+        self.lists.record(&mut episode, &mut rest, sink);
+        episode
     }
 }
