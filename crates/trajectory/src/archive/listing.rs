@@ -161,6 +161,8 @@ pub struct MemberHeader {
     pub length: usize,
     /// Whether the data are those of the member, neither compressed nor encrypted.
     pub is_stored: bool,
+    /// How the data are packed; `None` if they are encrypted, or packed in another way.
+    packing: Option<Packing>,
 }
 
 impl MemberHeader {
@@ -179,12 +181,28 @@ impl MemberHeader {
         let name_end = HEADER + usize::from(short(26));
         let name = String::from_utf8_lossy(bytes.get(HEADER..name_end)?);
         let length = name_end + usize::from(short(28));
-        let is_stored = short(6) & ENCRYPTED == 0 && short(8) == 0;
+        let packing = match short(6) & ENCRYPTED {
+            0 => Packing::of(short(8)),
+            _ => None,
+        };
         (bytes.len() >= length).then(|| MemberHeader {
             name: name.into_owned(),
             length,
-            is_stored,
+            is_stored: packing == Some(Packing::Stored),
+            packing,
         })
+    }
+
+    /// The beginning of the member, as far as it follows from the first bytes of its file, which include the header: at
+    /// most `limit` bytes.
+    pub fn beginning(&self, bytes: &[u8], limit: usize) -> Vec<u8> {
+        let rest = bytes.get(self.length..).unwrap_or_default();
+        let unpacked = self.packing.map(|packing| unpack(packing, rest, limit));
+        match unpacked {
+            Some(Ok(beginning)) => beginning,
+            Some(Err(partial)) => partial.output,
+            None => Vec::new(),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use super::reading::Pieces;
 use super::{Entry, EpisodeRange};
 use crate::archive::Limits;
 use crate::archive::listing::{ListedMember, MemberHeader, unpack_listed};
+use crate::archive::unpack::{GZIP, gunzip};
 use crate::import::reader::Sink;
 use crate::import::slime::{self, RolloutParts, Storages, WholeDump};
 use crate::import::{ImportOutcome, Note};
@@ -74,13 +75,17 @@ pub enum DumpKind {
 }
 
 impl DumpKind {
-    /// Recognises a dump, and its step, by its first bytes; `None` if they do not say it.
+    /// Recognises a dump, and its step, by its first bytes, packed or not; `None` if they do not say it.
     pub fn of(start: &[u8]) -> Option<(DumpKind, i64)> {
-        let header = MemberHeader::of(start)?;
-        let pickle = start.get(header.length..)?;
-        (header.is_stored && is_pickle(&header.name))
-            .then(|| slime::dump_kind(pickle))
-            .flatten()
+        /// The number of bytes in which these keys are.
+        const LOOKED_AT: usize = 1 << 14;
+        let unzipped = start.starts_with(GZIP).then(|| {
+            let unzipped = gunzip(start, LOOKED_AT);
+            unzipped.unwrap_or_else(|partial| partial.output)
+        });
+        let start = unzipped.as_deref().unwrap_or(start);
+        let header = MemberHeader::of(start).filter(|header| is_pickle(&header.name))?;
+        slime::dump_kind(&header.beginning(start, LOOKED_AT))
     }
 }
 
@@ -466,4 +471,31 @@ fn opened(pickle: &[u8], parts: &[Vec<u8>]) -> Option<(String, RolloutParts)> {
     let beginning = pickle.get(header.length..)?;
     let size = parts.iter().map(Vec::len).sum();
     Some((top, RolloutParts::opened(beginning, size)))
+}
+
+#[cfg(test)]
+mod tests {
+    use miniz_oxide::deflate::compress_to_vec;
+
+    use super::*;
+
+    #[test]
+    fn packed_dumps_are_recognised_by_their_beginning() {
+        // {'rollout_id': 3, 'samples': […, and bytes that follow.
+        let mut pickle = b"\x80\x02}(X\x0a\0\0\0rollout_idK\x03X\x07\0\0\0samples](".to_vec();
+        pickle.extend((0..60_000_u32).flat_map(|number| [b'M', (number >> 8) as u8, number as u8]));
+        let name = b"3/data.pkl";
+        let mut member = b"PK\x03\x04\x14\0\x08\0\x08\0".to_vec();
+        member.extend([0; 16]);
+        member.extend([name.len() as u8, 0, 0, 0]);
+        member.extend(name);
+        member.extend(compress_to_vec(&pickle, 1));
+        let mut zipped = b"\x1f\x8b\x08\0\0\0\0\0\0\x03".to_vec();
+        zipped.extend(compress_to_vec(&member, 1));
+        for packed in [&member, &zipped] {
+            let beginning = packed.get(..8_000).unwrap();
+            assert_eq!(DumpKind::of(beginning), Some((DumpKind::Rollout, 3)));
+        }
+        assert_eq!(DumpKind::of(b"\x1f\x8b\x08"), None);
+    }
 }

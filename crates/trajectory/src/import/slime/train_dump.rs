@@ -109,6 +109,10 @@ pub(super) fn read(
     outcome.note(NoteLevel::Read, name, in_words(count));
 }
 
+/// Why samples have no messages.
+const ALONE: &str = "Samples of training data without the rollout dump of their step have tokens and no messages. Import both \
+                     files at once to join them.";
+
 fn in_words(count: usize) -> String {
     format!("slime training dump: {}.", counted(count, "sample"))
 }
@@ -157,6 +161,7 @@ impl TrainingDump {
     /// Reports what is not in the episodes.
     pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
         sink.understood(in_words(count));
+        sink.kept(ALONE);
         self.reader.report(sink);
         let Unpickled {
             error,
@@ -256,6 +261,9 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
             "",
             format!("A stream is left out: {misfit}."),
         );
+    }
+    if let Some(first) = alone.first() {
+        outcome.note(NoteLevel::KeptRaw, &first.file.clone(), ALONE);
     }
     for sample in alone {
         let file = sample.file.clone();
