@@ -41,6 +41,9 @@ const FIRST_FILES: usize = 16;
 const LEAST_FILES: usize = 64;
 /// How many files are opened at the same time. Browsers have six connections to a server.
 const AT_ONCE: usize = 6;
+/// How many bytes of rollout dumps are read again, to be joined with the training dumps that follow in the list. Pairs are
+/// read as a whole, and their episodes are in memory.
+const MOST_PAIRED: u64 = 64 << 20;
 /// How many remarks are kept.
 const MOST_NOTES: usize = 50;
 
@@ -129,6 +132,10 @@ struct Fetching<'a> {
     files: Cell<usize>,
     found: Cell<usize>,
     is_cancelled: Cell<bool>,
+    /// The sizes of the rollout dumps that were read, by name.
+    rollouts: RefCell<BTreeMap<Text, ListedFile>>,
+    /// How many bytes of them may be read again.
+    pairable: Cell<u64>,
     /// Whether the files were written to just now.
     is_growing: bool,
     /// The rows that the files had when they were last read.
@@ -155,6 +162,8 @@ impl<'a> Fetching<'a> {
             files: Cell::new(0),
             found: Cell::new(0),
             is_cancelled: Cell::new(false),
+            rollouts: RefCell::default(),
+            pairable: Cell::new(MOST_PAIRED),
             is_growing: false,
             before: RefCell::default(),
             after: RefCell::default(),
@@ -359,6 +368,7 @@ impl<'a> Fetching<'a> {
             return;
         }
         self.files.set(self.files.get() + group.len());
+        let group = self.with_rollouts(group);
         let group = self.read_on(group).await;
         if group.is_empty() {
             return;
@@ -387,6 +397,46 @@ impl<'a> Fetching<'a> {
             reading.await;
         }
         self.renew().await;
+    }
+
+    /// Adds the rollout dumps that belong to the training dumps of a group and were read in an earlier one: files that are
+    /// read together are joined. They are read again, unless they are too large.
+    fn with_rollouts(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
+        let mut rollouts = self.rollouts.borrow_mut();
+        let mut left_out = 0;
+        let wanted = group
+            .iter()
+            .filter_map(|listed| rollouts_of(&listed.file.name));
+        let found: Vec<ListedFile> = wanted
+            .filter_map(|name| rollouts.remove(&*name))
+            .filter(|rollout| {
+                let room = self.pairable.get().checked_sub(rollout.bytes);
+                self.pairable.set(room.unwrap_or(self.pairable.get()));
+                left_out += usize::from(room.is_none());
+                room.is_some()
+            })
+            .collect();
+        if left_out > 0 {
+            let dumps = plural(left_out, "training dump");
+            self.note(
+                format!(
+                    "{dumps} of a large run were not joined with the rollouts of their steps. To join a step, open its \
+                     two files together."
+                )
+                .into(),
+            );
+        }
+        let own = group.iter();
+        let own = own.filter(|listed| listed.file.name.contains(ROLLOUTS));
+        let own = own.map(|listed| (listed.file.name.clone(), listed.clone()));
+        let trained: BTreeSet<String> = group
+            .iter()
+            .filter_map(|listed| rollouts_of(&listed.file.name))
+            .collect();
+        // Those whose training dump is in the same group are joined already.
+        rollouts.extend(own.filter(|(name, _)| !trained.contains(&**name)));
+        group.splice(0..0, found);
+        group
     }
 
     async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
@@ -540,6 +590,17 @@ const ANNOTATIONS: &str = "annotations/";
 fn around_annotations(name: &str) -> Option<&str> {
     let (around, _) = name.rsplit_once(ANNOTATIONS)?;
     (around.is_empty() || around.ends_with('/')).then_some(around)
+}
+
+/// The folders in which slime stores rollout dumps, and the training dumps of the same names.
+const ROLLOUTS: &str = "rollout_data/";
+const TRAINED: &str = "train_data/";
+
+/// The name of the rollout dump that belongs to a training dump, as slime names them.
+fn rollouts_of(name: &str) -> Option<String> {
+    let (around, own) = name.rsplit_once(TRAINED)?;
+    let is_folder = around.is_empty() || around.ends_with('/');
+    (is_folder && !own.contains('/')).then(|| format!("{around}{ROLLOUTS}{own}"))
 }
 
 impl Groups {
@@ -739,6 +800,58 @@ mod tests {
             .collect();
         sizes.push(groups.rest().len());
         sizes
+    }
+
+    #[test]
+    fn training_dumps_are_joined_with_rollouts_of_an_earlier_group() {
+        let dump = |name: &str, file: &str| {
+            let folder = concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/crates/trajectory/tests/fixtures"
+            );
+            let bytes = std::fs::read(format!("{folder}/{file}")).unwrap();
+            MemorySource {
+                name: name.into(),
+                bytes,
+            }
+        };
+        let files = [
+            dump("desk/rollout_data/3.pt", "slime-rollout.pt"),
+            dump("desk/train_data/3.pt", "slime-train.pt"),
+        ];
+        for (pairable, joined) in [(MOST_PAIRED, true), (10, false)] {
+            let service = service();
+            let said = RefCell::new(Vec::new());
+            let say = |words| said.borrow_mut().push(words);
+            let open = |wanted: RemoteFile, _, _| {
+                let file = files.iter().find(|file| file.name == wanted.name).cloned();
+                let file = file.map(|file| Rc::new(file) as Rc<dyn Source>);
+                std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
+            };
+            let fetching = Fetching::new(&service, 1, Origin::Published, &say, &open);
+            fetching.pairable.set(pairable);
+            for file in &files {
+                let listed = listed(&file.name, file.bytes.len() as u64);
+                fetching.read(vec![listed]).now_or_never().unwrap();
+            }
+            fetching.end();
+            let said = said.borrow();
+            let Some(Output::Event(Event::Read { notes })) = said.last() else {
+                panic!("{said:?}");
+            };
+            let has = |words: &str| notes.iter().any(|note| note.contains(words));
+            assert_eq!(has("Joined with their training data"), joined, "{notes:?}");
+            assert_eq!(has("were not joined"), !joined, "{notes:?}");
+            let row = service
+                .guests
+                .rows_of(&["3-0".into()])
+                .now_or_never()
+                .unwrap();
+            let has_training_data = row[0].0.metadata.contains_key("training_data");
+            assert_eq!(has_training_data, joined);
+            // The rollouts are there once.
+            assert_eq!(grown(&said).contains(&"3-0"), joined);
+        }
     }
 
     #[test]

@@ -228,7 +228,8 @@ pub(super) async fn paired(files: &[Rc<dyn Source>]) -> BTreeSet<Text> {
     const START: u64 = 1 << 14;
     let is_dump = |name: &Text| {
         let own = name.rsplit('/').next().unwrap_or_default();
-        own.ends_with(".pt") && !own.starts_with("eval")
+        let is_torch = own.ends_with(".pt") || own.ends_with(".pt.gz");
+        is_torch && !own.starts_with("eval")
     };
     let files = files.iter().filter(|file| is_dump(&file.name()));
     let files: Vec<&Rc<dyn Source>> = files.collect();
