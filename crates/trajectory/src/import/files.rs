@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use memchr::memmem;
 use volary_core::json::Json;
 use volary_core::json::read::ReadError;
 
@@ -168,9 +169,7 @@ impl<'a> Files<'a> {
     /// Whether a word occurs in double quotes within the first [`START`] bytes.
     pub fn starts_with_quoted(&self, index: usize, word: &str) -> bool {
         let quoted = format!("\"{word}\"");
-        self.start(index)
-            .windows(quoted.len())
-            .any(|window| window == quoted.as_bytes())
+        memmem::find(&self.start(index), quoted.as_bytes()).is_some()
     }
 
     /// Whether the start is the whole file.

@@ -183,41 +183,63 @@ fn private_keys(text: &str, found: &mut Vec<Sensitive>) {
     }
 }
 
-/// Whether a byte occurs in keys, names and addresses. Characters of several bytes do not.
-const IS_WORD: [bool; 256] = {
-    let mut is_word = [false; 256];
+/// What a byte means to the search.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// It separates words. Bytes of characters that have several are among these.
+    Gap,
+    /// It occurs in keys, names and addresses.
+    Word,
+    /// Such a byte that nearly all findings have: a digit or `@`.
+    Telling,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Gap; 256];
     let mut byte = 0;
     while byte < 128 {
-        let one = byte as u8;
-        is_word[byte] =
-            one.is_ascii_alphanumeric() || matches!(one, b'_' | b'-' | b'.' | b'+' | b'@' | b'~');
+        classes[byte] = match byte as u8 {
+            b'0'..=b'9' | b'@' => Class::Telling,
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'-' | b'.' | b'+' | b'~' => Class::Word,
+            _ => Class::Gap,
+        };
         byte += 1;
     }
-    is_word
+    classes
 };
 /// The shortest key of a provider, which no shorter word is.
 const SHORTEST: usize = 15;
+/// How a JSON Web Token begins. It may lack digits; keys and secrets have them, and addresses have `@`.
+const WEB_TOKEN: &str = "eyJ";
 
-/// Examines each run of word characters together with the text before it.
+/// Examines runs of word characters together with the text before them. Most words are skipped, because they have neither
+/// a digit nor `@`.
 fn words(text: &str, found: &mut Vec<Sensitive>) {
     let mut before: Option<Range<usize>> = None;
     let mut from = 0;
-    // The next byte that is, or is not, one of a word.
-    let next = |from: usize, wanted: bool| {
-        let mut rest = text.as_bytes()[from..].iter();
-        let at = rest.position(|byte| IS_WORD[usize::from(*byte)] == wanted);
-        at.map(|at| from + at)
-    };
-    while let Some(start) = next(from, true) {
-        let end = next(start, false).unwrap_or(text.len());
-        let trimmed = text[start..end].trim_end_matches(['.', '-', '@', '+', '~']);
-        let range = start..start + trimmed.len();
-        let gap = before
-            .as_ref()
-            .map_or("", |before| &text[before.end..start]);
-        let name = before.as_ref().map_or("", |before| &text[before.clone()]);
-        if let Some(kind) = kind_of(trimmed, name, gap) {
-            found.push(Sensitive { kind, range });
+    let class = |byte: &u8| CLASSES[usize::from(*byte)];
+    while let Some(at) = text.as_bytes()[from..]
+        .iter()
+        .position(|byte| class(byte) != Class::Gap)
+    {
+        let start = from + at;
+        let mut is_telling = false;
+        let length = text.as_bytes()[start..].iter().position(|byte| {
+            let class = class(byte);
+            is_telling |= class == Class::Telling;
+            class == Class::Gap
+        });
+        let end = length.map_or(text.len(), |length| start + length);
+        if is_telling || text[start..end].starts_with(WEB_TOKEN) {
+            let trimmed = text[start..end].trim_end_matches(['.', '-', '@', '+', '~']);
+            let range = start..start + trimmed.len();
+            let gap = before
+                .as_ref()
+                .map_or("", |before| &text[before.end..start]);
+            let name = before.as_ref().map_or("", |before| &text[before.clone()]);
+            if let Some(kind) = kind_of(trimmed, name, gap) {
+                found.push(Sensitive { kind, range });
+            }
         }
         before = Some(start..end);
         from = end;
@@ -253,7 +275,7 @@ fn kind_of(word: &str, before: &str, gap: &str) -> Option<FindingKind> {
 fn is_web_token(word: &str) -> bool {
     let mut parts = word.split('.');
     let long = |part: Option<&str>| part.is_some_and(|part| part.len() >= 8);
-    word.starts_with("eyJ") && long(parts.next()) && long(parts.next()) && long(parts.next())
+    word.starts_with(WEB_TOKEN) && long(parts.next()) && long(parts.next()) && long(parts.next())
 }
 
 fn is_email(word: &str) -> bool {
