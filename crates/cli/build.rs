@@ -1,7 +1,8 @@
-//! Packs the page into the program if the feature `page` is on: each file as a gzip stream, unless that saves nothing.
+//! Packs the page into the program if the feature `page` is on: each file as a frame of Zstandard, unless that saves
+//! nothing.
 //!
 //! The runtime of Python environments is left out: it would be more than a third of the program, and reading trajectories
-//! needs none of it.
+//! needs none of it. So is the picture of the README.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -23,10 +24,10 @@ mod page {
     const VARIABLE: &str = "VOLARY_PAGE";
     /// Relative to this package.
     const DIST: &str = "../../dist";
-    /// The folder of the Python runtime.
-    const LEFT_OUT: &str = "python";
-    /// The best that miniz_oxide does.
-    const LEVEL: u8 = 10;
+    /// The folder of the Python runtime, and a picture that the page does not show.
+    const LEFT_OUT: [&str; 2] = ["python", "docs/playground.png"];
+    /// The best that Zstandard does.
+    const LEVEL: i32 = 22;
 
     /// Writes the files into the folder of the build, and a table of them.
     pub fn pack() -> Result<()> {
@@ -53,14 +54,14 @@ mod page {
         for (number, name) in names.iter().enumerate() {
             let content = fs::read(page.join(name))?;
             let checksum = rawzip::crc32(&content);
-            let packed = gzip(&content, checksum)?;
+            let packed = zstd(&content)?;
             // Pictures and archives are compressed already.
-            let is_gzip = packed.len() < content.len() / 100 * 95;
-            let bytes = if is_gzip { &packed } else { &content };
+            let is_packed = packed.len() < content.len() / 100 * 95;
+            let bytes = if is_packed { &packed } else { &content };
             fs::write(out.join(format!("page-{number}")), bytes)?;
             writeln!(
                 table,
-                "PackedFile {{ path: {name:?}, tag: \"{checksum:08x}-{:x}\", is_gzip: {is_gzip}, \
+                "PackedFile {{ path: {name:?}, checksum: {checksum}, size: {}, is_packed: {is_packed}, \
                  bytes: include_bytes!(\"page-{number}\") }},",
                 content.len()
             )?;
@@ -75,22 +76,23 @@ mod page {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str());
             let name = name.ok_or("a file of the page has a name that is not Unicode")?;
-            if name.starts_with('.') || within.is_empty() && name == LEFT_OUT {
+            let inside = format!("{within}{name}");
+            if name.starts_with('.') || LEFT_OUT.contains(&&*inside) {
                 continue;
             }
             match path.is_dir() {
-                true => collect(&path, &format!("{within}{name}/"), names)?,
-                false => names.push(format!("{within}{name}")),
+                true => collect(&path, &format!("{inside}/"), names)?,
+                false => names.push(inside),
             }
         }
         Ok(())
     }
 
-    fn gzip(content: &[u8], checksum: u32) -> Result<Vec<u8>> {
-        let mut stream = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff];
-        stream.extend(miniz_oxide::deflate::compress_to_vec(content, LEVEL));
-        stream.extend(checksum.to_le_bytes());
-        stream.extend(u32::try_from(content.len())?.to_le_bytes());
-        Ok(stream)
+    fn zstd(content: &[u8]) -> Result<Vec<u8>> {
+        let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
+        match zstd_safe::compress(&mut frame, content, LEVEL) {
+            Ok(_) => Ok(frame),
+            Err(code) => Err(zstd_safe::get_error_name(code).into()),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Serves a page that is inside of a program: files in memory, most of them compressed.
 //!
-//! A compressed file is sent as it is to browsers that accept gzip, and unpacked for others.
+//! A compressed file is a frame of Zstandard. Browsers that accept it get it as it is: they do on this machine, and through
+//! `ssh -L`. Others get gzip, or the unpacked file.
 
 use std::borrow::Cow;
 use std::fs;
@@ -12,6 +13,8 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, any, get};
+use miniz_oxide::deflate::compress_to_vec;
+use ruzstd::decoding::FrameDecoder;
 use tower::Service;
 
 use crate::{with_head, with_headers};
@@ -19,19 +22,21 @@ use crate::{with_head, with_headers};
 /// The document of the page.
 const INDEX: &str = "index.html";
 
-/// A gzip stream without a file name: its head, and the checksum and length at its end.
-const GZIP_HEAD: usize = 10;
-const GZIP_END: usize = 8;
+/// The head of a gzip stream without a file name.
+const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+/// Of 10. The page has 8 % more bytes than with the best, in a quarter of the time.
+const GZIP_LEVEL: u8 = 3;
 
 /// A file of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedFile {
     /// With slashes, relative to the page.
     pub path: &'static str,
-    /// Changes with the content. Without quotes.
-    pub tag: &'static str,
-    /// Whether `bytes` are a gzip stream with a head of ten bytes.
-    pub is_gzip: bool,
+    /// The CRC-32 of the content, and its size in bytes.
+    pub checksum: u32,
+    pub size: u32,
+    /// Whether `bytes` are a frame of Zstandard.
+    pub is_packed: bool,
     pub bytes: &'static [u8],
 }
 
@@ -39,22 +44,30 @@ impl PackedFile {
     /// The uncompressed bytes.
     ///
     /// # Errors
-    /// If the stream is damaged.
+    /// If the frame is damaged.
     pub fn content(&self) -> Result<Cow<'static, [u8]>> {
-        if !self.is_gzip {
+        if !self.is_packed {
             return Ok(Cow::Borrowed(self.bytes));
         }
-        let stream = GZIP_HEAD..self.bytes.len().saturating_sub(GZIP_END);
-        let stream = self.bytes.get(stream).unwrap_or_default();
-        match miniz_oxide::inflate::decompress_to_vec(stream) {
-            Ok(content) => Ok(Cow::Owned(content)),
+        let mut content = Vec::with_capacity(self.size as usize);
+        match FrameDecoder::new().decode_all_to_vec(self.bytes, &mut content) {
+            Ok(()) => Ok(Cow::Owned(content)),
             Err(_) => bail!("{} is damaged in this program", self.path),
         }
     }
 
+    /// The content as a gzip stream.
+    fn gzip(&self, content: &[u8]) -> Vec<u8> {
+        let mut stream = GZIP_HEAD.to_vec();
+        stream.extend(compress_to_vec(content, GZIP_LEVEL));
+        stream.extend(self.checksum.to_le_bytes());
+        stream.extend(self.size.to_le_bytes());
+        stream
+    }
+
     fn response(&self, headers: &HeaderMap) -> Response {
-        // Both forms have one tag, which is weak therefore.
-        let tag = format!("W/\"{}\"", self.tag);
+        // All forms have one tag, which is weak therefore.
+        let tag = format!("W/\"{:08x}-{:x}\"", self.checksum, self.size);
         let common = [
             (header::ETAG, tag.clone()),
             (header::VARY, "accept-encoding".to_owned()),
@@ -69,11 +82,14 @@ impl PackedFile {
             header::CONTENT_TYPE,
             kind.unwrap_or("application/octet-stream"),
         )];
-        if self.is_gzip && accepts_gzip(headers) {
-            let encoding = [(header::CONTENT_ENCODING, "gzip")];
-            return (common, kind, encoding, self.bytes).into_response();
+        let encoded = |name: &'static str| [(header::CONTENT_ENCODING, name)];
+        if self.is_packed && accepts(headers, "zstd") {
+            return (common, kind, encoded("zstd"), self.bytes).into_response();
         }
         match self.content() {
+            Ok(content) if self.is_packed && accepts(headers, "gzip") => {
+                (common, kind, encoded("gzip"), self.gzip(&content)).into_response()
+            }
             Ok(Cow::Borrowed(content)) => (common, kind, content).into_response(),
             Ok(Cow::Owned(content)) => (common, kind, content).into_response(),
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -131,15 +147,15 @@ fn find(files: &'static [PackedFile], path: &str) -> Option<&'static PackedFile>
     files.get(place)
 }
 
-/// Whether the client accepts gzip, with any weight but zero.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+/// Whether the client accepts an encoding, with any weight but zero.
+fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter();
     let values = values.filter_map(|value: &HeaderValue| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|coding| {
         let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
         let weight = weight.trim().strip_prefix("q=");
         let is_refused = weight.is_some_and(|weight| weight.parse() == Ok(0.0_f32));
-        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
+        name.trim().eq_ignore_ascii_case(wanted) && !is_refused
     })
 }
 
@@ -147,36 +163,41 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
 mod tests {
     use axum::body::{Body, to_bytes};
     use axum::http::response::Parts;
+    use miniz_oxide::inflate::decompress_to_vec;
 
     use super::*;
 
-    /// `hello` in gzip; the checksum is not looked at.
-    const HELLO: &[u8] =
-        b"\x1f\x8b\x08\0\0\0\0\0\x02\xff\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
+    /// `hello` as a frame of Zstandard, with one raw block.
+    const HELLO: &[u8] = b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello";
+    const HELLO_SUM: u32 = 0x3610_a686;
     const PAGE: &[u8] = b"<head><meta http-equiv=Content-Security-Policy content=\"default-src 'none'\"></head><p>home";
     static FILES: [PackedFile; 4] = [
         PackedFile {
             path: "a/b.js",
-            tag: "1",
-            is_gzip: true,
+            checksum: HELLO_SUM,
+            size: 5,
+            is_packed: true,
             bytes: HELLO,
         },
         PackedFile {
             path: "damaged.js",
-            tag: "2",
-            is_gzip: true,
+            checksum: 2,
+            size: 1,
+            is_packed: true,
             bytes: b"?",
         },
         PackedFile {
             path: "index.html",
-            tag: "3",
-            is_gzip: false,
+            checksum: 3,
+            size: 1,
+            is_packed: false,
             bytes: PAGE,
         },
         PackedFile {
             path: "python/0/python.html",
-            tag: "4",
-            is_gzip: false,
+            checksum: 4,
+            size: 1,
+            is_packed: false,
             bytes: b"frame",
         },
     ];
@@ -194,18 +215,31 @@ mod tests {
         (parts, body)
     }
 
+    /// The content of a gzip stream, whose end is checked.
+    fn unzipped(stream: &[u8]) -> Vec<u8> {
+        let (stream, end) = stream.split_at(stream.len() - 8);
+        assert_eq!(end, [HELLO_SUM.to_le_bytes(), 5_u32.to_le_bytes()].concat());
+        decompress_to_vec(stream.strip_prefix(&GZIP_HEAD).unwrap()).unwrap()
+    }
+
     #[tokio::test]
     async fn compressed_files_are_sent_as_they_are_or_unpacked() {
-        for (accepted, is_packed) in [
-            ("gzip", true),
-            ("br, GZIP;q=0.5", true),
-            ("deflate", false),
-            ("gzip;q=0", false),
+        for (accepted, encoding) in [
+            ("gzip, deflate, br, zstd", Some("zstd")),
+            ("br, GZIP;q=0.5", Some("gzip")),
+            ("gzip, zstd;q=0", Some("gzip")),
+            ("deflate", None),
+            ("gzip;q=0", None),
         ] {
             let (head, body) = ask("GET", "/a/b.js", &[("accept-encoding", accepted)]).await;
-            let encoding = head.headers.get("content-encoding");
-            assert_eq!(encoding.is_some(), is_packed, "{accepted}");
-            assert_eq!(body, if is_packed { HELLO } else { b"hello" }, "{accepted}");
+            let named = head.headers.get("content-encoding");
+            let named = named.map(|name| name.to_str().unwrap());
+            assert_eq!(named, encoding, "{accepted}");
+            match encoding {
+                Some("gzip") => assert_eq!(unzipped(&body), b"hello", "{accepted}"),
+                Some(_) => assert_eq!(body, HELLO, "{accepted}"),
+                None => assert_eq!(body, b"hello", "{accepted}"),
+            }
             assert_eq!(head.headers["content-type"], "text/javascript");
             assert_eq!(head.headers["vary"], "accept-encoding");
         }
@@ -217,10 +251,10 @@ mod tests {
 
     #[tokio::test]
     async fn an_unchanged_file_is_not_sent_again() {
-        let known = [("if-none-match", "\"x\", W/\"1\"")];
+        let known = [("if-none-match", "\"x\", W/\"3610a686-5\"")];
         let (head, body) = ask("GET", "/a/b.js", &known).await;
         assert!(head.status == StatusCode::NOT_MODIFIED && body.is_empty());
-        assert_eq!(head.headers["etag"], "W/\"1\"");
+        assert_eq!(head.headers["etag"], "W/\"3610a686-5\"");
         assert_eq!(
             ask("GET", "/a/b.js", &[("if-none-match", "W/\"2\"")])
                 .await
