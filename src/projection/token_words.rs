@@ -44,7 +44,7 @@ pub fn remarks(record: &TokenRecord) -> Vec<String> {
     if !record.is_mask_known {
         remarks.push("The file does not say which of these tokens are trained.".to_owned());
     }
-    if record.is_mask_known && record.strip.len() > 0 && record.strip.trained() == 0 {
+    if record.is_mask_known && !record.strip.is_empty() && record.strip.trained() == 0 {
         remarks.push(
             "None of these tokens is trained: the sample is left out of the loss.".to_owned(),
         );
