@@ -118,8 +118,8 @@ fn settings() -> Loaded<DrawFn> {
     Ok(crate::settings::page::page)
 }
 
-/// In the part of the settings: the build writes files for the sets of parts that share code, so a part for each small
-/// page would cost more requests than it is worth.
+/// In the part of the settings: each additional part adds files of shared code, so a small page is not worth a part of
+/// its own.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn environments() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/settings.css"));

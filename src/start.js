@@ -39,8 +39,8 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
       compiled.then((compiled) => worker.postMessage({ compiled, isEmbedded }));
       return worker;
     };
-    // Review shows what a worker reads, so the worker starts while the code of the page is loading. One that fails until
-    // it is asked for is not used.
+    // Review shows what a worker reads, so the worker starts while the code of the page is loading. If it fails before it
+    // is needed, another one is started then.
     let early = location.hash.startsWith("#/review") && newWorker();
     if (early) early.onmessage = early.onerror = () => (early = 0);
     globalThis.startWorker = () => {

@@ -499,7 +499,7 @@ fn linked_episodes_are_not_stored_and_can_be_removed() {
     assert!(kept.is_empty());
 }
 
-/// The pickle of a rollout dump of torch. Its samples have so many tokens that it is large even when it is packed.
+/// The pickle of a torch rollout dump, with enough tokens in each sample to stay large when compressed.
 fn rollout_pickle(samples: usize) -> Vec<u8> {
     fn text(text: &str) -> Vec<u8> {
         let length = u32::try_from(text.len()).unwrap().to_le_bytes();

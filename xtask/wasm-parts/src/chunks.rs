@@ -172,8 +172,8 @@ fn merge_group(folder: &Path, chunks: &[String]) -> Result<()> {
     if others.is_empty() {
         return Ok(());
     }
-    // wasm-merge takes each import of a memory for another memory, except where a merged module exports it: this one
-    // exports what the chunks import.
+    // wasm-merge treats each imported memory as a separate one, unless one of the merged modules exports it. So a module
+    // that exports what the chunks import is merged with them.
     let mut imports = BTreeMap::new();
     for chunk in chunks {
         add_imports(&fs::read(wasm(folder, chunk))?, &mut imports)

@@ -336,8 +336,8 @@ impl TorchDump {
             }
             members => members.unwrap_or_default(),
         };
-        // A storage with a damaged header is missing. When the sample is opened, parts of the pickle and storages are told
-        // apart by the headers.
+        // Storages with damaged headers count as missing. Opening a sample relies on the headers to tell storages from
+        // pieces of the pickle.
         let storages = sample.storages.iter().zip(&members);
         let storages = storages.filter(|(_, bytes)| MemberHeader::of(bytes).is_some());
         let storages: Vec<Range<u64>> = storages.map(|(place, _)| place.clone()).collect();
