@@ -10,6 +10,7 @@ mod app;
 mod beneath;
 mod browser;
 mod files;
+mod heads;
 mod listing;
 mod live;
 mod notes;

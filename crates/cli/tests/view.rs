@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const PAGE: &str = "<html><head><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\"></head><p>home";
 
@@ -179,6 +179,37 @@ impl View {
         self.with(&format!("GET {target}"), &headers)
     }
 
+    fn post(&self, target: &str, body: &Value) -> Answer {
+        let body = body.to_string();
+        let headers = format!(
+            "Cookie: {}\r\nContent-Length: {}\r\n",
+            self.cookie,
+            body.len()
+        );
+        let host = &self.address;
+        self.raw(&format!(
+            "POST {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n{body}"
+        ))
+    }
+
+    /// The beginnings of files: the lines, with the bytes that follow each.
+    fn heads(&self, paths: &[&str], bytes: u64) -> Vec<(Value, Vec<u8>)> {
+        let answer = self.post("/api/heads", &json!({ "paths": paths, "bytes": bytes }));
+        assert_eq!(answer.status, 200, "{}", answer.head);
+        let mut rest = &unchunked(&answer)[..];
+        let mut heads = Vec::new();
+        while !rest.is_empty() {
+            let end = rest.iter().position(|byte| *byte == b'\n').unwrap();
+            let line: Value = serde_json::from_slice(&rest[..end]).unwrap();
+            let length = line["length"].as_u64().unwrap_or_default() as usize;
+            let (head, others) = rest[end + 1..].split_at(length);
+            heads.push((line, head.to_vec()));
+            rest = others;
+        }
+        assert_eq!(heads.len(), paths.len());
+        heads
+    }
+
     /// The cookie for a token.
     fn enter(&self, token: &str) -> Option<String> {
         let body = serde_json::json!({ "token": token }).to_string();
@@ -260,6 +291,11 @@ fn without_a_token_nothing_is_served() {
             assert_eq!(answer.status, 401, "{target} {headers}");
             assert!(!answer.text().contains("SECRET"));
         }
+        let body = json!({ "paths": ["file/0/a.json"], "bytes": 9 }).to_string();
+        let headers = format!("{headers}Content-Length: {}\r\n\r\n{body}", body.len());
+        let answer = view.with("POST /api/heads", &headers);
+        assert_eq!(answer.status, 401, "{headers}");
+        assert!(!answer.text().contains("SECRET"));
     }
     assert_eq!(view.enter("wrong"), None);
     assert_eq!(view.enter(""), None);
@@ -516,8 +552,114 @@ fn two_hundred_ways_out_lead_nowhere() {
             "{target}"
         );
     }
+    // The same addresses in requests for the beginnings of files.
+    let paths: Vec<&str> = targets
+        .iter()
+        .map(|target| target.strip_prefix("/api/").unwrap_or(target))
+        .collect();
+    for (path, (line, bytes)) in paths.iter().zip(view.heads(&paths, 100)) {
+        assert_eq!((line, bytes.len()), (json!({ "status": 404 }), 0), "{path}");
+    }
     assert_eq!(view.get("/api/file/0/deep/a.json").text(), "{}");
     assert_eq!(view.names(), ["deep/a.json"]);
+}
+
+#[test]
+fn the_beginnings_of_many_files_are_in_one_response() {
+    let folder = Folder::new("heads");
+    folder.write("runs/.env", "SECRET");
+    folder.write("secret.json", "SECRET");
+    folder.write("runs/deep/a ü%20.json", "{\"a\": 1}\n");
+    folder.write("runs/empty.jsonl", "");
+    folder.write("runs/large.jsonl", "0123456789".repeat(100_000));
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(folder.path("secret.json"), folder.path("runs/link.json")).unwrap();
+    let view = folder.view(&[]);
+    let paths = [
+        "file/0/large.jsonl",
+        "file/0/deep/a ü%20.json",
+        "file/0/missing.json",
+        "file/0/empty.jsonl",
+        "file/0/large.jsonl",
+    ];
+    let heads = view.heads(&paths, 1_000_000);
+    let lengths = heads.iter().map(|(_, bytes)| bytes.len());
+    let most = 256 << 10;
+    assert_eq!(lengths.collect::<Vec<_>>(), [most, 9, 0, 0, most]);
+    let sizes = heads.iter().map(|(line, _)| line["size"].as_u64());
+    let sizes: Vec<_> = sizes.collect();
+    assert_eq!(
+        sizes,
+        [Some(1_000_000), Some(9), None, Some(0), Some(1_000_000)]
+    );
+    assert_eq!(heads[2].0, json!({ "status": 404 }));
+    assert_eq!(heads[1].1, b"{\"a\": 1}\n");
+    assert!(heads[0].1.starts_with(b"0123456789"));
+    // The version is that of the file itself.
+    let whole = view.get("/api/file/0/large.jsonl").head;
+    let tag = heads[0].0["etag"].as_str().unwrap();
+    assert!(whole.contains(&format!("etag: {tag}\r\n")), "{whole}");
+    assert_eq!(view.heads(&paths[..2], 3)[1].1, b"{\"a");
+    assert!(view.heads(&[], 3).is_empty());
+
+    let many: Vec<String> = (0..1_000).map(|_| paths[1].to_owned()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert!(
+        view.heads(&many, 100)
+            .iter()
+            .all(|(_, bytes)| bytes.len() == 9)
+    );
+    for wrong in [
+        json!({ "paths": vec![paths[1]; 1_025], "bytes": 1 }),
+        json!({ "paths": paths }),
+        json!({ "paths": paths, "bytes": -1 }),
+        json!({ "paths": "file/0/empty.jsonl", "bytes": 1 }),
+        json!([]),
+    ] {
+        assert_eq!(view.post("/api/heads", &wrong).status, 400, "{wrong}");
+    }
+    let hidden = [
+        "file/0/.env",
+        "file/0/../secret.json",
+        "file/0/link.json",
+        "file/0/deep/../../secret.json",
+        "file//etc/passwd",
+        "file/0//etc/passwd",
+        "file/1/a.json",
+        "file/0/deep",
+        "file/0/",
+        "0/empty.jsonl",
+        "/etc/passwd",
+        "",
+        "file/0/empty.jsonl\0",
+    ];
+    for (path, (line, bytes)) in hidden.iter().zip(view.heads(&hidden, 100)) {
+        assert_eq!(
+            (line, bytes.len()),
+            (json!({ "status": 404 }), 0),
+            "{path:?}"
+        );
+    }
+}
+
+/// The body of a response, whose chunks are joined.
+fn unchunked(answer: &Answer) -> Vec<u8> {
+    if !answer.head.contains("transfer-encoding: chunked") {
+        return answer.body.clone();
+    }
+    let mut whole = Vec::new();
+    let mut rest = &answer.body[..];
+    loop {
+        let end = rest.windows(2).position(|two| two == b"\r\n").unwrap();
+        let size = std::str::from_utf8(&rest[..end]).unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 {
+            return whole;
+        }
+        let chunk = &rest[end + 2..];
+        whole.extend_from_slice(&chunk[..size]);
+        rest = &chunk[size + 2..];
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::access::{self, Access};
 use super::files;
+use super::heads;
 use super::listing::{self, Unread};
 use super::live::{self, Live};
 use super::notes::{self, NotesFile};
@@ -89,6 +90,10 @@ pub fn app(view: View, page: Router) -> Router {
         .route("/library.json", get(library))
         .route("/files", get(list))
         .route("/file/{*address}", get(files::file))
+        .route(
+            "/heads",
+            post(heads::heads).layer(DefaultBodyLimit::max(heads::LARGEST)),
+        )
         .route("/events", get(live::events))
         .route("/search", get(search::search))
         .route(
@@ -181,8 +186,9 @@ async fn library(State(view): State<View>) -> Response {
         json!({ "name": name.unwrap_or_default(), "url": url })
     });
     let files: Vec<_> = files.collect();
-    let mut manifest =
-        json!({ "title": view.title, "files": files, "list": "files", "events": "events" });
+    let mut manifest = json!({
+        "title": view.title, "files": files, "list": "files", "heads": "heads", "events": "events",
+    });
     if view.notes.is_some() {
         manifest["notes"] = json!("notes");
     }

@@ -46,6 +46,11 @@ impl Status {
             modified: nanoseconds(data.modified()?),
         })
     }
+
+    /// Whether bytes that the file had may be others now. Appending does not change the earlier bytes.
+    pub fn is_other_than(&self, was: &Status) -> bool {
+        self.bytes < was.bytes || self.bytes == was.bytes && self.modified != was.modified
+    }
 }
 
 fn nanoseconds(time: SystemTime) -> i128 {

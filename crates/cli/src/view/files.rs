@@ -21,7 +21,7 @@ use super::beneath::Status;
 /// The number of bytes per read.
 const PIECE: u64 = 256 << 10;
 /// The timeout of a disk operation.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// `GET /api/file/{*address}`
 pub async fn file(
@@ -38,7 +38,7 @@ pub async fn file(
         Ok((file, status))
     });
     let ((file, status), permit) = opened.await.map_err(|error| failure(&error))?;
-    let tag = format!("\"{:x}-{:x}\"", status.bytes, status.modified);
+    let tag = tag_of(&status);
     let range = match wanted(&method, &headers, &tag, status.bytes) {
         Wanted::Whole => None,
         Wanted::Unchanged => {
@@ -75,17 +75,23 @@ pub async fn file(
     Ok(response)
 }
 
-fn failure(error: &io::Error) -> Failure {
+/// The version of a file, for the header `ETag`.
+pub(super) fn tag_of(status: &Status) -> String {
+    format!("\"{:x}-{:x}\"", status.bytes, status.modified)
+}
+
+pub(super) fn failure(error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::PermissionDenied => Failure::Unreadable("Permission denied."),
         io::ErrorKind::TimedOut => Failure::Slow,
+        io::ErrorKind::ResourceBusy => Failure::Busy,
         _ => Failure::NotFound,
     }
 }
 
 /// Runs blocking work on a separate thread, with a timeout. The thread has the permit until the work is done, so that a
 /// disk that hangs takes no more threads than there are permits.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     permit: OwnedSemaphorePermit,
     patience: Duration,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
@@ -110,12 +116,8 @@ fn body(file: File, was: Status, range: Range<u64>, permit: OwnedSemaphorePermit
             let next = piece.end;
             let read = blocking(permit, PATIENCE, move || {
                 let bytes = read(&file, piece)?;
-                // The file was written to since: the next bytes may belong to another version. Appending does not
-                // change the earlier bytes.
-                let now = Status::of(&file)?;
-                match now.bytes < was.bytes
-                    || now.bytes == was.bytes && now.modified != was.modified
-                {
+                // The next bytes may belong to another version.
+                match Status::of(&file)?.is_other_than(&was) {
                     true => Err(io::Error::other("the file was changed")),
                     false => Ok((file, bytes)),
                 }
