@@ -112,3 +112,10 @@ pub fn beside(address: &str, path: &str) -> String {
     let parts = parts.map(|part| String::from(js_sys::encode_uri_component(part)));
     format!("{folder}/{}", parts.collect::<Vec<_>>().join("/"))
 }
+
+/// The path of an address in the folder of another, as [`beside`] takes it; `None` if it is elsewhere.
+pub fn within(address: &str, url: &str) -> Option<String> {
+    let (folder, _) = address.rsplit_once('/')?;
+    let path = url.strip_prefix(folder)?.strip_prefix('/')?;
+    Some(js_sys::decode_uri_component(path).ok()?.into())
+}

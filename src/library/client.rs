@@ -20,7 +20,7 @@ use volary_app::library::readings::ReadingNumber;
 use volary_app::library::{Effect, Library, WorkerNumber};
 use volary_connectivity::Cause;
 use volary_core::json::Text;
-use volary_protocol::library::{Event, Origin, RemoteFile, Request, Unfetched};
+use volary_protocol::library::{Event, FileList, Origin, RemoteFile, Request, Unfetched};
 
 use super::unfetched;
 use crate::browser::files::{self, GivenFile};
@@ -42,8 +42,8 @@ struct ClientState {
     number: WorkerNumber,
     library: Library,
     live: Live,
-    /// The address of the list of the site's files.
-    list: Option<Text>,
+    /// The list of the site's files.
+    list: Option<FileList>,
     /// The last find; replies to older ones are ignored.
     find: u32,
     /// Trajectories of which there is more, or all: the id that the beginning of each had, and its own.

@@ -160,14 +160,13 @@ impl Host {
                 fetch(&self.library, id, origin, files, Rc::new(send)).await;
             }
             Request::FetchList { origin, list } => {
-                fetch_list(&self.library, id, origin, &list, &send).await;
+                fetch_list(&self.library, id, origin, list, &send).await;
             }
             Request::Refresh {
                 origin,
-                changed,
-                gone,
-                settled,
-            } => refresh(&self.library, id, origin, changed, &gone, &settled, &send).await,
+                changes,
+                heads,
+            } => refresh(&self.library, id, origin, changes, heads, &send).await,
             request => self.library.handle(id, request, &send).await,
         }
     }

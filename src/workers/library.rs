@@ -18,6 +18,7 @@ mod cancelled;
 mod continuation;
 mod exporting;
 pub mod fetching;
+mod file_heads;
 mod file_list;
 mod finding;
 pub mod listed_files;

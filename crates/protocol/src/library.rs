@@ -88,20 +88,15 @@ pub enum Request {
     FetchList {
         /// How they come into the library.
         origin: Origin,
-        /// The absolute address of the list, which is of the page's own origin. Each line is an object with `name` and
-        /// `path`, which is relative to the list, or with a `problem`.
-        list: Text,
+        list: FileList,
     },
     /// Files of a list changed.
     Refresh {
         /// How they came into the library.
         origin: Origin,
-        /// Those that are new, or were written to.
-        changed: Vec<RemoteFile>,
-        /// The addresses of those that are gone, or of folders.
-        gone: Vec<Text>,
-        /// The addresses of those that are written to no more.
-        settled: Vec<Text>,
+        changes: FileChanges,
+        /// As in [`FileList`].
+        heads: Option<Text>,
     },
     /// End a reading. What was read so far stays.
     Cancel {
@@ -157,6 +152,28 @@ pub struct RemoteFile {
     pub name: Text,
     /// The absolute address.
     pub url: Text,
+}
+
+/// The addresses of a list of files, which are of the page's own origin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileList {
+    /// The absolute address of the list. Each line is an object with `name` and `path`, which is relative to the list, or
+    /// with a `problem`.
+    pub url: Text,
+    /// The absolute address to which paths are posted for the beginnings of these files in one response, if the server
+    /// has that.
+    pub heads: Option<Text>,
+}
+
+/// Changes of the files of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChanges {
+    /// Those that are new, or were written to.
+    pub changed: Vec<RemoteFile>,
+    /// The addresses of those that are gone, or of folders.
+    pub gone: Vec<Text>,
+    /// The addresses of those that are written to no more.
+    pub settled: Vec<Text>,
 }
 
 /// An episode that is exported with its tags. The page knows them all: some are notes.

@@ -54,15 +54,26 @@ impl RangedFile {
                 stream.read(head.end).await?
             }
         };
-        Ok(RangedFile {
+        Ok(RangedFile::begun(name, url, size, version, bytes))
+    }
+
+    /// A file of which the size in bytes, the version (`ETag`) and the first bytes are known.
+    pub fn begun(
+        name: &str,
+        url: &str,
+        size: u64,
+        version: Option<String>,
+        head: Vec<u8>,
+    ) -> RangedFile {
+        RangedFile {
             name: name.to_owned(),
             url: url.to_owned(),
             size,
             version,
-            head: RefCell::new(bytes),
+            head: RefCell::new(head),
             next: Cell::new(None),
             stream: RefCell::default(),
-        })
+        }
     }
 
     /// Its path, for people.

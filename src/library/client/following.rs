@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_app::library::live::{Effect, Live, Refresh};
+use volary_app::library::live::{Effect, Live};
 use volary_app::library::readings::ReadingNumber;
 use volary_app::library::site::{Changes, SiteEvent};
 use volary_core::json::Text;
-use volary_protocol::library::{Origin, Request};
+use volary_protocol::library::{FileList, Origin, Request};
 
 use super::LibraryClient;
 use super::site::OfBrowser;
@@ -18,7 +18,7 @@ use crate::browser::{event_source, spawn, timers};
 pub(super) fn begin(
     client: LibraryClient,
     number: ReadingNumber,
-    list: Text,
+    list: FileList,
     events: Option<Text>,
 ) {
     client.state.update_value(|state| {
@@ -56,28 +56,24 @@ fn update(client: LibraryClient, change: impl FnOnce(&mut Live, f64) -> Vec<Effe
         .try_update_value(|state| change(&mut state.live, now));
     for effect in effects.unwrap_or_default() {
         match effect {
-            Effect::Refresh(Refresh {
-                changed,
-                gone,
-                settled,
-            }) => {
-                let origin = Origin::Published;
+            Effect::Refresh(changes) => {
+                let list = client.state.with_value(|state| state.list.clone());
                 read(
                     client,
                     None,
                     Request::Refresh {
-                        origin,
-                        changed,
-                        gone,
-                        settled,
+                        origin: Origin::Published,
+                        changes,
+                        heads: list.and_then(|list| list.heads),
                     },
                 );
             }
             Effect::Reload => {
                 let list = client.state.with_value(|state| state.list.clone());
-                let origin = Origin::Published;
-                let list = list.unwrap_or_default();
-                read(client, None, Request::FetchList { origin, list });
+                if let Some(list) = list {
+                    let origin = Origin::Published;
+                    read(client, None, Request::FetchList { origin, list });
+                }
             }
             Effect::Wake(wait) => spawn(async move {
                 timers::sleep(Duration::from_secs_f64(wait)).await;

@@ -18,12 +18,12 @@ use futures_util::future::{Either, LocalBoxFuture, ready, select};
 use futures_util::{FutureExt, StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_protocol::RequestId;
-use volary_protocol::library::{Event, Origin, RemoteFile};
+use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile};
 use volary_trajectory::table::Row;
 
 use super::continuation::{COMPARED, Continuation};
 use super::file_list::{Groups, Lines, ListedFile, ROLLOUTS, rollouts_of};
-use super::{BATCH, LibraryService, Output, Send, reading as readings};
+use super::{BATCH, LibraryService, Output, Send, file_heads, reading as readings};
 use crate::browser::files::ranged_file::{HEAD, RangedFile};
 use crate::browser::files::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Patience};
@@ -52,12 +52,13 @@ pub async fn fetch_list(
     service: &LibraryService,
     id: RequestId,
     origin: Origin,
-    list: &str,
+    list: FileList,
     send: Send<'_>,
 ) {
     let _flight = service.expect();
-    let fetching = Fetching::new(service, id, origin, send, &open);
-    if let Err(error) = fetching.all(list).await {
+    let mut fetching = Fetching::new(service, id, origin, send, &open);
+    fetching.heads = list.heads;
+    if let Err(error) = fetching.all(&list.url).await {
         fetching.note(format!("The list of files is incomplete: {error}").into());
     }
     fetching.end();
@@ -68,26 +69,26 @@ pub async fn refresh(
     service: &LibraryService,
     id: RequestId,
     origin: Origin,
-    changed: Vec<RemoteFile>,
-    gone: &[Text],
-    settled: &[Text],
+    changes: FileChanges,
+    heads: Option<Text>,
     send: Send<'_>,
 ) {
-    let fetching = Fetching::new(service, id, origin, send, &open);
-    refresh_with(fetching, changed, gone, settled).await;
+    let mut fetching = Fetching::new(service, id, origin, send, &open);
+    fetching.heads = heads;
+    refresh_with(fetching, changes).await;
 }
 
-async fn refresh_with(
-    mut fetching: Fetching<'_>,
-    changed: Vec<RemoteFile>,
-    gone: &[Text],
-    settled: &[Text],
-) {
+async fn refresh_with(mut fetching: Fetching<'_>, changes: FileChanges) {
+    let FileChanges {
+        changed,
+        gone,
+        settled,
+    } = changes;
     let _flight = fetching.service.expect();
     fetching.is_growing = true;
-    fetching.mark(gone, DELETED, |_| true).await;
+    fetching.mark(&gone, DELETED, |_| true).await;
     fetching
-        .mark(settled, OPEN, |row| &*row.outcome == RUNNING)
+        .mark(&settled, OPEN, |row| &*row.outcome == RUNNING)
         .await;
     let mut groups = Groups::default();
     for file in changed {
@@ -114,6 +115,8 @@ struct Fetching<'a> {
     origin: Origin,
     send: Send<'a>,
     open: Open<'a>,
+    /// The address of the beginnings of many files in one response, if there is one.
+    heads: Option<Text>,
     notes: RefCell<Vec<Text>>,
     files: Cell<usize>,
     found: Cell<usize>,
@@ -144,6 +147,7 @@ impl<'a> Fetching<'a> {
             origin,
             send,
             open,
+            heads: None,
             notes: RefCell::default(),
             files: Cell::new(0),
             found: Cell::new(0),
@@ -217,6 +221,26 @@ impl<'a> Fetching<'a> {
 
     async fn open(&self, file: &RemoteFile, head: u64) -> Result<Rc<dyn Source>, FetchError> {
         (self.open)(file.clone(), head, self.is_growing).await
+    }
+
+    /// Opens files, in their order. An error is a sentence for people.
+    async fn open_all(&self, files: Vec<RemoteFile>) -> Vec<Result<Rc<dyn Source>, String>> {
+        let heads = self.heads.as_ref().filter(|_| files.len() > 1);
+        let mut together = match heads {
+            Some(heads) => file_heads::open(heads, &files).await.into_iter(),
+            None => Vec::new().into_iter(),
+        };
+        let opened = stream::iter(files).map(|file| {
+            let opened = together.next().flatten();
+            async move {
+                let opened = match opened {
+                    Some(opened) => opened.map(|file| OpenedFile::of(file, self.is_growing)),
+                    None => self.open(&file, HEAD).await,
+                };
+                opened.map_err(|error| format!("{} could not be read: {error}", file.name))
+            }
+        });
+        opened.buffered(AT_ONCE).collect().await
     }
 
     async fn go_on(&self, window: Window, continuation: Continuation) {
@@ -360,12 +384,8 @@ impl<'a> Fetching<'a> {
             return;
         }
         self.forget(&group).await;
-        let opened = stream::iter(group).map(|ListedFile { file, .. }| async move {
-            let opened = self.open(&file, HEAD).await;
-            opened.map_err(|error| format!("{} could not be read: {error}", file.name))
-        });
-        let opened = opened.buffered(AT_ONCE).collect::<Vec<_>>();
-        let Some(opened) = self.unless_cancelled(opened).await else {
+        let files = group.into_iter().map(|listed| listed.file).collect();
+        let Some(opened) = self.unless_cancelled(self.open_all(files)).await else {
             return;
         };
         let mut sources: Vec<Rc<dyn Source>> = Vec::with_capacity(opened.len());
@@ -484,8 +504,8 @@ fn open(
     is_growing: bool,
 ) -> LocalBoxFuture<'static, Result<Rc<dyn Source>, FetchError>> {
     let opened = async move {
-        let file = Rc::new(RangedFile::open(&file.name, &file.url, head).await?);
-        Ok(Rc::new(OpenedFile { file, is_growing }) as Rc<dyn Source>)
+        let file = RangedFile::open(&file.name, &file.url, head).await?;
+        Ok(OpenedFile::of(file, is_growing))
     };
     opened.boxed_local()
 }
@@ -495,6 +515,13 @@ fn open(
 struct OpenedFile {
     file: Rc<RangedFile>,
     is_growing: bool,
+}
+
+impl OpenedFile {
+    fn of(file: RangedFile, is_growing: bool) -> Rc<dyn Source> {
+        let file = Rc::new(file);
+        Rc::new(OpenedFile { file, is_growing })
+    }
 }
 
 impl Source for OpenedFile {
@@ -591,8 +618,12 @@ mod tests {
             std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
         };
         let fetching = Fetching::new(service, 1, Origin::Published, &say, &open);
-        let changed = files.iter().map(|file| remote(&file.name)).collect();
-        let done = refresh_with(fetching, changed, &[], settled).now_or_never();
+        let changes = FileChanges {
+            changed: files.iter().map(|file| remote(&file.name)).collect(),
+            settled: settled.to_vec(),
+            ..FileChanges::default()
+        };
+        let done = refresh_with(fetching, changes).now_or_never();
         assert!(done.is_some());
         said.take()
     }

@@ -6,27 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use volary_core::json::Text;
-use volary_protocol::library::RemoteFile;
+use volary_protocol::library::{FileChanges, RemoteFile};
 
 /// Seconds without a write after which a file is settled.
 const QUIET: f64 = 10.0;
-
-/// Changes of files that the worker read before.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Refresh {
-    /// New or modified files to read.
-    pub changed: Vec<RemoteFile>,
-    /// Deleted files, or the folders that contained them.
-    pub gone: Vec<Text>,
-    /// Files that are no longer written to.
-    pub settled: Vec<Text>,
-}
 
 /// An effect for the page to carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Have the worker apply this, and call [`Live::done`] afterwards.
-    Refresh(Refresh),
+    Refresh(FileChanges),
     /// Have the worker read the whole list again, and call [`Live::done`] afterwards.
     Reload,
     /// Call [`Live::woken`] after this many seconds.
@@ -106,12 +95,12 @@ impl Live {
                 self.is_busy = true;
                 effects.push(Effect::Reload);
             } else {
-                let refresh = Refresh {
+                let refresh = FileChanges {
                     changed: std::mem::take(&mut self.changed).into_values().collect(),
                     gone: std::mem::take(&mut self.gone).into_iter().collect(),
                     settled: std::mem::take(&mut self.settled).into_iter().collect(),
                 };
-                if refresh != Refresh::default() {
+                if refresh != FileChanges::default() {
                     self.is_busy = true;
                     effects.push(Effect::Refresh(refresh));
                 }
@@ -139,7 +128,7 @@ mod tests {
 
     fn refresh(changed: &[&str], gone: &[&str], settled: &[&str]) -> Effect {
         let texts = |texts: &[&str]| texts.iter().map(|text| Text::from(*text)).collect();
-        Effect::Refresh(Refresh {
+        Effect::Refresh(FileChanges {
             changed: changed.iter().map(|url| file(url)).collect(),
             gone: texts(gone),
             settled: texts(settled),

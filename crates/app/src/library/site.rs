@@ -1,7 +1,7 @@
 //! The library that is published with a site: its manifest, and the events about files that change.
 
 use volary_core::json::{Json, Text};
-use volary_protocol::library::RemoteFile;
+use volary_protocol::library::{FileList, RemoteFile};
 
 /// Resolves the addresses in the files of a site.
 pub trait Addresses {
@@ -28,8 +28,7 @@ pub enum Content {
     Files(Vec<RemoteFile>),
     /// In the files of a list, which is read as it arrives.
     List {
-        /// The address of the list.
-        list: Text,
+        list: FileList,
         /// The address of the events of what changes, if there is one.
         events: Option<Text>,
         /// The addresses of files that were given besides the list.
@@ -58,8 +57,11 @@ impl Site {
             })
         });
         let content = match linked("list") {
-            Some(list) => Content::List {
-                list,
+            Some(url) => Content::List {
+                list: FileList {
+                    url,
+                    heads: linked("heads"),
+                },
                 events: linked("events"),
                 others: files.map(|file| file.url).collect(),
             },
@@ -195,12 +197,15 @@ mod tests {
 
     #[test]
     fn a_site_with_a_list_reads_other_files_too() {
-        let text = r#"{"title": "Runs", "list": "list.jsonl", "events": "events", "files": [
+        let text = r#"{"title": "Runs", "list": "list.jsonl", "heads": "heads", "events": "events", "files": [
             {"name": "b", "url": "https://other.example/b.jsonl"}
         ]}"#;
         let content = site(text).map(|site| site.content);
         let expected = Content::List {
-            list: "https://site.example/list.jsonl".into(),
+            list: FileList {
+                url: "https://site.example/list.jsonl".into(),
+                heads: Some("https://site.example/heads".into()),
+            },
             events: Some("https://site.example/events".into()),
             others: vec!["https://other.example/b.jsonl".into()],
         };
