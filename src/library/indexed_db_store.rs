@@ -68,7 +68,10 @@ impl EpisodeStore for IndexedDbStore {
         async move {
             let (mut new, mut others) = (Vec::new(), Vec::new());
             let (mut new_rows, mut other_rows) = (Vec::new(), Vec::new());
-            for Item { row, held, is_new } in &episodes {
+            for Item {
+                row, held, is_new, ..
+            } in &episodes
+            {
                 match held {
                     Held::Text(text) => {
                         let text = KeptText::from(text.as_str());
@@ -127,10 +130,10 @@ impl EpisodeStore for IndexedDbStore {
         .boxed_local()
     }
 
-    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, String>> {
         async move {
             let text = episodes::text(id).await.ok().flatten();
-            text.map(|text| text.to_text())
+            Ok(text.map(|text| text.to_text()))
         }
         .boxed_local()
     }

@@ -1,7 +1,7 @@
 //! The interface of stores of episodes. A store holds rows for lists, and separately either native texts or the files
 //! that contain the episodes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -50,19 +50,29 @@ pub struct KnownFile {
     pub source: Option<Rc<dyn Source>>,
 }
 
+/// The text of an episode that can be read again, so that it need not be in memory.
+pub trait Reread {
+    /// Whether this is the text.
+    fn is_text(&self, text: &str) -> bool;
+
+    /// Reads it again. The error is a message for the user.
+    fn text(&self) -> LocalBoxFuture<'_, Result<String, String>>;
+}
+
 /// An episode to be stored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Item {
     /// The row for lists.
     pub row: Row,
     /// The episode.
     pub held: Held,
+    /// Reads its text again, if that is possible.
+    pub again: Option<Rc<dyn Reread>>,
     /// Whether no episode has this id, as far as is known; otherwise this one replaces it.
     pub is_new: bool,
 }
 
 /// The reason why episodes were not stored as requested.
-#[derive(Clone, Debug, PartialEq)]
 pub enum Unkept {
     /// Nothing was stored: some ids that should have been new are taken. Returns the episodes.
     Taken(Vec<Item>),
@@ -92,8 +102,15 @@ pub trait EpisodeStore {
         found.map(|mut rows| rows.pop()).boxed_local()
     }
 
-    /// Returns the native text of an episode; `None` if there is none.
-    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>>;
+    /// Returns the native text of an episode; `None` if there is none. The error is a message for the user.
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, String>>;
+
+    /// Whether an episode has another text than this one, as far as is known.
+    fn has_other_text<'a>(&'a self, id: &'a str, text: &'a str) -> LocalBoxFuture<'a, bool> {
+        let known = self.text(id);
+        let differs = known.map(move |known| matches!(known, Ok(Some(known)) if known != text));
+        differs.boxed_local()
+    }
 
     /// Returns all rows, with the places of episodes without texts; an error says why they cannot be read.
     fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>>;
@@ -117,11 +134,24 @@ pub trait EpisodeStore {
     fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()>;
 }
 
+/// How many bytes of texts that can be read again are kept in memory.
+const MOST_KEPT: usize = 16 << 20;
+
 /// A store in memory. Clones share their contents.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
-    episodes: Rc<RefCell<BTreeMap<Text, (Row, Held)>>>,
+    episodes: Rc<RefCell<BTreeMap<Text, (Row, Kept)>>>,
     files: Rc<RefCell<BTreeMap<Text, KnownFile>>>,
+    /// The bytes of all texts.
+    bytes: Rc<Cell<usize>>,
+}
+
+/// The form in which an episode is in memory.
+enum Kept {
+    Text(String),
+    /// The text is read again.
+    Again(Rc<dyn Reread>),
+    At(InFile),
 }
 
 impl MemoryStore {
@@ -142,16 +172,39 @@ impl MemoryStore {
         (self.episodes.borrow().len(), self.files.borrow().len())
     }
 
+    /// Stores an episode, and removes the one that it replaces.
+    fn insert(&self, item: Item) {
+        let id = item.row.id.clone();
+        self.remove(&id);
+        let kept = match (item.held, item.again) {
+            (Held::Text(text), Some(again)) if self.bytes.get() + text.len() > MOST_KEPT => {
+                Kept::Again(again)
+            }
+            (Held::Text(text), _) => {
+                self.bytes.set(self.bytes.get() + text.len());
+                Kept::Text(text)
+            }
+            (Held::At(place), _) => Kept::At(place),
+        };
+        self.episodes.borrow_mut().insert(id, (item.row, kept));
+    }
+
+    fn remove(&self, id: &str) {
+        if let Some((_, Kept::Text(text))) = self.episodes.borrow_mut().remove(id) {
+            self.bytes.set(self.bytes.get() - text.len());
+        }
+    }
+
     /// Whether the store has an episode.
     pub fn has(&self, id: &str) -> bool {
         self.episodes.borrow().contains_key(id)
     }
 }
 
-fn listed((row, held): &(Row, Held)) -> ListedRow {
-    match held {
-        Held::Text(_) => (row.clone(), None),
-        Held::At(place) => (row.clone(), Some(place.clone())),
+fn listed((row, kept): &(Row, Kept)) -> ListedRow {
+    match kept {
+        Kept::Text(_) | Kept::Again(_) => (row.clone(), None),
+        Kept::At(place) => (row.clone(), Some(place.clone())),
     }
 }
 
@@ -161,14 +214,11 @@ fn now<T: 'static>(value: T) -> LocalBoxFuture<'static, T> {
 
 impl EpisodeStore for MemoryStore {
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
-        let mut known = self.episodes.borrow_mut();
-        let is_taken = |item: &Item| item.is_new && known.contains_key(&item.row.id);
+        let is_taken = |item: &Item| item.is_new && self.has(&item.row.id);
         if episodes.iter().any(is_taken) {
             return now(Err(Unkept::Taken(episodes)));
         }
-        for Item { row, held, .. } in episodes {
-            known.insert(row.id.clone(), (row, held));
-        }
+        episodes.into_iter().for_each(|item| self.insert(item));
         now(Ok(()))
     }
 
@@ -188,10 +238,20 @@ impl EpisodeStore for MemoryStore {
         now(found.map(listed).collect())
     }
 
-    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, String>> {
+        let again = match self.episodes.borrow().get(id) {
+            Some((_, Kept::Text(text))) => return now(Ok(Some(text.clone()))),
+            Some((_, Kept::Again(again))) => Rc::clone(again),
+            _ => return now(Ok(None)),
+        };
+        async move { again.text().await.map(Some) }.boxed_local()
+    }
+
+    fn has_other_text<'a>(&'a self, id: &'a str, text: &'a str) -> LocalBoxFuture<'a, bool> {
         now(match self.episodes.borrow().get(id) {
-            Some((_, Held::Text(text))) => Some(text.clone()),
-            _ => None,
+            Some((_, Kept::Text(known))) => known != text,
+            Some((_, Kept::Again(again))) => !again.is_text(text),
+            _ => false,
         })
     }
 
@@ -200,10 +260,7 @@ impl EpisodeStore for MemoryStore {
     }
 
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {
-        let mut known = self.episodes.borrow_mut();
-        for id in ids {
-            known.remove(id);
-        }
+        ids.iter().for_each(|id| self.remove(id));
         now(())
     }
 

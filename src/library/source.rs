@@ -39,6 +39,11 @@ pub trait Source {
 
     /// Drops bytes that were read ahead.
     fn release(&self) {}
+
+    /// Whether it may be read as often as needed, so that its contents need not be kept.
+    fn can_be_read_again(&self) -> bool {
+        false
+    }
 }
 
 /// The number of bytes at either end of a file that identify it.

@@ -28,6 +28,7 @@ mod opening;
 mod packed;
 mod partial_preview;
 pub mod reading;
+mod reread;
 mod streaming_import;
 mod whole_file_import;
 

@@ -563,6 +563,10 @@ impl Source for OpenedFile {
     fn release(&self) {
         self.file.release();
     }
+
+    fn can_be_read_again(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item])
     let store = library.stock_of(id);
     match store.row(id).await {
         None => IdUse::Free,
-        Some(_) => same(store.text(id).await.is_none_or(|known| known == text)),
+        Some(_) => same(!store.has_other_text(id, text).await),
     }
 }
 
@@ -139,6 +139,8 @@ pub(super) async fn renamed(
         };
         let item = &mut batch[number];
         (item.row.id, item.held, item.is_new) = (id, held, is_new);
+        // It was of the text with the other id.
+        item.again = None;
         library.remember(&item.row, place);
     }
     batch

@@ -41,7 +41,7 @@ pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episo
             open_at(library, place, &row).await
         }
         None => {
-            let text = library.stock_of(id).text(id).await.ok_or_else(gone)?;
+            let text = library.stock_of(id).text(id).await?.ok_or_else(gone)?;
             let reading = native::read(&text).map_err(|error| error.to_string())?;
             let first = reading.episodes.into_iter().next();
             first.ok_or_else(|| "Its stored record is empty.".to_owned())

@@ -195,7 +195,17 @@ pub(super) async fn keep_begun<'a>(
     let row = reading::stamped(reading, row, text.len() as u64);
     library.remember(&row, None);
     let held = Held::Text(text);
-    reading::add(library, reading, vec![Item { row, held, is_new }]).await;
+    reading::add(
+        library,
+        reading,
+        vec![Item {
+            row,
+            held,
+            again: None,
+            is_new,
+        }],
+    )
+    .await;
     kept(reading).await;
     let into = reading.first.take().unwrap_or(episode.id);
     let words = "Only the beginning of a trajectory was read. The library contains that part.";

@@ -257,7 +257,12 @@ fn an_episode_that_takes_a_provisional_id_opens_under_it() {
         let row = Row::of(&others, Vec::new());
         let held = Held::Text(native::to_text(&others));
         let is_new = true;
-        let kept = store.keep(vec![Item { row, held, is_new }]);
+        let kept = store.keep(vec![Item {
+            row,
+            held,
+            again: None,
+            is_new,
+        }]);
         assert!(kept.now_or_never().is_some());
     };
     let said = read(&service, &log(""), u64::MAX, || {

@@ -155,6 +155,7 @@ fn it_does_not_hide_an_episode_that_has_its_id() {
     let row = Row::of(&others, Vec::new());
     let held = crate::library::repository::Held::Text(native::to_text(&others));
     let item = crate::library::repository::Item {
+        again: None,
         row,
         held,
         is_new: true,

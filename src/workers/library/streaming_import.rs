@@ -535,6 +535,7 @@ pub(super) async fn take<'a>(
             Item {
                 row,
                 held: Held::At(at),
+                again: None,
                 is_new,
             }
         });

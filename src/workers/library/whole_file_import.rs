@@ -13,6 +13,7 @@ use volary_trajectory::table::Row;
 
 use super::naming::Named;
 use super::reading::RunningImport;
+use super::reread::FilesRead;
 use super::{BATCH, LibraryService, Output, listing, naming, reading};
 use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
@@ -27,7 +28,7 @@ pub(super) async fn read_together<'a>(
     reading: &RunningImport<'a>,
     files: &[Rc<dyn Source>],
 ) {
-    let mut inputs = Vec::with_capacity(files.len());
+    let mut inputs: Vec<Input> = Vec::with_capacity(files.len());
     let mut room = LARGEST_WHOLE;
     for file in files {
         if reading::is_cancelled(library, reading.number) {
@@ -49,10 +50,11 @@ pub(super) async fn read_together<'a>(
         match file.read(0..size).await {
             Ok(bytes) => match parquet::as_lines(bytes).await {
                 Ok((bytes, loss)) => {
-                    inputs.push(InputFile {
+                    let input = InputFile {
                         name: Some(name.to_string()),
                         bytes,
-                    });
+                    };
+                    inputs.push((input, Rc::clone(file)));
                     if let Some(loss) = loss {
                         reading.note(NoteLevel::Unreadable, &name, loss);
                     }
@@ -67,7 +69,8 @@ pub(super) async fn read_together<'a>(
         reading.done.set(reading.done.get() + size);
     }
     // Episodes of our own format do not name their files, so each of these is read by itself.
-    let (native, other): (Vec<InputFile>, Vec<InputFile>) = inputs.into_iter().partition(is_native);
+    let (native, other): (Vec<Input>, Vec<Input>) =
+        inputs.into_iter().partition(|(file, _)| is_native(file));
     let native = native.into_iter().map(|file| vec![file]);
     for inputs in native.chain([other]).filter(|inputs| !inputs.is_empty()) {
         if reading::is_cancelled(library, reading.number) {
@@ -76,6 +79,9 @@ pub(super) async fn read_together<'a>(
         read_inputs(library, reading, inputs).await;
     }
 }
+
+/// A file with its contents, and where these came from.
+type Input = (InputFile, Rc<dyn Source>);
 
 fn is_native(file: &InputFile) -> bool {
     const HEAD: usize = 200;
@@ -86,8 +92,10 @@ fn is_native(file: &InputFile) -> bool {
 async fn read_inputs<'a>(
     library: &'a LibraryService,
     reading: &RunningImport<'a>,
-    inputs: Vec<InputFile>,
+    inputs: Vec<Input>,
 ) {
+    let (inputs, sources): (Vec<InputFile>, Vec<Rc<dyn Source>>) = inputs.into_iter().unzip();
+    sources.iter().for_each(|source| source.release());
     let mappings = library.mappings.borrow().clone();
     let outcome = match import_mapped(&inputs, Limits::default(), &mappings) {
         Ok(outcome) => outcome,
@@ -103,6 +111,7 @@ async fn read_inputs<'a>(
         _ => None,
     };
     drop(inputs);
+    let files = FilesRead::of(sources, mappings);
     // From here on ids are compared, so the stored ones must be known. They were listed meanwhile.
     listing::ready(library).await;
     reading.notes.borrow_mut().extend(outcome.notes);
@@ -122,12 +131,19 @@ async fn read_inputs<'a>(
         let row = Row::of(&episode, tags);
         let row = reading::stamped(reading, row, text.len() as u64);
         library.remember(&row, None);
+        let again = files.as_ref();
+        let again = again.map(|files| files.episode(&row.id, file.as_ref(), &text));
         if let Some(file) = file {
             library.came_from(&row.id, &file);
         }
         library.search.insert(&episode, &episode.id);
         let held = Held::Text(text);
-        batch.push(Item { row, held, is_new });
+        batch.push(Item {
+            row,
+            held,
+            again,
+            is_new,
+        });
         if batch.len() == BATCH {
             reading::add(library, reading, std::mem::take(&mut batch)).await;
             (reading.send)(Output::Event(Event::Progress {
