@@ -140,13 +140,31 @@ const MOST_KEPT: usize = 16 << 20;
 /// A store in memory. Clones share their contents.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
-    episodes: Rc<RefCell<BTreeMap<Text, (Row, Kept)>>>,
+    /// Boxed: a tree has room for up to twice as many entries, and rows are large.
+    episodes: Rc<RefCell<BTreeMap<Text, Box<KeptEpisode>>>>,
     files: Rc<RefCell<BTreeMap<Text, KnownFile>>>,
     /// The bytes of all texts.
     bytes: Rc<Cell<usize>>,
 }
 
+/// An episode in memory.
+struct KeptEpisode {
+    row: Row,
+    kept: Kept,
+}
+
+impl KeptEpisode {
+    fn listed(&self) -> ListedRow {
+        let place = match &self.kept {
+            Kept::Text(_) | Kept::Again(_) => None,
+            Kept::At(place) => Some(place.clone()),
+        };
+        (self.row.clone(), place)
+    }
+}
+
 /// The form in which an episode is in memory.
+#[derive(Clone)]
 enum Kept {
     Text(String),
     /// The text is read again.
@@ -163,7 +181,7 @@ impl MemoryStore {
     /// Returns the origin of an episode, if the store has the episode.
     pub fn origin(&self, id: &str) -> Option<Text> {
         let episodes = self.episodes.borrow();
-        episodes.get(id)?.0.origin.clone()
+        episodes.get(id)?.row.origin.clone()
     }
 
     /// The numbers of episodes and of files.
@@ -186,11 +204,14 @@ impl MemoryStore {
             }
             (Held::At(place), _) => Kept::At(place),
         };
-        self.episodes.borrow_mut().insert(id, (item.row, kept));
+        let row = item.row;
+        let mut episodes = self.episodes.borrow_mut();
+        episodes.insert(id, Box::new(KeptEpisode { row, kept }));
     }
 
     fn remove(&self, id: &str) {
-        if let Some((_, Kept::Text(text))) = self.episodes.borrow_mut().remove(id) {
+        let removed = self.episodes.borrow_mut().remove(id);
+        if let Some(Kept::Text(text)) = removed.map(|known| known.kept) {
             self.bytes.set(self.bytes.get() - text.len());
         }
     }
@@ -198,13 +219,6 @@ impl MemoryStore {
     /// Whether the store has an episode.
     pub fn has(&self, id: &str) -> bool {
         self.episodes.borrow().contains_key(id)
-    }
-}
-
-fn listed((row, kept): &(Row, Kept)) -> ListedRow {
-    match kept {
-        Kept::Text(_) | Kept::Again(_) => (row.clone(), None),
-        Kept::At(place) => (row.clone(), Some(place.clone())),
     }
 }
 
@@ -226,7 +240,7 @@ impl EpisodeStore for MemoryStore {
         let mut known = self.episodes.borrow_mut();
         for row in rows {
             if let Some(known) = known.get_mut(&row.id) {
-                known.0 = row;
+                known.row = row;
             }
         }
         now(Ok(()))
@@ -235,28 +249,30 @@ impl EpisodeStore for MemoryStore {
     fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<ListedRow>> {
         let known = self.episodes.borrow();
         let found = ids.iter().filter_map(|id| known.get(id));
-        now(found.map(listed).collect())
+        now(found.map(|known| known.listed()).collect())
     }
 
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, String>> {
-        let again = match self.episodes.borrow().get(id) {
-            Some((_, Kept::Text(text))) => return now(Ok(Some(text.clone()))),
-            Some((_, Kept::Again(again))) => Rc::clone(again),
-            _ => return now(Ok(None)),
-        };
-        async move { again.text().await.map(Some) }.boxed_local()
+        let episodes = self.episodes.borrow();
+        match episodes.get(id).map(|known| known.kept.clone()) {
+            Some(Kept::Text(text)) => now(Ok(Some(text))),
+            Some(Kept::Again(again)) => async move { again.text().await.map(Some) }.boxed_local(),
+            Some(Kept::At(_)) | None => now(Ok(None)),
+        }
     }
 
     fn has_other_text<'a>(&'a self, id: &'a str, text: &'a str) -> LocalBoxFuture<'a, bool> {
-        now(match self.episodes.borrow().get(id) {
-            Some((_, Kept::Text(known))) => known != text,
-            Some((_, Kept::Again(again))) => !again.is_text(text),
-            _ => false,
+        let episodes = self.episodes.borrow();
+        now(match episodes.get(id).map(|known| &known.kept) {
+            Some(Kept::Text(known)) => known != text,
+            Some(Kept::Again(again)) => !again.is_text(text),
+            Some(Kept::At(_)) | None => false,
         })
     }
 
     fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>> {
-        now(Ok(self.episodes.borrow().values().map(listed).collect()))
+        let episodes = self.episodes.borrow();
+        now(Ok(episodes.values().map(|known| known.listed()).collect()))
     }
 
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {

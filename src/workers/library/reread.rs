@@ -223,17 +223,18 @@ mod tests {
     fn episodes_of_every_format_are_the_same_when_they_are_read_again() {
         let (kept, again) = (service(), full());
         let reads = Rc::new(Cell::new(0));
-        let files = fixtures().into_iter();
-        let (plain, counted): (Vec<Rc<dyn Source>>, Vec<Rc<dyn Source>>) = files
+        let plain = fixtures().into_iter();
+        let plain = plain.map(|file| Rc::new(file) as Rc<dyn Source>).collect();
+        let counted: Vec<Rc<dyn Source>> = fixtures()
+            .into_iter()
             .map(|file| {
                 let again = Again {
-                    file: RefCell::new(file.clone()),
+                    file: RefCell::new(file),
                     reads: Rc::clone(&reads),
                 };
-                let plain: Rc<dyn Source> = Rc::new(file);
-                (plain, Rc::new(again) as Rc<dyn Source>)
+                Rc::new(again) as Rc<dyn Source>
             })
-            .unzip();
+            .collect();
         let count = counted.len();
         let said = read(&kept, plain);
         let ids = ids(&said);
