@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
     /// A provider's key, by its format.
@@ -207,43 +209,69 @@ const CLASSES: [Class; 256] = {
     }
     classes
 };
+
 /// The shortest key of a provider, which no shorter word is.
 const SHORTEST: usize = 15;
 /// How a JSON Web Token begins. It may lack digits; keys and secrets have them, and addresses have `@`.
 const WEB_TOKEN: &str = "eyJ";
 
-/// Examines runs of word characters together with the text before them. Most words are skipped, because they have neither
-/// a digit nor `@`.
+/// Examines the words that have a digit or `@`, or may be web tokens. Nothing else is a finding (a test says so), and few
+/// words of a text are of these.
 fn words(text: &str, found: &mut Vec<Sensitive>) {
-    let mut before: Option<Range<usize>> = None;
+    let bytes = text.as_bytes();
     let mut from = 0;
-    let class = |byte: &u8| CLASSES[usize::from(*byte)];
-    while let Some(at) = text.as_bytes()[from..]
+    while let Some(at) = bytes[from..]
         .iter()
-        .position(|byte| class(byte) != Class::Gap)
+        .position(|byte| class(*byte) == Class::Telling)
     {
-        let start = from + at;
-        let mut is_telling = false;
-        let length = text.as_bytes()[start..].iter().position(|byte| {
-            let class = class(byte);
-            is_telling |= class == Class::Telling;
-            class == Class::Gap
-        });
-        let end = length.map_or(text.len(), |length| start + length);
-        if is_telling || text[start..end].starts_with(WEB_TOKEN) {
-            let trimmed = text[start..end].trim_end_matches(['.', '-', '@', '+', '~']);
-            let range = start..start + trimmed.len();
-            let gap = before
-                .as_ref()
-                .map_or("", |before| &text[before.end..start]);
-            let name = before.as_ref().map_or("", |before| &text[before.clone()]);
-            if let Some(kind) = kind_of(trimmed, name, gap) {
-                found.push(Sensitive { kind, range });
-            }
-        }
-        before = Some(start..end);
-        from = end;
+        let word = word_at(bytes, from + at);
+        from = word.end;
+        found.extend(examined(text, word));
     }
+    for at in memmem::find_iter(bytes, WEB_TOKEN) {
+        let is_start = at == 0 || class(bytes[at - 1]) == Class::Gap;
+        if !is_start {
+            continue;
+        }
+        let word = word_at(bytes, at);
+        let is_examined = bytes[word.clone()]
+            .iter()
+            .any(|byte| class(*byte) == Class::Telling);
+        if !is_examined {
+            found.extend(examined(text, word));
+        }
+    }
+}
+
+fn class(byte: u8) -> Class {
+    CLASSES[usize::from(byte)]
+}
+
+/// The word that has the byte at `at`.
+fn word_at(bytes: &[u8], at: usize) -> Range<usize> {
+    let is_gap = |byte: &u8| class(*byte) == Class::Gap;
+    let start = bytes[..at]
+        .iter()
+        .rposition(is_gap)
+        .map_or(0, |gap| gap + 1);
+    let length = bytes[at..].iter().position(is_gap);
+    start..length.map_or(bytes.len(), |length| at + length)
+}
+
+/// The finding that a word is, together with the text before it.
+fn examined(text: &str, word: Range<usize>) -> Option<Sensitive> {
+    let bytes = text.as_bytes();
+    let trimmed = text[word.clone()].trim_end_matches(['.', '-', '@', '+', '~']);
+    let last = bytes[..word.start]
+        .iter()
+        .rposition(|byte| class(*byte) != Class::Gap);
+    let before = last.map_or(0..0, |last| word_at(bytes, last));
+    // Without a word before it there is nothing that it is assigned to.
+    let gap = last.map_or("", |_| &text[before.end..word.start]);
+    kind_of(trimmed, &text[before], gap).map(|kind| Sensitive {
+        kind,
+        range: word.start..word.start + trimmed.len(),
+    })
 }
 
 /// The kind of a word, from its format, and from the previous word and the text between them.
@@ -358,7 +386,32 @@ mod tests {
         }
     }
 
+    /// The kinds and ranges of all words, none of which is skipped.
+    fn of_all_words(text: &str) -> Vec<(FindingKind, Range<usize>)> {
+        let mut found = Vec::new();
+        for word in
+            text.split(|letter: char| !letter.is_ascii() || class(letter as u8) == Class::Gap)
+        {
+            let start = word.as_ptr() as usize - text.as_ptr() as usize;
+            if !word.is_empty() {
+                found.extend(examined(text, start..start + word.len()));
+            }
+        }
+        found.into_iter().map(|one| (one.kind, one.range)).collect()
+    }
+
     proptest! {
+        #[test]
+        fn skipped_words_are_no_findings(
+            text in "(\\PC|[=: .\"]|[a-zA-Z_.-]{6,20}|[0-9@]|password=|token: |sk-|pypi-|AKIA|Bearer |eyJ[a-z]{8}|[a-z]+@[a-z]+\\.org){0,30}"
+        ) {
+            let mut found = Vec::new();
+            words(&text, &mut found);
+            found.sort_by_key(|one| one.range.start);
+            let found: Vec<_> = found.into_iter().map(|one| (one.kind, one.range)).collect();
+            prop_assert_eq!(found, of_all_words(&text));
+        }
+
         #[test]
         fn ranges_are_within_the_text_and_apart(text in "(\\PC|[=:@.\n]|password|sk-|AKIA|Bearer |-----BEGIN ){0,60}") {
             let mut end = 0;
