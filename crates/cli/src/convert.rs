@@ -3,36 +3,35 @@
 //! Batches of episodes are converted on several threads, written in their order, and dropped. Inspect and Parquet describe
 //! all episodes at the start of a file, so all are held.
 //!
-//! - `growing_file`: the file of many episodes. `tags_beside`: tags from `.volary/notes.jsonl`.
+//! - `format`: the formats. `growing_file`: the file of many episodes. `output_folder`: a file for each episode.
+//! - `tags_beside`: tags from `.volary/notes.jsonl`.
 
+mod format;
 mod growing_file;
+mod output_folder;
 mod tags_beside;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use anyhow::{Result, bail};
+use clap::Args;
 use serde::Serialize;
 use volary_core::json::Text;
-use volary_parquet::{RowWriter, read_rows};
-use volary_trajectory::annotations::tags;
-use volary_trajectory::export::training_rows::{self, RowShape};
-use volary_trajectory::export::{atif, csv, html, inspect, ldp};
+use volary_parquet::read_rows;
 use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::sensitive::Finding;
-use volary_trajectory::table::{Column, Row};
+use volary_trajectory::table::Row;
 use volary_trajectory::token_record::TokenRecord;
-use volary_trajectory::{
-    Episode, Rewards, markdown, messages_jsonl, native, renderer_files, sensitive,
-};
+use volary_trajectory::{Episode, Rewards, sensitive};
 
 use crate::ExitStatus;
 use crate::inputs::{self, Report};
 use crate::output::{self, plain};
 use crate::sharing::{self, Check};
+use format::{Format, row, table};
 use growing_file::GrowingFile;
+use output_folder::{OutputFolder, write};
 use tags_beside::TagsBeside;
 
 const EXAMPLES: &str = "\
@@ -75,147 +74,6 @@ pub struct Convert {
     /// Print the report as one JSON object
     #[arg(long, requires = "out")]
     json: bool,
-}
-
-/// A format that can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Volary's own format, which holds everything
-    Volary,
-    /// A log of Inspect, which may hold many episodes
-    Inspect,
-    /// ATIF, the Agent Trajectory Interchange Format
-    Atif,
-    /// Trajectories of ldp, one JSON object a line
-    Ldp,
-    /// OpenAI-style messages, one JSON object a line
-    Messages,
-    /// Messages with reward, task, metadata, tokens, mask and streams, one JSON object a line
-    Rows,
-    /// The same as a table in Parquet
-    Parquet,
-    /// The frames as files of aviary's Renderer, in a zip
-    Renderer,
-    /// A page without scripts, to read
-    Html,
-    /// Markdown, to read or paste
-    Markdown,
-    /// A table with one row for each episode
-    Csv,
-}
-
-impl Format {
-    fn ending(self) -> &'static str {
-        match self {
-            Format::Volary => "volary.json",
-            Format::Inspect => "inspect.json",
-            Format::Atif => "atif.json",
-            Format::Ldp => "ldp.jsonl",
-            Format::Messages | Format::Rows => "jsonl",
-            Format::Parquet => "parquet",
-            Format::Renderer => "zip",
-            Format::Html => "html",
-            Format::Markdown => "md",
-            Format::Csv => "csv",
-        }
-    }
-
-    /// Whether one file contains many episodes.
-    fn holds_many(self) -> bool {
-        matches!(
-            self,
-            Format::Inspect
-                | Format::Ldp
-                | Format::Messages
-                | Format::Rows
-                | Format::Parquet
-                | Format::Csv
-        )
-    }
-
-    /// Whether its file is that of the first episodes, followed by that of the others.
-    fn has_parts(self) -> bool {
-        matches!(self, Format::Ldp | Format::Messages | Format::Rows)
-    }
-
-    /// Whether Volary can read the format.
-    fn is_readable(self) -> bool {
-        !matches!(self, Format::Html | Format::Markdown | Format::Csv)
-    }
-
-    /// Whether the output has the tags of episodes.
-    fn holds_tags(self) -> bool {
-        matches!(self, Format::Volary | Format::Csv)
-    }
-
-    /// The bytes of a file with these episodes; exactly one for single-episode formats.
-    fn write(self, episodes: &[&Episode]) -> Result<Vec<u8>> {
-        let text: String = match self {
-            Format::Inspect => {
-                inspect::to_text(episodes, episodes.first().map_or("", |it| &it.name))
-            }
-            Format::Ldp => episodes
-                .iter()
-                .map(|episode| ldp::to_text(episode))
-                .collect(),
-            Format::Messages => messages_jsonl::to_text(episodes.iter().copied()),
-            Format::Rows => training_rows::to_text(episodes.iter().copied()),
-            Format::Parquet => return parquet(episodes),
-            Format::Csv => {
-                let rows = episodes.iter().map(|episode| row(episode));
-                table(&rows.collect::<Vec<_>>())
-            }
-            Format::Renderer => {
-                let zips = episodes
-                    .iter()
-                    .map(|episode| renderer_files::to_zip(episode));
-                return Ok(zips.collect::<Result<Vec<_>, _>>()?.concat());
-            }
-            Format::Volary => episodes
-                .iter()
-                .map(|episode| native::to_text(episode))
-                .collect(),
-            Format::Atif => episodes
-                .iter()
-                .map(|episode| atif::to_text(episode, &[]))
-                .collect(),
-            Format::Html => episodes
-                .iter()
-                .map(|episode| html::to_text(episode))
-                .collect(),
-            Format::Markdown => episodes
-                .iter()
-                .map(|episode| markdown::to_markdown(episode, 0..=usize::MAX))
-                .collect(),
-        };
-        Ok(text.into_bytes())
-    }
-}
-
-fn row(episode: &Episode) -> Row {
-    Row::of(episode, tags::of(episode))
-}
-
-/// The text of a CSV file.
-fn table(rows: &[Row]) -> String {
-    let mut columns = csv::columns(rows);
-    if rows.iter().any(|row| !row.tags.is_empty()) {
-        columns.push(Column::Tags);
-    }
-    csv::to_text(rows, &columns)
-}
-
-/// The bytes of a Parquet file.
-fn parquet(episodes: &[&Episode]) -> Result<Vec<u8>> {
-    let mut shape = RowShape::default();
-    episodes.iter().for_each(|episode| shape.add(episode));
-    let columns = shape.columns();
-    let columns = columns.iter().map(|column| (&*column.name, column.kind));
-    let mut writer = RowWriter::new(columns)?;
-    for episode in episodes {
-        writer.push(&training_rows::row(episode))?;
-    }
-    Ok(writer.finish()?)
 }
 
 /// The report, as JSON.
@@ -262,8 +120,7 @@ struct Progress {
     file: Option<GrowingFile>,
     rows: Vec<Row>,
     held: Vec<Episode>,
-    /// The names of files that are taken.
-    taken: BTreeSet<String>,
+    folder: Option<OutputFolder>,
     /// The paths of the written files.
     written: Vec<String>,
     /// The names of episodes that could not be written, with the reasons.
@@ -458,13 +315,16 @@ impl Convert {
         let Some(out) = &self.out else {
             return Ok(());
         };
-        fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+        let folder = match progress.folder.take() {
+            Some(folder) => folder,
+            None => OutputFolder::create(out)?,
+        };
+        let folder = progress.folder.insert(folder);
         for (name, bytes) in files {
             match bytes {
                 Ok(bytes) => {
-                    let stem = free_name(&name, &mut progress.taken);
-                    let file = out.join(format!("{stem}.{}", self.to.ending()));
-                    progress.written.push(write(&file, &bytes)?);
+                    let file = folder.write(&name, self.to.ending(), &bytes)?;
+                    progress.written.push(file);
                 }
                 Err(error) => progress.failed.push((name, error.to_string())),
             }
@@ -547,67 +407,4 @@ fn held(episode: &Episode) -> BTreeSet<&'static str> {
     ];
     let present = parts.into_iter().filter(|(_, is_present)| *is_present);
     present.map(|(part, _)| part).collect()
-}
-
-/// An unused file name for an episode, safe for any episode name.
-fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
-    const LONGEST: usize = 80;
-    let is_safe = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
-    let safe: String = name
-        .chars()
-        .map(|letter| if is_safe(letter) { letter } else { '-' })
-        .take(LONGEST)
-        .collect();
-    let stem = match safe.trim_matches(['-', '.']) {
-        "" => "episode",
-        stem => stem,
-    };
-    let mut free = stem.to_owned();
-    let mut number = 1;
-    // Some file systems are case-insensitive.
-    while !taken.insert(free.to_lowercase()) {
-        number += 1;
-        free = format!("{stem}-{number}");
-    }
-    free
-}
-
-fn write(file: &Path, bytes: &[u8]) -> Result<String> {
-    fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
-    Ok(plain(&file.to_string_lossy()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn file_names_are_safe_and_differ() {
-        let mut taken = BTreeSet::new();
-        let names = [
-            "a b",
-            "A/b",
-            "../../etc/passwd",
-            "..",
-            "",
-            "a b",
-            &"x".repeat(300),
-        ];
-        let free: Vec<String> = names
-            .iter()
-            .map(|name| free_name(name, &mut taken))
-            .collect();
-        assert_eq!(
-            free[..6],
-            [
-                "a-b",
-                "A-b-2",
-                "etc-passwd",
-                "episode",
-                "episode-2",
-                "a-b-3"
-            ]
-        );
-        assert_eq!(free[6].len(), 80);
-    }
 }
