@@ -391,6 +391,8 @@ fn run_place(around: &Object, episode: &mut Episode) {
     }
 }
 
+/// The dataset and the id of a task. A key that nobody chose is a hash of the whole task, which names it only if nothing
+/// else does.
 pub(super) fn task_reference(task: &Json) -> Option<TaskReference> {
     const IDS: [&[&str]; 8] = [
         &["key"],
@@ -407,7 +409,9 @@ pub(super) fn task_reference(task: &Json) -> Option<TaskReference> {
             .try_fold(task, |value, key| value.get(key))
             .and_then(id)
     };
-    let name = id(task).or_else(|| IDS.iter().find_map(found))?;
+    let is_chosen = task.get("key") != task.get("hash");
+    let own = IDS.iter().filter(|path| is_chosen || **path != ["key"]);
+    let name = id(task).or_else(|| own.into_iter().find_map(found))?;
     Some(TaskReference {
         dataset: text_at(task, &["type"]).unwrap_or_else(|| "verifiers".into()),
         id: name,
@@ -470,4 +474,30 @@ fn branches(parents: &[Option<usize>]) -> (Vec<Vec<usize>>, usize) {
         }
     }
     (paths, left_out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_name_tasks_only_if_nothing_else_does() {
+        for (task, expected) in [
+            (
+                r#"{"key": "sum-1", "hash": "2853d4", "data": {"idx": 0}}"#,
+                "sum-1",
+            ),
+            (
+                r#"{"key": "2853d4", "hash": "2853d4", "data": {"idx": 0}}"#,
+                "0",
+            ),
+            (
+                r#"{"key": "2853d4", "hash": "2853d4", "data": {}}"#,
+                "2853d4",
+            ),
+        ] {
+            let task = Json::parse(task).unwrap();
+            assert_eq!(&*task_reference(&task).unwrap().id, expected);
+        }
+    }
 }
