@@ -145,7 +145,7 @@ pub static SDKS: Tool = Tool::new(
 .named_by("VOLARY_SDKS");
 pub static HARNESSES: Tool = Tool::new(
     "harnesses",
-    "ldp, inspect_ai and Pydantic AI",
+    "ldp, inspect_ai, Pydantic AI and verifiers",
     "read the trajectories that we write, and write some",
     Source::Pip(
         "tests/interop/requirements-harnesses.txt",

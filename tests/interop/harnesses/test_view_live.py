@@ -1,55 +1,14 @@
 """`volary view` shows a log while inspect_ai writes it."""
 
-import json
-import subprocess
 import threading
 import time
 import urllib.error
-import urllib.request
 
 import anyio
-import pytest
+from conftest import PATIENCE
 from inspect_ai import Task, eval as run_eval
 from inspect_ai.dataset import Sample
 from inspect_ai.solver import solver
-from programs import program
-
-PATIENCE = 30
-
-
-class View:
-    """A running command, and who was let in."""
-
-    def __init__(self, folder, page):
-        command = [program("volary"), "view", folder, "--json", "--page", page]
-        self.child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.url, token = json.loads(self.child.stdout.readline())["url"].split("/#token=")
-        body = json.dumps({"token": token}).encode()
-        with urllib.request.urlopen(f"{self.url}/api/session", body, PATIENCE) as answer:
-            self.cookie = answer.headers["Set-Cookie"].split(";")[0]
-
-    def get(self, path):
-        request = urllib.request.Request(f"{self.url}/api/{path}", headers={"Cookie": self.cookie})
-        return urllib.request.urlopen(request, timeout=PATIENCE)
-
-    def found(self, word):
-        """The episodes with a word."""
-        with self.get(f"search?q={word}") as answer:
-            lines = [json.loads(line) for line in answer]
-        return {line["name"] for line in lines if "hit" in line}
-
-
-@pytest.fixture
-def view(tmp_path):
-    page = tmp_path / "page"
-    page.mkdir()
-    (page / "index.html").write_text("<html><head></head><p>page")
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    view = View(logs, page)
-    yield view, logs
-    view.child.terminate()
-    assert view.child.wait(PATIENCE) == 0
 
 
 def test_samples_are_found_while_others_run(view):
@@ -57,10 +16,8 @@ def test_samples_are_found_while_others_run(view):
     told, seen, problems = threading.Event(), threading.Event(), []
 
     def listen():
-        with view.get("events") as events:
-            for line in events:
-                if line.startswith(b"data: {") and b".eval" in line:
-                    return told.set()
+        view.wait_for_change(".eval")
+        told.set()
 
     def watch():
         try:
