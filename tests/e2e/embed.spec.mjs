@@ -132,6 +132,13 @@ test("the widget of notebooks shows an episode, and brings steps, selected text 
       await page.evaluate(() => kernel.set({ step: 1 }));
       await frame.getByText("Step 1 of 2").waitFor();
 
+      // In a notebook of usual width, too, the transcript ends where the buttons begin.
+      const size = page.viewportSize();
+      await page.setViewportSize({ width: 900, height: size.height });
+      const edge = (part, side) => frame.locator(part).evaluate((element, side) => element.getBoundingClientRect()[side], side);
+      assert.equal(await edge(".transcript-scroll", "bottom"), await edge(".embed-foot", "top"));
+      await page.setViewportSize(size);
+
       // A double click selects a word.
       await frame.getByText("The marble is red.").first().dblclick({ position: { x: 50, y: 8 } });
       await page.waitForFunction(() => kernel.traits.selection.text?.length > 0);

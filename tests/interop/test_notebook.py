@@ -41,7 +41,7 @@ def test_whatever_is_an_episode_is_shown(package, folder):
     for path in [chat, str(chat), [chat]]:
         widget = show(path)
         assert len(widget._names) == 3 and shown(widget)["format"] == "volary-episode"
-    assert shown(show(CHAT)) == {"messages": CHAT}
+    assert shown(show(CHAT)) == {"messages": CHAT} and show(CHAT)._names == ["Episode"]
     message = types.SimpleNamespace(role="user", model_dump=lambda **_: CHAT[0])
     assert shown(show([message, CHAT[1]])) == {"messages": CHAT}
     assert shown(show({"messages": CHAT, "name": "One"}))["name"] == "One"

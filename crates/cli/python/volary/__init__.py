@@ -101,7 +101,11 @@ def show(
         if error.name not in ("anywidget", "traitlets"):
             raise
         raise Error("a notebook needs anywidget to show episodes: pip install 'volary[notebook]'") from error
-    return notebook.show(episodes, index, step, height, page_url, port)
+    try:
+        return notebook.show(episodes, index, step, height, page_url, port)
+    except Error as error:
+        # A notebook would show a page of our own code before the reason.
+        raise error.with_traceback(None) from None
 
 
 def _paths(path: Paths) -> list[str]:

@@ -122,6 +122,8 @@ def _named(episodes: Iterable[Any]) -> list[tuple[str, str]]:
             named.append((name, json.dumps(episode, default=_plain, ensure_ascii=False)))
         except (TypeError, ValueError) as error:
             raise Error(f"{name} cannot be written as JSON: {error}") from error
+    if len(named) == 1 and named[0][0] == "Episode 1":
+        return [("Episode", named[0][1])]
     return named
 
 

@@ -34,8 +34,9 @@ function render({ model, el }) {
   };
   const load = () => {
     asked.clear();
-    const { episode } = model.get("_load");
-    send({ volary: "load", episode, name: "episode.json", step: model.get("step") });
+    const { episode, index } = model.get("_load");
+    // An episode without a name has that of its file.
+    send({ volary: "load", episode, name: `${model.get("_names")[index]}.json`, step: model.get("step") });
     annotate();
   };
   const choose = () => {
