@@ -78,6 +78,8 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
             &["slime-rollout.pt"],
             &["slime-numpy.pt"],
             &["slime-legacy.pt"],
+            &["slime-objects-2.pt"],
+            &["slime-objects-4.pt"],
             &["slime-train.pt"],
             &["slime-train-v1.pt"],
             &["slime-rollout.pt", "slime-train.pt"],

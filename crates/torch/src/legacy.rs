@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use crate::heap::{Heap, Node, Value};
 use crate::tensor::DType;
 
-/// The first bytes: the pickle of the magic number.
-const MAGIC: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+/// The magic number in its pickle, and the end of that. Before it are the protocol and, since the fourth one, the length of a frame.
+const MAGIC: &[u8] = b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
 
 /// The parts of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,14 @@ pub struct LegacyFile<'a> {
 
 /// Whether a file starts like one of these.
 pub fn is_legacy(start: &[u8]) -> bool {
-    start.starts_with(MAGIC)
+    let [0x80, 2..=5, rest @ ..] = start else {
+        return false;
+    };
+    let rest = match rest {
+        [0x95, _, _, _, _, _, _, _, _, rest @ ..] => rest,
+        rest => rest,
+    };
+    rest.starts_with(MAGIC)
 }
 
 impl LegacyFile<'_> {
@@ -104,7 +111,7 @@ mod tests {
 
     /// `torch.save([tensor([1, 2], dtype=int16)[1:]], …, _use_new_zipfile_serialization=False)`.
     fn file() -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
+        let mut bytes = [b"\x80\x02", MAGIC].concat();
         bytes.extend(b"\x80\x02M\xe9\x03.");
         bytes.extend(b"\x80\x02}q\x00X\x0d\x00\x00\x00little_endianq\x01\x88s.");
         bytes
@@ -127,6 +134,19 @@ mod tests {
             panic!("no tensor");
         };
         assert_eq!(tensor.read(found.storages[0].1, 0, false, 9), Ok(vec![2.0]));
+    }
+
+    #[test]
+    fn later_protocols_are_recognised() {
+        for start in [
+            &b"\x80\x03"[..],
+            b"\x80\x04\x95\x0d\0\0\0\0\0\0\0",
+            b"\x80\x05\x95\x0d\0\0\0\0\0\0\0",
+        ] {
+            assert!(is_legacy(&[start, MAGIC].concat()));
+            assert!(!is_legacy(start));
+        }
+        assert!(!is_legacy(MAGIC));
     }
 
     #[test]

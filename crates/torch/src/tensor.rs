@@ -300,6 +300,33 @@ impl Tensor {
         Ok(elements)
     }
 
+    /// The only element, if it is an integer. It is exact, unlike a number that [`Tensor::read`] returns.
+    pub fn integer(&self, storage: &[u8], start: u64, is_big_endian: bool) -> Option<i128> {
+        if !self.dtype.is_integer() || self.count() != 1 {
+            return None;
+        }
+        let (bytes, start, is_big_endian) = match self.storage {
+            Some(_) => (storage, start, is_big_endian),
+            None => (self.inline.as_slice(), 0, self.is_big_endian),
+        };
+        let size = self.dtype.size();
+        let at = usize::try_from(self.offset).ok()?.checked_mul(size)?;
+        let at = at.checked_sub(usize::try_from(start).ok()?)?;
+        let mut element = [0_u8; 8];
+        let to = element.get_mut(..size)?;
+        to.copy_from_slice(bytes.get(at..at.checked_add(size)?)?);
+        if is_big_endian {
+            to.reverse();
+        }
+        Some(match self.dtype {
+            DType::I64 => i64::from_le_bytes(element).into(),
+            DType::U64 => u64::from_le_bytes(element).into(),
+            // Smaller ones are exact.
+            #[allow(clippy::cast_possible_truncation, reason = "it has no fraction")]
+            dtype => dtype.element(element) as i128,
+        })
+    }
+
     /// Strides of a contiguous tensor, in row-major order, or column-major for Fortran order.
     pub(crate) fn contiguous(shape: &[u64], is_fortran: bool) -> Vec<i64> {
         let mut strides = vec![0; shape.len()];

@@ -25,7 +25,8 @@ pub(super) fn call(heap: &mut Heap, class: Value, arguments: Value) -> Value {
             dtype.and_then(|dtype| tensor(heap, arguments, Some(dtype)))
         }
         ("torch._utils", "_rebuild_parameter") => argument(heap, arguments, 0),
-        ("torch", "Size" | "device") => argument(heap, arguments, 0),
+        ("torch", "Size") => argument(heap, arguments, 0),
+        ("torch", "device") => device(heap, arguments),
         ("collections", "OrderedDict" | "Counter") => Some(dictionary(heap, arguments)),
         ("collections", "defaultdict") => Some(heap.add(Node::Dict(Vec::new()))),
         ("collections", "deque") => Some(list(heap, arguments)),
@@ -43,6 +44,9 @@ pub(super) fn call(heap: &mut Heap, class: Value, arguments: Value) -> Value {
         ("datetime", "datetime") => datetime(heap, arguments),
         ("datetime", "date") => date(heap, arguments),
         ("decimal", "Decimal") => argument(heap, arguments, 0),
+        ("fractions", "Fraction") => fraction(heap, arguments),
+        ("array", "array") => typed_list(heap, arguments),
+        ("array", "_array_reconstructor") => typed_array(heap, arguments),
         ("pathlib" | "pathlib._local", _) => Some(path(heap, arguments)),
         _ => None,
     };
@@ -63,6 +67,11 @@ pub(super) fn build(heap: &mut Heap, target: Value, state: Value) {
         // Attributes of dictionaries, tensors and other known values are ignored.
         _ => {}
     }
+}
+
+/// Whether a class is that of the types of numpy's arrays.
+pub(super) fn is_array_type(class: &Global) -> bool {
+    class.module == "numpy" && class.name == "dtype"
 }
 
 fn named(module: &str, name: &str) -> Global {
@@ -240,7 +249,7 @@ fn numpy_dtype(heap: &Heap, value: Value) -> Option<(String, bool)> {
     let Node::Object(object) = heap.node(value)? else {
         return None;
     };
-    if object.class != named("numpy", "dtype") {
+    if !is_array_type(&object.class) {
         return None;
     }
     let code = heap.text(heap.element(object.arguments, 0)?)?;
@@ -279,6 +288,10 @@ fn array(heap: &mut Heap, state: Value) -> Option<Node> {
     let is_fortran = heap.element(state, 3) == Some(Value::Bool(true));
     match heap.node(heap.element(state, 4)?)? {
         Node::Bytes(bytes) => {
+            if let Some(texts) = texts(&code, is_big_endian, bytes) {
+                let texts = texts.into_iter().map(|text| heap.add(Node::Text(text)));
+                return Some(Node::List(List::Values(texts.collect())));
+            }
             let dtype = DType::of_numpy(&code)?;
             Some(Node::Tensor(inline(
                 dtype,
@@ -308,21 +321,121 @@ fn from_buffer(heap: &mut Heap, arguments: Value) -> Option<Value> {
     Some(heap.add(Node::Tensor(tensor)))
 }
 
-/// `(dtype, bytes)`: a number.
+/// `(dtype, bytes)`: a number or a text.
 fn scalar(heap: &mut Heap, arguments: Value) -> Option<Value> {
     let (code, is_big_endian) = numpy_dtype(heap, argument(heap, arguments, 0)?)?;
-    let dtype = DType::of_numpy(&code)?;
     let Node::Bytes(bytes) = heap.node(argument(heap, arguments, 1)?)? else {
         return None;
     };
+    if let Some(texts) = texts(&code, is_big_endian, bytes) {
+        let text = texts.into_iter().next().unwrap_or_default();
+        return Some(heap.add(Node::Text(text)));
+    }
+    let dtype = DType::of_numpy(&code)?;
     let scalar = inline(dtype, is_big_endian, bytes.clone(), Vec::new(), false);
+    if dtype.is_integer() && dtype != DType::Bool {
+        let whole = scalar.integer(&[], 0, false)?;
+        return Some(match i64::try_from(whole) {
+            Ok(small) => Value::Int(small),
+            Err(_) => heap.add(Node::BigInt(whole.into())),
+        });
+    }
     let number = *scalar.read(&[], 0, false, 1).ok()?.first()?;
     Some(match dtype {
         DType::Bool => Value::Bool(number != 0.0),
-        #[allow(clippy::cast_possible_truncation, reason = "the number is an integer")]
-        _ if dtype.is_integer() => Value::Int(number as i64),
         _ => Value::Float(number),
     })
+}
+
+/// The texts of an array whose code is that of a text type, such as `U5`: each has this many characters, or bytes if it is
+/// `S5`, and is padded with zeros. `None` for other codes.
+fn texts(code: &str, is_big_endian: bool, bytes: &[u8]) -> Option<Vec<String>> {
+    let (is_unicode, length) = match code.strip_prefix('U') {
+        Some(length) => (true, length),
+        None => (false, code.strip_prefix('S')?),
+    };
+    let length: usize = length.parse().ok().filter(|length| *length > 0)?;
+    let size = length.checked_mul(if is_unicode { 4 } else { 1 })?;
+    let text = |bytes: &[u8]| {
+        let text = match is_unicode {
+            false => String::from_utf8_lossy(bytes).into_owned(),
+            true => {
+                let (characters, _) = bytes.as_chunks::<4>();
+                let codes = characters.iter().map(|code| match is_big_endian {
+                    true => u32::from_be_bytes(*code),
+                    false => u32::from_le_bytes(*code),
+                });
+                let character = |code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+                codes.map(character).collect()
+            }
+        };
+        text.trim_end_matches('\0').to_owned()
+    };
+    Some(bytes.chunks_exact(size).map(text).collect())
+}
+
+/// `(type)` or `(type, index)`.
+fn device(heap: &mut Heap, arguments: Value) -> Option<Value> {
+    let kind = argument(heap, arguments, 0)?;
+    let (Some(name), Some(index)) = (heap.text(kind), integer(heap, arguments, 1)) else {
+        return Some(kind);
+    };
+    let named = format!("{name}:{index}");
+    Some(heap.add(Node::Text(named)))
+}
+
+/// `(numerator, denominator)`, or a text such as `1/3`.
+#[allow(clippy::cast_precision_loss, reason = "the quotient is a float")]
+fn fraction(heap: &Heap, arguments: Value) -> Option<Value> {
+    let (above, below) = match heap.text(argument(heap, arguments, 0)?) {
+        Some(text) => {
+            let (above, below) = text.split_once('/').unwrap_or((text, "1"));
+            (above.parse().ok()?, below.parse().ok()?)
+        }
+        None => (
+            integer(heap, arguments, 0)? as f64,
+            integer(heap, arguments, 1)? as f64,
+        ),
+    };
+    (below != 0.0).then_some(Value::Float(above / below))
+}
+
+/// `(code, elements)`: an `array.array` of protocol 2.
+fn typed_list(heap: &mut Heap, arguments: Value) -> Option<Value> {
+    let elements = argument(heap, arguments, 1)?;
+    matches!(heap.node(elements)?, Node::List(_)).then_some(elements)
+}
+
+/// `(class, code, format, bytes)`: an `array.array` of later protocols. The format says the size, the sign and the order of
+/// the bytes.
+fn typed_array(heap: &mut Heap, arguments: Value) -> Option<Value> {
+    const FORMATS: [DType; 8] = [
+        DType::U16,
+        DType::I16,
+        DType::U32,
+        DType::I32,
+        DType::U64,
+        DType::I64,
+        DType::F32,
+        DType::F64,
+    ];
+    let format = usize::try_from(integer(heap, arguments, 2)?).ok()?;
+    let (dtype, is_big_endian) = match format {
+        0 => (DType::U8, false),
+        1 => (DType::I8, false),
+        2..=17 => (*FORMATS.get((format - 2) / 2)?, format % 2 == 1),
+        _ => return None,
+    };
+    let data = argument(heap, arguments, 3)?;
+    if !heap.may_copy(data) {
+        return None;
+    }
+    let Node::Bytes(bytes) = heap.node(data)? else {
+        return None;
+    };
+    let count = (bytes.len() / dtype.size()) as u64;
+    let tensor = inline(dtype, is_big_endian, bytes.clone(), vec![count], false);
+    Some(heap.add(Node::Tensor(tensor)))
 }
 
 /// Ten bytes: year, month, day, hour, minute, second, microsecond.
@@ -337,9 +450,29 @@ fn datetime(heap: &mut Heap, arguments: Value) -> Option<Value> {
     let microsecond = u32::from_be_bytes([0, a, b, c]);
     // The highest bit of the month marks the second occurrence of an ambiguous time.
     let month = month & 0x7f;
-    let text =
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{microsecond:06}");
+    let zone = argument(heap, arguments, 1).and_then(|zone| offset(heap, zone));
+    let zone = zone.unwrap_or_default();
+    let text = format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{microsecond:06}{zone}"
+    );
     Some(heap.add(Node::Text(text)))
+}
+
+/// The offset of a `timezone(timedelta(days, seconds, …))`, such as `+02:00`.
+fn offset(heap: &Heap, zone: Value) -> Option<String> {
+    let arguments_of = |value, name| match heap.node(value)? {
+        Node::Object(object) if object.class == named("datetime", name) => Some(object.arguments),
+        _ => None,
+    };
+    let offset = arguments_of(
+        heap.element(arguments_of(zone, "timezone")?, 0)?,
+        "timedelta",
+    )?;
+    let (days, seconds) = (integer(heap, offset, 0)?, integer(heap, offset, 1)?);
+    let minutes = days.checked_mul(1_440)?.checked_add(seconds / 60)?;
+    let sign = if minutes < 0 { '-' } else { '+' };
+    let minutes = minutes.checked_abs()?;
+    Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
 }
 
 /// Four bytes: year, month, day.

@@ -104,11 +104,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The objects that were read, by their names.
+    /// The objects that were read, by their names. Types of arrays are no objects of their own.
     fn placeholders(&self) -> BTreeMap<String, usize> {
         let mut placeholders = BTreeMap::new();
         for node in self.heap.nodes().iter().skip(self.before) {
-            if let Node::Object(object) = node {
+            if let Node::Object(object) = node
+                && !construct::is_array_type(&object.class)
+            {
                 *placeholders.entry(object.class.path()).or_default() += 1;
             }
         }
@@ -465,9 +467,26 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// A string. Pickles encode a lone surrogate as three bytes, which are not valid UTF-8: it becomes one U+FFFD.
 fn text(bytes: &[u8]) -> Node {
-    // Pickles encode lone surrogates as three bytes, which are not valid UTF-8.
-    Node::Text(String::from_utf8_lossy(bytes).into_owned())
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Node::Text(text.to_owned());
+    }
+    let mut text = String::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = surrogate(rest) {
+        text.push_str(&String::from_utf8_lossy(&rest[..at]));
+        text.push(char::REPLACEMENT_CHARACTER);
+        rest = &rest[at + 3..];
+    }
+    text.push_str(&String::from_utf8_lossy(rest));
+    Node::Text(text)
+}
+
+/// The position of the first surrogate that is encoded in three bytes.
+fn surrogate(bytes: &[u8]) -> Option<usize> {
+    let mut all = bytes.windows(3);
+    all.position(|three| matches!(three, [0xed, 0xa0..=0xbf, 0x80..=0xbf]))
 }
 
 /// Keys and values in turn. A key without a value is dropped.

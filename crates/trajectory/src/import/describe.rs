@@ -15,7 +15,7 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
 
 /// Describes a file from its first bytes; `whole` is true if they are all of it.
 pub(super) fn describe(start: &[u8], whole: bool) -> String {
-    const MAGIC: [(&[u8], &str); 14] = [
+    const MAGIC: [(&[u8], &str); 13] = [
         (b"\x89PNG", "a PNG image"),
         (b"\xff\xd8\xff", "a JPEG image"),
         (b"GIF8", "a GIF image"),
@@ -31,14 +31,14 @@ pub(super) fn describe(start: &[u8], whole: bool) -> String {
             "a Parquet file; unpack it and import it separately",
         ),
         (b"SQLite format 3", "an SQLite database; export it first"),
-        (
-            b"\x80\x04\x95",
-            "a Python pickle, which could run any code; convert it to JSON first",
-        ),
         (b"PK", "a zip file inside another"),
     ];
+    const PICKLE: &str = "a Python pickle, which could run any code; convert it to JSON first";
     if start.is_empty() {
         return "an empty file".to_owned();
+    }
+    if let [0x80, 2..=5, ..] = start {
+        return PICKLE.to_owned();
     }
     if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
         return (*what).to_owned();
@@ -148,10 +148,14 @@ mod tests {
 
     #[test]
     fn files_are_named_as_people_know_them() {
-        let cases: [(&[u8], &str); 7] = [
+        let cases: [(&[u8], &str); 8] = [
             (b"", "an empty file"),
             (b"\x89PNG\r\n", "a PNG image"),
             (b"\x00\xff\xfe", "binary data"),
+            (
+                b"\x80\x02}q\x00",
+                "a Python pickle, which could run any code; convert it to JSON first",
+            ),
             (b"{\"a\": 1, \"b\": 2}", "JSON with the members a, b"),
             (b"[1, 2]", "a JSON list of 2"),
             (b"<!DOCTYPE html>", "a web page"),

@@ -160,9 +160,11 @@ fn interaction(mut rest: Object, lists: Lists, number: usize, sink: &mut Sink<'_
     episode
 }
 
-/// A number, if the text is one.
+/// A whole number, if the text is one. Tables with gaps make floats of all numbers of a column.
 fn number_of(id: &Text) -> Json {
-    id.parse::<i64>()
+    let whole = id.strip_suffix(".0").unwrap_or(id);
+    whole
+        .parse::<i64>()
         .map_or_else(|_| id.clone().into(), Json::from)
 }
 

@@ -215,6 +215,47 @@ fn a_training_dump_of_version_1_has_a_file_for_each_rank() {
     );
 }
 
+/// Samples as pickled objects, after a missing one, in two protocols: with `__slots__`, a model of pydantic, and a subclass of
+/// `dict`. Their lists are subclasses of `list`, arrays of Python, and mixed from numbers, tensors and `None`.
+#[test]
+fn samples_of_any_class_are_read() {
+    for name in ["slime-objects-2.pt", "slime-objects-4.pt"] {
+        let outcome = import(&[fixture(name)]).unwrap();
+        let [first, second, third] = outcome.episodes.as_slice() else {
+            panic!("{name}: {:?}", outcome.notes)
+        };
+        for (number, episode) in outcome.episodes.iter().enumerate() {
+            let record = episode.tokens.as_ref().unwrap();
+            assert_eq!(record.strip.ids(), [5, 6, 7 + number as u32, 8], "{name}");
+            assert_eq!(record.strip.mask(), [false, true, false, true], "{name}");
+            assert_eq!(metadata(episode, "step"), Some(3.0), "{name}");
+            let sample = episode.metadata.get("sample");
+            assert_eq!(sample, Some(&(number as i64).into()), "{name}");
+        }
+        let logprobs = [Some(-0.5), None, Some(-0.25)];
+        for episode in [second, third] {
+            assert_eq!(stream(episode, "rollout_log_probs"), logprobs, "{name}");
+        }
+        let gap = [None, None, Some(-0.25)];
+        assert_eq!(stream(first, "rollout_log_probs"), gap, "{name}");
+        assert_eq!(first.reward(), Some(0.25), "{name}");
+        assert_eq!(first.outcome.as_deref(), Some("truncated"), "{name}");
+        let expected = [
+            ("seed", "4611686018427387905"),
+            ("big", "18446744073709551615"),
+            ("names", r#"["desk", "\u00e9"]"#),
+            ("raw", r#"["ab", "c"]"#),
+            ("device", r#""cuda:1""#),
+            ("lone", r#""a\ufffdb""#),
+            ("at", r#""2026-01-02T03:04:05.000000-03:30""#),
+        ];
+        for (key, text) in expected {
+            let found = first.metadata.get(key).map(Json::to_python_text);
+            assert_eq!(found.as_deref(), Some(text), "{name}: {key}");
+        }
+    }
+}
+
 #[test]
 fn a_removed_sample_trains_nothing_and_nan_is_not_a_reward() {
     let sample = r#"{"index": 4, "group_index": 1, "prompt": "Q", "response": "A", "tokens": [1, 2, 3], "response_length": 2, "loss_mask": null, "rollout_log_probs": [-0.5, NaN], "reward": NaN, "status": "aborted", "remove_sample": true}"#;

@@ -30,6 +30,8 @@ const DEPTH: usize = 32;
 const LARGEST_TENSOR: u64 = 1 << 20;
 /// The ids that top-p sampling kept are several for each token; their number is a stream.
 const KEPT_IDS: &str = "rollout_top_p_token_ids";
+/// The number of samples by which a dump is recognised.
+const LOOKED_AT: usize = 64;
 /// The number of keys of an unknown file that are listed.
 const NAMED: usize = 8;
 
@@ -135,7 +137,10 @@ fn read_rollouts(samples: Value, step: Option<i64>, dump: &mut Dump<'_, '_>, sin
 fn samples(pickle: &Unpickled) -> Option<Value> {
     let heap = &pickle.heap;
     let samples = heap.get(pickle.root, "samples").unwrap_or(pickle.root);
-    let first = heap.element(samples, 0)?;
+    // Samples may be missing.
+    let first = (0..heap.length(samples)?.min(LOOKED_AT))
+        .filter_map(|place| heap.element(samples, place))
+        .find(|sample| *sample != Value::None)?;
     let first = state(heap, first);
     heap.get(first, "response").map(|_| samples)
 }
@@ -156,15 +161,26 @@ pub(in crate::import) fn dump_kind(beginning: &[u8]) -> Option<(DumpKind, i64)> 
 pub(super) fn step(pickle: &Unpickled) -> Option<i64> {
     match pickle.heap.get(pickle.root, "rollout_id")? {
         Value::Int(step) => Some(step),
-        _ => None,
+        step => pickle.heap.text(step)?.parse().ok(),
     }
 }
 
-/// Replaces a pickled `Sample` object by its state.
+/// Replaces a pickled `Sample` object by the dictionary of its attributes. A subclass of `dict` has items of its own; a class
+/// with `__slots__` has them in the second element of its state, a model of pydantic in `__dict__`.
 fn state(heap: &Heap, value: Value) -> Value {
-    match heap.node(value) {
-        Some(Node::Object(object)) if object.state != Value::None => object.state,
-        _ => value,
+    let Some(Node::Object(object)) = heap.node(value) else {
+        return value;
+    };
+    match heap.node(object.state) {
+        _ if !object.items.is_empty() => value,
+        Some(Node::Tuple(parts)) => match parts.as_slice() {
+            [Value::None, slots] => *slots,
+            [attributes, _] => *attributes,
+            _ => object.state,
+        },
+        Some(Node::Dict(_)) => heap.get(object.state, "__dict__").unwrap_or(object.state),
+        _ if object.state == Value::None => value,
+        _ => object.state,
     }
 }
 
@@ -581,16 +597,15 @@ impl Dump<'_, '_> {
     /// The numbers of a list, tuple or vector, with gaps where it has `None`; `None` for other values.
     pub fn numbers_of(&mut self, value: Value) -> Option<TokenStream> {
         let heap = self.heap;
-        let number = |value: &Value| match value {
-            Value::None => Some(None),
-            Value::Bool(flag) => Some(Some(f64::from(u8::from(*flag)))),
-            #[allow(clippy::cast_precision_loss, reason = "token ids are far below 2^53")]
-            Value::Int(int) => Some(Some(*int as f64)),
-            Value::Float(float) => Some(Some(*float)),
-            Value::Node(_) => None,
+        let number = |value: &Value| number_in(*value);
+        let values = match heap.node(value)? {
+            Node::List(List::Values(values)) | Node::Tuple(values) => Some(values),
+            // A subclass of `list`.
+            Node::Object(object) if object.items.is_empty() => Some(&object.elements),
+            _ => None,
         };
-        if let Node::List(List::Values(values)) | Node::Tuple(values) = heap.node(value)?
-            && let Some(Value::Node(_)) = values.first()
+        if let Some(values) = values
+            && values.iter().any(|value| matches!(value, Value::Node(_)))
         {
             return self.scalars(values);
         }
@@ -598,8 +613,8 @@ impl Dump<'_, '_> {
             #[allow(clippy::cast_precision_loss, reason = "token ids are far below 2^53")]
             Node::List(List::Ints(ints)) => ints.iter().map(|int| *int as f64).collect(),
             Node::List(List::Floats(floats)) => floats.iter().copied().collect(),
-            Node::List(List::Values(values)) | Node::Tuple(values) => {
-                values.iter().map(number).collect::<Option<_>>()?
+            Node::List(List::Values(_)) | Node::Tuple(_) | Node::Object(_) => {
+                values?.iter().map(number).collect::<Option<_>>()?
             }
             Node::Tensor(tensor) if tensor.is_vector() => {
                 self.elements(tensor)?.into_iter().collect()
@@ -610,20 +625,23 @@ impl Dump<'_, '_> {
         Some(numbers).filter(|numbers| !numbers.is_empty())
     }
 
-    /// The numbers of a list of scalar tensors.
+    /// The numbers of a list of scalar tensors, among which there may be numbers and `None`.
     fn scalars(&mut self, values: &[Value]) -> Option<TokenStream> {
         let heap = self.heap;
-        let is_scalar = |value: &Value| matches!(heap.node(*value), Some(Node::Tensor(tensor)) if tensor.shape.is_empty());
+        let is_scalar = |value: &Value| match heap.node(*value) {
+            Some(Node::Tensor(tensor)) => tensor.shape.is_empty(),
+            Some(_) => false,
+            None => true,
+        };
         if !values.iter().all(is_scalar) {
             return None;
         }
         self.left = self.left.checked_sub(values.len())?;
-        let numbers = values.iter().map(|value| match heap.node(*value)? {
-            Node::Tensor(tensor) => self.elements(tensor)?.first().copied(),
-            _ => None,
+        let numbers = values.iter().map(|value| match heap.node(*value) {
+            Some(Node::Tensor(tensor)) => self.elements(tensor)?.first().copied().map(Some),
+            _ => number_in(*value),
         });
-        let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
-        Some(numbers.into_iter().collect())
+        numbers.collect()
     }
 
     /// The number of a value or a tensor with one element.
@@ -713,12 +731,19 @@ impl Dump<'_, '_> {
     }
 
     fn tensor(&mut self, tensor: &Tensor) -> Json {
+        let is_big_endian = self.is_big_endian;
+        // Seeds and ids may have more digits than a float.
+        if tensor.shape.is_empty()
+            && tensor.dtype != DType::Bool
+            && let Some(storage) = self.storage_of(tensor)
+            && let Some(whole) = tensor.integer(storage, 0, is_big_endian)
+        {
+            return Json::Integer(whole.into());
+        }
         let numbers = self.elements(tensor);
         match numbers {
             Some(numbers) if tensor.shape.is_empty() => match (numbers.first(), tensor.dtype) {
                 (Some(number), DType::Bool) => (*number != 0.0).into(),
-                #[allow(clippy::cast_possible_truncation, reason = "the element is an integer")]
-                (Some(number), dtype) if dtype.is_integer() => (*number as i64).into(),
                 (number, _) => number.copied().map_or(Json::Null, Json::from),
             },
             Some(numbers) if tensor.dtype.is_integer() => {
@@ -743,20 +768,34 @@ impl Dump<'_, '_> {
         if !is_read(tensor) {
             return None;
         }
-        let storage = match &tensor.storage {
-            Some(key) => {
-                if self.storage.as_ref().is_none_or(|(known, _)| known != key) {
-                    let index = self.files.find(&format!("{}data/{key}", self.top))?;
-                    let bytes = self.files.bytes(index).ok()?.into_owned();
-                    self.storage = Some((key.clone(), bytes));
-                }
-                self.storage.as_ref().map_or(&[][..], |(_, bytes)| bytes)
-            }
-            None => &[],
+        let is_big_endian = self.is_big_endian;
+        let storage = self.storage_of(tensor)?;
+        tensor.read(storage, 0, is_big_endian, LARGEST_TENSOR).ok()
+    }
+
+    /// The bytes that a tensor is a view of; empty if it has its own. `None` if they are missing.
+    fn storage_of(&mut self, tensor: &Tensor) -> Option<&[u8]> {
+        let Some(key) = &tensor.storage else {
+            return Some(&[]);
         };
-        tensor
-            .read(storage, 0, self.is_big_endian, LARGEST_TENSOR)
-            .ok()
+        if self.storage.as_ref().is_none_or(|(known, _)| known != key) {
+            let index = self.files.find(&format!("{}data/{key}", self.top))?;
+            let bytes = self.files.bytes(index).ok()?.into_owned();
+            self.storage = Some((key.clone(), bytes));
+        }
+        self.storage.as_ref().map(|(_, bytes)| bytes.as_slice())
+    }
+}
+
+/// The number of a value that is none of the heap, or a gap for `None`.
+fn number_in(value: Value) -> Option<Option<f64>> {
+    match value {
+        Value::None => Some(None),
+        Value::Bool(flag) => Some(Some(f64::from(u8::from(flag)))),
+        #[allow(clippy::cast_precision_loss, reason = "token ids are far below 2^53")]
+        Value::Int(int) => Some(Some(int as f64)),
+        Value::Float(float) => Some(Some(float)),
+        Value::Node(_) => None,
     }
 }
 
