@@ -3,12 +3,13 @@
 //! Some formats spread one episode over several files of a folder, so the small files of a folder are read together.
 //! Symbolic links in folders are not followed, and names that begin with a dot are skipped.
 //!
-//! - `batches`: the work on all files, on several threads. `lines`: a large file of lines in pieces.
+//! - `groups`: the files that are read together. `batches`: the work on all files, on several threads. `lines`: a large file
+//!   of lines in pieces.
 
 mod batches;
+mod groups;
 mod lines;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use volary_trajectory::search::{Query, RawFilter};
 use volary_trajectory::{Episode, native};
 
 use batches::{Reading, Sizes};
+use groups::{Group, groups};
 use lines::Skipping;
 
 /// The maximum size in bytes of files of a folder that are read together; in larger folders each file is read
@@ -86,26 +88,6 @@ impl Report {
             is_loss: note.level == NoteLevel::Unreadable,
             text: note.text.to_string(),
         }));
-    }
-}
-
-/// Files that are read together.
-struct Group {
-    /// The folder that the user named, or the folder of the file that the user named.
-    root: PathBuf,
-    /// Paths relative to the root. Formats may use them: an absolute path would look like one that leaves its archive.
-    files: Vec<PathBuf>,
-    /// Their size.
-    bytes: u64,
-}
-
-impl Group {
-    /// A path as the user would type it.
-    fn shown(&self, name: &str) -> String {
-        match name {
-            "" => String::new(),
-            name => self.root.join(name).to_string_lossy().into_owned(),
-        }
     }
 }
 
@@ -260,66 +242,4 @@ fn progress(files: usize) -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
-}
-
-/// The files under paths, those of a folder in one group unless they are large.
-fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
-    let mut folders: BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>> = BTreeMap::new();
-    for path in paths {
-        let data = path
-            .metadata()
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        if data.is_dir() {
-            collect(path, Path::new(""), &mut folders)?;
-        } else if let (true, Some(name)) = (data.is_file(), path.file_name()) {
-            let root = path.parent().unwrap_or(Path::new("")).to_owned();
-            let files = folders.entry((root, PathBuf::new())).or_default();
-            files.push((name.into(), data.len()));
-        } else {
-            bail!("{} is not a file", path.display());
-        }
-    }
-    let mut groups = Vec::new();
-    for ((root, _), mut files) in folders {
-        files.sort();
-        files.dedup();
-        let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        let parts = match bytes <= TOGETHER {
-            true => vec![files],
-            false => files.into_iter().map(|file| vec![file]).collect(),
-        };
-        groups.extend(parts.into_iter().map(|files| Group {
-            root: root.clone(),
-            bytes: files.iter().map(|(_, bytes)| bytes).sum(),
-            files: files.into_iter().map(|(path, _)| path).collect(),
-        }));
-    }
-    Ok(groups)
-}
-
-/// Collects the files of a folder below a root, recursively.
-fn collect(
-    root: &Path,
-    within: &Path,
-    folders: &mut BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>>,
-) -> Result<()> {
-    let folder = root.join(within);
-    let unreadable = || format!("cannot read {}", folder.display());
-    for entry in fs::read_dir(&folder).with_context(unreadable)? {
-        let entry = entry.with_context(unreadable)?;
-        let name = entry.file_name();
-        if name.as_encoded_bytes().starts_with(b".") {
-            continue;
-        }
-        // The metadata of the entry itself, not of a link's target.
-        let data = entry.metadata().with_context(unreadable)?;
-        if data.is_dir() {
-            collect(root, &within.join(name), folders)?;
-        } else if data.is_file() {
-            let folder = (root.to_owned(), within.to_owned());
-            let files = folders.entry(folder).or_default();
-            files.push((within.join(name), data.len()));
-        }
-    }
-    Ok(())
 }

@@ -1,0 +1,211 @@
+//! The files that are read together: those of a folder, and of folders of trainers that belong to each other.
+//!
+//! A trainer divides its data among folders: what was sampled and what became of it, traces and their annotations. Only files
+//! that are read together are joined.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::TOGETHER;
+
+/// Files that are read together.
+pub(super) struct Group {
+    /// The folder that the user named, or the folder of the file that the user named.
+    pub root: PathBuf,
+    /// Paths relative to the root. Formats may use them: an absolute path would look like one that leaves its archive.
+    pub files: Vec<PathBuf>,
+    /// Their size.
+    pub bytes: u64,
+}
+
+impl Group {
+    /// A path as the user would type it.
+    pub fn shown(&self, name: &str) -> String {
+        match name {
+            "" => String::new(),
+            name => self.root.join(name).to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// The files under paths, those of a folder in one group unless they are large.
+pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
+    let mut folders: BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>> = BTreeMap::new();
+    for path in paths {
+        let data = path
+            .metadata()
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        if data.is_dir() {
+            let (root, within) = above(path);
+            collect(&root, &within, &mut folders)?;
+        } else if let (true, Some(name)) = (data.is_file(), path.file_name()) {
+            let (root, within) = above(path.parent().unwrap_or(Path::new("")));
+            let name = within.join(name);
+            let files = folders.entry((root, home(&within))).or_default();
+            files.push((name, data.len()));
+        } else {
+            bail!("{} is not a file", path.display());
+        }
+    }
+    let mut groups = Vec::new();
+    for ((root, _), mut files) in folders {
+        files.sort();
+        files.dedup();
+        let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+        let parts = match bytes <= TOGETHER {
+            true => vec![files],
+            false => pairs(files),
+        };
+        groups.extend(parts.into_iter().map(|files| Group {
+            root: root.clone(),
+            bytes: files.iter().map(|(_, bytes)| bytes).sum(),
+            files: files.into_iter().map(|(path, _)| path).collect(),
+        }));
+    }
+    Ok(groups)
+}
+
+/// The folders of slime's dumps of the same steps.
+const DUMPS: [&str; 2] = ["rollout_data", "train_data"];
+/// The folders of prime-rl's traces, those that were trained on and all of them.
+const COPIES: [&str; 2] = ["all", "effective"];
+/// The folder of prime-rl's traces and their annotations, and what is in it.
+const TRACES: &str = "traces";
+const BELOW_TRACES: [&str; 2] = ["stream", "annotations"];
+
+fn is_one_of(path: &Path, names: &[&str]) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| names.contains(&name))
+}
+
+/// The folder whose files are read together with those of a folder.
+fn home(folder: &Path) -> PathBuf {
+    if is_one_of(folder, &DUMPS) || is_one_of(folder, &COPIES) {
+        return folder.parent().unwrap_or(folder).to_owned();
+    }
+    let mut above = folder.ancestors().skip(1).zip(folder.ancestors());
+    let traces =
+        above.find(|(above, below)| is_one_of(above, &[TRACES]) && is_one_of(below, &BELOW_TRACES));
+    traces.map_or(folder, |(traces, _)| traces).to_owned()
+}
+
+/// A folder that the user named, divided so that files of a folder next to it can be read with its own.
+fn above(folder: &Path) -> (PathBuf, PathBuf) {
+    match (folder.parent(), folder.file_name()) {
+        (Some(parent), Some(name)) if is_one_of(folder, &DUMPS) || is_one_of(folder, &COPIES) => {
+            (parent.to_owned(), name.into())
+        }
+        _ => (folder.to_owned(), PathBuf::new()),
+    }
+}
+
+/// Divides the files of a large group: each is read separately, except for the two dumps of a step.
+fn pairs(files: Vec<(PathBuf, u64)>) -> Vec<Vec<(PathBuf, u64)>> {
+    let (rollouts, train) = (DUMPS[0], DUMPS[1]);
+    let is_in = |path: &Path, name| {
+        path.parent()
+            .is_some_and(|folder| is_one_of(folder, &[name]))
+    };
+    let mut parts: Vec<Vec<(PathBuf, u64)>> = Vec::new();
+    let mut places: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    for (path, bytes) in files {
+        if is_in(&path, rollouts) {
+            places.insert(path.clone(), parts.len());
+        } else if is_in(&path, train)
+            && let Some(rollout) = rollout_of(&path)
+            && let Some(place) = places.get(&rollout)
+            && let Some(part) = parts.get_mut(*place)
+        {
+            part.push((path, bytes));
+            continue;
+        }
+        parts.push(vec![(path, bytes)]);
+    }
+    parts
+}
+
+/// The rollout dump of the same step and name.
+fn rollout_of(train: &Path) -> Option<PathBuf> {
+    let above = train.parent()?.parent()?;
+    Some(above.join(DUMPS[0]).join(train.file_name()?))
+}
+
+/// Collects the files of a folder below a root, recursively.
+fn collect(
+    root: &Path,
+    within: &Path,
+    folders: &mut BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>>,
+) -> Result<()> {
+    let folder = root.join(within);
+    let unreadable = || format!("cannot read {}", folder.display());
+    for entry in fs::read_dir(&folder).with_context(unreadable)? {
+        let entry = entry.with_context(unreadable)?;
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        // The metadata of the entry itself, not of a link's target.
+        let data = entry.metadata().with_context(unreadable)?;
+        if data.is_dir() {
+            collect(root, &within.join(name), folders)?;
+        } else if data.is_file() {
+            let folder = (root.to_owned(), home(within));
+            let files = folders.entry(folder).or_default();
+            files.push((within.join(name), data.len()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_trainers_belong_together() {
+        let cases = [
+            ("run/rollout_data", "run"),
+            ("run/train_data", "run"),
+            ("rollout_data", ""),
+            ("step_1/train/effective", "step_1/train"),
+            ("file/traces/stream", "file/traces"),
+            ("file/traces/annotations/trainer", "file/traces"),
+            ("file/traces", "file/traces"),
+            ("file/traces/other", "file/traces/other"),
+            ("", ""),
+        ];
+        for (folder, expected) in cases {
+            assert_eq!(home(Path::new(folder)), Path::new(expected), "{folder}");
+        }
+        let named = above(Path::new("/run/train_data"));
+        assert_eq!(named, (PathBuf::from("/run"), PathBuf::from("train_data")));
+        assert_eq!(above(Path::new("/run")).1, PathBuf::new());
+    }
+
+    #[test]
+    fn the_dumps_of_a_step_stay_together_in_a_large_run() {
+        let names = [
+            "rollout_data/1.pt",
+            "rollout_data/2.pt",
+            "rollout_data/eval_1.pt",
+            "train_data/1.pt",
+            "train_data/3.pt",
+        ];
+        let parts = pairs(names.map(|name| (PathBuf::from(name), 9)).into());
+        let parts = parts.into_iter();
+        let parts: Vec<Vec<PathBuf>> = parts
+            .map(|part| part.into_iter().map(|(path, _)| path).collect())
+            .collect();
+        let expected: [&[&str]; 4] = [
+            &["rollout_data/1.pt", "train_data/1.pt"],
+            &["rollout_data/2.pt"],
+            &["rollout_data/eval_1.pt"],
+            &["train_data/3.pt"],
+        ];
+        let expected = expected.map(|part| part.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(parts, expected);
+    }
+}
