@@ -2,7 +2,10 @@
 
 import json
 import math
+import os
+import random
 
+import drawn_tables
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
@@ -76,3 +79,31 @@ def test_both_formats_have_the_same_rows_and_are_read_again(package, tmp_path):
     assert ids == [[SAMPLE["tokens"]]] * 2
     names = [sorted(episode["name"] for episode in read) for read in episodes]
     assert names[0] == names[1] and len(names[0]) == 2
+
+
+def test_drawn_tables_are_read_as_pyarrow_wrote_them(package, tmp_path):
+    """Types, encodings, pages and compressions of every kind. VOLARY_SEED draws other ones, VOLARY_TABLES more."""
+    draw = drawn_tables.Draw(random.Random(int(os.environ.get("VOLARY_SEED", "1"))))
+    written = {}
+    for number in range(int(os.environ.get("VOLARY_TABLES", "60"))):
+        types, columns, table = draw.table()
+        options = draw.options(types)
+        try:
+            parquet.write_table(table, tmp_path / f"t{number}.parquet", **options)
+            parquet.read_table(tmp_path / f"t{number}.parquet")
+        except (pa.ArrowException, OSError):
+            # pyarrow cannot write some combinations, and not read some of what it wrote.
+            (tmp_path / f"t{number}.parquet").unlink(missing_ok=True)
+            continue
+        written[f"t{number}.parquet"] = (types, columns, options)
+    read = {name: [] for name in written}
+    for episode in package.read(tmp_path):
+        read[episode["source"]["file"]].append(episode)
+    for name, (types, columns, options) in written.items():
+        rows = sorted(read[name], key=lambda episode: float(episode["metadata"]["step"]))
+        assert len(rows) == len(next(iter(columns.values()))), (name, options)
+        for column, kind in types.items():
+            for row, value in zip(rows, columns[column], strict=True):
+                found = row["metadata"].get(column, row.get("raw", {}).get(column))
+                expected = drawn_tables.as_read(value, kind)
+                assert drawn_tables.is_same(found, expected), (kind, found, expected, options)

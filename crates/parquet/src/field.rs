@@ -1,17 +1,87 @@
 //! Values of the `parquet` crate as JSON.
+//!
+//! Its records do not say what some types mean: nanoseconds are integers, and UUIDs are bytes. Their meaning is looked up in the
+//! schema, which is followed only if it has such a type.
 
 use base64ct::{Base64, Encoding};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::record::{Field, Row};
+use parquet::schema::types::Type;
 use volary_core::json::{Integer, Json, Key, Object};
 
-/// A row as an object, in the order of the columns.
-pub(crate) fn object(row: &Row) -> Object {
-    let columns = row.get_column_iter();
-    let pairs = columns.map(|(name, field)| (Key::from(name.clone()), json(field)));
+/// A row as an object, in the order of the columns. `schema` is that of the row, if it has types to look up.
+pub(crate) fn object(row: &Row, schema: Option<&Type>) -> Object {
+    let columns = row.get_column_iter().enumerate();
+    let pairs = columns.map(|(place, (name, field))| {
+        let schema = schema.and_then(|schema| child(schema, place));
+        (Key::from(name.clone()), json(field, schema))
+    });
     Object::from_pairs(pairs.collect())
 }
 
-fn json(field: &Field) -> Json {
+/// Whether a schema has types that must be looked up.
+pub(crate) fn has_meanings(schema: &Type) -> bool {
+    match schema.is_group() {
+        true => schema.get_fields().iter().any(|field| has_meanings(field)),
+        false => meaning(schema).is_some(),
+    }
+}
+
+/// A meaning that the records do not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Timestamp,
+    Time,
+    Uuid,
+}
+
+fn meaning(schema: &Type) -> Option<Meaning> {
+    match schema.get_basic_info().logical_type_ref()? {
+        LogicalType::Timestamp(timestamp) if timestamp.unit == TimeUnit::NANOS => {
+            Some(Meaning::Timestamp)
+        }
+        LogicalType::Time(time) if time.unit == TimeUnit::NANOS => Some(Meaning::Time),
+        LogicalType::Uuid => Some(Meaning::Uuid),
+        _ => None,
+    }
+}
+
+fn child(schema: &Type, place: usize) -> Option<&Type> {
+    match schema.is_group() {
+        true => schema.get_fields().get(place).map(AsRef::as_ref),
+        false => None,
+    }
+}
+
+/// The type of the elements of a list, as the crate finds it.
+fn element(schema: &Type) -> Option<&Type> {
+    let info = schema.get_basic_info();
+    let is_list = info.converted_type() == ConvertedType::LIST
+        || info.logical_type_ref() == Some(&LogicalType::List);
+    if !is_list {
+        // A repeated field without a list around it.
+        return Some(schema);
+    }
+    let repeated = child(schema, 0)?;
+    let is_element = !repeated.is_group()
+        || repeated.get_fields().len() > 1
+        || repeated.name() == "array"
+        || repeated.name().ends_with("_tuple");
+    match is_element {
+        true => Some(repeated),
+        false => child(repeated, 0),
+    }
+}
+
+fn json(field: &Field, schema: Option<&Type>) -> Json {
+    match (schema.and_then(meaning), field) {
+        (Some(Meaning::Timestamp), Field::Long(nanoseconds)) => {
+            return timestamp(*nanoseconds).into();
+        }
+        (Some(Meaning::Time), Field::Long(nanoseconds)) => return time(*nanoseconds).into(),
+        (Some(Meaning::Uuid), Field::Bytes(bytes)) => return uuid(bytes.data()).into(),
+        _ => {}
+    }
     match field {
         Field::Null => Json::Null,
         Field::Bool(value) => Json::Bool(*value),
@@ -38,9 +108,16 @@ fn json(field: &Field) -> Json {
         | Field::TimeMicros(_)
         | Field::TimestampMillis(_)
         | Field::TimestampMicros(_) => field.to_string().into(),
-        Field::Group(row) => Json::Object(object(row)),
-        Field::ListInternal(list) => Json::List(list.elements().iter().map(json).collect()),
-        Field::MapInternal(map) => map_json(map.entries()),
+        Field::Group(row) => Json::Object(object(row, schema)),
+        Field::ListInternal(list) => {
+            let schema = schema.and_then(element);
+            let elements = list.elements().iter();
+            Json::List(elements.map(|element| json(element, schema)).collect())
+        }
+        Field::MapInternal(map) => {
+            let entry = schema.and_then(|schema| child(schema, 0));
+            map_json(map.entries(), entry)
+        }
     }
 }
 
@@ -53,13 +130,43 @@ fn integer(value: impl Into<Integer>) -> Json {
     Json::Integer(value.into())
 }
 
-fn map_json(entries: &[(Field, Field)]) -> Json {
+/// `2026-03-04 05:06:07.000000 +00:00`, with three more digits if they are not zero.
+fn timestamp(nanoseconds: i64) -> String {
+    let micros = Field::TimestampMicros(nanoseconds.div_euclid(1_000)).to_string();
+    match (nanoseconds.rem_euclid(1_000), micros.split_once(" +")) {
+        (rest @ 1.., Some((time, zone))) => format!("{time}{rest:03} +{zone}"),
+        _ => micros,
+    }
+}
+
+/// `05:06:07.000000`, with three more digits if they are not zero.
+fn time(nanoseconds: i64) -> String {
+    let micros = Field::TimeMicros(nanoseconds.div_euclid(1_000)).to_string();
+    match nanoseconds.rem_euclid(1_000) {
+        0 => micros,
+        rest => format!("{micros}{rest:03}"),
+    }
+}
+
+fn uuid(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(36);
+    for (place, byte) in bytes.iter().enumerate() {
+        if [4, 6, 8, 10].contains(&place) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
+fn map_json(entries: &[(Field, Field)], schema: Option<&Type>) -> Json {
+    let kind = |place| schema.and_then(|schema| child(schema, place));
     let pairs = entries.iter().map(|(key, value)| {
-        let key = match json(key) {
+        let key = match json(key, kind(0)) {
             Json::Text(text) => text.to_string(),
-            other => other.to_compact_text(),
+            other => other.to_python_text(),
         };
-        (Key::from(key), json(value))
+        (Key::from(key), json(value, kind(1)))
     });
     Json::Object(Object::from_pairs(pairs.collect()))
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use volary_core::json::Json;
 
-use crate::field::object;
+use crate::field::{has_meanings, object};
 
 /// The bytes at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
@@ -96,6 +96,9 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
         });
     }
     let total = reader.metadata().file_metadata().num_rows();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let schema = schema.root_schema_ptr();
+    let schema = Some(&*schema).filter(|schema| has_meanings(schema));
     let mut rows = Rows::default();
     for row in reader.get_row_iter(None).map_err(damaged)? {
         let row = match row {
@@ -109,7 +112,7 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
                 break;
             }
         };
-        let line = Json::Object(object(&row)).to_python_text();
+        let line = Json::Object(object(&row, schema)).to_python_text();
         if rows.lines.len() + line.len() >= limit {
             rows.loss = Some(format!(
                 "The rows from {} on ({total} in all) are not read: as JSON, the file has more than {} MB.",

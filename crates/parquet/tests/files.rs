@@ -68,6 +68,16 @@ fn all_types_become_json() {
 }
 
 #[test]
+fn types_are_looked_up_in_the_schema() {
+    let rows = read("meanings");
+    let expected = [
+        r#"{"when": "2026-03-04 05:06:07.000000 +00:00", "time": "05:06:07.000000001", "uuid": "00010203-0405-0607-0809-0a0b0c0d0e0f", "list": [["2026-03-04 05:06:07.000000 +00:00"]], "struct": {"a": "00:00:00.000000001", "b": ["1970-01-01 00:00:00.000000 +00:00"]}, "map": {"1970-01-01 00:00:00.000000 +00:00": {"at": "1970-01-01 00:00:00.000000 +00:00"}}, "floats": {"NaN": 1, "-Infinity": 2}}"#,
+        r#"{"when": "1969-12-31 23:59:59.999999999 +00:00", "time": "05:06:07.000000", "uuid": null, "list": null, "struct": null, "map": null, "floats": {"0.5": 3}}"#,
+    ];
+    assert_eq!(rows.lines.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn limits_and_incomplete_files_are_reported() {
     let bytes = file("chat-none");
     let rows = read_rows(file("repeated"), 4000).unwrap();
