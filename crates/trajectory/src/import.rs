@@ -212,6 +212,7 @@ struct Budget<'a> {
 /// Reads files: first the contents of containers among them, then the others together.
 fn read_files(mut files: Files<'_>, budget: &Budget<'_>, outcome: &mut ImportOutcome) {
     let before = outcome.episodes.len();
+    prime_rl::drop_sealed_copies(&mut files);
     for index in files.open() {
         let Some(kind) = container(&files.start(index)) else {
             continue;

@@ -92,10 +92,15 @@ fn home(folder: &Path) -> PathBuf {
     traces.map_or(folder, |(traces, _)| traces).to_owned()
 }
 
-/// A folder that the user named, divided so that files of a folder next to it can be read with its own.
+/// A folder that the user named, divided so that files of a folder next to it can be read with its own, and that its name is
+/// part of theirs if it says the step of the run.
 fn above(folder: &Path) -> (PathBuf, PathBuf) {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let is_step = name.is_some_and(|name| name.contains("step_") || name.contains("iteration_"));
     match (folder.parent(), folder.file_name()) {
-        (Some(parent), Some(name)) if is_one_of(folder, &DUMPS) || is_one_of(folder, &COPIES) => {
+        (Some(parent), Some(name))
+            if is_step || is_one_of(folder, &DUMPS) || is_one_of(folder, &COPIES) =>
+        {
             (parent.to_owned(), name.into())
         }
         _ => (folder.to_owned(), PathBuf::new()),

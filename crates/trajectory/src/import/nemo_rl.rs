@@ -7,7 +7,7 @@ use volary_core::TokenStream;
 use volary_core::json::{Json, Object, Text};
 
 use super::chat;
-use super::members::{Members, keep_rest, number, reward};
+use super::members::{Members, count, keep_rest, number, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
@@ -139,7 +139,8 @@ fn tokens(rest: &mut Object, episode: &mut Episode, is_left_out: bool, sink: &mu
     let length = rest
         .take("input_lengths")
         .map(only)
-        .and_then(|length| length.as_i64());
+        .as_ref()
+        .and_then(count);
     let length = length.and_then(|length| usize::try_from(length).ok());
     let known = rest.take("token_ids").map(only).as_ref().and_then(ids);
     let mask = rest

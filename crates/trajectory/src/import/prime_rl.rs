@@ -9,6 +9,6 @@ mod rank_file;
 mod token_export;
 
 pub(super) use annotations::{Annotation, Annotations, MonitorIndex, fold};
-pub(super) use copies::join_copies;
+pub(super) use copies::{drop_sealed_copies, join_copies};
 pub(super) use rank_file::RankFiles;
 pub(super) use token_export::TOKEN_EXPORT;

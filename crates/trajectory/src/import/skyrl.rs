@@ -110,6 +110,8 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     }
     let scores = rest.get("score").and_then(stream);
     let reward = match rest.take("score") {
+        // Without tokens there is no score.
+        Some(Json::List(tokens)) if tokens.is_empty() => None,
         Some(Json::List(tokens)) => {
             let rewards: Option<Vec<f64>> = tokens.iter().map(number).collect();
             rewards.map(|rewards| rewards.into_iter().sum())

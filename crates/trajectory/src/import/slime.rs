@@ -54,12 +54,14 @@ impl Reader for Slime {
                 _ => Confidence::No,
             }
         };
-        document.samples().map(confidence).max().unwrap_or_default()
+        let samples = of_dump(document.head()).into_iter().flatten().take(8);
+        let samples = document.samples().chain(samples);
+        samples.map(confidence).max().unwrap_or_default()
     }
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let before = sink.episodes();
-        for Line { number, value } in document.into_records() {
+        for Line { number, value } in with_samples(document).into_records() {
             match value {
                 Json::Object(mut object) => {
                     let lists = Lists::take(&mut object);
@@ -72,6 +74,34 @@ impl Reader for Slime {
         let count = sink.episodes() - before;
         sink.understood(format!("slime: {}.", counted(count, "episode")));
     }
+}
+
+/// The samples of a rollout dump that was converted to JSON: `{rollout_id, samples: [sample]}`.
+fn of_dump(value: &Json) -> Option<&[Json]> {
+    value.get("samples")?.as_list()
+}
+
+/// Replaces a rollout dump by its samples, which are of its step.
+fn with_samples(document: Document) -> Document {
+    let Document::Value(mut dump) = document else {
+        return document;
+    };
+    let step = dump.get("rollout_id").cloned();
+    let samples = match &mut dump {
+        Json::Object(members) if !members.contains_key("response") => members.take_list("samples"),
+        _ => None,
+    };
+    let Some(mut samples) = samples else {
+        return Document::Value(dump);
+    };
+    if let Some(step) = step {
+        for sample in &mut samples {
+            if let Json::Object(sample) = sample {
+                sample.insert("step", step.clone());
+            }
+        }
+    }
+    Document::Value(Json::List(samples))
 }
 
 fn interaction(mut rest: Object, lists: Lists, number: usize, sink: &mut Sink<'_>) -> Episode {

@@ -7,7 +7,7 @@
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
 
-use super::members::{Members, keep_rest};
+use super::members::{Members, keep_rest, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
@@ -26,16 +26,32 @@ pub(super) const VERL: Records = Records {
 
 fn is_rollout(value: &Json) -> bool {
     let is_text = |key: &str| value.get(key).is_some_and(|text| text.as_text().is_some());
+    let has = |key: &str| value.get(key).is_some();
     let is_number = |key: &str| {
         value
             .get(key)
             .is_some_and(|number| number.as_f64().is_some())
     };
-    is_text("input") && is_text("output") && is_number("score") && is_number("step")
+    // A reward function may give no score, and older files have no step. Other tools call their texts like this, too.
+    is_text("input")
+        && is_text("output")
+        && has("score")
+        && (is_number("step") || is_number("score") && has("gts"))
+        && !has("messages")
+}
+
+/// The score of a rollout: a number, a flag, or the text of a number, since what is not JSON is written as text.
+fn score(value: &Json) -> Option<f64> {
+    let score = match value {
+        Json::Text(text) => text.trim().parse().ok(),
+        value => reward(value),
+    };
+    score.filter(|score| score.is_finite())
 }
 
 fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
-    let step = rest.take_id("step").unwrap_or_default();
+    // The name of a file is its step.
+    let step = rest.take_id("step").unwrap_or_else(|| sink.stem());
     let input = rest.take_text("input").unwrap_or_default();
     let output = rest.take_text("output").unwrap_or_default();
     let mut transcript = Transcript::default();
@@ -58,7 +74,9 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
             id: task,
         }),
         rewards: rest
-            .take_finite_reward("score")
+            .take("score")
+            .as_ref()
+            .and_then(score)
             .map_or(Rewards::Unknown, Rewards::Whole),
         ending: Ending::Done,
         ..Episode::default()

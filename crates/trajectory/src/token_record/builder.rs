@@ -5,7 +5,7 @@ use volary_core::{TokenId, TokenStream, TokenStrip};
 
 use super::alignment::Alignment;
 use super::divide::divide;
-use super::{TokenPart, TokenRecord, TokenRecordError};
+use super::{StreamMisfit, TokenPart, TokenRecord, TokenRecordError};
 use crate::episode::Episode;
 
 /// The loss mask of a file.
@@ -80,6 +80,15 @@ impl TokenRecordBuilder {
     /// Adds a stream; see [`TokenRecord::add_stream`].
     pub fn stream(&mut self, name: impl Into<Text>, values: &TokenStream, alignment: Alignment) {
         self.record.add_stream(name, values, alignment);
+    }
+
+    /// Notes a list with another number of values than expected. It is left out.
+    pub fn misfit(&mut self, name: impl Into<Text>, values: usize, expected: usize) {
+        self.record.misfits.push(StreamMisfit {
+            name: name.into(),
+            values,
+            expected,
+        });
     }
 
     /// Marks the tokens as computed from texts.

@@ -36,6 +36,32 @@ fn verl_rollouts() {
     );
 }
 
+fn read(name: &str, text: &str) -> Vec<Episode> {
+    let file = InputFile {
+        name: Some(name.to_owned()),
+        bytes: text.into(),
+    };
+    import(&[file]).unwrap().episodes
+}
+
+#[test]
+fn verl_rollouts_of_other_versions() {
+    let old = r#"{"input": "Q", "output": "A", "gts": "7", "score": 0.5}"#;
+    let odd = [r#"null"#, r#"true"#, r#""0.25""#, r#""None""#]
+        .map(|score| format!(r#"{{"input": "Q", "output": "A", "score": {score}, "step": 3}}"#));
+    let episodes = read("12.jsonl", &format!("{old}\n{old}\n"));
+    let steps: Vec<_> = episodes
+        .iter()
+        .map(|one| one.metadata.get("step"))
+        .collect();
+    assert_eq!(steps, [Some(&"12".into()); 2]);
+    let episodes = read("3.jsonl", &odd.join("\n"));
+    assert_eq!(rewards(&episodes), [None, Some(1.0), Some(0.25), None]);
+    let skyrl =
+        r#"{"input_prompt": "Q", "output_response": "A", "score": [], "stop_reason": "stop"}"#;
+    assert_eq!(rewards(&read("d.jsonl", skyrl)), [None]);
+}
+
 /// Python writes NaN for a sample without a score. It is no reward, and kept out of means.
 #[test]
 fn nan_is_no_reward() {

@@ -770,3 +770,72 @@ fn the_files_of_a_run_become_its_steps() {
         assert!(slime.measures.contains(&measure), "{measure:?}");
     }
 }
+
+fn ids(episode: &Episode) -> &[u32] {
+    let record = episode.tokens.as_ref();
+    record.map_or(&[], |record| record.strip.ids())
+}
+
+/// The sentence about a list that does not fit.
+fn left_out(outcome: &ImportOutcome, list: &str) -> bool {
+    lost(outcome).iter().any(|text| text.contains(list))
+}
+
+fn text_file(name: &str, text: &str) -> InputFile {
+    InputFile {
+        name: Some(name.to_owned()),
+        bytes: text.into(),
+    }
+}
+
+/// The ids stay, and both numbers are reported.
+#[test]
+fn a_mask_of_another_length_is_left_out() {
+    let slime = r#"{"index": 0, "prompt": "Q", "response": "A", "tokens": [1, 2, 3, 4], "response_length": 3, "loss_mask": [1, 0], "rollout_log_probs": [-0.5, 0.0, -1.0], "status": "completed"}"#;
+    let outcome = import(&[text_file("a.json", slime)]).unwrap();
+    let episode = &outcome.episodes[0];
+    let record = episode.tokens.as_ref().unwrap();
+    assert_eq!((record.prompt, record.is_mask_known), (1, false));
+    let logprobs = [Some(-0.5), Some(0.0), Some(-1.0)];
+    assert_eq!(stream(episode, "rollout_log_probs"), logprobs);
+    assert!(left_out(&outcome, "`loss_mask` has 2 values for 3 tokens"));
+
+    let export = r#"{"schema_version": 1, "step": 1, "token_ids": [1, 2], "loss_mask": [true]}"#;
+    let outcome = import(&[text_file("rank_0.jsonl", export)]).unwrap();
+    assert_eq!(ids(&outcome.episodes[0]), [1, 2]);
+    assert!(left_out(&outcome, "`loss_mask` has 1 values for 2 tokens"));
+
+    let trace = r#"{"id": "t", "task": {"id": "a"}, "rewards": {}, "nodes": [{"message": {"role": "user", "content": "Q"}, "sampled": false, "token_ids": [1, 2], "mask": [false]}, {"parent": 0, "message": {"role": "assistant", "content": "A"}, "sampled": true, "token_ids": [3, 4], "mask": [true, true], "logprobs": [-1.0, -2.0]}]}"#;
+    let outcome = import(&[text_file("traces.jsonl", trace)]).unwrap();
+    let episode = &outcome.episodes[0];
+    assert_eq!(ids(episode), [1, 2, 3, 4]);
+    assert_eq!(stream(episode, "logprobs"), [Some(-1.0), Some(-2.0)]);
+    assert!(left_out(&outcome, "`mask` has 1 values for 2 tokens"));
+}
+
+#[test]
+fn a_rollout_dump_may_be_converted_to_json() {
+    let dump = r#"{"samples": [{"index": 0.0, "prompt": "Q", "response": "A", "tokens": [1, 2], "response_length": 1, "status": "completed"}], "rollout_id": 6}"#;
+    let episode = only("6.json", dump);
+    assert_eq!(metadata(&episode, "step"), Some(6.0));
+    assert_eq!(episode.metadata.get("sample"), Some(&0.into()));
+    assert_eq!(ids(&episode), [1, 2]);
+}
+
+#[test]
+fn numbers_that_went_through_tables_are_read() {
+    let line = r#"{"idx": 0, "content": [["Q"]], "rewards": [1.0], "input_lengths": [2.0], "token_ids": [[1, 2, 0]], "token_loss_mask": [[0.0, 1.0, 0.0]]}"#;
+    assert_eq!(ids(&only("train_data_step1.jsonl", line)), [1, 2]);
+}
+
+/// A writer that was stopped while it sealed a chunk leaves it twice.
+#[test]
+fn a_chunk_that_is_also_sealed_is_read_once() {
+    let trace = r#"{"id": "t", "task": {"id": "a"}, "rewards": {}, "nodes": [{"message": {"role": "user", "content": "Q"}, "token_ids": [1], "mask": [false]}]}"#;
+    let line = format!("{trace}\n");
+    // What a file is shows in its bytes, not in its name.
+    let names = ["00001.jsonl", "00001.jsonl.zst", "00002.jsonl.zst"];
+    let files = names.map(|name| text_file(&format!("traces/stream/{name}"), &line));
+    let outcome = import(&files).unwrap();
+    assert_eq!(outcome.episodes.len(), 2);
+}

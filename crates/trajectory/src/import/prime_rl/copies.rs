@@ -8,12 +8,32 @@ use volary_core::json::{Json, Text};
 
 use crate::episode::Episode;
 use crate::import::describe::counted;
+use crate::import::files::Files;
 use crate::import::{ImportOutcome, NoteLevel};
 
 /// The folder of all traces.
 const ALL: &str = "all";
 /// The folder of those that were trained on.
 const EFFECTIVE: &str = "effective";
+
+/// Leaves out the sealed copies of chunks that are also there as they were written (`00003.jsonl.zst` and `00003.jsonl`): a
+/// writer that was stopped while it sealed a chunk leaves both, and only the latter is complete.
+pub(in crate::import) fn drop_sealed_copies(files: &mut Files<'_>) {
+    for index in files.open() {
+        let name = files.name(index);
+        let Some(plain) = name.strip_suffix(".zst") else {
+            continue;
+        };
+        let chunk = plain.rsplit('/').next().unwrap_or(plain);
+        let is_chunk = chunk.strip_suffix(".jsonl").is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+        });
+        let plain = plain.to_owned();
+        if is_chunk && files.find(&plain).is_some() {
+            files.take(index);
+        }
+    }
+}
 
 /// The id of a trace's branch, with the path of its file if that is in one of the two folders.
 fn place<'a>(episode: &'a Episode, folder: &str) -> Option<(&'a Text, String)> {

@@ -58,8 +58,16 @@ fn sequence(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             "The tokens of line {line} are not ids with a mask."
         ));
     };
-    match TokenRecordBuilder::new(known, LossMask::Full(mask)) {
+    let (tokens, flags) = (known.len(), mask.len());
+    let mask = match flags == tokens {
+        true => LossMask::Full(mask),
+        false => LossMask::Unknown(0),
+    };
+    match TokenRecordBuilder::new(known, mask) {
         Ok(mut builder) => {
+            if flags != tokens {
+                builder.misfit("loss_mask", flags, tokens);
+            }
             for (name, values) in take_streams(&mut rest) {
                 builder.stream(name, &values, Alignment::Full);
             }

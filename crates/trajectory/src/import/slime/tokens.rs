@@ -142,10 +142,18 @@ impl Lists {
         let ids = self.lists.iter().find(|(name, _)| **name == *TOKENS)?;
         let response = length.and_then(|length| usize::try_from(length).ok());
         let mask = self.lists.iter().find(|(name, _)| MASK.contains(&&**name));
+        let mut misfit = None;
         let mask = match (mask, response) {
             (Some((_, mask)), _) if is_removed => LossMask::Response(vec![false; mask.len()]),
             (None, Some(response)) if is_removed => {
                 LossMask::Response(vec![false; response.min(ids.1.len() + 1)])
+            }
+            // It may be a part of the mask, if ranks divide the response.
+            (Some((name, mask)), Some(response))
+                if mask.len() != response && response <= ids.1.len() =>
+            {
+                misfit = Some((name.clone(), mask.len(), response));
+                LossMask::Unknown(response)
             }
             (Some((_, mask)), _) => LossMask::Response(
                 mask.iter()
@@ -158,11 +166,16 @@ impl Lists {
         let ids: Option<Vec<TokenId>> = ids.1.iter().map(token_id).collect();
         let built = ids.ok_or(TokenRecordError::Ids(TOKENS));
         let built = built.and_then(|ids| TokenRecordBuilder::new(ids, mask));
-        Some(built.map(|builder| {
+        Some(built.map(|mut builder| {
+            let mut used = vec![Text::from(TOKENS)];
+            match misfit {
+                // The mask stays with the sample.
+                Some((name, values, expected)) => builder.misfit(name, values, expected),
+                None => used.extend(MASK.map(Text::from)),
+            }
             self.remove(&[TOKENS]);
             self.remove(&MASK);
-            let used = [TOKENS, MASK[0], MASK[1]].map(Text::from);
-            (builder, used.into())
+            (builder, used)
         }))
     }
 

@@ -36,6 +36,12 @@ impl NodeTokens {
         };
         let mask = node.get("mask").and_then(flags);
         let mask = mask.unwrap_or_else(|| vec![false; known.len()]);
+        let (tokens, flags) = (known.len(), mask.len());
+        let mask = match flags == tokens {
+            true => mask,
+            // The tokens of the node are those of a message that is not trained, as far as the file says.
+            false => vec![false; tokens],
+        };
         let start = self.strip.len();
         let mut builder = match TokenRecordBuilder::new(known, LossMask::Full(mask)) {
             Ok(builder) => builder,
@@ -44,6 +50,9 @@ impl NodeTokens {
                 return;
             }
         };
+        if flags != tokens {
+            builder.misfit("mask", flags, tokens);
+        }
         let members = node.as_object().into_iter().flat_map(|node| node.iter());
         for (key, value) in members.filter(|(key, _)| !OTHERS.contains(&key.as_ref())) {
             if let Some(values) = stream(value).filter(|values| !values.is_empty()) {
