@@ -1,7 +1,7 @@
 //! Rollouts logged by NeMo-RL, a file for each step (`train_data_step7.jsonl`, `val_data_step7.jsonl`). Every value is a
 //! list of one, as of a batch, except for `idx`. Arrays of tokens are padded to the longest of the batch, and cut at
 //! `input_lengths`. A sample whose `sample_loss_mask` is 0 (too long, or masked by the environment) is left out of the loss,
-//! whatever the mask of its tokens says.
+//! whatever the mask of its tokens says; that mask is kept.
 
 use volary_core::TokenStream;
 use volary_core::json::{Json, Object, Text};
@@ -113,10 +113,12 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         episode.metadata.insert("sample_loss_mask", counted);
     }
     if is_left_out {
-        sink.kept("A sample with `sample_loss_mask` 0 is left out of the loss: none of its tokens is trained.");
+        sink.kept(
+            "A sample with `sample_loss_mask` 0 is left out of the loss, whatever the mask of its tokens says.",
+        );
     }
     transcript.finish(&mut episode);
-    tokens(&mut rest, &mut episode, is_left_out, sink);
+    tokens(&mut rest, &mut episode, sink);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
 }
@@ -135,7 +137,7 @@ fn step_of(stem: &str) -> Option<i64> {
     number.trim_start_matches('_').parse().ok()
 }
 
-fn tokens(rest: &mut Object, episode: &mut Episode, is_left_out: bool, sink: &mut Sink<'_>) {
+fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
     let length = rest
         .take("input_lengths")
         .map(only)
@@ -154,14 +156,7 @@ fn tokens(rest: &mut Object, episode: &mut Episode, is_left_out: bool, sink: &mu
     let length = length.unwrap_or(known.len());
     known.truncate(length);
     mask.truncate(length);
-    let trained = match is_left_out {
-        true => {
-            let prompt = mask.iter().position(|is_on| *is_on).unwrap_or(mask.len());
-            LossMask::Response(vec![false; mask.len() - prompt])
-        }
-        false => LossMask::Full(mask.clone()),
-    };
-    let mut builder = match TokenRecordBuilder::new(known, trained) {
+    let mut builder = match TokenRecordBuilder::new(known, LossMask::Full(mask.clone())) {
         Ok(builder) => builder,
         Err(error) => return sink.lost(format!("The tokens of a sample can't be used: {error}.")),
     };

@@ -585,7 +585,7 @@ fn padded_arrays_of_nemo_rl_are_cut() {
 }
 
 #[test]
-fn a_sample_that_nemo_rl_left_out_is_not_trained() {
+fn a_sample_that_nemo_rl_left_out_keeps_the_mask_of_its_tokens() {
     let line = r#"{"rewards": [0.5], "input_lengths": [3], "token_ids": [[1, 2, 3, 0]], "token_loss_mask": [[0, 1, 1, 0]], "sample_loss_mask": [0.0], "advantages": [[2.0, 2.0, 2.0, 2.0]], "idx": 3}"#;
     let file = InputFile {
         name: Some("train_data_step4.jsonl".to_owned()),
@@ -597,7 +597,7 @@ fn a_sample_that_nemo_rl_left_out_is_not_trained() {
     };
     let record = episode.tokens.as_ref().unwrap();
     assert!(record.is_mask_known);
-    assert_eq!((record.strip.len(), record.strip.trained()), (3, 0));
+    assert_eq!((record.strip.len(), record.strip.trained()), (3, 2));
     assert_eq!(record.prompt, 1);
     assert_eq!(metadata(episode, "sample_loss_mask"), Some(0.0));
     let is_told =
