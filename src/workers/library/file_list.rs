@@ -67,9 +67,18 @@ const TRAINED: &str = "train_data/";
 
 /// The name of the rollout dump that belongs to a training dump, as slime names them.
 pub(super) fn rollouts_of(name: &str) -> Option<String> {
-    let (around, own) = name.rsplit_once(TRAINED)?;
+    in_other_folder(name, TRAINED, ROLLOUTS)
+}
+
+/// The name of the other dump of the same step, of either kind.
+pub(super) fn other_dump_of(name: &str) -> Option<String> {
+    rollouts_of(name).or_else(|| in_other_folder(name, ROLLOUTS, TRAINED))
+}
+
+fn in_other_folder(name: &str, from: &str, to: &str) -> Option<String> {
+    let (around, own) = name.rsplit_once(from)?;
     let is_folder = around.is_empty() || around.ends_with('/');
-    (is_folder && !own.contains('/')).then(|| format!("{around}{ROLLOUTS}{own}"))
+    (is_folder && !own.contains('/')).then(|| format!("{around}{to}{own}"))
 }
 
 impl Groups {

@@ -22,7 +22,7 @@ use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile}
 use volary_trajectory::table::Row;
 
 use super::continuation::{COMPARED, Continuation};
-use super::file_list::{Groups, Lines, ListedFile, ROLLOUTS, rollouts_of};
+use super::file_list::{Groups, Lines, ListedFile, ROLLOUTS, other_dump_of, rollouts_of};
 use super::{BATCH, LibraryService, Output, Send, file_heads, reading as readings};
 use crate::browser::files::ranged_file::{HEAD, RangedFile};
 use crate::browser::files::streaming_download::FetchError;
@@ -378,7 +378,10 @@ impl<'a> Fetching<'a> {
             return;
         }
         self.files.set(self.files.get() + group.len());
-        let group = self.with_rollouts(group);
+        let group = match self.is_growing {
+            true => self.with_other_dumps(group).await,
+            false => self.with_rollouts(group),
+        };
         let group = self.read_on(group).await;
         if group.is_empty() {
             return;
@@ -442,6 +445,32 @@ impl<'a> Fetching<'a> {
         // Those whose training dump is in the same group are joined already.
         rollouts.extend(own.filter(|(name, _)| !trained.contains(&**name)));
         group.splice(0..0, found);
+        group
+    }
+
+    /// Adds the other dumps of the steps whose dumps were written just now, if they were read before and are not too large.
+    async fn with_other_dumps(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
+        let others: Vec<RemoteFile> = {
+            let urls = self.service.url_of.borrow();
+            let others = group.iter().filter_map(|listed| {
+                let name: Text = other_dump_of(&listed.file.name)?.into();
+                let url = urls.get(&name)?.clone();
+                Some(RemoteFile { name, url })
+            });
+            let is_here = |file: &RemoteFile| group.iter().any(|here| here.file.name == file.name);
+            others.filter(|file| !is_here(file)).collect()
+        };
+        for file in others {
+            // One that is gone is marked as such.
+            let Ok(opened) = self.open(&file, COMPARED).await else {
+                continue;
+            };
+            let bytes = opened.size();
+            if let Some(room) = self.pairable.get().checked_sub(bytes) {
+                self.pairable.set(room);
+                group.insert(0, ListedFile { file, bytes });
+            }
+        }
         group
     }
 
@@ -719,19 +748,63 @@ mod tests {
         ListedFile { file, bytes }
     }
 
+    /// A file of the tests of importers.
+    fn dump(name: &str, file: &str) -> MemorySource {
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/crates/trajectory/tests/fixtures"
+        );
+        MemorySource {
+            name: name.into(),
+            bytes: std::fs::read(format!("{folder}/{file}")).unwrap(),
+        }
+    }
+
+    /// Whether the first sample of the rollouts has training data.
+    fn is_joined(service: &LibraryService) -> bool {
+        let rows = service
+            .guests
+            .rows_of(&["3-0".into()])
+            .now_or_never()
+            .unwrap();
+        rows[0].0.metadata.contains_key("training_data")
+    }
+
+    #[test]
+    fn a_training_dump_that_is_written_later_is_joined() {
+        let rollouts = dump("desk/rollout_data/3.pt", "slime-rollout.pt");
+        let trained = dump("desk/train_data/3.pt", "slime-train.pt");
+        let service = service();
+        let said = RefCell::new(Vec::new());
+        let say = |words| said.borrow_mut().push(words);
+        let files = [rollouts, trained];
+        let open = |wanted: RemoteFile, _, _| {
+            let file = files.iter().find(|file| file.name == wanted.name).cloned();
+            let file = file.map(|file| Rc::new(file) as Rc<dyn Source>);
+            std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
+        };
+        let written = |file: &MemorySource| {
+            let fetching = Fetching::new(&service, 1, Origin::Published, &say, &open);
+            let changes = FileChanges {
+                changed: vec![remote(&file.name)],
+                ..FileChanges::default()
+            };
+            refresh_with(fetching, changes).now_or_never().unwrap();
+        };
+        written(&files[0]);
+        assert!(!is_joined(&service));
+        written(&files[1]);
+        assert!(is_joined(&service));
+        assert!(grown(&said.borrow()).contains(&"3-0"));
+        // What is written again stays joined, and there once.
+        written(&files[0]);
+        assert!(is_joined(&service));
+        let ids = service.file_of.borrow().len();
+        assert_eq!(ids, 2, "{:?}", service.file_of.borrow());
+    }
+
     #[test]
     fn training_dumps_are_joined_with_rollouts_of_an_earlier_group() {
-        let dump = |name: &str, file: &str| {
-            let folder = concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/crates/trajectory/tests/fixtures"
-            );
-            let bytes = std::fs::read(format!("{folder}/{file}")).unwrap();
-            MemorySource {
-                name: name.into(),
-                bytes,
-            }
-        };
         let files = [
             dump("desk/rollout_data/3.pt", "slime-rollout.pt"),
             dump("desk/train_data/3.pt", "slime-train.pt"),
@@ -759,13 +832,7 @@ mod tests {
             let has = |words: &str| notes.iter().any(|note| note.contains(words));
             assert_eq!(has("Joined with their training data"), joined, "{notes:?}");
             assert_eq!(has("were not joined"), !joined, "{notes:?}");
-            let row = service
-                .guests
-                .rows_of(&["3-0".into()])
-                .now_or_never()
-                .unwrap();
-            let has_training_data = row[0].0.metadata.contains_key("training_data");
-            assert_eq!(has_training_data, joined);
+            assert_eq!(is_joined(&service), joined);
             // The rollouts are there once.
             assert_eq!(grown(&said).contains(&"3-0"), joined);
         }
