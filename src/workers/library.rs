@@ -16,6 +16,7 @@
 mod annotations;
 mod cancelled;
 mod continuation;
+mod dump_pairs;
 mod exporting;
 pub mod fetching;
 mod file_heads;
@@ -24,6 +25,7 @@ mod finding;
 pub mod listed_files;
 pub mod listing;
 mod naming;
+mod opened_file;
 mod opening;
 mod packed;
 mod partial_preview;

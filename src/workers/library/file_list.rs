@@ -61,26 +61,6 @@ fn around_annotations(name: &str) -> Option<&str> {
     (around.is_empty() || around.ends_with('/')).then_some(around)
 }
 
-/// The folders in which slime stores rollout dumps, and the training dumps of the same names.
-pub(super) const ROLLOUTS: &str = "rollout_data/";
-const TRAINED: &str = "train_data/";
-
-/// The name of the rollout dump that belongs to a training dump, as slime names them.
-pub(super) fn rollouts_of(name: &str) -> Option<String> {
-    in_other_folder(name, TRAINED, ROLLOUTS)
-}
-
-/// The name of the other dump of the same step, of either kind.
-pub(super) fn other_dump_of(name: &str) -> Option<String> {
-    rollouts_of(name).or_else(|| in_other_folder(name, ROLLOUTS, TRAINED))
-}
-
-fn in_other_folder(name: &str, from: &str, to: &str) -> Option<String> {
-    let (around, own) = name.rsplit_once(from)?;
-    let is_folder = around.is_empty() || around.ends_with('/');
-    (is_folder && !own.contains('/')).then(|| format!("{around}{to}{own}"))
-}
-
 impl Groups {
     /// Adds a file; returns the group before it, if that is complete.
     pub(super) fn push(&mut self, listed: ListedFile) -> Option<Vec<ListedFile>> {

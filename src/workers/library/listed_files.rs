@@ -6,15 +6,13 @@
 //! Invariant: when a file is read again, its episodes keep their ids and their places in the table. Those that are no
 //! longer in it are gone; those of a deleted file stay, and say so.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::{Either, LocalBoxFuture, ready, select};
+use futures_util::future::{Either, LocalBoxFuture, select};
 use futures_util::{FutureExt, StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_protocol::RequestId;
@@ -22,21 +20,20 @@ use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile}
 use volary_trajectory::table::Row;
 
 use super::continuation::{COMPARED, Continuation};
-use super::file_list::{Groups, Lines, ListedFile, ROLLOUTS, other_dump_of, rollouts_of};
+use super::dump_pairs::{DumpPairs, Earlier, other_dump_of};
+use super::file_list::{Groups, Lines, ListedFile};
+use super::opened_file::OpenedFile;
 use super::{BATCH, LibraryService, Output, Send, file_heads, reading as readings};
 use crate::browser::files::ranged_file::{HEAD, RangedFile};
 use crate::browser::files::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Patience};
 use crate::browser::location;
 use crate::library::repository::EpisodeStore;
-use crate::library::source::{JoinedSource, Source, Window};
+use crate::library::source::{Source, Window};
 use crate::projection::text::plural;
 
 /// How many files are opened at the same time. Browsers have six connections to a server.
 const AT_ONCE: usize = 6;
-/// How many bytes of rollout dumps are read again, to be joined with the training dumps that follow in the list. Pairs are
-/// read as a whole, and their episodes are in memory.
-const MOST_PAIRED: u64 = 64 << 20;
 /// How many remarks are kept.
 const MOST_NOTES: usize = 50;
 
@@ -121,10 +118,7 @@ struct Fetching<'a> {
     files: Cell<usize>,
     found: Cell<usize>,
     is_cancelled: Cell<bool>,
-    /// The sizes of the rollout dumps that were read, by name.
-    rollouts: RefCell<BTreeMap<Text, ListedFile>>,
-    /// How many bytes of them may be read again.
-    pairable: Cell<u64>,
+    pairs: RefCell<DumpPairs>,
     /// Whether the files were written to just now.
     is_growing: bool,
     /// The rows that the files had when they were last read.
@@ -152,8 +146,7 @@ impl<'a> Fetching<'a> {
             files: Cell::new(0),
             found: Cell::new(0),
             is_cancelled: Cell::new(false),
-            rollouts: RefCell::default(),
-            pairable: Cell::new(MOST_PAIRED),
+            pairs: RefCell::default(),
             is_growing: false,
             before: RefCell::default(),
             after: RefCell::default(),
@@ -409,22 +402,9 @@ impl<'a> Fetching<'a> {
     }
 
     /// Adds the rollout dumps that belong to the training dumps of a group and were read in an earlier one: files that are
-    /// read together are joined. They are read again, unless they are too large.
+    /// read together are joined.
     fn with_rollouts(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
-        let mut rollouts = self.rollouts.borrow_mut();
-        let mut left_out = 0;
-        let wanted = group
-            .iter()
-            .filter_map(|listed| rollouts_of(&listed.file.name));
-        let found: Vec<ListedFile> = wanted
-            .filter_map(|name| rollouts.remove(&*name))
-            .filter(|rollout| {
-                let room = self.pairable.get().checked_sub(rollout.bytes);
-                self.pairable.set(room.unwrap_or(self.pairable.get()));
-                left_out += usize::from(room.is_none());
-                room.is_some()
-            })
-            .collect();
+        let Earlier { found, left_out } = self.pairs.borrow_mut().earlier(&group);
         if left_out > 0 {
             let dumps = plural(left_out, "training dump");
             self.note(
@@ -435,15 +415,6 @@ impl<'a> Fetching<'a> {
                 .into(),
             );
         }
-        let own = group.iter();
-        let own = own.filter(|listed| listed.file.name.contains(ROLLOUTS));
-        let own = own.map(|listed| (listed.file.name.clone(), listed.clone()));
-        let trained: BTreeSet<String> = group
-            .iter()
-            .filter_map(|listed| rollouts_of(&listed.file.name))
-            .collect();
-        // Those whose training dump is in the same group are joined already.
-        rollouts.extend(own.filter(|(name, _)| !trained.contains(&**name)));
         group.splice(0..0, found);
         group
     }
@@ -466,8 +437,7 @@ impl<'a> Fetching<'a> {
                 continue;
             };
             let bytes = opened.size();
-            if let Some(room) = self.pairable.get().checked_sub(bytes) {
-                self.pairable.set(room);
+            if self.pairs.borrow_mut().take_room(bytes) {
                 group.insert(0, ListedFile { file, bytes });
             }
         }
@@ -539,67 +509,11 @@ fn open(
     opened.boxed_local()
 }
 
-/// A file of the list, open.
-#[derive(Clone)]
-struct OpenedFile {
-    file: Rc<RangedFile>,
-    is_growing: bool,
-}
-
-impl OpenedFile {
-    fn of(file: RangedFile, is_growing: bool) -> Rc<dyn Source> {
-        let file = Rc::new(file);
-        Rc::new(OpenedFile { file, is_growing })
-    }
-}
-
-impl Source for OpenedFile {
-    fn name(&self) -> Text {
-        self.file.name().into()
-    }
-
-    fn size(&self) -> u64 {
-        self.file.size()
-    }
-
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
-        let mut read = self.file.slice(range).boxed_local();
-        // The first poll sends the request.
-        match (&mut read).now_or_never() {
-            Some(bytes) => ready(bytes).boxed_local(),
-            None => read,
-        }
-    }
-
-    fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
-        let own: Rc<dyn Source> = Rc::new(self.clone());
-        let files = std::iter::once(own).chain(others.iter().cloned());
-        Some(Rc::new(JoinedSource::of(files.collect())))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn is_growing(&self) -> bool {
-        self.is_growing
-    }
-
-    fn read_through(&self, start: u64) {
-        self.file.read_through(start);
-    }
-
-    fn release(&self) {
-        self.file.release();
-    }
-
-    fn can_be_read_again(&self) -> bool {
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::any::Any;
+    use std::ops::Range;
+
     use volary_trajectory::Episode;
 
     use super::super::tests::{MemorySource, episode, file, ids, open, service};
@@ -809,7 +723,10 @@ mod tests {
             dump("desk/rollout_data/3.pt", "slime-rollout.pt"),
             dump("desk/train_data/3.pt", "slime-train.pt"),
         ];
-        for (pairable, joined) in [(MOST_PAIRED, true), (10, false)] {
+        for (pairs, joined) in [
+            (DumpPairs::default(), true),
+            (DumpPairs::with_room(10), false),
+        ] {
             let service = service();
             let said = RefCell::new(Vec::new());
             let say = |words| said.borrow_mut().push(words);
@@ -819,7 +736,7 @@ mod tests {
                 std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
             };
             let fetching = Fetching::new(&service, 1, Origin::Published, &say, &open);
-            fetching.pairable.set(pairable);
+            fetching.pairs.replace(pairs);
             for file in &files {
                 let listed = listed(&file.name, file.bytes.len() as u64);
                 fetching.read(vec![listed]).now_or_never().unwrap();
