@@ -22,6 +22,7 @@ const SHOWN: usize = 200;
 const EXAMPLES: &str = "\
 Example:
   volary check runs/
+
 Exit status:
   0  every episode that could be checked gives what was recorded
   1  an episode differs

@@ -38,6 +38,7 @@ const EXAMPLES: &str = "\
 Examples:
   volary convert run.eval --to messages > run.jsonl
   volary convert runs/ --to html --out pages
+
 Exit status:
   0  all files were read and written
   1  a part of a file could not be read, or an episode could not be written; the rest was written
@@ -55,7 +56,7 @@ pub struct Convert {
     #[arg(required = true, value_name = "IN")]
     paths: Vec<PathBuf>,
 
-    /// A JSON file that says which members of unknown records hold what, such as {"prompt": "q.text", "reward": "score"}
+    /// A JSON file that maps the fields of records in an unknown format, such as {"prompt": "q.text", "reward": "score"}
     #[arg(long, value_name = "FILE")]
     fields: Option<PathBuf>,
 

@@ -38,7 +38,7 @@ pub struct Embed {
     #[arg(long, default_value_t = 0)]
     port: u16,
 
-    /// Another page than the one in this program, such as `cargo xtask build` writes
+    /// A folder with another build of the page, such as `cargo xtask build` writes
     #[arg(long, value_name = "FOLDER")]
     page: Option<PathBuf>,
 }

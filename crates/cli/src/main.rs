@@ -46,9 +46,12 @@ Exit status:
   2  the command line is wrong, or the command could not do its work
   3  everything was written, but keys, tokens or passwords were found in it and not masked
 
-Colours are switched off by NO_COLOR and for output that is not a terminal.";
+Output has no colours if NO_COLOR is set or if it does not go to a terminal.
+`volary completions SHELL` prints the completions of a shell, `volary man` the man page.";
 
-/// Serves environments for language agents; converts, checks, searches and publishes their trajectories.
+/// Shows, searches, converts, checks and publishes trajectories of language agents, and serves environments for them.
+///
+/// Start with `volary view FOLDER`, which shows the trajectories of a folder in the browser.
 #[derive(Parser)]
 #[command(name = "volary", version, max_term_width = 100, after_help = EXIT_STATUS)]
 struct Cli {

@@ -32,6 +32,7 @@ Examples:
   volary publish runs/ --out site --title \"Our runs\"
       then copy site/ to any static host
 Everything that is published is public. Look at the folder first.
+
 Exit status:
   0  the site was written
   1  the site was written without the files that --mask could not mask
@@ -52,7 +53,7 @@ pub struct Publish {
     #[arg(long, value_name = "FOLDER", default_value = "published")]
     out: PathBuf,
 
-    /// What the library is called; by default the name of the folder
+    /// The title of the library; by default the name of the folder
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
@@ -65,7 +66,7 @@ pub struct Publish {
     #[arg(long)]
     mask: bool,
 
-    /// Another page than the one in this program, such as `cargo xtask build` writes
+    /// A folder with another build of the page, such as `cargo xtask build` writes
     #[arg(long, value_name = "FOLDER")]
     page: Option<PathBuf>,
 

@@ -22,23 +22,24 @@ Examples:
       episodes with both words
   volary search '\"permission denied\"' runs/ --most 1
       episodes with the phrase, one line each
+
 Exit status:
   0  something was found
   1  nothing was found
   2  nothing could be searched";
 
-/// Finds words and phrases in messages, tool calls, reasoning and errors, whatever their case.
+/// Finds words and phrases in messages, tool calls, reasoning and errors, and ignores case.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Search {
-    /// Words, all of which an episode must have; phrases stand in double quotes
+    /// Words, all of which an episode must contain; put phrases in double quotes
     query: String,
 
     /// Files, and folders with files
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// How many hits of an episode are printed
+    /// The maximum number of hits printed for an episode
     #[arg(long, value_name = "NUMBER", default_value_t = 3)]
     most: usize,
 

@@ -29,7 +29,12 @@ Examples:
   volary stats runs/
   volary stats runs/ --by model
   volary stats rollouts/ --by step
-  volary stats runs/ --csv > runs.csv";
+  volary stats runs/ --csv > runs.csv
+
+Exit status:
+  0  all files were read
+  1  a part of a file could not be read; the rest was counted
+  2  nothing was counted";
 
 /// Prints one row for each episode, or for each group of episodes, with rewards, steps, tokens and cost.
 ///
@@ -41,7 +46,7 @@ pub struct Stats {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// A JSON file that says which members of unknown records hold what, such as {"prompt": "q.text", "reward": "score"}
+    /// A JSON file that maps the fields of records in an unknown format, such as {"prompt": "q.text", "reward": "score"}
     #[arg(long, value_name = "FILE")]
     fields: Option<PathBuf>,
 
@@ -50,7 +55,7 @@ pub struct Stats {
     #[arg(long, value_name = "COLUMN", value_parser = group_by)]
     by: Option<GroupBy>,
 
-    /// A reward from here on is a success
+    /// The lowest reward that counts as a success; by default 1
     #[arg(long, value_name = "REWARD", default_value_t = SUCCESS, hide_default_value = true, allow_negative_numbers = true)]
     success: f64,
 

@@ -59,7 +59,7 @@ pub struct View {
     #[arg(required = true, value_name = "PATH|URL")]
     paths: Vec<String>,
 
-    /// What the library is called; by default the name of the folder
+    /// The title of the library; by default the name of the folder
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
@@ -96,7 +96,7 @@ pub struct View {
     #[arg(long, value_name = "NAME", value_parser = host::parse_name)]
     allow_host: Vec<String>,
 
-    /// Another page than the one in this program, such as `cargo xtask build` writes
+    /// A folder with another build of the page, such as `cargo xtask build` writes
     #[arg(long, value_name = "FOLDER")]
     page: Option<PathBuf>,
 }
