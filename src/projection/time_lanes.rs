@@ -5,7 +5,7 @@
 //! of their lane and are drawn as outlines.
 
 use volary_trajectory::spans::{SpanBars, SpanKind};
-use volary_trajectory::training::times::{SampleTime, StepTimes};
+use volary_trajectory::training::times::{Running, SampleTime, StepTimes};
 
 use super::summary::seconds_text;
 use super::training::{SIDE, figure_text, place_in};
@@ -36,21 +36,31 @@ pub fn class_of(kind: SpanKind) -> &'static str {
     form(kind).2
 }
 
-/// The bar of a kind between two times, on an axis of `seconds` from 0.
-pub fn bar(kind: SpanKind, from: f64, to: f64, seconds: f64) -> String {
+/// The bar of a kind between two times, on an axis that shows a range of times; empty outside of it.
+pub fn bar(kind: SpanKind, from: f64, to: f64, range: (f64, f64)) -> String {
+    if to < range.0 || from > range.1 {
+        return String::new();
+    }
     let (top, bottom, _) = form(kind);
-    let place = |time: f64| place_in((0.0, seconds), time);
+    let place = |time: f64| place_in(range, time);
     let width = (place(to) - place(from)).max(NARROWEST);
     let left = place(from).min(SIDE - width);
     format!("M{left:.1} {top}h{width:.1}v{}h-{width:.1}z", bottom - top)
 }
 
-/// The shapes of a sample, from the back to the front: a line for the whole, then its spans.
-pub fn shapes(lane: &SampleTime, spans: Option<&SpanBars>, seconds: f64) -> Vec<Shape> {
-    let whole = bar(SpanKind::Whole, lane.from, lane.to, seconds);
+/// The shapes of a sample, from the back to the front: a line for the whole, then its spans, those of one kind if it is
+/// given.
+pub fn shapes(
+    lane: &SampleTime,
+    spans: Option<&SpanBars>,
+    range: (f64, f64),
+    only: Option<SpanKind>,
+) -> Vec<Shape> {
+    let whole = bar(SpanKind::Whole, lane.from, lane.to, range);
     let mut shapes = vec![(class_of(SpanKind::Whole), whole)];
     let bars = || spans.into_iter().flat_map(|spans| &spans.bars);
-    for kind in SpanKind::ALL {
+    let is_shown = |kind: &SpanKind| only.is_none_or(|only| *kind == only);
+    for kind in SpanKind::ALL.into_iter().filter(is_shown) {
         let mut closed = String::new();
         let mut open = String::new();
         for span in bars().filter(|span| span.kind == kind) {
@@ -59,7 +69,7 @@ pub fn shapes(lane: &SampleTime, spans: Option<&SpanBars>, seconds: f64) -> Vec<
                 None => &mut open,
             };
             let to = span.to.map_or(lane.to, |to| lane.from + to);
-            path.push_str(&bar(kind, lane.from + span.from, to, seconds));
+            path.push_str(&bar(kind, lane.from + span.from, to, range));
         }
         let found = [(class_of(kind), closed), ("lane-open", open)];
         shapes.extend(found.into_iter().filter(|(_, path)| !path.is_empty()));
@@ -89,6 +99,32 @@ pub fn lane_words(lane: &SampleTime, spans: Option<&SpanBars>) -> String {
         parts.push(format!("{} shorter spans not drawn", spans.left_out));
     }
     format!("{whole}: {}", parts.join(", "))
+}
+
+/// What runs at a time: "At 4.1 s: 3 of 8 samples: generation 2, tools 1."
+pub fn running_words(at: f64, running: &Running, all: usize) -> String {
+    let kinds = running.kinds.iter();
+    let kinds: Vec<String> = kinds
+        .map(|(kind, samples)| format!("{} {samples}", kind.name()))
+        .collect();
+    let kinds = match kinds.is_empty() {
+        true => String::new(),
+        false => format!(": {}", kinds.join(", ")),
+    };
+    let samples = super::text::plural(all, "sample");
+    format!(
+        "At {}, {} of {samples} run{kinds}.",
+        clock(at),
+        running.samples
+    )
+}
+
+/// A time on the axis. Its start has a name of its own.
+pub fn clock(at: f64) -> String {
+    match at > 0.0 {
+        true => seconds_text(at),
+        false => "0 s".to_owned(),
+    }
 }
 
 /// What a step or a group took, and how long its tail was.
@@ -148,7 +184,7 @@ mod tests {
             (SpanKind::Reward, 7.0, None),
         ]);
         assert_eq!(
-            shapes(&lane, Some(&bars), 10.0),
+            shapes(&lane, Some(&bars), (0.0, 10.0), None),
             [
                 ("lane-whole", "M100.0 9h800.0v2h-800.0z".to_owned()),
                 ("lane-generation", "M100.0 3h400.0v14h-400.0z".to_owned()),
@@ -165,13 +201,46 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_the_time_and_one_kind_can_be_shown() {
+        let lane = SampleTime {
+            sample: 0,
+            from: 0.0,
+            to: 8.0,
+        };
+        let bars = spans(&[
+            (SpanKind::Generation, 0.0, Some(3.0)),
+            (SpanKind::Tool, 3.0, Some(5.0)),
+            (SpanKind::Tool, 7.0, Some(8.0)),
+        ]);
+        assert_eq!(
+            shapes(&lane, Some(&bars), (4.0, 6.0), Some(SpanKind::Tool)),
+            [
+                ("lane-whole", "M0.0 9h1000.0v2h-1000.0z".to_owned()),
+                ("lane-tool", "M0.0 6h500.0v8h-500.0z".to_owned()),
+            ]
+        );
+        let running = Running {
+            samples: 3,
+            kinds: vec![(SpanKind::Generation, 2), (SpanKind::Tool, 1)],
+        };
+        assert_eq!(
+            running_words(4.06, &running, 8),
+            "At 4.1 s, 3 of 8 samples run: generation 2, tools 1."
+        );
+        assert_eq!(
+            running_words(0.0, &Running::default(), 1),
+            "At 0 s, 0 of 1 sample run."
+        );
+    }
+
+    #[test]
     fn bars_stay_within_the_lane() {
         assert_eq!(
-            bar(SpanKind::Tool, 10.0, 10.0, 10.0),
+            bar(SpanKind::Tool, 10.0, 10.0, (0.0, 10.0)),
             "M998.5 6h1.5v8h-1.5z"
         );
         assert_eq!(
-            bar(SpanKind::Tool, -5.0, 50.0, 10.0),
+            bar(SpanKind::Tool, -5.0, 50.0, (0.0, 10.0)),
             "M0.0 6h1000.0v8h-1000.0z"
         );
     }

@@ -80,7 +80,7 @@ fn lane(span: &Span, started: f64, seconds: f64) -> AnyView {
         Some(_) => class_of(span.kind),
         None => "lane-open",
     };
-    let path = bar(span.kind, from, to.unwrap_or(seconds), seconds);
+    let path = bar(span.kind, from, to.unwrap_or(seconds), (0.0, seconds));
     view! {
         <div class="time-lane" role="listitem" title=title>
             <span class=format!("lane-name depth-{}", span.depth.min(DEEPEST)) dir="auto">

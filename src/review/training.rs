@@ -140,8 +140,13 @@ impl Training {
         }
     }
 
+    /// The place, without the part of its time that is shown: other places have other times.
     fn here(self) -> TrainingPlace {
-        self.place.get_untracked().unwrap_or_default()
+        let place = self.place.get_untracked().unwrap_or_default();
+        TrainingPlace {
+            time: None,
+            ..place
+        }
     }
 
     /// Opens the next or previous step, or group within its step. Returns `false` if there is none.
@@ -273,7 +278,9 @@ impl ShownRun {
 pub(super) fn TrainingPage(training: Training) -> impl IntoView {
     let drawn = Memo::new(move |_| {
         let shown = training.shown.get()?;
-        let place = training.place.get().unwrap_or_default();
+        let mut place = training.place.get().unwrap_or_default();
+        // The axis itself shows another part of the time.
+        place.time = None;
         Some(RunContent { shown, place })
     });
     let level = move || {

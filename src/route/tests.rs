@@ -200,6 +200,7 @@ fn training_runs() {
         group: Some("air & 4".into()),
         reward: Some(String::new()),
         with: Some("other".into()),
+        time: Some("1.5-20".into()),
     };
     let Route::Review(read) = Route::parse(&place.to_hash()) else {
         panic!("{}", place.to_hash());

@@ -15,6 +15,8 @@ pub struct TrainingPlace {
     pub reward: Option<String>,
     /// The id of a run to compare with.
     pub with: Option<String>,
+    /// The part of the time of a step or a group that is shown, as its axis reads it.
+    pub time: Option<String>,
 }
 
 impl TrainingPlace {
@@ -28,6 +30,7 @@ impl TrainingPlace {
                 "group" => place.group = Some(decode(value)),
                 "reward" => place.reward = Some(decode(value)),
                 "with" => place.with = Some(decode(value)),
+                "time" => place.time = Some(decode(value)),
                 _ => {}
             }
         }
@@ -44,6 +47,7 @@ impl TrainingPlace {
             ("group", text(&self.group)),
             ("reward", text(&self.reward)),
             ("with", text(&self.with)),
+            ("time", text(&self.time)),
         ];
         for (key, value) in pairs {
             if let Some(value) = value {

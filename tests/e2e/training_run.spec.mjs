@@ -86,6 +86,34 @@ async function fits(page) {
   assert.ok(content <= window, `${content} px in a window of ${window} px`);
 }
 
+/** Looks at a part of the time of a step: its samples last 10 s. The address names it. */
+async function alongTime(page, lanes) {
+  const axis = page.getByRole("slider", { name: "Time", exact: true });
+  const says = async (words) => assert.match(await axis.getAttribute("aria-valuetext"), words);
+  await axis.focus();
+  await page.keyboard.press("End");
+  await says(/^At 10\.8 s, \d+ of 16 samples run: .*reward \d/);
+  await page.keyboard.press("Home");
+  await says(/^At 0 s, \d+ of 16 samples run: generation \d+, prefill \d+\.$/);
+  await page.keyboard.press("+");
+  assert.match(page.url(), /&time=0-5\.375$/);
+  await page.getByRole("button", { name: "Zoom out" }).click();
+  assert.doesNotMatch(page.url(), /time=/);
+  const place = await lanes.getByRole("listitem").first().locator("svg").boundingBox();
+  await page.mouse.move(place.x + place.width / 2, place.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(place.x + place.width * 0.75, place.y + 10);
+  await page.mouse.up();
+  assert.match(page.url(), /&time=5\.[34]\d*-8\.[01]\d*$/);
+  // The last sample began before that part, and ended after it.
+  const drawn = lanes.getByRole("listitem").first().locator("svg .lane-generation");
+  assert.match(await drawn.getAttribute("d"), /^M0\.0 3h1000\.0v14/);
+  await page.getByLabel("Spans").selectOption("tools");
+  await drawn.waitFor({ state: "detached" });
+  await accessible(page);
+  await fits(page);
+}
+
 for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
   test(`the reward went up, but why: from the curve to the tokens, ${size}`, () =>
     visit({ hash: "#/review", size, theme }, async (page) => {
@@ -123,6 +151,7 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await slow.waitFor();
       await accessible(page);
       await fits(page);
+      await alongTime(page, lanes);
 
       await act(() => page.getByRole("list", { name: "Groups" }).getByRole("link", { name: /^Group 21,/ }).click());
       await page.getByText("as in GRPO").waitFor();

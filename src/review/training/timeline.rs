@@ -1,20 +1,27 @@
-//! When the samples of a step or a group ran: a lane for each on one time axis, with the spans that its file records.
+//! When the samples of a step or a group ran: a lane for each on one time axis, with the spans that its file records. A part of
+//! the time can be shown, which the address names, and the cursor says what runs at a time.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
+use volary_app::review::time_axis::{TimeAxis, TimeEvent};
 use volary_trajectory::EndingKind;
 use volary_trajectory::spans::SpanKind;
 use volary_trajectory::training::Sample;
 use volary_trajectory::training::times::{LaneOrder, SampleTime, StepTimes};
 
 use super::{ShownRun, Training};
+use crate::browser::{element, location};
 use crate::components::rows::Rows;
 use crate::components::text::inert;
+use crate::components::transient_memo::transient_memo;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::count_text;
-use crate::projection::time_lanes::{LANE, class_of, lane_words, shapes, times_words};
+use crate::projection::time_lanes::{
+    LANE, class_of, clock, lane_words, running_words, shapes, times_words,
+};
 use crate::projection::training::{SIDE, place_in};
 use crate::route::TrainingPlace;
 
@@ -31,19 +38,183 @@ pub(super) fn times(
     let words = times_words(&times);
     let untimed =
         (times.untimed > 0).then(|| format!(" {} without times.", count_text(times.untimed)));
-    let order = RwSignal::new(LaneOrder::default());
+    let look = LanesLook::new(training, times.seconds);
     Some(
         view! {
             <div class="run-line-of-facts">
                 <h2 class="run-section">{"Time"}</h2>
                 {legend(&times)}
-                {choice(order)}
+                {look.kinds(&times)}
+                {choice(look.order)}
+                {look.zoom()}
             </div>
             <p class="run-facts">{words} {untimed}</p>
-            {lanes(training, Arc::clone(shown), times, order)}
+            {lanes(training, Arc::clone(shown), times, look)}
         }
         .into_any(),
     )
+}
+
+/// How the lanes are looked at.
+#[derive(Clone, Copy)]
+struct LanesLook {
+    training: Training,
+    order: RwSignal<LaneOrder>,
+    /// The kind of spans that are drawn; all of them without one.
+    only: RwSignal<Option<SpanKind>>,
+    axis: RwSignal<TimeAxis>,
+}
+
+impl LanesLook {
+    /// At the part of the time that the address names.
+    fn new(training: Training, seconds: f64) -> LanesLook {
+        let place = training.place.get_untracked();
+        let shown = place.and_then(|place| place.time);
+        LanesLook {
+            training,
+            order: RwSignal::new(LaneOrder::default()),
+            only: RwSignal::new(None),
+            axis: RwSignal::new(TimeAxis::new(seconds, shown.as_deref())),
+        }
+    }
+
+    fn apply(self, event: TimeEvent) {
+        let mut axis = self.axis.get_untracked();
+        let is_other = axis.apply(event);
+        if axis != self.axis.get_untracked() {
+            self.axis.set(axis);
+        }
+        if is_other {
+            let place = TrainingPlace {
+                time: axis.to_text(),
+                ..self.training.here()
+            };
+            location::replace(&place.to_hash());
+        }
+    }
+
+    /// Applies an event of the pointer over an element as wide as the axis.
+    fn point(self, event: &MouseEvent, of: fn(f64) -> TimeEvent) {
+        if let Some(place) = element::click_place(event) {
+            self.apply(of(place));
+        }
+    }
+
+    fn press(self, event: &KeyboardEvent) {
+        let event_of = match &*event.key() {
+            "ArrowRight" | "ArrowUp" => TimeEvent::Moved(1),
+            "ArrowLeft" | "ArrowDown" => TimeEvent::Moved(-1),
+            "PageUp" => TimeEvent::Moved(10),
+            "PageDown" => TimeEvent::Moved(-10),
+            "Home" => TimeEvent::Start,
+            "End" => TimeEvent::End,
+            "+" | "=" => TimeEvent::ZoomIn,
+            "-" => TimeEvent::ZoomOut,
+            "0" => TimeEvent::Whole,
+            _ => return,
+        };
+        event.prevent_default();
+        event.stop_propagation();
+        self.apply(event_of);
+    }
+
+    /// The choice of the spans that are drawn, if there are several kinds.
+    fn kinds(self, times: &StepTimes) -> Option<AnyView> {
+        let kinds: Vec<SpanKind> = times.kinds.iter().map(|(kind, _)| *kind).collect();
+        let options = kinds.iter().map(|kind| {
+            let name = kind.name();
+            view! { <option value=name>{name}</option> }
+        });
+        let options = options.collect_view();
+        let is_needed = kinds.len() > 1;
+        let change = move |event| {
+            let name = event_target_value(&event);
+            let only = kinds.iter().find(|kind| kind.name() == name);
+            self.only.set(only.copied());
+        };
+        is_needed.then(|| {
+            view! {
+                <label class="group-choice">
+                    <span>{"Spans"}</span>
+                    <select on:change=change>
+                        <option value="">{"all kinds"}</option>
+                        {options}
+                    </select>
+                </label>
+            }
+            .into_any()
+        })
+    }
+
+    fn zoom(self) -> AnyView {
+        let is_whole = Memo::new(move |_| self.axis.with(TimeAxis::is_whole));
+        view! {
+            <div class="lane-zoom" role="group" aria-label="Part of the time">
+                <button type="button" class="quiet small" on:click=move |_| self.apply(TimeEvent::ZoomIn)>
+                    {"Zoom in"}
+                </button>
+                <button
+                    type="button"
+                    class="quiet small"
+                    disabled=is_whole
+                    on:click=move |_| self.apply(TimeEvent::ZoomOut)
+                >
+                    {"Zoom out"}
+                </button>
+                <button
+                    type="button"
+                    class="quiet small"
+                    disabled=is_whole
+                    on:click=move |_| self.apply(TimeEvent::Whole)
+                >
+                    {"Whole time"}
+                </button>
+            </div>
+        }
+        .into_any()
+    }
+
+    /// The axis below the lanes: its labels, and the cursor for the keyboard.
+    fn scale(self, shown: Arc<ShownRun>, times: Arc<StepTimes>) -> AnyView {
+        let range = Memo::new(move |_| self.axis.with(TimeAxis::range));
+        let labels = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
+            let words = move || {
+                let (from, to) = range.get();
+                clock(from + share * (to - from))
+            };
+            view! { <span>{words}</span> }
+        });
+        let seconds = times.seconds;
+        let cursor = Memo::new(move |_| self.axis.with(TimeAxis::cursor));
+        let words = Memo::new(move |_| {
+            let at = cursor.get()?;
+            let running = times.running(&shown.run, at);
+            Some(running_words(at, &running, times.lanes.len()))
+        });
+        let hint = "Point at a time to see what runs then. Drag to show a part of the time, or use +, − and 0.";
+        view! {
+            <div
+                class="time-axis"
+                role="slider"
+                tabindex="0"
+                aria-label="Time"
+                aria-valuemin="0"
+                aria-valuemax=format!("{seconds:.3}")
+                aria-valuenow=move || format!("{:.3}", cursor.get().unwrap_or_default())
+                aria-valuetext=move || words.get().unwrap_or_else(|| "No time is selected".to_owned())
+                on:keydown=move |event| self.press(&event)
+                on:mousemove=move |event| self.point(&event, TimeEvent::Pointed)
+                on:mousedown=move |event| self.point(&event, TimeEvent::Pressed)
+                on:mouseup=move |event| self.point(&event, TimeEvent::Released)
+            >
+                {labels.into_iter().collect_view()}
+            </div>
+            <p class="time-words" aria-hidden="true">
+                {move || words.get().unwrap_or_else(|| hint.to_owned())}
+            </p>
+        }
+        .into_any()
+    }
 }
 
 fn legend(times: &StepTimes) -> AnyView {
@@ -98,18 +269,21 @@ fn lanes(
     training: Training,
     shown: Arc<ShownRun>,
     times: Arc<StepTimes>,
-    order: RwSignal<LaneOrder>,
+    look: LanesLook,
 ) -> AnyView {
     let count = times.lanes.len();
-    let seconds = times.seconds;
     let ordered = {
         let times = Arc::clone(&times);
-        Memo::new(move |_| Arc::new(times.ordered(order.get())))
+        Memo::new(move |_| Arc::new(times.ordered(look.order.get())))
     };
+    let range = Memo::new(move |_| look.axis.with(TimeAxis::range));
     let rows = Rows {
         count: Signal::derive(move || count),
         edition: Memo::new(move |edition: Option<&u32>| {
             ordered.track();
+            // Tracking alone does not compute a memo.
+            range.with(|_| ());
+            look.only.track();
             edition.map_or(0, |edition| edition.wrapping_add(1))
         })
         .into(),
@@ -119,32 +293,33 @@ fn lanes(
         class: "time-lanes",
         name: Some("Samples by time"),
     };
-    let axis = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
-        let words = match share > 0.0 {
-            true => seconds_text(share * seconds),
-            false => "0 s".to_owned(),
-        };
-        view! { <span>{words}</span> }
-    });
+    let scale = look.scale(Arc::clone(&shown), Arc::clone(&times));
     let draw = move |place: usize| {
         let lane = ordered.with_untracked(|lanes| lanes.get(place).copied());
-        lane.map(|lane| row(training, &shown, &times, &lane))
+        lane.map(|lane| row(training, &shown, &times, &lane, look))
             .into_any()
     };
     // Few lanes need no scrolling.
     let small = if count <= 12 { " few" } else { "" };
     view! {
-        <div class=format!("time-lanes-frame{small}")>
+        <div
+            class=format!("time-lanes-frame{small}")
+            on:mouseleave=move |_| look.apply(TimeEvent::Left)
+        >
             {rows.view(draw)}
-            <div class="time-axis" aria-hidden="true">
-                {axis.into_iter().collect_view()}
-            </div>
+            {scale}
         </div>
     }
     .into_any()
 }
 
-fn row(training: Training, shown: &ShownRun, times: &StepTimes, lane: &SampleTime) -> AnyView {
+fn row(
+    training: Training,
+    shown: &ShownRun,
+    times: &StepTimes,
+    lane: &SampleTime,
+    look: LanesLook,
+) -> AnyView {
     let sample = &shown.run.samples[lane.sample];
     let spans = sample.row.spans.as_deref();
     let place = TrainingPlace {
@@ -159,11 +334,25 @@ fn row(training: Training, shown: &ShownRun, times: &StepTimes, lane: &SampleTim
     let is_in_group = training.here().group.is_some();
     let name = sample.name(!is_in_group);
     let label = format!("{name}, {words}{remark}");
+    let axis = look.axis.get_untracked();
     let tail = {
-        let left = place_in((0.0, times.seconds), times.tail_from);
+        let left = place_in(axis.range(), times.tail_from);
         format!("M{left:.1} 0h{:.1}v{LANE}H{left:.1}z", SIDE - left)
     };
-    let shapes = shapes(lane, spans, times.seconds).into_iter();
+    // The line goes on in the gaps between the lanes.
+    let cursor = transient_memo(move |_| {
+        let axis = look.axis.get();
+        let left = axis.place(axis.cursor()?) * SIDE;
+        Some(format!("M{left:.1} -4V{}", LANE + 4.0))
+    });
+    let selected = transient_memo(move |_| {
+        let axis = look.axis.get();
+        let (from, to) = axis.selecting()?;
+        let (from, to) = (axis.place(from) * SIDE, axis.place(to) * SIDE);
+        Some(format!("M{from:.1} 0H{to:.1}v{LANE}H{from:.1}z"))
+    });
+    let only = look.only.get_untracked();
+    let shapes = shapes(lane, spans, axis.range(), only).into_iter();
     let shapes = shapes.map(|(class, path)| view! { <path class=class d=path></path> });
     let mark = ending.map(|ending| {
         view! { <abbr class="lane-ending" title=ending>{"!"}</abbr> }
@@ -181,9 +370,18 @@ fn row(training: Training, shown: &ShownRun, times: &StepTimes, lane: &SampleTim
                 viewBox=format!("0 0 {SIDE} {LANE}")
                 preserveAspectRatio="none"
                 aria-hidden="true"
+                on:mousemove=move |event| look.point(&event, TimeEvent::Pointed)
+                on:mousedown=move |event| {
+                    // It selects a part of the time, no text.
+                    event.prevent_default();
+                    look.point(&event, TimeEvent::Pressed);
+                }
+                on:mouseup=move |event| look.point(&event, TimeEvent::Released)
             >
                 <path class="lane-tail" d=tail></path>
+                <path class="lane-selected" d=move || selected.get()></path>
                 {shapes.collect_view()}
+                <path class="lane-cursor" d=move || cursor.get()></path>
             </svg>
         </div>
     }

@@ -34,6 +34,15 @@ pub enum LaneOrder {
     Started,
 }
 
+/// What runs at a time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Running {
+    /// The number of samples.
+    pub samples: usize,
+    /// The number of those with an open span of a kind.
+    pub kinds: Vec<(SpanKind, usize)>,
+}
+
 /// The samples that have times, as lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTimes {
@@ -114,6 +123,34 @@ impl StepTimes {
         })
     }
 
+    /// What runs at a time. Of the kinds of spans, those that some sample has then.
+    pub fn running(&self, run: &TrainingRun, at: f64) -> Running {
+        /// More than what rows round the times of spans by, in seconds.
+        const ROUNDED: f64 = 2e-4;
+        // At the end of everything, what ends there.
+        let at = at.min(self.seconds - ROUNDED);
+        let is_on = |lane: &&SampleTime| lane.from <= at && at < lane.to;
+        let lanes: Vec<&SampleTime> = self.lanes.iter().filter(is_on).collect();
+        let has_kind = |lane: &SampleTime, kind: SpanKind| {
+            let spans = run.samples.get(lane.sample);
+            let spans = spans.and_then(|sample| sample.row.spans.as_deref());
+            let within = at - lane.from;
+            let mut bars = spans.into_iter().flat_map(|spans| &spans.bars);
+            bars.any(|bar| {
+                let is_open = bar.to.is_none_or(|to| within < to);
+                bar.kind == kind && bar.from <= within && is_open
+            })
+        };
+        let kinds = SpanKind::ALL.into_iter().map(|kind| {
+            let having = lanes.iter().filter(|lane| has_kind(lane, kind));
+            (kind, having.count())
+        });
+        Running {
+            samples: lanes.len(),
+            kinds: kinds.filter(|(_, samples)| *samples > 0).collect(),
+        }
+    }
+
     /// The lanes in another order.
     pub fn ordered(&self, order: LaneOrder) -> Vec<SampleTime> {
         let mut lanes = self.lanes.clone();
@@ -191,6 +228,28 @@ mod tests {
         );
         let single = times(&[(Some(5.0), Some(0.0))]).unwrap();
         assert_eq!((single.seconds, single.tail), (0.0, 0.0));
+    }
+
+    #[test]
+    fn what_runs_at_a_time_is_counted() {
+        let rows = vec![
+            row(0, Some(10.0), Some(2.0), "[0, 0, 0, 1.5, 4, 1.5, 2.5]"),
+            row(1, Some(10.0), Some(4.0), "[0, 0, 0, 0.5, 3, 0.5, null]"),
+            row(2, Some(11.0), Some(3.0), ""),
+        ];
+        let run = TrainingRun::of(&rows, None);
+        let times = StepTimes::of(&run, &run.steps[0].samples).unwrap();
+        let at = |time| {
+            let Running { samples, kinds } = times.running(&run, time);
+            (samples, kinds)
+        };
+        assert_eq!(at(0.0), (2, vec![(SpanKind::Generation, 2)]));
+        let both = vec![(SpanKind::Generation, 1), (SpanKind::Tool, 1)];
+        assert_eq!(at(1.0), (3, both));
+        assert_eq!(at(2.5).0, 2);
+        // The end of everything is a time, too.
+        assert_eq!(at(4.0), (2, vec![(SpanKind::Tool, 1)]));
+        assert_eq!(at(-1.0), (0, Vec::new()));
     }
 
     #[test]
