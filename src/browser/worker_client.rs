@@ -16,7 +16,7 @@ use futures_util::Stream;
 use volary_protocol::envelope::{Delivery, decode_delivery};
 use volary_protocol::{Calls, Request, RequestId, WorkerLoss, decode_event, encode};
 use wasm_bindgen::prelude::*;
-use web_sys::{ErrorEvent, MessageEvent, MessagePort, Worker};
+use web_sys::{Event, MessageEvent, MessagePort, Worker};
 
 use super::transferable::{Attachment, Letter};
 use super::worker_port::UNLOADED;
@@ -34,7 +34,7 @@ pub struct WorkerClient {
     calls: Rc<RefCell<Calls<Letter>>>,
     has_python_port: Cell<bool>,
     _on_message: Closure<dyn Fn(MessageEvent)>,
-    _on_error: Closure<dyn Fn(ErrorEvent)>,
+    _on_error: Closure<dyn Fn(Event)>,
 }
 
 /// A reply to a call.
@@ -75,10 +75,20 @@ impl WorkerClient {
         };
         let on_error = {
             let calls = Rc::clone(&calls);
-            Closure::<dyn Fn(ErrorEvent)>::new(move |event: ErrorEvent| {
+            Closure::<dyn Fn(Event)>::new(move |event: Event| {
                 event.prevent_default();
-                let message = event.message().into();
-                lose(&calls, WorkerLoss::Crashed { message });
+                // An event without a message says that the worker's script could not be loaded.
+                let message = js_sys::Reflect::get(&event, &"message".into());
+                let message = message.ok().and_then(|message| message.as_string());
+                lose(
+                    &calls,
+                    match message {
+                        Some(message) => WorkerLoss::Crashed {
+                            message: message.into(),
+                        },
+                        None => WorkerLoss::Unloaded,
+                    },
+                );
             })
         };
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
