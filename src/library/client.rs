@@ -20,6 +20,7 @@ use volary_app::library::readings::ReadingNumber;
 use volary_app::library::{Effect, Library, WorkerNumber};
 use volary_connectivity::Cause;
 use volary_core::json::Text;
+use volary_protocol::WorkerLoss;
 use volary_protocol::library::{Event, FileList, Origin, RemoteFile, Request, Unfetched};
 
 use super::unfetched;
@@ -207,7 +208,11 @@ impl LibraryClient {
                 self.state.update_value(|state| state.worker = Some(worker));
                 spawn(self.apply_replies(sent, Library::handle));
             }
-            Err(reason) => self.handle(|library, _| library.lose_worker(number, &reason)),
+            Err(message) => {
+                let message = message.into();
+                let loss = WorkerLoss::Crashed { message };
+                self.handle(|library, _| library.lose_worker(number, &loss));
+            }
         }
     }
 
@@ -223,10 +228,7 @@ impl LibraryClient {
                     let effects = self.update(|library, now| handle(library, event, now));
                     self.carry_out(effects, attachments);
                 }
-                Err(loss) => {
-                    let reason = loss.to_string();
-                    self.handle(|library, _| library.lose_worker(sent.worker, &reason));
-                }
+                Err(loss) => self.handle(|library, _| library.lose_worker(sent.worker, &loss)),
             }
         }
     }

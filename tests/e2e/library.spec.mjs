@@ -275,3 +275,16 @@ test("a published site shows its trajectories read-only", async () => {
     published.close();
   }
 });
+
+test("a worker whose script cannot be loaded is started again", () => {
+  let asked = 0;
+  // Review's worker starts with the page: the second request for the script is the worker's.
+  const init = (context) =>
+    context.route(/\/start-[0-9a-f]+\.js$/, (route) => ((asked += 1) === 2 ? route.fulfill({ status: 503 }) : route.continue()));
+  return visit({ hash: "#/review", allowedErrors: [/503|Failed to load/], init }, async (page) => {
+    const library = await new Library(page).ready();
+    await library.import(["one.json", ONE]);
+    await library.rows(1);
+    assert.ok(asked >= 3, `the script was asked for ${asked} times`);
+  });
+});

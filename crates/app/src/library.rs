@@ -22,8 +22,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use volary_core::json::Text;
-use volary_protocol::RequestId;
 use volary_protocol::library::Event;
+use volary_protocol::{RequestId, WorkerLoss};
 use volary_trajectory::table::Row;
 
 pub use self::effect::Effect;
@@ -285,16 +285,23 @@ impl Library {
     }
 
     /// Handles that a worker is gone, which each of its open calls reports. Stored trajectories stay.
-    pub fn lose_worker(&mut self, worker: WorkerNumber, reason: &str) -> Vec<Effect> {
+    pub fn lose_worker(&mut self, worker: WorkerNumber, loss: &WorkerLoss) -> Vec<Effect> {
         if worker != self.last_worker || std::mem::replace(&mut self.has_lost_worker, true) {
             return Vec::new();
         }
-        let mut effects = self.end_readings(reason);
-        effects.push(self.failed(Notice::new(
-            "The library's worker crashed.",
-            reason.to_owned(),
-            "Stored data is safe. Try again with fewer files at once.",
-        )));
+        let reason = loss.to_string();
+        let mut effects = self.end_readings(&reason);
+        let (what, advice) = match loss {
+            WorkerLoss::Unloaded => (
+                "The library's worker could not be started.",
+                "Stored data is safe. Reload the page.",
+            ),
+            WorkerLoss::Crashed { .. } => (
+                "The library's worker crashed.",
+                "Stored data is safe. Try again with fewer files at once.",
+            ),
+        };
+        effects.push(self.failed(Notice::new(what, reason, advice)));
         effects
     }
 

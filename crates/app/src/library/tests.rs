@@ -215,7 +215,7 @@ fn what_only_a_lost_worker_held_is_gone() {
     };
     library.handle_reading(number, begun, 2.0);
     library.search("fee");
-    let effects = library.lose_worker(worker, "out of memory");
+    let effects = library.lose_worker(worker, &crash("out of memory"));
     assert_eq!(
         effects[..3],
         [
@@ -239,16 +239,34 @@ fn notice(effects: &[Effect]) -> Option<&Notice> {
     })
 }
 
+pub(super) fn crash(message: &str) -> WorkerLoss {
+    let message = message.into();
+    WorkerLoss::Crashed { message }
+}
+
+#[test]
+fn a_worker_that_cannot_be_loaded_has_its_own_advice() {
+    let mut library = Library::default();
+    let worker = library.start_worker();
+    let effects = library.lose_worker(worker, &WorkerLoss::Unloaded);
+    let notice = notice(&effects).expect("the loss is shown");
+    assert_eq!(notice.advice, "Stored data is safe. Reload the page.");
+}
+
 #[test]
 fn the_loss_of_a_worker_is_reported_once() {
     let mut library = Library::default();
     let first = library.start_worker();
-    assert!(notice(&library.lose_worker(first, "crash")).is_some());
-    assert_eq!(library.lose_worker(first, "crash"), [], "its other calls");
+    assert!(notice(&library.lose_worker(first, &crash("crash"))).is_some());
+    assert_eq!(
+        library.lose_worker(first, &crash("crash")),
+        [],
+        "its other calls"
+    );
     // The next request starts another worker, before the last call of the first one reports its loss.
     let second = library.start_worker();
-    assert_eq!(library.lose_worker(first, "crash"), []);
-    assert!(notice(&library.lose_worker(second, "crash")).is_some());
+    assert_eq!(library.lose_worker(first, &crash("crash")), []);
+    assert!(notice(&library.lose_worker(second, &crash("crash"))).is_some());
 }
 
 #[test]
@@ -263,7 +281,7 @@ fn a_cancelled_worker_is_no_crash() {
         _ => None,
     });
     assert!(report.is_some_and(|notes| notes[0].starts_with("Cancelled.")));
-    assert_eq!(library.lose_worker(worker, replies::ENDED), []);
+    assert_eq!(library.lose_worker(worker, &crash(replies::ENDED)), []);
 }
 
 #[test]

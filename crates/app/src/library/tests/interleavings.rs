@@ -189,9 +189,9 @@ impl World {
                 self.library.handle_search(number, event)
             }
             Step::LoseWorker => {
-                let mut effects = self.library.lose_worker(self.worker, "crash");
+                let mut effects = self.library.lose_worker(self.worker, &crash("crash"));
                 for number in std::mem::take(&mut self.open) {
-                    effects.extend(self.library.lose_worker(self.worker, "crash"));
+                    effects.extend(self.library.lose_worker(self.worker, &crash("crash")));
                     effects.extend(self.library.end(number));
                 }
                 self.worker = self.library.start_worker();
