@@ -272,6 +272,22 @@ fn what_cannot_be_written_or_read_is_an_error() {
     assert!(renderer.stderr.contains("frames"), "{}", renderer.stderr);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let convert = volary(&[
+        "convert",
+        &fixture("chat.jsonl"),
+        "--to",
+        "messages",
+        "-o",
+        "/dev/full",
+    ]);
+    assert_eq!(convert.status, Some(2), "{}", convert.stderr);
+    let said = "cannot write /dev/full: No space left on device";
+    assert!(convert.stderr.contains(said), "{}", convert.stderr);
+}
+
 #[test]
 fn recordings_of_built_in_environments_are_checked() {
     let same = volary(&["check", EXAMPLES, "--json"]);
