@@ -148,27 +148,23 @@ impl LanesLook {
 
     fn zoom(self) -> AnyView {
         let is_whole = Memo::new(move |_| self.axis.with(TimeAxis::is_whole));
+        let button = move |name: &'static str, event: TimeEvent| {
+            let is_of_no_use = move || event != TimeEvent::ZoomIn && is_whole.get();
+            view! {
+                <button
+                    type="button"
+                    class="quiet small"
+                    disabled=is_of_no_use
+                    on:click=move |_| self.apply(event)
+                >
+                    {name}
+                </button>
+            }
+        };
         view! {
             <div class="lane-zoom" role="group" aria-label="Part of the time">
-                <button type="button" class="quiet small" on:click=move |_| self.apply(TimeEvent::ZoomIn)>
-                    {"Zoom in"}
-                </button>
-                <button
-                    type="button"
-                    class="quiet small"
-                    disabled=is_whole
-                    on:click=move |_| self.apply(TimeEvent::ZoomOut)
-                >
-                    {"Zoom out"}
-                </button>
-                <button
-                    type="button"
-                    class="quiet small"
-                    disabled=is_whole
-                    on:click=move |_| self.apply(TimeEvent::Whole)
-                >
-                    {"Whole time"}
-                </button>
+                {button("Zoom in", TimeEvent::ZoomIn)} {button("Zoom out", TimeEvent::ZoomOut)}
+                {button("Whole time", TimeEvent::Whole)}
             </div>
         }
         .into_any()

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what the response lacks, because it was interrupted or cannot be read, is left to a request of its own.
 
+use std::iter::repeat_with;
 use std::time::Duration;
 
 use volary_core::json;
@@ -24,10 +25,10 @@ pub(super) async fn open(heads: &str, files: &[RemoteFile]) -> Vec<Opened> {
     let mut opened = Vec::with_capacity(files.len());
     for files in files.chunks(MOST_PATHS) {
         let mut records = Records::default();
-        let mut read = Vec::with_capacity(files.len());
+        let mut read: Vec<Record> = Vec::with_capacity(files.len());
         // The rest is asked for by itself, and has errors of its own.
         let _ = fetch(heads, files, |piece| read.extend(records.take(piece))).await;
-        read.resize_with(files.len(), || None);
+        let read = read.into_iter().map(Some).chain(repeat_with(|| None));
         let of_file = |(file, record): (&RemoteFile, Option<Record>)| match record? {
             Record::Read { size, etag, bytes } => {
                 let version = Some(etag.to_string());
@@ -97,7 +98,7 @@ struct Records {
 
 impl Records {
     /// The records that a piece completes.
-    fn take(&mut self, piece: &[u8]) -> Vec<Option<Record>> {
+    fn take(&mut self, piece: &[u8]) -> Vec<Record> {
         self.arrived.extend_from_slice(piece);
         let mut records = Vec::new();
         let mut start = 0;
@@ -105,7 +106,7 @@ impl Records {
             && let Some((record, length)) = self.next(start)
         {
             start += length;
-            records.extend(record.map(Some));
+            records.extend(record);
         }
         self.arrived.drain(..start);
         records
@@ -178,10 +179,7 @@ mod tests {
         for size in 1..=text.len() {
             let mut records = Records::default();
             let pieces = text.as_bytes().chunks(size);
-            let read: Vec<Record> = pieces
-                .flat_map(|piece| records.take(piece))
-                .flatten()
-                .collect();
+            let read: Vec<Record> = pieces.flat_map(|piece| records.take(piece)).collect();
             assert_eq!(read, expected, "{size}");
         }
     }
@@ -190,7 +188,7 @@ mod tests {
     fn what_is_cut_off_or_damaged_is_left_out() {
         let mut records = Records::default();
         let cut = format!("{}abc{}ab", line(3), line(3));
-        assert_eq!(records.take(cut.as_bytes()), [Some(record("abc"))]);
+        assert_eq!(records.take(cut.as_bytes()), [record("abc")]);
         for damage in [
             "<html>",
             "{}",
@@ -199,11 +197,7 @@ mod tests {
         ] {
             let mut records = Records::default();
             let text = format!("{}abc{damage}\n{}abc", line(3), line(3));
-            assert_eq!(
-                records.take(text.as_bytes()),
-                [Some(record("abc"))],
-                "{damage}"
-            );
+            assert_eq!(records.take(text.as_bytes()), [record("abc")], "{damage}");
             assert!(records.take(line(0).as_bytes()).is_empty(), "{damage}");
         }
     }

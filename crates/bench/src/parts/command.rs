@@ -217,24 +217,21 @@ fn over_a_large_file(project: &Project, program: &Path) -> Result<Vec<Row>> {
     let file = folder.join("messages.jsonl");
     write_messages(&file)?;
     let converted = folder.join("converted.jsonl");
-    let convert = rate(
-        project
-            .command(program)
-            .args(["convert", "--to", "messages", "--out"])
-            .arg(&converted)
-            .arg(&file),
-    )?;
+    let convert = |format: &str, out: &Path| {
+        let mut command = project.command(program);
+        rate(
+            command
+                .args(["convert", "--to", format, "--out"])
+                .arg(out)
+                .arg(&file),
+        )
+    };
+    let lines = convert("messages", &converted)?;
     fs::remove_file(converted)?;
     // Linux (ext4) searches long for a place of a new file where files were deleted within some minutes, so they are
     // deleted afterwards.
     let apart = folder.join("converted");
-    let files = rate(
-        project
-            .command(program)
-            .args(["convert", "--to", "volary", "--out"])
-            .arg(&apart)
-            .arg(&file),
-    )?;
+    let files = convert("volary", &apart)?;
     let count = fs::read_dir(&apart)?.count();
     fs::remove_dir_all(apart)?;
     let search = rate(
@@ -257,7 +254,7 @@ fn over_a_large_file(project: &Project, program: &Path) -> Result<Vec<Row>> {
     };
     let of = |what: &str| format!("{what} of {:.1} GB of messages", BYTES as f64 / 1e9);
     Ok(vec![
-        Figure::of(of("conversion"), convert, "MB/s").at_least(CONVERTED, String::new()),
+        Figure::of(of("conversion"), lines, "MB/s").at_least(CONVERTED, String::new()),
         Figure::of(of("conversion to a file for each episode"), files, "MB/s")
             .with(format!("{count} files"))
             .at_least(CONVERTED, String::new()),
