@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use crate::heap::{Heap, Node, Value};
 use crate::tensor::DType;
 
-/// The magic number in its pickle, and the end of that. Before it are the protocol and, since the fourth one, the length of a frame.
+/// The magic number in its pickle, and the end of that. Before it are the protocol and, since protocol 4, the length of a
+/// frame.
 const MAGIC: &[u8] = b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
 
 /// The parts of a file.
