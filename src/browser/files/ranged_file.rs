@@ -11,6 +11,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use js_sys::Uint8Array;
+use volary_trajectory::archive::is_archive;
+use volary_trajectory::archive::listing::DIRECTORY_TAIL;
 
 use super::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Patience, Response};
@@ -27,6 +29,8 @@ pub struct RangedFile {
     version: Option<String>,
     /// Its beginning, until what follows it is read.
     head: RefCell<Vec<u8>>,
+    /// Its last bytes, if they were read ahead.
+    tail: RefCell<Vec<u8>>,
     /// The start of the next range, if ranges follow each other.
     next: Cell<Option<u64>>,
     /// The response that serves them.
@@ -71,6 +75,7 @@ impl RangedFile {
             size,
             version,
             head: RefCell::new(head),
+            tail: RefCell::default(),
             next: Cell::new(None),
             stream: RefCell::default(),
         }
@@ -84,6 +89,19 @@ impl RangedFile {
     /// Its size in bytes, when it was opened.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Reads the end of an archive ahead, because its directory is there. If it cannot be read, reading the directory fails
+    /// and says why.
+    pub async fn read_directory_ahead(&self) {
+        let is_archive = is_archive(&self.head.borrow());
+        let start = self.size.saturating_sub(DIRECTORY_TAIL);
+        if !is_archive || start < self.head.borrow().len() as u64 {
+            return;
+        }
+        if let Ok(bytes) = self.slice(start..self.size).await {
+            self.tail.replace(bytes);
+        }
     }
 
     /// Says that the file is read from this offset on, in ranges that follow each other, until [`RangedFile::release`].
@@ -101,7 +119,8 @@ impl RangedFile {
         if goes_on {
             self.next.set(Some(range.end));
         }
-        if let Some(bytes) = self.of_head(&range) {
+        let known = self.of_head(&range).or_else(|| self.of_tail(&range));
+        if let Some(bytes) = known {
             return Ok(bytes);
         }
         if range.start <= self.head.borrow().len() as u64 {
@@ -140,25 +159,33 @@ impl RangedFile {
         Ok(Stream::of(response, &range))
     }
 
-    /// Drops its beginning, and what is being fetched.
+    /// Drops its beginning and its end, and what is being fetched.
     pub fn release(&self) {
         self.next.set(None);
         self.head.take();
+        self.tail.take();
         self.stream.take();
     }
 
     fn of_head(&self, range: &Range<u64>) -> Option<Vec<u8>> {
-        let head = self.head.borrow();
-        let (start, end) = (
-            usize::try_from(range.start).ok()?,
-            usize::try_from(range.end).ok()?,
-        );
-        head.get(start..end).map(<[u8]>::to_vec)
+        within(&self.head.borrow(), 0, range)
+    }
+
+    fn of_tail(&self, range: &Range<u64>) -> Option<Vec<u8>> {
+        let tail = self.tail.borrow();
+        within(&tail, self.size - tail.len() as u64, range)
     }
 
     fn changed(&self) -> String {
         format!("{} was changed since it was opened.", self.name)
     }
+}
+
+/// The bytes of a range, if all of them are among `bytes`, which are at an offset.
+fn within(bytes: &[u8], offset: u64, range: &Range<u64>) -> Option<Vec<u8>> {
+    let start = usize::try_from(range.start.checked_sub(offset)?).ok()?;
+    let end = usize::try_from(range.end.checked_sub(offset)?).ok()?;
+    bytes.get(start..end).map(<[u8]>::to_vec)
 }
 
 async fn request(url: &str, range: Range<u64>) -> Result<Response, HttpError> {

@@ -1,18 +1,20 @@
 //! The files of a list, which `volary view` writes while it reads folders: read in groups, while the list arrives.
 //!
 //! Files of one folder are read together, because some formats spread an episode over several files. Large files are read
-//! in place, in ranges.
+//! in place, in ranges. While a group is read, the next one is opened.
 //!
 //! Invariant: when a file is read again, its episodes keep their ids and their places in the table. Those that are no
 //! longer in it are gone; those of a deleted file stay, and say so.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::{Either, LocalBoxFuture, select};
+use futures_channel::mpsc;
+use futures_util::future::{Either, LocalBoxFuture, join, select};
 use futures_util::{FutureExt, StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_protocol::RequestId;
@@ -43,6 +45,12 @@ type Open<'a> = &'a dyn Fn(
     u64,
     bool,
 ) -> LocalBoxFuture<'static, Result<Rc<dyn Source>, FetchError>>;
+
+/// A group of files that are open. A problem with one is a sentence for people.
+struct OpenGroup {
+    files: Vec<ListedFile>,
+    sources: Vec<Result<Rc<dyn Source>, String>>,
+}
 
 /// Reads the files of a list.
 pub async fn fetch_list(
@@ -227,7 +235,8 @@ impl<'a> Fetching<'a> {
             let opened = together.next().flatten();
             async move {
                 let opened = match opened {
-                    Some(opened) => opened.map(|file| OpenedFile::of(file, self.is_growing)),
+                    Some(Ok(opened)) => Ok(OpenedFile::of(opened, self.is_growing).await),
+                    Some(Err(error)) => Err(error),
                     None => self.open(&file, HEAD).await,
                 };
                 opened.map_err(|error| format!("{} could not be read: {error}", file.name))
@@ -276,8 +285,10 @@ impl<'a> Fetching<'a> {
             service.guests.forget_file(file).await;
         }
         let mut urls = service.url_of.borrow_mut();
+        let mut continuations = service.continuations.borrow_mut();
         for ListedFile { file, .. } in group {
             urls.insert(file.name.clone(), file.url.clone());
+            continuations.remove(&file.name);
         }
     }
 
@@ -311,6 +322,27 @@ impl<'a> Fetching<'a> {
     }
 
     async fn all(&self, list: &str) -> Result<(), HttpError> {
+        // One group waits, so that the next one is opened while another is read.
+        let (opened, groups) = mpsc::channel(0);
+        let (listed, ()) = join(self.open_each(list, opened), self.import_each(groups)).await;
+        listed
+    }
+
+    async fn import_each(&self, mut groups: mpsc::Receiver<OpenGroup>) {
+        while let Some(group) = groups.next().await {
+            self.import(group).await;
+            if self.is_cancelled.get() {
+                return;
+            }
+        }
+    }
+
+    /// Opens the files of a list as it arrives, in groups.
+    async fn open_each(
+        &self,
+        list: &str,
+        mut opened: mpsc::Sender<OpenGroup>,
+    ) -> Result<(), HttpError> {
         let request = http::Request {
             method: "GET",
             url: list.to_owned(),
@@ -337,14 +369,14 @@ impl<'a> Fetching<'a> {
                     continue;
                 };
                 if let Some(group) = groups.push(listed) {
-                    self.read(group).await;
+                    self.open_next(group, &mut opened).await;
                 }
                 if self.is_cancelled.get() {
                     return Ok(());
                 }
             }
             if is_end {
-                self.read(groups.rest()).await;
+                self.open_next(groups.rest(), &mut opened).await;
                 return Ok(());
             }
         }
@@ -366,26 +398,47 @@ impl<'a> Fetching<'a> {
         Some(ListedFile { file, bytes })
     }
 
+    /// Opens a group and passes it on, once the one before it is being read.
+    async fn open_next(&self, group: Vec<ListedFile>, opened: &mut mpsc::Sender<OpenGroup>) {
+        // Nobody receives it after a cancellation.
+        if poll_fn(|context| opened.poll_ready(context)).await.is_ok()
+            && let Some(group) = self.open_group(group).await
+        {
+            let _ = opened.start_send(group);
+        }
+    }
+
     async fn read(&self, group: Vec<ListedFile>) {
+        if let Some(group) = self.open_group(group).await {
+            self.import(group).await;
+        }
+    }
+
+    /// Opens the files of a group; `None` if there is nothing to read. Those that have only grown are read on.
+    async fn open_group(&self, group: Vec<ListedFile>) -> Option<OpenGroup> {
         if group.is_empty() || self.is_cancelled.get() {
-            return;
+            return None;
         }
         self.files.set(self.files.get() + group.len());
-        let group = match self.is_growing {
-            true => self.with_other_dumps(group).await,
+        let files = match self.is_growing {
+            true => {
+                let group = self.with_other_dumps(group).await;
+                self.read_on(group).await
+            }
             false => self.with_rollouts(group),
         };
-        let group = self.read_on(group).await;
-        if group.is_empty() {
-            return;
+        if files.is_empty() {
+            return None;
         }
-        self.forget(&group).await;
-        let files = group.into_iter().map(|listed| listed.file).collect();
-        let Some(opened) = self.unless_cancelled(self.open_all(files)).await else {
-            return;
-        };
-        let mut sources: Vec<Rc<dyn Source>> = Vec::with_capacity(opened.len());
-        for opened in opened {
+        let wanted = files.iter().map(|listed| listed.file.clone()).collect();
+        let sources = self.unless_cancelled(self.open_all(wanted)).await?;
+        Some(OpenGroup { files, sources })
+    }
+
+    async fn import(&self, group: OpenGroup) {
+        self.forget(&group.files).await;
+        let mut sources: Vec<Rc<dyn Source>> = Vec::with_capacity(group.sources.len());
+        for opened in group.sources {
             match opened {
                 Ok(file) => sources.push(file),
                 Err(text) => self.note(text.into()),
@@ -504,7 +557,7 @@ fn open(
 ) -> LocalBoxFuture<'static, Result<Rc<dyn Source>, FetchError>> {
     let opened = async move {
         let file = RangedFile::open(&file.name, &file.url, head).await?;
-        Ok(OpenedFile::of(file, is_growing))
+        Ok(OpenedFile::of(file, is_growing).await)
     };
     opened.boxed_local()
 }
@@ -513,6 +566,7 @@ fn open(
 mod tests {
     use std::any::Any;
     use std::ops::Range;
+    use std::task::{Context, Poll, Waker};
 
     use volary_trajectory::Episode;
 
@@ -715,6 +769,75 @@ mod tests {
         assert!(is_joined(&service));
         let ids = service.file_of.borrow().len();
         assert_eq!(ids, 2, "{:?}", service.file_of.borrow());
+    }
+
+    /// A file whose bytes arrive later.
+    struct Late(MemorySource);
+
+    impl Source for Late {
+        fn name(&self) -> Text {
+            self.0.name()
+        }
+
+        fn size(&self) -> u64 {
+            self.0.size()
+        }
+
+        fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+            let mut waits = 3;
+            let bytes = self.0.bytes[range.start as usize..range.end as usize].to_vec();
+            poll_fn(move |_| {
+                waits -= 1;
+                match waits {
+                    0 => Poll::Ready(Ok(bytes.clone())),
+                    _ => Poll::Pending,
+                }
+            })
+            .boxed_local()
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+    }
+
+    #[test]
+    fn one_group_is_opened_while_another_is_read() {
+        let files = ["a", "b", "c"].map(|id| file(&format!("{id}.json"), &[episode(id, id)]));
+        let happened = RefCell::new(Vec::new());
+        let say = |output| {
+            if let Output::Event(Event::Added { rows }) = output {
+                happened.borrow_mut().push(format!("read {}", rows[0].id));
+            }
+        };
+        let open = |wanted: RemoteFile, _, _| {
+            happened.borrow_mut().push(format!("open {}", wanted.name));
+            let file = files.iter().find(|file| file.name == wanted.name).cloned();
+            let file = file.map(|file| Rc::new(Late(file)) as Rc<dyn Source>);
+            std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
+        };
+        let service = service();
+        let fetching = Fetching::new(&service, 1, Origin::Published, &say, &open);
+        let (mut opened, groups) = mpsc::channel(0);
+        let opening = async {
+            for file in &files {
+                let listed = listed(&file.name, file.bytes.len() as u64);
+                fetching.open_next(vec![listed], &mut opened).await;
+            }
+            drop(opened);
+        };
+        let mut reading = pin!(join(opening, fetching.import_each(groups)));
+        let mut context = Context::from_waker(Waker::noop());
+        while reading.as_mut().poll(&mut context).is_pending() {}
+        let expected = [
+            "open a.json",
+            "open b.json",
+            "read a",
+            "open c.json",
+            "read b",
+            "read c",
+        ];
+        assert_eq!(*happened.borrow(), expected);
     }
 
     #[test]

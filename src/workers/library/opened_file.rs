@@ -19,7 +19,8 @@ pub(super) struct OpenedFile {
 }
 
 impl OpenedFile {
-    pub(super) fn of(file: RangedFile, is_growing: bool) -> Rc<dyn Source> {
+    pub(super) async fn of(file: RangedFile, is_growing: bool) -> Rc<dyn Source> {
+        file.read_directory_ahead().await;
         let file = Rc::new(file);
         Rc::new(OpenedFile { file, is_growing })
     }

@@ -178,8 +178,13 @@ pub(super) async fn read_in_place<'a>(
             read_slices(library, reading, &id, file, annotated.as_ref(), *first).await
         }
     };
+    let end = match &outcome {
+        Ok(FileOutcome::Taken) => end_of(&**file).await.map(Some),
+        _ => Ok(None),
+    };
     // Of many files, what was read ahead would add up.
     window.release();
+    known.end = end?;
     match &outcome {
         Ok(FileOutcome::Whole) => {
             library.windows.borrow_mut().remove(&id);
@@ -188,7 +193,12 @@ pub(super) async fn read_in_place<'a>(
         Ok(FileOutcome::Taken | FileOutcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
             library.windows.borrow_mut().remove(&id);
         }
-        Ok(FileOutcome::Taken) => keep_taken(library, reading, known).await?,
+        Ok(FileOutcome::Taken) => {
+            kept(reading).await;
+            // If rows are missing, the next import must read the file again.
+            known.whole = !reading.is_unkept.get();
+            keep_file(library, reading, known).await;
+        }
         Ok(FileOutcome::Cancelled) | Err(_) => {
             // A cancelled or unreadable file is not copied further.
             (known.whole, known.source) = (false, None);
@@ -247,22 +257,6 @@ pub(super) async fn read_on<'a>(
         keep_file(library, reading, known).await;
     }
     Ok(outcome)
-}
-
-/// Keeps a file that was read to its end.
-async fn keep_taken(
-    library: &LibraryService,
-    reading: &RunningImport<'_>,
-    mut known: KnownFile,
-) -> Result<(), String> {
-    kept(reading).await;
-    if let Some(source) = &known.source {
-        known.end = Some(end_of(&**source).await?);
-    }
-    // If rows are missing, the next import must read the file again.
-    known.whole = !reading.is_unkept.get();
-    keep_file(library, reading, known).await;
-    Ok(())
 }
 
 /// Returns the id of a file. If all of it is in the library already, also returns the value that distinguishes it

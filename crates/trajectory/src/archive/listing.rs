@@ -11,6 +11,10 @@ use super::checksum::crc32;
 use super::unpack::{Packing, unpack};
 use super::{ArchiveError, Limits};
 
+/// The number of bytes at the end of a file that are fetched first. Most directories are no longer: those of about 2,000
+/// members.
+pub const DIRECTORY_TAIL: u64 = 1 << 18;
+
 /// The byte ranges of a file that were fetched so far.
 pub struct Parts {
     length: u64,
@@ -81,8 +85,6 @@ impl ReaderAt for Parts {
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
         /// The minimum size of a request, in bytes.
         const LEAST: u64 = 1 << 16;
-        /// The size of the first request at the end of the file, in bytes.
-        const TAIL: u64 = 1 << 20;
         if offset >= self.length || out.is_empty() {
             return Ok(0);
         }
@@ -91,7 +93,7 @@ impl ReaderAt for Parts {
             let end = end.min(self.length);
             // The directory is at the end; usually the fetched tail contains all of it.
             let start = match end == self.length {
-                true => offset.min(self.length.saturating_sub(TAIL)),
+                true => offset.min(self.length.saturating_sub(DIRECTORY_TAIL)),
                 false => offset,
             };
             self.wanted.replace(Some(start..end));
