@@ -44,11 +44,13 @@ pub fn app() -> AnyView {
     let follow = move |route: Route| {
         match Page::of(&route) {
             Page::Playground => url_sync::follow(playground, route.clone()),
-            _ => {
+            page => {
                 // A notice of the playground does not apply to another page.
                 playground.notice.set(None);
-                // Load the rest of the code: other pages show and run the playground's environments as well.
-                playground.intend(Intent::Nothing);
+                // Other pages than Review show the playground's environments at once. Review does with the first interaction.
+                if page != Page::Review {
+                    playground.intend(Intent::Nothing);
+                }
             }
         }
         pages.route.set(route);

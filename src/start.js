@@ -54,6 +54,8 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     // src/browser/code_editor.rs asks for it.
     globalThis.loadEditor = () => import(new URL("editor.js", glue).href);
     const { default: start } = await import(glue);
+    // `volary view` lets the browser in first (crates/cli/src/view/enter.js).
+    await globalThis.admitted;
     await start({ module_or_path: await compiled });
   } catch (error) {
     // src/browser/rescue.rs shows panics; this shows what failed before Rust started.

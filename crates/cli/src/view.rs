@@ -132,7 +132,9 @@ impl View {
             (None, [url]) if roots.is_empty() => (*url).clone(),
             (None, _) => roots.title(),
         };
-        let page = PageSource::find(self.page.as_deref())?.routes(app::HEAD, app::not_found())?;
+        let source = PageSource::find(self.page.as_deref())?;
+        let page = source.routes(app::HEAD, app::not_found())?;
+        let entrance = source.routes(app::ENTRANCE, app::not_found())?;
         let notes = match self.notes {
             true => Some(NotesFile::of(&roots)?),
             false => None,
@@ -159,7 +161,7 @@ impl View {
             None => format!("{place}#token={}", shown.access.token()),
         };
         self.announce(&shown, &place, &url, listening.port())?;
-        let app = app(shown, page);
+        let app = app(shown, page, entrance);
         tokio::select! {
             ended = volary_site::serve_connections(listener, app) => ended?,
             // Event streams would never end by themselves.

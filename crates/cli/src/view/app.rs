@@ -7,12 +7,13 @@ use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
+use tower::ServiceExt;
 
 use super::access::{self, Access};
 use super::files;
@@ -26,7 +27,10 @@ use super::search;
 /// The elements that give the page the address of its library.
 pub const HEAD: &str = "<link rel=\"volary-library\" href=\"./api/library.json\"><script src=\"./view/open.js\"></script>";
 
-/// The Content-Security-Policy of the login page, and of responses that are not the page.
+/// The same for a browser without the cookie: the page starts once the token was exchanged for it.
+pub const ENTRANCE: &str = "<link rel=\"volary-library\" href=\"./api/library.json\"><script src=\"./view/enter.js\"></script>";
+
+/// The Content-Security-Policy of responses that are not the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
@@ -84,8 +88,8 @@ pub enum Failure {
     Unwritable,
 }
 
-/// The routes; `page` handles all other paths.
-pub fn app(view: View, page: Router) -> Router {
+/// The routes; `page` handles all other paths, and `entrance` answers with the document for browsers without the cookie.
+pub fn app(view: View, page: Router, entrance: Router) -> Router {
     let api = Router::new()
         .route("/library.json", get(library))
         .route("/files", get(list))
@@ -108,7 +112,11 @@ pub fn app(view: View, page: Router) -> Router {
         .route("/openapi.json", get(openapi))
         .method_not_allowed_fallback(|| async { Failure::NotAllowed })
         .fallback(|| async { Failure::NotFound });
-    let page = page.layer(from_fn_with_state(Arc::clone(&view), let_in));
+    let entrance = Entrance {
+        view: Arc::clone(&view),
+        document: entrance,
+    };
+    let page = page.layer(from_fn_with_state(entrance, let_in));
     Router::new()
         .nest("/api", api)
         .route("/view/enter.js", script(include_str!("enter.js")))
@@ -152,13 +160,23 @@ async fn harden(request: Request, next: Next) -> Response {
     response
 }
 
-/// Middleware that shows the document to requests with the cookie, and the login page to others.
-async fn let_in(State(view): State<View>, request: Request, next: Next) -> Response {
+/// The document for browsers without the cookie.
+#[derive(Clone)]
+struct Entrance {
+    view: View,
+    document: Router,
+}
+
+/// Middleware that shows requests without the cookie the document that exchanges the token for it.
+async fn let_in(State(entrance): State<Entrance>, request: Request, next: Next) -> Response {
     let is_document = matches!(request.uri().path(), "/" | "/index.html");
-    if !is_document || view.access.is_in(request.headers()) {
+    if !is_document || entrance.view.access.is_in(request.headers()) {
         return next.run(request).await;
     }
-    Html(include_str!("enter.html")).into_response()
+    match entrance.document.oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
 }
 
 #[derive(Deserialize)]

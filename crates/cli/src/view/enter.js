@@ -1,44 +1,63 @@
-// The first page of `volary view`: exchanges the token, which the fragment of the address holds, for a cookie.
+// In the page of `volary view`, for a browser without its cookie: exchanges the token, which the fragment of the address
+// holds, for the cookie. The page starts after that (src/start.js); its code is loading meanwhile.
 "use strict";
+{
+  const HOME = "#/review";
 
-const HOME = "#/review";
-const byId = (id) => document.getElementById(id);
+  /** Returns why the token was refused, or an empty text. */
+  const refusal = async (token) => {
+    try {
+      const response = await fetch("./api/session", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ token }),
+      });
+      if (response.ok) return "";
+      return response.status === 403 ? "That token is wrong." : `The server answered ${response.status}.`;
+    } catch {
+      return "The server does not answer. Is `volary view` running?";
+    }
+  };
 
-/** Returns why the token was refused; if it was not, the library opens. */
-async function enter(token, hash) {
-  try {
-    const response = await fetch("/api/session", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ token }),
-    });
-    if (!response.ok) return response.status === 403 ? "That token is wrong." : `The server answered ${response.status}.`;
-  } catch {
-    return "The server does not answer. Is `volary view` running?";
-  }
+  const element = (name, properties, ...children) => {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  };
+
+  /** Asks for the token until it is right. */
+  const ask = async (why) => {
+    if (document.readyState === "loading") await new Promise((resolve) => addEventListener("DOMContentLoaded", resolve, { once: true }));
+    const token = element("input", { type: "password", autocomplete: "off", required: true });
+    const wrong = element("p", { role: "alert", textContent: why });
+    const command = element("code", { textContent: "volary view" });
+    const form = element(
+      "form",
+      { className: "entrance" },
+      element("h1", { textContent: "Volary" }),
+      element("p", {}, "This browser has not been let in. Open the address that ", command, " printed, or enter its token or key."),
+      element("label", {}, "Token or key", token),
+      wrong,
+      element("button", { className: "primary", textContent: "Open" }),
+    );
+    const main = element("main", {}, form);
+    document.body.append(main);
+    token.focus();
+    await new Promise((resolve) =>
+      form.addEventListener("submit", async (event) => {
+        event.preventDefault();
+        wrong.textContent = await refusal(token.value);
+        if (!wrong.textContent) resolve();
+      }),
+    );
+    main.remove();
+  };
+
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
   // The token must not stay in the address or in the history.
-  history.replaceState(null, "", location.pathname + hash);
-  location.reload();
-  return "";
-}
-
-function ask(why) {
-  byId("opening").hidden = true;
-  byId("ask").hidden = false;
-  byId("wrong").textContent = why;
-  byId("token").focus();
-}
-
-byId("ask").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const hash = location.hash.startsWith("#/") ? location.hash : HOME;
-  byId("wrong").textContent = await enter(byId("token").value, hash);
-});
-
-const token = new URLSearchParams(location.hash.slice(1)).get("token");
-if (token) {
-  history.replaceState(null, "", location.pathname);
-  enter(token, HOME).then((why) => why && ask(why));
-} else {
-  ask("");
+  if (!location.hash.startsWith("#/")) history.replaceState(null, "", `${location.pathname}${HOME}`);
+  globalThis.admitted = (async () => {
+    const why = token && (await refusal(token));
+    if (!token || why) await ask(why ?? "");
+  })();
 }
