@@ -4,11 +4,11 @@
 //! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
 //!   where it is stored. `finding`: full-text search. `exporting`: files of several episodes.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
-//!   files that have grown.
+//!   files that have grown, and `renewal` keeps the rows of those that are read again.
 //! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
 //!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
-//!   `naming` chooses ids, and `cancelled` holds the cancelled readings. `annotations` joins annotations with traces in large
-//!   files.
+//!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
+//!   readings. `annotations` joins annotations with traces in large files.
 //!
 //! This module does not depend on a browser: replies go through a function. Requests are handled concurrently: another
 //! episode is opened between two slices of a large file.
@@ -22,6 +22,7 @@ pub mod fetching;
 mod file_heads;
 mod file_list;
 mod finding;
+mod known_files;
 pub mod listed_files;
 pub mod listing;
 mod naming;
@@ -30,6 +31,7 @@ mod opening;
 mod packed;
 mod partial_preview;
 pub mod reading;
+mod renewal;
 mod reread;
 mod streaming_import;
 mod whole_file_import;

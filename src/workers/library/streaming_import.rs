@@ -1,7 +1,7 @@
 //! Imports large files in slices. Their episodes are opened in place.
 
 use std::rc::Rc;
-use volary_protocol::library::{Event, Origin};
+use volary_protocol::library::Origin;
 
 use futures_util::FutureExt;
 use futures_util::future::{join, maybe_done};
@@ -15,13 +15,14 @@ use volary_trajectory::import::index::{Entry, Indexer};
 use super::annotations::{AnnotatedTraces, ImportedAnnotations};
 use super::continuation::{Continuation, Start};
 use super::finding::SETTLED;
+use super::known_files::{identify, keep_file, note_uncopied, tell_again};
 use super::packed::Packed;
 use super::partial_preview::Begun;
 use super::reading::{FileOutcome, RunningImport, kept};
 use super::whole_file_import::LARGEST_WHOLE;
-use super::{BATCH, LibraryService, Output, listing, naming, packed, partial_preview, reading};
+use super::{BATCH, LibraryService, listing, naming, packed, partial_preview, reading};
 use crate::library::repository::{Held, InFile, Item, KnownFile};
-use crate::library::source::{Source, Window, end_of, start_of};
+use crate::library::source::{Source, Window, end_of};
 
 /// The minimum size of files whose episodes are not copied, if they can be read in slices…
 pub(super) const LARGE: u64 = 4 << 20;
@@ -257,88 +258,6 @@ pub(super) async fn read_on<'a>(
         keep_file(library, reading, known).await;
     }
     Ok(outcome)
-}
-
-/// Returns the id of a file. If all of it is in the library already, also returns the value that distinguishes it
-/// from files with the same beginning.
-///
-/// A file may still be downloading, so its end is read only if another file has the same beginning.
-async fn identify(
-    library: &LibraryService,
-    reading: &RunningImport<'_>,
-    file: &dyn Source,
-) -> Result<(Text, Option<Text>), String> {
-    let store = reading::stock_for(library, reading.origin);
-    let start = start_of(file).await?;
-    let Some(known) = store.file(&start).await.filter(|file| file.whole) else {
-        return Ok((start, None));
-    };
-    let end = end_of(file).await?;
-    if known.end.as_ref() == Some(&end) {
-        return Ok((start, Some(end)));
-    }
-    let id: Text = format!("{start}{end}").into();
-    let is_whole = store.file(&id).await.is_some_and(|file| file.whole);
-    Ok((id, is_whole.then_some(end)))
-}
-
-/// Sends the rows of a known file again, in order, at most one batch. Returns the id of the first.
-async fn tell_again(
-    library: &LibraryService,
-    reading: &RunningImport<'_>,
-    file: &Text,
-) -> Option<Text> {
-    let mut ids: Vec<(Rc<InFile>, Text)> = {
-        let known = library.known.borrow();
-        let places = known.episodes.iter().filter_map(|(id, volume)| {
-            let place = volume.place.as_ref()?;
-            (place.file == *file).then(|| (Rc::clone(place), id.clone()))
-        });
-        places.collect()
-    };
-    ids.sort_by_key(|(at, _)| {
-        let start = at.place.parts.first().map(|part| part.start);
-        (start, at.place.number)
-    });
-    let ids: Vec<Text> = ids.into_iter().take(BATCH).map(|(_, id)| id).collect();
-    let first = ids.first().cloned();
-    let rows = library.rows_of(&ids).await;
-    (reading.send)(Output::Event(Event::Added { rows }));
-    first
-}
-
-async fn keep_file(library: &LibraryService, reading: &RunningImport<'_>, file: KnownFile) {
-    let (id, name) = (file.id.clone(), file.name.clone());
-    reading.progress(&name, file.size);
-    let is_copied = file.source.is_some();
-    let keeping = reading::stock_for(library, reading.origin).keep_file(file);
-    let kept = match is_copied {
-        true => library.cancelled.unless(reading.number, keeping).await,
-        false => Some(keeping.await),
-    };
-    match kept {
-        Some(Ok(())) => {}
-        Some(Err(reason)) => reading.note(NoteLevel::Unreadable, &name, reason),
-        None => note_uncopied(library, reading, &id, &name).await,
-    }
-}
-
-/// Notes that a file could not be copied into the browser.
-async fn note_uncopied(
-    library: &LibraryService,
-    reading: &RunningImport<'_>,
-    id: &Text,
-    name: &Text,
-) {
-    let store = reading::stock_for(library, reading.origin);
-    let is_here = |file: KnownFile| file.source.is_some();
-    if library.is_wanted(id) && !store.file(id).await.is_some_and(is_here) {
-        let text = format!(
-            "{name} was not copied into this browser. What was read can be opened until you \
-             leave this page. After that, import the file again."
-        );
-        reading.note(NoteLevel::Unreadable, name, text);
-    }
 }
 
 /// Reads the first slice of a file, and shows the partial episode in it. Nothing is stored yet.
