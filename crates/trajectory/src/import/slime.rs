@@ -10,6 +10,7 @@ mod chat_markup;
 mod tokens;
 mod torch_dump;
 mod train_dump;
+mod training_join;
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -31,7 +32,8 @@ const CLOSE: &str = "</tool_call>";
 pub(super) use torch_dump::{
     RolloutParts, Storages, WholeDump, dump_kind, legacy_members, read as read_torch,
 };
-pub(super) use train_dump::{TrainSample, join};
+pub(super) use train_dump::{PlaceInRollouts, TrainSample, TrainingDump};
+pub(super) use training_join::{NotJoined, Tally, index_of, is_rollout, join};
 
 pub(super) struct Slime;
 

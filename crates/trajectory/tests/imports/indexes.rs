@@ -6,7 +6,7 @@ use volary_core::json::Json;
 use volary_core::object;
 use volary_trajectory::archive::listing::{ListedMember, Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
-use volary_trajectory::import::index::torch_dump::{DumpKind, DumpStep, TorchDump};
+use volary_trajectory::import::index::torch_dump::{DumpKind, DumpStep, TorchDump, TrainingFile};
 use volary_trajectory::import::index::{Entry, Indexer, index, open};
 use volary_trajectory::import::{InputFile, Note, import};
 use volary_trajectory::native::to_text;
@@ -242,9 +242,13 @@ fn dumped(file: &InputFile) -> Option<TorchDump> {
 
 fn read_dump(file: &InputFile, members: &[ListedMember]) -> Option<TorchDump> {
     let name = file.name.as_deref().unwrap_or_default();
-    let mut dump = TorchDump::of(name, file.bytes.len() as u64, members)?;
+    let dump = TorchDump::of(name, file.bytes.len() as u64, members)?;
+    read_all(dump, &file.bytes)
+}
+
+fn read_all(mut dump: TorchDump, bytes: &[u8]) -> Option<TorchDump> {
     let read = |places: Vec<std::ops::Range<u64>>| -> Vec<Vec<u8>> {
-        places.iter().map(|place| at(&file.bytes, place)).collect()
+        places.iter().map(|place| at(bytes, place)).collect()
     };
     loop {
         match dump.advance() {
@@ -348,6 +352,91 @@ fn samples_of_a_dump_with_damaged_headers_can_be_opened() {
         file.bytes[at + length.unwrap()] = b'D';
         assert!(read_dump(&file, &members).is_none(), "{name}");
     }
+}
+
+/// The samples of a rollout dump, joined with those of the training dumps behind it, and the bytes of all of them.
+fn dumped_together(files: &[InputFile]) -> Option<(TorchDump, Vec<u8>)> {
+    let (rollouts, training) = files.split_first()?;
+    let members = |file: &InputFile| {
+        let mut parts = Parts::of(file.bytes.len() as u64);
+        parts.add(0, file.bytes.clone());
+        list(&parts, 99_999).ok()
+    };
+    let name = rollouts.name.as_deref().unwrap_or_default();
+    let mut dump = TorchDump::of(name, rollouts.bytes.len() as u64, &members(rollouts)?)?;
+    let mut bytes = rollouts.bytes.clone();
+    let mut opened = Vec::new();
+    for file in training {
+        let start = bytes.len() as u64;
+        bytes.extend_from_slice(&file.bytes);
+        let file = TrainingFile::of(start, file.bytes.len() as u64, &members(file)?)?;
+        let head: Vec<Vec<u8>> = file.head().iter().map(|place| at(&bytes, place)).collect();
+        opened.push(file.open(&head)?);
+    }
+    dump.join_with(opened);
+    Some((read_all(dump, &bytes)?, bytes))
+}
+
+#[test]
+fn dumps_of_a_step_that_are_read_together_are_joined_as_by_an_import() {
+    let real = std::env::var_os("TRAJECTORIES_DIR").map(std::path::PathBuf::from);
+    let real = real.map(|folder| folder.join("training/slime"));
+    let real = real.iter().flat_map(|folder| {
+        ["0.pt", "1.pt", "2.pt"].map(|name| {
+            ["rollout_data", "train_data"].map(|kind| crate::file(&folder.join(kind).join(name)))
+        })
+    });
+    let pairs = [
+        ["slime-rollout.pt", "slime-train.pt"],
+        ["slime-rollout.pt", "slime-train-v1.pt"],
+    ];
+    for files in real.chain(pairs.map(|pair| pair.map(fixture))) {
+        let names: Vec<&str> = files
+            .iter()
+            .filter_map(|file| file.name.as_deref())
+            .collect();
+        let whole = import(&files).unwrap();
+        let (mut dump, bytes) = dumped_together(&files).unwrap();
+        let entries = dump.take_entries();
+        let found: Vec<Row> = entries.iter().map(|entry| entry.row.clone()).collect();
+        assert_eq!(found, rows(&whole.episodes), "{names:?}");
+        for (entry, expected) in entries.iter().zip(&whole.episodes) {
+            assert_eq!(open_at(names[0], &bytes, entry), *expected, "{names:?}");
+        }
+        let telling = |notes: &[Note]| -> BTreeSet<String> {
+            let notes = notes.iter().map(|note| note.text.to_string());
+            notes
+                .filter(|text| text.contains("oin") || text.contains("left out"))
+                .collect()
+        };
+        assert_eq!(telling(&dump.notes()), telling(&whole.notes), "{names:?}");
+    }
+}
+
+#[test]
+fn samples_of_a_training_dump_without_a_rollout_are_episodes_of_tokens() {
+    // The training dump is of another step.
+    let files = ["slime-numpy.pt", "slime-train.pt"].map(fixture);
+    let whole = import(&files).unwrap();
+    let (mut dump, bytes) = dumped_together(&files).unwrap();
+    let entries = dump.take_entries();
+    let ids: Vec<_> = entries.iter().map(|entry| &entry.row.id).collect();
+    let expected: Vec<_> = whole.episodes.iter().map(|episode| &episode.id).collect();
+    assert_eq!(ids, expected);
+    assert_eq!(entries.len(), 7);
+    for (entry, expected) in entries.iter().zip(&whole.episodes) {
+        let opened = open_at("slime-numpy.pt", &bytes, entry);
+        assert_eq!(
+            (opened.name, opened.tokens),
+            (expected.name.clone(), expected.tokens.clone())
+        );
+    }
+    let notes = dump.notes();
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.text.contains("have tokens and no messages"))
+    );
 }
 
 #[test]

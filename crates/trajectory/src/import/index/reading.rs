@@ -375,11 +375,11 @@ impl Pieces {
         });
     }
 
-    /// Reads a sample of a dump, whose share of the file is `bytes`.
-    pub fn dumped(&mut self, place: EpisodeRange, bytes: u64, read: impl FnOnce(&mut Sink<'_>)) {
+    /// Adds a sample of a dump, whose share of the file is `bytes`.
+    pub fn dumped(&mut self, place: EpisodeRange, bytes: u64, mut read: ImportOutcome) {
         let notes = self.outcome.notes.len();
-        read(&mut Sink::new(&mut self.outcome, "slime", &self.file));
-        for episode in episodes(&mut self.outcome) {
+        self.outcome.notes.append(&mut read.notes);
+        for episode in episodes(&mut read) {
             self.entry(episode, place.clone(), bytes, false);
         }
         self.forget_praise(notes);

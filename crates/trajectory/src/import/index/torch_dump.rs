@@ -6,9 +6,10 @@
 //! and later) are read as a whole, for each opened sample again.
 //!
 //! The pickle of a training dump has little but the places of tensors, so it is read as a whole, too, and the tensors when
-//! they are looked at. If it is imported with the rollout dump of its step, the caller reads both as a whole and joins them.
+//! they are looked at. If it is imported with the rollout dump of its step, it is read along with that ([`training`]).
 
 mod parts;
+mod training;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,9 +20,10 @@ use crate::archive::Limits;
 use crate::archive::listing::{ListedMember, MemberHeader, unpack_listed};
 use crate::archive::unpack::{GZIP, gunzip};
 use crate::import::reader::Sink;
-use crate::import::slime::{self, RolloutParts, Storages, WholeDump};
+use crate::import::slime::{self, NotJoined, RolloutParts, Storages, Tally, WholeDump};
 use crate::import::{ImportOutcome, Note};
 use parts::Parts;
+pub use training::{Training, TrainingFile};
 
 /// The end of the name of the pickle; what precedes it is the folder of all members.
 const PICKLE: &str = "data.pkl";
@@ -47,9 +49,13 @@ pub struct TorchDump {
     state: State,
     /// The sample that is being read.
     sample: Option<Sample>,
+    /// The rollout that is being joined with its training data.
+    rollout: Option<ReadRollout>,
     /// What [`DumpStep::Wanted`] asked for.
     wanted: Wanted,
     found: usize,
+    trainings: Vec<Training>,
+    tally: Tally,
 }
 
 /// What happens next in reading a dump.
@@ -101,6 +107,8 @@ enum Wanted {
     ByteOrder,
     /// The storages of the sample.
     Storages,
+    /// Those of its training data.
+    TrainingStorages,
 }
 
 enum State {
@@ -117,8 +125,26 @@ enum State {
     Other,
 }
 
+/// A rollout that was read, and belongs to a sample of a training dump.
+struct ReadRollout {
+    place: EpisodeRange,
+    /// Its share of the file, in bytes.
+    bytes: u64,
+    /// The episode.
+    read: ImportOutcome,
+    /// The number of the training dump, and that of the sample in it.
+    training: usize,
+    number: usize,
+    /// The places of the storages of the training data.
+    storages: Vec<Range<u64>>,
+    /// Their bytes, once they were read.
+    members: Option<Vec<Vec<u8>>>,
+}
+
 /// A sample that was parsed.
 struct Sample {
+    /// The number of the training dump that it is from; `None` for one of the rollout dump.
+    training: Option<usize>,
     number: usize,
     /// The parts of the file from which it was parsed.
     parts: Vec<Range<u64>>,
@@ -152,9 +178,17 @@ impl TorchDump {
             is_big_endian: None,
             state: State::Parts(Box::new(Parts::new(pickle.place.start, bytes))),
             sample: None,
+            rollout: None,
             wanted: Wanted::Nothing,
             found: 0,
+            trainings: Vec::new(),
+            tally: Tally::default(),
         })
+    }
+
+    /// Joins the samples with those of training dumps of the same step, which are behind the file.
+    pub fn join_with(&mut self, trainings: Vec<Training>) {
+        self.trainings = trainings;
     }
 
     /// The offset of the pickle, most of which is read in order.
@@ -165,8 +199,14 @@ impl TorchDump {
     /// Reads on, as far as the bytes suffice.
     pub fn advance(&mut self) -> DumpStep {
         loop {
+            if let Some(rollout) = self.rollout.take() {
+                return self.join(rollout);
+            }
             if let Some(sample) = self.sample.take() {
-                return self.finish(sample);
+                match self.finish(sample) {
+                    Some(step) => return step,
+                    None => continue,
+                }
             }
             match &mut self.state {
                 State::Parts(parts) => {
@@ -181,6 +221,7 @@ impl TorchDump {
                             self.places.get(&name).cloned()
                         });
                         self.sample = Some(Sample {
+                            training: None,
                             number: parsed.number,
                             parts: parsed.parts,
                             bytes: parsed.bytes,
@@ -192,7 +233,10 @@ impl TorchDump {
                         let piece = self.piece_from(start);
                         return self.want(Wanted::Piece, vec![piece]);
                     } else if parts.is_dump() {
-                        return DumpStep::End;
+                        match self.next_alone() {
+                            Some(sample) => self.sample = Some(sample),
+                            None => return DumpStep::End,
+                        }
                     } else {
                         self.state = State::Undivided;
                     }
@@ -204,7 +248,13 @@ impl TorchDump {
                 State::Whole { dump, next } => {
                     let number = *next;
                     if number >= dump.len() {
-                        return DumpStep::End;
+                        match self.next_alone() {
+                            Some(sample) => {
+                                self.sample = Some(sample);
+                                continue;
+                            }
+                            None => return DumpStep::End,
+                        }
                     }
                     *next += 1;
                     let storages = dump.storages(number).into_iter();
@@ -215,6 +265,7 @@ impl TorchDump {
                     let (storages, count) = (storages.collect(), dump.len() as u64);
                     let parts = self.byte_order().into_iter().chain([self.pickle.clone()]);
                     self.sample = Some(Sample {
+                        training: None,
                         number,
                         parts: parts.collect(),
                         bytes: (self.pickle.end - self.pickle.start) / count,
@@ -252,6 +303,11 @@ impl TorchDump {
             (Wanted::Storages, _) => {
                 if let Some(sample) = &mut self.sample {
                     sample.members = Some(ranges);
+                }
+            }
+            (Wanted::TrainingStorages, _) => {
+                if let Some(rollout) = &mut self.rollout {
+                    rollout.members = Some(ranges);
                 }
             }
             _ => {}
@@ -292,6 +348,11 @@ impl TorchDump {
             State::Whole { dump, .. } => dump.report(self.found, &mut sink),
             State::Undivided | State::Other => {}
         }
+        for training in &self.trainings {
+            training.report(&mut sink);
+        }
+        drop(sink);
+        self.tally.report(&mut outcome);
         let notes = self.pieces.notes().iter().cloned();
         outcome.notes.into_iter().chain(notes).collect()
     }
@@ -316,14 +377,31 @@ impl TorchDump {
         self.places.get(&name).cloned()
     }
 
-    /// Reads a sample that was parsed, once its storages are there.
-    fn finish(&mut self, mut sample: Sample) -> DumpStep {
+    /// The next sample of a training dump that belongs to no rollout.
+    fn next_alone(&mut self) -> Option<Sample> {
+        let mut trainings = self.trainings.iter_mut().enumerate();
+        let (place, number) =
+            trainings.find_map(|(place, training)| Some((place, training.take_alone()?)))?;
+        let training = self.trainings.get(place)?;
+        Some(Sample {
+            training: Some(place),
+            number,
+            parts: training.head().to_vec(),
+            bytes: training.bytes(),
+            storages: training.storages(number),
+            members: None,
+        })
+    }
+
+    /// Reads a sample that was parsed, once its storages are there. `None` if it is to be joined with training data.
+    fn finish(&mut self, mut sample: Sample) -> Option<DumpStep> {
         let has_storages = !sample.storages.is_empty();
-        if has_storages && self.is_big_endian.is_none() {
+        let is_own = sample.training.is_none();
+        if has_storages && is_own && self.is_big_endian.is_none() {
             match self.byte_order() {
                 Some(place) => {
                     self.sample = Some(sample);
-                    return self.want(Wanted::ByteOrder, vec![place]);
+                    return Some(self.want(Wanted::ByteOrder, vec![place]));
                 }
                 None => self.is_big_endian = Some(false),
             }
@@ -332,7 +410,7 @@ impl TorchDump {
             None if has_storages => {
                 let storages = sample.storages.clone();
                 self.sample = Some(sample);
-                return self.want(Wanted::Storages, storages);
+                return Some(self.want(Wanted::Storages, storages));
             }
             members => members.unwrap_or_default(),
         };
@@ -345,25 +423,101 @@ impl TorchDump {
         let bytes = sample.bytes + sizes.sum::<u64>();
         let order = self
             .byte_order()
-            .filter(|order| has_storages && !sample.parts.contains(order));
+            .filter(|order| has_storages && is_own && !sample.parts.contains(order));
         let parts = order.into_iter().chain(sample.parts);
         let place = EpisodeRange {
             parts: parts.chain(storages).collect(),
             packed: true,
             number: sample.number,
         };
-        let storages = Storages {
-            top: &self.top,
-            members: unpacked(&members),
-            is_big_endian: self.is_big_endian.unwrap_or_default(),
+        let members = unpacked(&members);
+        let mut read = ImportOutcome::default();
+        let mut sink = Sink::new(&mut read, "slime", &self.file);
+        let number = sample.number;
+        let training = sample
+            .training
+            .and_then(|place| self.trainings.get_mut(place));
+        match (training, &mut self.state) {
+            (Some(training), _) => training.read_alone(number, members, &mut sink),
+            (None, state) => {
+                let storages = Storages {
+                    top: &self.top,
+                    members,
+                    is_big_endian: self.is_big_endian.unwrap_or_default(),
+                };
+                match state {
+                    State::Parts(parts) => parts.read_sample(number, storages, &mut sink),
+                    State::Whole { dump, .. } => dump.read_sample(number, storages, &mut sink),
+                    State::Undivided | State::Other => {}
+                }
+            }
+        }
+        drop(sink);
+        if is_own {
+            self.found += 1;
+            if let Some((training, number)) = self.training_of(&read, number) {
+                let storages = self.trainings.get(training);
+                let storages = storages.map_or_else(Vec::new, |it| it.storages(number));
+                self.rollout = Some(ReadRollout {
+                    members: storages.is_empty().then(Vec::new),
+                    place,
+                    bytes,
+                    read,
+                    training,
+                    number,
+                    storages,
+                });
+                return None;
+            }
+        }
+        self.pieces.dumped(place, bytes, read);
+        Some(DumpStep::Sample)
+    }
+
+    /// The training dump of a rollout at this position, and the number of the sample in it.
+    fn training_of(&mut self, read: &ImportOutcome, position: usize) -> Option<(usize, usize)> {
+        let [episode] = read.episodes.as_slice() else {
+            return None;
         };
-        let (number, state) = (sample.number, &mut self.state);
-        self.pieces.dumped(place, bytes, |sink| match state {
-            State::Parts(parts) => parts.read_sample(number, storages, sink),
-            State::Whole { dump, .. } => dump.read_sample(number, storages, sink),
-            State::Undivided | State::Other => {}
-        });
-        self.found += 1;
+        let mut trainings = self.trainings.iter_mut().enumerate();
+        trainings.find_map(|(place, training)| Some((place, training.take(episode, position)?)))
+    }
+
+    /// Joins a rollout with its training data, once the storages are there.
+    fn join(&mut self, mut rollout: ReadRollout) -> DumpStep {
+        let Some(members) = rollout.members.take() else {
+            let storages = rollout.storages.clone();
+            self.rollout = Some(rollout);
+            return self.want(Wanted::TrainingStorages, storages);
+        };
+        let ReadRollout {
+            mut place,
+            mut bytes,
+            mut read,
+            number,
+            storages,
+            ..
+        } = rollout;
+        let training = self.trainings.get_mut(rollout.training);
+        if let Some((training, episode)) = training.zip(read.episodes.first_mut()) {
+            let joined = training.join(number, &members, episode);
+            match &joined {
+                Ok(_) => {
+                    // As in `finish`.
+                    let storages = storages.into_iter().zip(&members);
+                    let storages = storages.filter(|(_, bytes)| MemberHeader::of(bytes).is_some());
+                    let storages: Vec<Range<u64>> = storages.map(|(place, _)| place).collect();
+                    let sizes = storages.iter().map(|place| place.end - place.start);
+                    bytes += training.bytes() + sizes.sum::<u64>();
+                    place.parts.extend_from_slice(training.head());
+                    place.parts.extend(storages);
+                }
+                Err(NotJoined::NoTokens(_)) => training.give_back(number),
+                Err(NotJoined::OtherTokens) => {}
+            }
+            self.tally.count(joined);
+        }
+        self.pieces.dumped(place, bytes, read);
         DumpStep::Sample
     }
 }
@@ -417,14 +571,29 @@ pub(super) fn pickle_at(parts: &[Vec<u8>]) -> Option<usize> {
     headers.position(|header| header.is_some_and(|header| is_pickle(&header.name)))
 }
 
-/// Imports a sample from its parts: the head, whose last one is the pickle or its beginning, parts of the pickle, and
-/// storages.
+/// Imports a sample from its parts: the head, whose last one is the pickle or its beginning, parts of the pickle, storages,
+/// and those of its training data.
 pub(super) fn import_sample(
     file: &str,
     parts: &[Vec<u8>],
     pickle: usize,
     number: usize,
 ) -> ImportOutcome {
+    // The training data has a pickle of its own, and perhaps a byte order before that.
+    let own = parts.iter().take(pickle + 1).count();
+    let behind = parts.iter().skip(own).position(|part| {
+        let header = MemberHeader::of(part);
+        header.is_some_and(|header| is_pickle(&header.name) || header.name.ends_with(BYTE_ORDER))
+    });
+    let (parts, training) = parts.split_at(behind.map_or(parts.len(), |behind| own + behind));
+    let mut outcome = import_rollout(file, parts, pickle, number);
+    if let Some(episode) = outcome.episodes.first_mut() {
+        training::join_opened(training, episode, number);
+    }
+    outcome
+}
+
+fn import_rollout(file: &str, parts: &[Vec<u8>], pickle: usize, number: usize) -> ImportOutcome {
     let mut outcome = ImportOutcome::default();
     let mut sink = Sink::new(&mut outcome, "slime", file);
     let (head, rest) = parts.split_at(parts.len().min(pickle + 1));

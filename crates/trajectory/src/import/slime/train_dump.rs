@@ -2,22 +2,20 @@
 //! response.
 //!
 //! Version 2 is `{format_version, rollout_id, samples: [sample]}`, version 1 a file for each rank, `{rollout_id, rank,
-//! rollout_data: {column: list}}`. The samples are joined with those of the rollout dump of the same step, by their
-//! index or their position. Invariant: a pair whose tokens differ is refused and reported, never merged.
+//! rollout_data: {column: list}}`. `training_join` joins the samples with those of the rollout dump of the same step.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use volary_core::json::{Json, Object, Text};
 use volary_torch::{Heap, Unpickled, Value};
 
-use super::tokens::{Lists, token_id};
+use super::tokens::Lists;
 use super::torch_dump::{Dump, SampleReader, Storages, report_pickle, step, storages_of};
+use super::training_join::{NotJoined, attach};
 use crate::episode::{Episode, Rewards};
 use crate::import::describe::counted;
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel};
-use crate::token_record::Alignment;
 
 /// The scalar members of a sample that are shown with the episode.
 const FIGURES: [(&str, &str); 5] = [
@@ -27,6 +25,20 @@ const FIGURES: [(&str, &str); 5] = [
     ("data_parallel_rank", "data_parallel_rank"),
     ("rollout_mask_sums", "mask_sum"),
 ];
+
+/// The members that say which sample of the rollout dump a sample is: by its index…
+const INDICES: [&str; 2] = ["sample_index", "sample_indices"];
+/// …or by its position in the list.
+const POSITION: &str = "rollout_position";
+
+/// Which sample of the rollout dump a sample of a training dump is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::import) enum PlaceInRollouts {
+    /// The one with this index.
+    Index(i64),
+    /// The one at this position of the list.
+    Position(usize),
+}
 
 /// Where the samples of a dump are.
 pub(super) enum Columns {
@@ -83,14 +95,14 @@ impl Columns {
 /// A sample of a training dump.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::import) struct TrainSample {
-    file: Text,
-    step: Option<i64>,
-    index: Option<i64>,
+    pub(super) file: Text,
+    pub(super) step: Option<i64>,
+    pub(super) index: Option<i64>,
     /// The position in the list of the rollout dump.
-    position: Option<usize>,
+    pub(super) position: Option<usize>,
     length: Option<i64>,
-    lists: Lists,
-    figures: Object,
+    pub(super) lists: Lists,
+    pub(super) figures: Object,
 }
 
 /// Reads a training dump. Its samples are joined later, when all files are read.
@@ -110,15 +122,15 @@ pub(super) fn read(
 }
 
 /// Why samples have no messages.
-const ALONE: &str = "Samples of training data without the rollout dump of their step have tokens and no messages. Import both \
+pub(super) const ALONE: &str = "Samples of training data without the rollout dump of their step have tokens and no messages. Import both \
                      files at once to join them.";
 
 fn in_words(count: usize) -> String {
     format!("slime training dump: {}.", counted(count, "sample"))
 }
 
-/// A training dump without its rollout dump, whose samples are read one by one. Its pickle is read as a whole: it has few
-/// numbers of its own, and the places of the tensors.
+/// A training dump whose samples are read one by one. Its pickle is read as a whole: it has few numbers of its own, and the
+/// places of the tensors.
 pub(in crate::import) struct TrainingDump {
     pickle: Unpickled,
     columns: Columns,
@@ -141,6 +153,49 @@ impl TrainingDump {
         self.columns.len(&self.pickle.heap)
     }
 
+    /// The step.
+    pub fn step(&self) -> Option<i64> {
+        self.reader.step
+    }
+
+    /// Where the samples belong in the rollout dump of their step, each with its number. `None` if some say that in
+    /// tensors, or not at all.
+    pub fn places(&self) -> Option<HashMap<PlaceInRollouts, usize>> {
+        let heap = &self.pickle.heap;
+        let place = |number| {
+            let members = self.columns.sample(heap, number);
+            let whole = |keys: &[&str]| {
+                let (_, value) = members.iter().find(|(key, _)| keys.contains(&&**key))?;
+                match value {
+                    Value::Int(int) => Some(*int),
+                    _ => None,
+                }
+            };
+            match whole(&INDICES) {
+                Some(index) => Some(PlaceInRollouts::Index(index)),
+                None => {
+                    let position = usize::try_from(whole(&[POSITION])?).ok()?;
+                    Some(PlaceInRollouts::Position(position))
+                }
+            }
+        };
+        let numbers = 0..self.len();
+        numbers
+            .map(|number| Some((place(number)?, number)))
+            .collect()
+    }
+
+    /// Adds the data of a sample to its episode. Returns what could not be aligned.
+    pub fn join_sample(
+        &mut self,
+        number: usize,
+        storages: Storages<'_>,
+        episode: &mut Episode,
+    ) -> Result<Vec<String>, NotJoined> {
+        let sample = self.sample(number, storages);
+        attach(episode, sample)
+    }
+
     /// The keys of the storages of a sample.
     pub fn storages(&self, number: usize) -> Vec<&str> {
         let heap = &self.pickle.heap;
@@ -150,18 +205,24 @@ impl TrainingDump {
 
     /// Reads a sample; `storages` are the bytes of its tensors.
     pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
-        let (heap, columns) = (&self.pickle.heap, &self.columns);
-        let step = self.reader.step;
-        let sample = self.reader.dump(heap, storages, |dump| {
-            TrainSample::read(columns, number, dump, "", step)
-        });
+        let sample = self.sample(number, storages);
         self.reader.pass_on(sample.into_episode(sink), sink);
     }
 
-    /// Reports what is not in the episodes.
-    pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
-        sink.understood(in_words(count));
-        sink.kept(ALONE);
+    fn sample(&mut self, number: usize, storages: Storages<'_>) -> TrainSample {
+        let (heap, columns) = (&self.pickle.heap, &self.columns);
+        let step = self.reader.step;
+        self.reader.dump(heap, storages, |dump| {
+            TrainSample::read(columns, number, dump, "", step)
+        })
+    }
+
+    /// Reports what is not in the episodes, `alone` of which have no rollout.
+    pub fn report(&self, alone: usize, sink: &mut Sink<'_>) {
+        sink.understood(in_words(self.len()));
+        if alone > 0 {
+            sink.kept(ALONE);
+        }
         self.reader.report(sink);
         let Unpickled {
             error,
@@ -169,107 +230,6 @@ impl TrainingDump {
             ..
         } = &self.pickle;
         report_pickle(error.as_ref(), placeholders, sink);
-    }
-}
-
-/// Joins the samples of training dumps with the episodes of rollout dumps. Those without one become episodes of tokens.
-pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
-    let samples = std::mem::take(&mut outcome.train);
-    if samples.is_empty() {
-        return;
-    }
-    let mut by_index: HashMap<(i64, i64), usize> = HashMap::new();
-    let mut by_position: HashMap<(i64, usize), usize> = HashMap::new();
-    let mut counts: HashMap<i64, usize> = HashMap::new();
-    for (place, episode) in outcome.episodes.iter().enumerate() {
-        let number = |key| episode.metadata.get(key).and_then(Json::as_i64);
-        let is_rollout = episode
-            .source
-            .as_ref()
-            .is_some_and(|source| &*source.format == "slime")
-            && !episode.metadata.contains_key("split");
-        let Some(step) = number("step").filter(|_| is_rollout) else {
-            continue;
-        };
-        let position = counts.entry(step).or_default();
-        by_position.insert((step, *position), place);
-        *position += 1;
-        if let Some(index) = number("sample") {
-            by_index.insert((step, index), place);
-        }
-    }
-    let (mut joined, mut refused, mut alone) = (0, 0, Vec::new());
-    let mut misfits: Vec<String> = Vec::new();
-    for sample in samples {
-        let found = sample
-            .step
-            .and_then(|step| match (sample.index, sample.position) {
-                (Some(index), _) => by_index.get(&(step, index)),
-                (None, Some(position)) => by_position.get(&(step, position)),
-                (None, None) => None,
-            });
-        let episode = found.and_then(|place| outcome.episodes.get_mut(*place));
-        let found = episode.and_then(|episode| {
-            let record = episode.tokens.take()?;
-            Some((episode, record))
-        });
-        let Some((episode, record)) = found else {
-            alone.push(sample);
-            continue;
-        };
-        let ids = sample.lists.get("tokens");
-        let is_same = ids.is_some_and(|ids| {
-            let known = record.strip.ids().iter().map(|id| Some(*id));
-            ids.len() == record.strip.len() && ids.iter().map(token_id).eq(known)
-        });
-        if !is_same {
-            episode.tokens = Some(record);
-            refused += 1;
-            continue;
-        }
-        let mut record = Arc::unwrap_or_clone(record);
-        let before = record.misfits.len();
-        for (name, values) in sample.lists.into_streams() {
-            // The sampler's stream is the same in both.
-            if !record.strip.streams().contains_key(&name) {
-                record.add_stream(name, &values, Alignment::Response);
-            }
-        }
-        misfits.extend(record.misfits.iter().skip(before).map(ToString::to_string));
-        episode.tokens = Some(Arc::new(record));
-        episode.metadata.insert("training_data", sample.figures);
-        joined += 1;
-    }
-    if joined > 0 {
-        let text = format!(
-            "Joined with their training data: {}.",
-            counted(joined, "sample")
-        );
-        outcome.note(NoteLevel::Read, "", text);
-    }
-    if refused > 0 {
-        let samples = counted(refused, "sample");
-        let text = format!(
-            "The training data of {samples} is left out: its tokens differ from those of the rollout \
-             with the same index."
-        );
-        outcome.note(NoteLevel::Unreadable, "", text);
-    }
-    for misfit in &misfits {
-        outcome.note(
-            NoteLevel::Unreadable,
-            "",
-            format!("A stream is left out: {misfit}."),
-        );
-    }
-    if let Some(first) = alone.first() {
-        outcome.note(NoteLevel::KeptRaw, &first.file.clone(), ALONE);
-    }
-    for sample in alone {
-        let file = sample.file.clone();
-        let mut sink = Sink::new(outcome, "slime", &file);
-        let episode = sample.into_episode(&mut sink);
-        sink.episode(episode);
     }
 }
 
@@ -302,8 +262,8 @@ impl TrainSample {
             )]
             let whole = |number: Option<f64>| number.map(|number| number as i64);
             match &*key {
-                "sample_index" | "sample_indices" => sample.index = whole(dump.number_of(value)),
-                "rollout_position" => {
+                key if INDICES.contains(&key) => sample.index = whole(dump.number_of(value)),
+                POSITION => {
                     let position = whole(dump.number_of(value));
                     sample.position = position.and_then(|position| usize::try_from(position).ok());
                 }
@@ -322,7 +282,7 @@ impl TrainSample {
     }
 
     /// An episode that has tokens, and no messages.
-    fn into_episode(self, sink: &mut Sink<'_>) -> Episode {
+    pub(super) fn into_episode(self, sink: &mut Sink<'_>) -> Episode {
         let number =
             |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |it| it.to_string());
         let (step, sample) = (number(self.step), number(self.index));

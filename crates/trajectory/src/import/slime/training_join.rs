@@ -1,0 +1,162 @@
+//! Joins the samples of training dumps with the rollouts of the same step, by their index or their position.
+//!
+//! Invariant: a pair whose tokens differ is refused and reported, never merged.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use volary_core::json::Json;
+
+use super::tokens::token_id;
+use super::train_dump::{ALONE, PlaceInRollouts, TrainSample};
+use crate::episode::Episode;
+use crate::import::describe::counted;
+use crate::import::reader::Sink;
+use crate::import::{ImportOutcome, NoteLevel};
+use crate::token_record::Alignment;
+
+/// Why a sample was not joined with an episode.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::import) enum NotJoined {
+    /// The episode has no tokens.
+    NoTokens(Box<TrainSample>),
+    /// They have other tokens.
+    OtherTokens,
+}
+
+/// What became of the samples that have a rollout.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::import) struct Tally {
+    joined: usize,
+    refused: usize,
+    /// The streams that could not be aligned, in words.
+    misfits: Vec<String>,
+}
+
+impl Tally {
+    /// The maximum number of streams that are reported.
+    const MOST: usize = 200;
+
+    /// Counts a sample, by the result of joining it.
+    pub fn count(&mut self, result: Result<Vec<String>, NotJoined>) {
+        match result {
+            Ok(misfits) => {
+                self.joined += 1;
+                let room = Self::MOST.saturating_sub(self.misfits.len());
+                self.misfits.extend(misfits.into_iter().take(room));
+            }
+            Err(NotJoined::OtherTokens) => self.refused += 1,
+            Err(NotJoined::NoTokens(_)) => {}
+        }
+    }
+
+    /// Reports it.
+    pub fn report(&self, outcome: &mut ImportOutcome) {
+        if self.joined > 0 {
+            let samples = counted(self.joined, "sample");
+            let text = format!("Joined with their training data: {samples}.");
+            outcome.note(NoteLevel::Read, "", text);
+        }
+        if self.refused > 0 {
+            let samples = counted(self.refused, "sample");
+            let text = format!(
+                "The training data of {samples} is left out: its tokens differ from those of the rollout \
+                 with the same index."
+            );
+            outcome.note(NoteLevel::Unreadable, "", text);
+        }
+        for misfit in &self.misfits {
+            let text = format!("A stream is left out: {misfit}.");
+            outcome.note(NoteLevel::Unreadable, "", text);
+        }
+    }
+}
+
+/// Joins the samples of training dumps with the episodes of rollout dumps. Those without one become episodes of tokens.
+pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
+    let samples = std::mem::take(&mut outcome.train);
+    if samples.is_empty() {
+        return;
+    }
+    let mut places: HashMap<(i64, PlaceInRollouts), usize> = HashMap::new();
+    let mut counts: HashMap<i64, usize> = HashMap::new();
+    for (place, episode) in outcome.episodes.iter().enumerate() {
+        let step = episode.metadata.get("step").and_then(Json::as_i64);
+        let Some(step) = step.filter(|_| is_rollout(episode)) else {
+            continue;
+        };
+        let position = counts.entry(step).or_default();
+        places.insert((step, PlaceInRollouts::Position(*position)), place);
+        *position += 1;
+        if let Some(index) = index_of(episode) {
+            places.insert((step, PlaceInRollouts::Index(index)), place);
+        }
+    }
+    let (mut tally, mut alone) = (Tally::default(), Vec::new());
+    for sample in samples {
+        let place = match (sample.index, sample.position) {
+            (Some(index), _) => Some(PlaceInRollouts::Index(index)),
+            (None, position) => position.map(PlaceInRollouts::Position),
+        };
+        let found = sample.step.zip(place).and_then(|key| places.get(&key));
+        let Some(episode) = found.and_then(|place| outcome.episodes.get_mut(*place)) else {
+            alone.push(sample);
+            continue;
+        };
+        match attach(episode, sample) {
+            Err(NotJoined::NoTokens(sample)) => alone.push(*sample),
+            result => tally.count(result),
+        }
+    }
+    tally.report(outcome);
+    if let Some(first) = alone.first() {
+        outcome.note(NoteLevel::KeptRaw, &first.file.clone(), ALONE);
+    }
+    for sample in alone {
+        let file = sample.file.clone();
+        let mut sink = Sink::new(outcome, "slime", &file);
+        let episode = sample.into_episode(&mut sink);
+        sink.episode(episode);
+    }
+}
+
+/// Whether an episode is a rollout of training, not of an evaluation.
+pub(in crate::import) fn is_rollout(episode: &Episode) -> bool {
+    let source = episode.source.as_ref();
+    source.is_some_and(|source| &*source.format == "slime")
+        && !episode.metadata.contains_key("split")
+}
+
+/// The index of a rollout.
+pub(in crate::import) fn index_of(episode: &Episode) -> Option<i64> {
+    episode.metadata.get("sample").and_then(Json::as_i64)
+}
+
+/// Adds training data to the episode of the same sample. Returns what could not be aligned.
+pub(super) fn attach(episode: &mut Episode, sample: TrainSample) -> Result<Vec<String>, NotJoined> {
+    let Some(record) = episode.tokens.take() else {
+        return Err(NotJoined::NoTokens(Box::new(sample)));
+    };
+    let ids = sample.lists.get("tokens");
+    let is_same = ids.is_some_and(|ids| {
+        let known = record.strip.ids().iter().map(|id| Some(*id));
+        ids.len() == record.strip.len() && ids.iter().map(token_id).eq(known)
+    });
+    if !is_same {
+        episode.tokens = Some(record);
+        return Err(NotJoined::OtherTokens);
+    }
+    let mut record = Arc::unwrap_or_clone(record);
+    let before = record.misfits.len();
+    for (name, values) in sample.lists.into_streams() {
+        // The sampler's stream is the same in both.
+        if !record.strip.streams().contains_key(&name) {
+            record.add_stream(name, &values, Alignment::Response);
+        }
+    }
+    let misfits = record.misfits.iter().skip(before).map(ToString::to_string);
+    let misfits = misfits.collect();
+    episode.tokens = Some(Arc::new(record));
+    episode.metadata.insert("training_data", sample.figures);
+    Ok(misfits)
+}
