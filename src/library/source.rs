@@ -140,8 +140,19 @@ impl Source for JoinedSource {
         self.files.iter().any(|file| file.is_growing())
     }
 
+    fn read_through(&self, start: u64) {
+        let parts = self.parts(&(start..self.size()));
+        if let Some((file, part)) = parts.first() {
+            file.read_through(part.start);
+        }
+    }
+
     fn release(&self) {
         self.files.iter().for_each(|file| file.release());
+    }
+
+    fn can_be_read_again(&self) -> bool {
+        self.files.iter().all(|file| file.can_be_read_again())
     }
 }
 

@@ -8,7 +8,7 @@
 //! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
 //!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
 //!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
-//!   readings. `annotations` joins annotations with traces in large files.
+//!   readings. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
 //!
 //! This module does not depend on a browser: replies go through a function. Requests are handled concurrently: another
 //! episode is opened between two slices of a large file.
@@ -33,6 +33,7 @@ mod partial_preview;
 pub mod reading;
 mod renewal;
 mod reread;
+mod step_dumps;
 mod streaming_import;
 mod whole_file_import;
 

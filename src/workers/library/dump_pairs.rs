@@ -1,17 +1,12 @@
 //! The two dumps of a step of training: what was sampled, and what the trainer made of it. slime stores them in two folders,
-//! under the same name. Files that are read together are joined, so a dump that was read before is read again along with
-//! the other one.
-//!
-//! Invariant: at most [`MOST_PAIRED`] bytes are read again. Pairs are read as a whole, and their episodes are in memory.
+//! under the same name. Files that are read together are joined (`step_dumps`), so a dump that was read before is read again
+//! along with the other one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use volary_core::json::Text;
 
 use super::file_list::ListedFile;
-
-/// How many bytes of dumps are read again.
-const MOST_PAIRED: u64 = 64 << 20;
 
 /// The folders in which slime stores rollout dumps, and the training dumps of the same names.
 const ROLLOUTS: &str = "rollout_data/";
@@ -34,62 +29,26 @@ fn in_other_folder(name: &str, from: &str, to: &str) -> Option<String> {
 }
 
 /// The rollout dumps whose training dumps were not read yet.
-pub(super) struct DumpPairs {
-    rollouts: BTreeMap<Text, ListedFile>,
-    /// How many bytes may be read again.
-    room: u64,
-}
-
-impl Default for DumpPairs {
-    fn default() -> Self {
-        DumpPairs::with_room(MOST_PAIRED)
-    }
-}
-
-/// The rollout dumps that belong to the training dumps of a group.
-pub(super) struct Earlier {
-    pub(super) found: Vec<ListedFile>,
-    /// How many are too large to be read again.
-    pub(super) left_out: usize,
-}
+#[derive(Default)]
+pub(super) struct DumpPairs(BTreeMap<Text, ListedFile>);
 
 impl DumpPairs {
-    pub(super) fn with_room(room: u64) -> DumpPairs {
-        DumpPairs {
-            rollouts: BTreeMap::new(),
-            room,
-        }
-    }
-
     /// Takes the rollout dumps of earlier groups that belong to training dumps of this one, and remembers the rollout dumps
     /// of this one.
-    pub(super) fn earlier(&mut self, group: &[ListedFile]) -> Earlier {
+    pub(super) fn earlier(&mut self, group: &[ListedFile]) -> Vec<ListedFile> {
         let trained = group.iter();
         let trained = trained.filter_map(|listed| rollouts_of(&listed.file.name));
         let trained: BTreeSet<String> = trained.collect();
-        let (mut found, mut left_out) = (Vec::new(), 0);
-        for rollouts in &trained {
-            let Some(listed) = self.rollouts.remove(rollouts.as_str()) else {
-                continue;
-            };
-            match self.take_room(listed.bytes) {
-                true => found.push(listed),
-                false => left_out += 1,
-            }
-        }
+        let found = trained
+            .iter()
+            .filter_map(|name| self.0.remove(name.as_str()));
+        let found = found.collect();
         // Those whose training dump is in the same group are joined already.
         let own = group.iter().map(|listed| (&listed.file.name, listed));
         let own = own.filter(|(name, _)| name.contains(ROLLOUTS) && !trained.contains(&***name));
-        self.rollouts
+        self.0
             .extend(own.map(|(name, listed)| (name.clone(), listed.clone())));
-        Earlier { found, left_out }
-    }
-
-    /// Takes room for a dump that is read again, if there is enough.
-    pub(super) fn take_room(&mut self, bytes: u64) -> bool {
-        let rest = self.room.checked_sub(bytes);
-        self.room = rest.unwrap_or(self.room);
-        rest.is_some()
+        found
     }
 }
 
@@ -107,12 +66,8 @@ mod tests {
         ListedFile { file, bytes: 10 }
     }
 
-    fn names(earlier: &Earlier) -> Vec<&str> {
-        earlier
-            .found
-            .iter()
-            .map(|listed| &*listed.file.name)
-            .collect()
+    fn names(earlier: &[ListedFile]) -> Vec<&str> {
+        earlier.iter().map(|listed| &*listed.file.name).collect()
     }
 
     #[test]
@@ -128,31 +83,15 @@ mod tests {
 
     #[test]
     fn rollouts_are_found_once_their_training_data_follows() {
-        let mut pairs = DumpPairs::with_room(15);
-        let rollouts = [
-            "rollout_data/1.pt",
-            "rollout_data/2.pt",
-            "rollout_data/3.pt",
-        ]
-        .map(listed);
-        assert!(names(&pairs.earlier(&rollouts)).is_empty());
+        let mut pairs = DumpPairs::default();
+        let rollouts = ["rollout_data/1.pt", "rollout_data/2.pt"].map(listed);
+        assert!(pairs.earlier(&rollouts).is_empty());
         let both = ["rollout_data/4.pt", "train_data/4.pt"].map(listed);
-        assert!(
-            names(&pairs.earlier(&both)).is_empty(),
-            "they are read together"
-        );
+        assert!(pairs.earlier(&both).is_empty(), "they are read together");
         let first = pairs.earlier(&[listed("train_data/1.pt")]);
-        assert_eq!(
-            (names(&first), first.left_out),
-            (vec!["rollout_data/1.pt"], 0)
-        );
-        let again = pairs.earlier(&[listed("train_data/1.pt")]);
-        assert_eq!((names(&again), again.left_out), (vec![], 0));
+        assert_eq!(names(&first), ["rollout_data/1.pt"]);
+        assert!(pairs.earlier(&[listed("train_data/1.pt")]).is_empty());
         let second = pairs.earlier(&[listed("train_data/2.pt")]);
-        assert_eq!(
-            (names(&second), second.left_out),
-            (vec![], 1),
-            "there is no room"
-        );
+        assert_eq!(names(&second), ["rollout_data/2.pt"]);
     }
 }

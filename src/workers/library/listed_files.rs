@@ -19,7 +19,7 @@ use volary_protocol::RequestId;
 use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile};
 
 use super::continuation::{COMPARED, Continuation};
-use super::dump_pairs::{DumpPairs, Earlier, other_dump_of};
+use super::dump_pairs::{DumpPairs, other_dump_of};
 use super::file_list::{Groups, Lines, ListedFile};
 use super::opened_file::OpenedFile;
 use super::renewal::Renewal;
@@ -301,7 +301,7 @@ impl<'a> Fetching<'a> {
         self.files.set(self.files.get() + group.len());
         let files = match self.renewal.is_growing {
             true => {
-                let group = self.with_other_dumps(group).await;
+                let group = self.with_other_dumps(group);
                 self.read_on(group).await
             }
             false => self.with_rollouts(group),
@@ -336,43 +336,26 @@ impl<'a> Fetching<'a> {
     /// Adds the rollout dumps that belong to the training dumps of a group and were read in an earlier one: files that are
     /// read together are joined.
     fn with_rollouts(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
-        let Earlier { found, left_out } = self.pairs.borrow_mut().earlier(&group);
-        if left_out > 0 {
-            let dumps = plural(left_out, "training dump");
-            self.note(
-                format!(
-                    "{dumps} of a large run were not joined with the rollouts of their steps. To join a step, open its \
-                     two files together."
-                )
-                .into(),
-            );
-        }
-        group.splice(0..0, found);
+        let earlier = self.pairs.borrow_mut().earlier(&group);
+        group.splice(0..0, earlier);
         group
     }
 
-    /// Adds the other dumps of the steps whose dumps were written just now, if they were read before and are not too large.
-    async fn with_other_dumps(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
-        let others: Vec<RemoteFile> = {
+    /// Adds the other dumps of the steps whose dumps were written just now, if they were read before.
+    fn with_other_dumps(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
+        let others: Vec<ListedFile> = {
             let urls = self.service.url_of.borrow();
             let others = group.iter().filter_map(|listed| {
                 let name: Text = other_dump_of(&listed.file.name)?.into();
                 let url = urls.get(&name)?.clone();
-                Some(RemoteFile { name, url })
+                let file = RemoteFile { name, url };
+                Some(ListedFile { file, bytes: 0 })
             });
-            let is_here = |file: &RemoteFile| group.iter().any(|here| here.file.name == file.name);
-            others.filter(|file| !is_here(file)).collect()
+            let is_here =
+                |other: &ListedFile| group.iter().any(|here| here.file.name == other.file.name);
+            others.filter(|other| !is_here(other)).collect()
         };
-        for file in others {
-            // One that is gone is marked as such.
-            let Ok(opened) = self.open(&file, COMPARED).await else {
-                continue;
-            };
-            let bytes = opened.size();
-            if self.pairs.borrow_mut().take_room(bytes) {
-                group.insert(0, ListedFile { file, bytes });
-            }
-        }
+        group.splice(0..0, others);
         group
     }
 

@@ -7,15 +7,15 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, ready};
 use volary_core::json::Text;
-use volary_trajectory::archive::listing::{Parts, Unlisted, list};
+use volary_trajectory::archive::listing::{ListedMember, Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
-use volary_trajectory::import::index::torch_dump::{DumpStep, TorchDump};
+use volary_trajectory::import::index::torch_dump::{DumpStep, TorchDump, Training, TrainingFile};
 
 use super::finding::SETTLED;
 use super::reading::{FileOutcome, RunningImport};
 use super::whole_file_import::LARGEST_WHOLE;
 use super::{BATCH, LibraryService, reading, streaming_import};
-use crate::library::source::Window;
+use crate::library::source::{Source, Window};
 
 /// The number of rows that fit on a screen.
 const SEEN: usize = 40;
@@ -28,29 +28,34 @@ pub(super) enum Packed {
     Dump(Box<DumpReader>),
 }
 
-/// Reads the directory of a file and its first sample; `None` if it is something else.
+/// Whether rollout dumps are read in ranges.
+pub(super) enum Dumps<'a> {
+    /// As a whole.
+    Not,
+    /// With the training dumps that are behind them.
+    With(&'a [Rc<dyn Source>]),
+}
+
+/// Reads the directory of a file and its first sample; `None` if it is something else. The window may show training dumps
+/// behind the file, too.
 pub(super) async fn open_packed(
     window: &Rc<Window>,
-    takes_dumps: bool,
+    file: &dyn Source,
+    dumps: Dumps<'_>,
 ) -> Result<Option<Packed>, String> {
-    let (size, name) = (window.source().size(), window.source().name());
-    let mut parts = Parts::of(size);
-    let members = loop {
-        match list(&parts, MOST_MEMBERS) {
-            Ok(members) => break members,
-            // A truncated archive is imported as a whole.
-            Err(Unlisted::Failed(_)) => return Ok(None),
-            Err(Unlisted::Wanted(range)) => {
-                let bytes = window.source().read(range.clone()).await?;
-                parts.add(range.start, bytes);
-            }
-        }
+    let (size, name) = (file.size(), file.name());
+    let Some((members, parts)) = directory(file).await? else {
+        return Ok(None);
     };
-    if let Some(dump) = TorchDump::of(&name, size, &members) {
-        return match takes_dumps {
-            true => open_dump(window, dump).await,
-            false => Ok(None),
+    if let Some(mut dump) = TorchDump::of(&name, size, &members) {
+        let Dumps::With(trained) = dumps else {
+            return Ok(None);
         };
+        let Some(trained) = open_training(window, size, trained).await? else {
+            return Ok(None);
+        };
+        dump.join_with(trained);
+        return open_dump(window, dump).await;
     }
     let Some(mut log) = PackedLog::of(&name, &members) else {
         return Ok(None);
@@ -62,6 +67,52 @@ pub(super) async fn open_packed(
     log.read_head(&window.read(log.head()).await?);
     read_sample(&mut log, 0, window).await?;
     Ok(Some(Packed::Log(Box::new(log))))
+}
+
+/// The members of a zip file, and what was read of it; `None` if it is damaged. A truncated archive is imported as a whole.
+async fn directory(file: &dyn Source) -> Result<Option<(Vec<ListedMember>, Parts)>, String> {
+    let mut parts = Parts::of(file.size());
+    loop {
+        match list(&parts, MOST_MEMBERS) {
+            Ok(members) => return Ok(Some((members, parts))),
+            Err(Unlisted::Failed(_)) => return Ok(None),
+            Err(Unlisted::Wanted(range)) => {
+                let bytes = file.read(range.clone()).await?;
+                parts.add(range.start, bytes);
+            }
+        }
+    }
+}
+
+/// Opens the training dumps behind a rollout dump of `start` bytes; `None` if one cannot be read so.
+async fn open_training(
+    window: &Window,
+    mut start: u64,
+    files: &[Rc<dyn Source>],
+) -> Result<Option<Vec<Training>>, String> {
+    let mut opened = Vec::with_capacity(files.len());
+    for file in files {
+        let size = file.size();
+        let Some((members, _)) = directory(&**file).await? else {
+            return Ok(None);
+        };
+        let Some(training) = TrainingFile::of(start, size, &members) else {
+            return Ok(None);
+        };
+        let mut head = Vec::with_capacity(training.head().len());
+        for range in training.head() {
+            if range.end - range.start > LARGEST_WHOLE {
+                return Ok(None);
+            }
+            head.push(window.source().read(range.clone()).await?);
+        }
+        let Some(training) = training.open(&head) else {
+            return Ok(None);
+        };
+        opened.push(training);
+        start += size;
+    }
+    Ok(Some(opened))
 }
 
 /// Reads a torch file up to its first sample; `None` if it is no rollout dump.

@@ -2,7 +2,6 @@
 //! together (`whole_file_import`).
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, UnmappedFile};
@@ -11,12 +10,12 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_trajectory::import::fields::Unmapped;
-use volary_trajectory::import::index::torch_dump::DumpKind;
 use volary_trajectory::import::{Note, NoteLevel};
 use volary_trajectory::table::Row;
 
 use super::annotations::ImportedAnnotations;
 use super::continuation::Continuation;
+use super::step_dumps::StepDumps;
 use super::{
     LibraryService, Output, Send, naming, streaming_import, tell_unkept, whole_file_import,
 };
@@ -72,8 +71,8 @@ pub(super) struct RunningImport<'a> {
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
     /// Notified of each stored episode.
     in_flight: &'a InFlight,
-    /// The torch files that belong together with another one.
-    paired: BTreeSet<Text>,
+    /// The dumps of training whose steps have dumps of both kinds.
+    pub(super) steps: StepDumps,
     /// The first episode that was added since this was last taken.
     pub(super) first: RefCell<Option<Text>>,
 }
@@ -85,11 +84,6 @@ impl RunningImport<'_> {
             file: file.clone(),
             text: text.into(),
         });
-    }
-
-    /// Whether another of the files may be the training dump of this rollout dump, or the other way around.
-    pub(super) fn may_have_pair(&self, name: &str) -> bool {
-        self.paired.contains(name)
     }
 
     fn tell_kept(&self, added: Added) {
@@ -138,21 +132,28 @@ pub(in crate::workers) async fn read<'a>(
     let _going = library.expect();
     let total = files.iter().map(|file| file.size()).sum();
     let mut reading = begin(library, number, total, origin, send);
-    reading.paired = paired(&files).await;
+    reading.steps = StepDumps::of(&files).await;
     let is_nothing = files.is_empty();
     let annotations = ImportedAnnotations::of(library, &reading, &files).await;
     let mut together = Vec::new();
     for file in files {
-        let size = file.size();
+        let mut size = file.size();
         let annotations = annotations.as_ref();
         if annotations.is_some_and(|annotations| annotations.is_file(&file)) {
             together.push(file);
             continue;
         }
+        if reading.steps.is_behind(&file) {
+            continue;
+        }
+        let trained = reading.steps.of_rollouts(&file);
+        let trained = trained.map_or_else(Vec::new, |trained| trained.files.clone());
+        size += trained.iter().map(|file| file.size()).sum::<u64>();
         match streaming_import::read_in_place(library, &reading, &file, annotations).await {
             Ok(FileOutcome::Taken) => {}
             Ok(FileOutcome::Whole) => {
                 together.push(file);
+                together.extend(trained);
                 continue;
             }
             Ok(FileOutcome::Cancelled) => break,
@@ -216,39 +217,9 @@ fn begin<'a>(
         unmapped: RefCell::default(),
         is_unkept: Cell::new(false),
         keeping: RefCell::default(),
-        paired: BTreeSet::new(),
+        steps: StepDumps::default(),
         first: RefCell::default(),
     }
-}
-
-/// The names of the torch files that belong together with another one: rollout dumps and training dumps of the same step, as
-/// their first keys say. Dumps of evaluations have no training dump.
-pub(super) async fn paired(files: &[Rc<dyn Source>]) -> BTreeSet<Text> {
-    /// The number of bytes in which these keys are.
-    const START: u64 = 1 << 14;
-    let is_dump = |name: &Text| {
-        let own = name.rsplit('/').next().unwrap_or_default();
-        let is_torch = own.ends_with(".pt") || own.ends_with(".pt.gz");
-        is_torch && !own.starts_with("eval")
-    };
-    let files = files.iter().filter(|file| is_dump(&file.name()));
-    let files: Vec<&Rc<dyn Source>> = files.collect();
-    let mut steps: BTreeMap<i64, [Vec<Text>; 2]> = BTreeMap::new();
-    if files.len() > 1 {
-        for file in files {
-            let start = file.read(0..file.size().min(START)).await;
-            if let Some((kind, step)) = start.ok().and_then(|start| DumpKind::of(&start)) {
-                let [rollouts, trained] = steps.entry(step).or_default();
-                match kind {
-                    DumpKind::Rollout => rollouts.push(file.name()),
-                    DumpKind::Training => trained.push(file.name()),
-                }
-            }
-        }
-    }
-    let pairs = steps.into_values();
-    let pairs = pairs.filter(|of_step| of_step.iter().all(|files| !files.is_empty()));
-    pairs.flatten().flatten().collect()
 }
 
 fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) {

@@ -16,7 +16,7 @@ use super::annotations::{AnnotatedTraces, ImportedAnnotations};
 use super::continuation::{Continuation, Start};
 use super::finding::SETTLED;
 use super::known_files::{identify, keep_file, note_uncopied, tell_again};
-use super::packed::Packed;
+use super::packed::{Dumps, Packed};
 use super::partial_preview::Begun;
 use super::reading::{FileOutcome, RunningImport, kept};
 use super::whole_file_import::LARGEST_WHOLE;
@@ -27,7 +27,7 @@ use crate::library::source::{Source, Window, end_of};
 /// The minimum size of files whose episodes are not copied, if they can be read in slices…
 pub(super) const LARGE: u64 = 4 << 20;
 /// …that of archives, which unpack to about ten times as much…
-const LARGE_PACKED: u64 = 1 << 18;
+pub(super) const LARGE_PACKED: u64 = 1 << 18;
 /// …and that of files that are being written to: what is appended to them is read on from their last line.
 const LARGE_GROWING: u64 = 1 << 16;
 /// The size of a slice: small enough for visible progress…
@@ -104,9 +104,13 @@ pub(super) async fn read_in_place<'a>(
         Some(annotations) => annotations.behind(file).await,
         None => None,
     };
-    let file = annotated
-        .as_ref()
-        .map_or(file, |annotated| &annotated.source);
+    let own = file;
+    let trained = reading.steps.of_rollouts(file);
+    let file = match (&annotated, trained) {
+        (Some(annotated), _) => &annotated.source,
+        (None, Some(trained)) => &trained.source,
+        (None, None) => file,
+    };
     let whole_size = file.size();
     let window = Rc::new(Window::on(Rc::clone(file)));
     // Identifying the file and reading its beginning run concurrently, so that the beginning is visible sooner.
@@ -117,8 +121,12 @@ pub(super) async fn read_in_place<'a>(
     let beginning = async {
         match is_packed {
             true => {
-                let may_have_pair = reading.may_have_pair(&file.name());
-                let opened = packed::open_packed(&window, !may_have_pair).await;
+                let dumps = match trained {
+                    Some(trained) => Dumps::With(&trained.files),
+                    None if reading.steps.is_whole(own) => Dumps::Not,
+                    None => Dumps::With(&[]),
+                };
+                let opened = packed::open_packed(&window, &**own, dumps).await;
                 opened.map(Beginning::Packed)
             }
             false => read_beginning(library, reading, file).await,

@@ -12,6 +12,7 @@ use volary_trajectory::Episode;
 use volary_trajectory::annotations::{Annotation, Annotations, sidecar};
 
 use super::reading;
+use super::step_dumps::StepDumps;
 use super::*;
 use crate::library::repository::{Held, Item, MemoryStore};
 use crate::library::source::{Source, start_of};
@@ -504,65 +505,117 @@ fn linked_episodes_are_not_stored_and_can_be_removed() {
     assert!(kept.is_empty());
 }
 
-/// The pickle of a torch rollout dump, with enough tokens in each sample to stay large when compressed.
-fn rollout_pickle(samples: usize) -> Vec<u8> {
-    fn text(text: &str) -> Vec<u8> {
-        let length = u32::try_from(text.len()).unwrap().to_le_bytes();
-        [b"X", &length[..], text.as_bytes()].concat()
-    }
-    fn ints(ints: impl Iterator<Item = u32>) -> Vec<u8> {
-        let ints = ints.flat_map(|int| [&b"J"[..], &int.to_le_bytes()].concat());
-        [b"](".to_vec(), ints.collect(), b"e".to_vec()].concat()
-    }
-    let mut pickle = [
-        &b"\x80\x02}("[..],
-        &text("rollout_id"),
-        b"K\x07",
-        &text("samples"),
-    ]
-    .concat();
-    pickle.extend(b"](");
-    for sample in 0..samples as u32 {
-        let mut state = sample + 1;
-        let tokens = (0..2_000).map(|_| {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            state % 150_000
-        });
-        pickle.extend(b"}(");
-        let response = format!("word{sample}");
-        for (key, value) in [
-            ("index", [&b"J"[..], &sample.to_le_bytes()].concat()),
-            ("prompt", text("Count.")),
-            ("response", text(&response)),
-            ("tokens", ints(tokens)),
-            (
-                "response_length",
-                [&b"J"[..], &1_990_u32.to_le_bytes()].concat(),
-            ),
-            ("loss_mask", ints((0..1_990).map(|_| 1))),
-            ("status", text("completed")),
-        ] {
-            pickle.extend(text(key));
-            pickle.extend(value);
-        }
-        pickle.extend(b"u");
-    }
-    pickle.extend(b"eu.");
-    pickle
+fn pickled_text(text: &str) -> Vec<u8> {
+    let length = u32::try_from(text.len()).unwrap().to_le_bytes();
+    [b"X", &length[..], text.as_bytes()].concat()
 }
 
-/// The same, packed.
-fn rollout_dump(name: &str, samples: usize) -> MemorySource {
+fn pickled_int(int: u32) -> Vec<u8> {
+    [&b"J"[..], &int.to_le_bytes()].concat()
+}
+
+fn pickled_list(items: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+    [b"](".to_vec(), items.flatten().collect(), b"e".to_vec()].concat()
+}
+
+fn pickled_dictionary(items: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let items = items.iter();
+    let items = items.map(|(key, value)| [pickled_text(key), value.clone()].concat());
+    [b"}(".to_vec(), items.flatten().collect(), b"u".to_vec()].concat()
+}
+
+/// The tokens of a sample, enough to stay large when compressed.
+fn tokens_of(sample: u32) -> impl Iterator<Item = u32> {
+    let mut state = sample + 1;
+    (0..2_000).map(move |_| {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state % 150_000
+    })
+}
+
+/// The pickle of a torch rollout dump of step 7.
+fn rollout_pickle(samples: usize) -> Vec<u8> {
+    let sample = |sample: u32| {
+        pickled_dictionary(&[
+            ("index", pickled_int(sample)),
+            ("prompt", pickled_text("Count.")),
+            ("response", pickled_text(&format!("word{sample}"))),
+            ("tokens", pickled_list(tokens_of(sample).map(pickled_int))),
+            ("response_length", pickled_int(1_990)),
+            (
+                "loss_mask",
+                pickled_list((0..1_990).map(|_| pickled_int(1))),
+            ),
+            ("status", pickled_text("completed")),
+        ])
+    };
+    let dump = pickled_dictionary(&[
+        ("rollout_id", pickled_int(7)),
+        ("samples", pickled_list((0..samples as u32).map(sample))),
+    ]);
+    [b"\x80\x02", &dump[..], b"."].concat()
+}
+
+/// The pickle of its training dump for these samples, the advantages of which are their indices.
+fn training_pickle(samples: &[u32]) -> Vec<u8> {
+    let column = |of_sample: &dyn Fn(u32) -> Vec<u8>| {
+        pickled_list(samples.iter().map(|sample| of_sample(*sample)))
+    };
+    let advantages = |sample| pickled_list((0..1_990).map(|_| pickled_int(sample)));
+    let data = pickled_dictionary(&[
+        (
+            "tokens",
+            column(&|sample| pickled_list(tokens_of(sample).map(pickled_int))),
+        ),
+        ("sample_indices", column(&pickled_int)),
+        ("response_lengths", column(&|_| pickled_int(1_990))),
+        (
+            "loss_masks",
+            column(&|_| pickled_list((0..1_990).map(|_| pickled_int(1)))),
+        ),
+        ("advantages", column(&advantages)),
+    ]);
+    let dump = pickled_dictionary(&[
+        ("rollout_id", pickled_int(7)),
+        ("rank", pickled_int(0)),
+        ("rollout_data", data),
+    ]);
+    [b"\x80\x02", &dump[..], b"."].concat()
+}
+
+fn packed(name: &str, pickle: &[u8]) -> MemorySource {
     let mut packer = volary_trajectory::archive::Packer::default();
-    packer
-        .add("dump/data.pkl", &rollout_pickle(samples))
-        .unwrap();
+    packer.add("dump/data.pkl", pickle).unwrap();
     MemorySource {
         name: name.into(),
         bytes: packer.finish().unwrap(),
     }
+}
+
+/// A rollout dump, packed.
+pub(super) fn rollout_dump(name: &str, samples: usize) -> MemorySource {
+    packed(name, &rollout_pickle(samples))
+}
+
+/// The training dump of these samples, packed.
+pub(super) fn training_dump(name: &str, samples: &[u32]) -> MemorySource {
+    packed(name, &training_pickle(samples))
+}
+
+/// The mean advantage of an episode in the table, and of the tokens of the opened one.
+pub(super) fn advantages(service: &LibraryService, id: &str) -> [Option<f64>; 2] {
+    let id = Text::from(id);
+    let episode = opening::episode(service, &id).now_or_never().unwrap();
+    let record = episode.unwrap().tokens.unwrap();
+    let streams = record.strip.streams();
+    let last = streams
+        .get("advantages")
+        .and_then(|stream| stream.iter().last());
+    let rows = service.rows_of(std::slice::from_ref(&id)).now_or_never();
+    let figures = rows.unwrap().pop().unwrap().token_figures.unwrap();
+    [figures.mean("advantages"), last.flatten()]
 }
 
 /// A zip file with one member, which is stored as torch does.
@@ -681,6 +734,37 @@ fn samples_of_a_large_rollout_dump_stay_in_their_file() {
 }
 
 #[test]
+fn a_large_rollout_dump_is_joined_with_its_training_dumps_in_place() {
+    // Two ranks, and a sample that was not rolled out. All files have the same name, as if they were dropped.
+    let files = [
+        training_dump("7.pt", &[0, 2, 4]),
+        rollout_dump("7.pt", 100),
+        training_dump("7.pt", &[1, 3, 200]),
+    ];
+    let service = service();
+    let said = read(&service, &files);
+    assert_eq!(ids(&said).len(), 101);
+    for (id, expected) in [
+        ("7-3", Some(3.0)),
+        ("7-4", Some(4.0)),
+        ("7-5", None),
+        ("train-7-200", Some(200.0)),
+    ] {
+        assert!(
+            service.volume(id).unwrap().place.is_some(),
+            "{id} is copied"
+        );
+        assert_eq!(advantages(&service, id), [expected, expected], "{id}");
+    }
+    let words = words_of(&said);
+    assert!(
+        words.contains("Joined with their training data: 5 samples."),
+        "{words}"
+    );
+    assert!(words.contains("have tokens and no messages"), "{words}");
+}
+
+#[test]
 fn a_rollout_dump_and_its_training_dump_belong_together() {
     let fixture = |name: &str, file: &str| -> Rc<dyn Source> {
         let folder = concat!(
@@ -694,8 +778,12 @@ fn a_rollout_dump_and_its_training_dump_belong_together() {
         })
     };
     let paired = |files: &[Rc<dyn Source>]| {
-        let paired = super::reading::paired(files).now_or_never().unwrap();
-        paired.iter().map(ToString::to_string).collect::<Vec<_>>()
+        let steps = StepDumps::of(files).now_or_never().unwrap();
+        // They are small.
+        let whole = files.iter().filter(|file| steps.is_whole(file));
+        whole
+            .map(|file| file.name().to_string())
+            .collect::<Vec<_>>()
     };
     // Names do not count.
     let rollout = fixture("run/a.pt", "slime-rollout.pt");
