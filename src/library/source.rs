@@ -162,6 +162,8 @@ pub struct Window {
     held: RefCell<(u64, Vec<u8>)>,
     /// The size of the last piece.
     piece: Cell<u64>,
+    /// The size that pieces grow to.
+    largest: u64,
     /// The mapping by which the file is read, if no reader knows it.
     fields: Option<FieldMapping>,
 }
@@ -179,8 +181,15 @@ impl Window {
             source,
             held: RefCell::default(),
             piece: Cell::new(0),
+            largest: PIECE,
             fields: None,
         }
+    }
+
+    /// The same, with pieces of at most this size.
+    pub fn with_pieces_of(mut self, largest: u64) -> Window {
+        self.largest = largest;
+        self
     }
 
     /// The same, on a file that is read by a mapping.
@@ -211,13 +220,9 @@ impl Window {
             let is_whole = bytes.len() as u64 == length;
             return is_whole.then_some(bytes).ok_or_else(|| self.shorter());
         }
-        let goes_on = {
-            let (start, bytes) = &*self.held.borrow();
-            (*start..=start + bytes.len() as u64).contains(&range.start)
-        };
         let more = self.piece.get().saturating_mul(2);
-        let length = match goes_on {
-            true => more.clamp(FIRST_PIECE, PIECE),
+        let length = match self.reaches(range.start) {
+            true => more.clamp(FIRST_PIECE, self.largest),
             false => FIRST_PIECE,
         };
         self.piece.set(length);
@@ -233,6 +238,12 @@ impl Window {
         self.held.replace((start, bytes));
     }
 
+    /// Whether the buffer has the byte at an offset, or ends there.
+    fn reaches(&self, offset: u64) -> bool {
+        let (start, bytes) = &*self.held.borrow();
+        (*start..=start + bytes.len() as u64).contains(&offset)
+    }
+
     fn shorter(&self) -> String {
         let name = self.source.name();
         format!("{name} is shorter than when it was first read.")
@@ -243,6 +254,45 @@ impl Window {
         let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(*start)?).ok()?;
         bytes.get(from..to).map(<[u8]>::to_vec)
+    }
+}
+
+/// Read-ahead buffers for several places of a file that are read in turn, such as the columns of a table.
+pub struct WindowPool {
+    source: Rc<dyn Source>,
+    /// The last used one is last.
+    windows: Vec<Window>,
+}
+
+impl WindowPool {
+    /// The maximum number of buffers…
+    const MOST: usize = 16;
+    /// …and that of bytes in each of them.
+    const LARGEST: u64 = 1 << 19;
+
+    /// Creates empty buffers for a file.
+    pub fn on(source: Rc<dyn Source>) -> WindowPool {
+        WindowPool {
+            source,
+            windows: Vec::new(),
+        }
+    }
+
+    /// Reads a range of the file.
+    pub async fn read(&mut self, range: Range<u64>) -> Result<Vec<u8>, String> {
+        let mut windows = self.windows.iter();
+        let window = match windows.position(|window| window.reaches(range.start)) {
+            Some(place) => self.windows.remove(place),
+            None => {
+                if self.windows.len() == Self::MOST {
+                    self.windows.remove(0);
+                }
+                Window::on(Rc::clone(&self.source)).with_pieces_of(Self::LARGEST)
+            }
+        };
+        let bytes = window.read(range).await;
+        self.windows.push(window);
+        bytes
     }
 }
 
@@ -366,5 +416,28 @@ mod tests {
         window.release();
         read(110..120);
         assert_eq!(source.read.borrow().len(), 1);
+    }
+
+    #[test]
+    fn columns_that_are_read_in_turn_are_read_once() {
+        let size = 4 << 20;
+        let bytes: Vec<u8> = (0..size).map(|at: u32| (at % 251) as u8).collect();
+        let source = Rc::new(Noted {
+            bytes: bytes.clone(),
+            read: RefCell::default(),
+        });
+        let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn Source>);
+        let (columns, cell) = (8, 16 << 10);
+        let column = u64::from(size) / columns;
+        for row in 0..column / cell {
+            for at in (0..columns).map(|number| number * column + row * cell) {
+                let read = pool.read(at..at + cell).now_or_never().unwrap().unwrap();
+                assert_eq!(read, bytes[at as usize..(at + cell) as usize]);
+            }
+        }
+        let lengths = source.read.take().into_iter();
+        let lengths = lengths.map(|range| range.end - range.start);
+        let total: u64 = lengths.sum();
+        assert!(total <= u64::from(size) * 2, "{total}");
     }
 }

@@ -15,7 +15,7 @@ use super::finding::SETTLED;
 use super::reading::{FileOutcome, RunningImport};
 use super::whole_file_import::LARGEST_WHOLE;
 use super::{BATCH, LibraryService, reading, streaming_import};
-use crate::library::source::{Source, Window};
+use crate::library::source::{Source, Window, WindowPool};
 
 /// The number of rows that fit on a screen.
 const SEEN: usize = 40;
@@ -120,6 +120,7 @@ async fn open_dump(window: &Rc<Window>, mut dump: TorchDump) -> Result<Option<Pa
     dump.keep_texts(true);
     window.source().read_through(dump.start());
     let mut reader = DumpReader {
+        pool: WindowPool::on(Rc::clone(window.source())),
         window: Rc::clone(window),
         dump,
         coming: None,
@@ -159,6 +160,8 @@ pub(super) async fn read_dump<'a>(
 /// Reads the samples of a dump, each piece of the file while the one before it is indexed.
 pub(super) struct DumpReader {
     window: Rc<Window>,
+    /// The storages of a sample may be in as many places as it has tensors.
+    pool: WindowPool,
     dump: TorchDump,
     coming: Option<Coming>,
 }
@@ -182,7 +185,7 @@ impl DumpReader {
                 let coming = self.coming.take_if(|(coming, _)| *coming == range);
                 let bytes = match coming {
                     Some((_, bytes)) => bytes.await?,
-                    None => self.window.read(range.clone()).await?,
+                    None => self.pool.read(range.clone()).await?,
                 };
                 if let Some(next) = self.dump.ahead(&range) {
                     self.coming = Some((next.clone(), self.begin(next)));

@@ -153,7 +153,7 @@ impl TrainingDump {
         self.columns.len(&self.pickle.heap)
     }
 
-    /// The step.
+    /// The step of training, by its number.
     pub fn step(&self) -> Option<i64> {
         self.reader.step
     }
