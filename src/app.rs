@@ -47,7 +47,7 @@ pub fn app() -> AnyView {
             page => {
                 // A notice of the playground does not apply to another page.
                 playground.notice.set(None);
-                // Other pages than Review show the playground's environments at once. Review does with the first interaction.
+                // Other pages show and run the playground's environments as well; Review draws its rows first.
                 if page != Page::Review {
                     playground.intend(Intent::Nothing);
                 }

@@ -1,5 +1,7 @@
 //! The page of Review: the library, or the part that the address names.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use volary_app::review::opening::{Opener, Opening};
 use volary_connectivity::linked_file::Elsewhere;
@@ -29,14 +31,18 @@ use super::training::trail::Trail;
 use super::training::{Training, TrainingPage};
 use super::viewer::Viewer;
 use crate::browser::keys::KeyPress;
-use crate::browser::{element, location, timers};
+use crate::browser::{element, location, spawn, timers};
 use crate::components::AlertBox;
 use crate::components::keep_alive::KeepAlive;
 use crate::library::client::{LibraryClient, imports};
 use crate::navigation::{Hooks, Page, Pages, use_pages};
+use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::present::presenter::Presenter;
 use crate::route::{ReviewPlace, Route};
+
+/// The time until the first rows are drawn. What only the playground needs is prepared after that.
+const FIRST_ROWS: Duration = Duration::from_millis(500);
 
 /// The page, as the router mounts it.
 pub fn page() -> AnyView {
@@ -53,6 +59,11 @@ fn ReviewPage() -> impl IntoView {
     review.follow_address();
     review.follow_imports();
     review.follow_playground();
+    let playground = review.playground;
+    spawn(async move {
+        timers::sleep(FIRST_ROWS).await;
+        playground.intend(Intent::Nothing);
+    });
     notes_file::keep(review.client, review.notes);
     review.write_address();
     review.name_tab();
