@@ -41,9 +41,10 @@ fn is_typing(event: &KeyboardEvent) -> bool {
         .target()
         .and_then(|target| target.dyn_into::<Element>().ok())
         .is_some_and(|element| {
-            // The selector is a constant, so matching cannot fail.
+            // The selector is a constant, so matching cannot fail. A dialog that was closed just now keeps the focus until the
+            // next frame.
             element
-                .closest("input, textarea, select, dialog, [role=tree], [contenteditable]")
+                .closest("input, textarea, select, dialog[open], [role=tree], [contenteditable]")
                 .is_ok_and(|found| found.is_some())
         })
 }

@@ -55,7 +55,7 @@ for (const size of Object.keys(SIZES)) {
       assert.ok(wide <= 0, `${wide} pixels too wide`);
       // A task opens the episodes of both side by side, and the way back is short.
       await tasks.getByRole("link").first().click();
-      await page.getByRole("table").or(page.getByRole("list")).first().waitFor();
+      await page.getByRole("heading", { name: "Comparison", exact: true, level: 1 }).waitFor({ state: "attached" });
       assert.match(page.url(), /#\/review\/[^?]+\?beside=/);
       await page.goBack();
       // The address gives the same comparison again.
