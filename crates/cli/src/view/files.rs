@@ -18,6 +18,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::app::{Failure, View};
 use super::beneath::Status;
 
+/// How long a file may have a new time and its old size, because bytes are being appended to it.
+const APPEND: Duration = Duration::from_millis(10);
+
 /// The number of bytes per read.
 const PIECE: u64 = 256 << 10;
 /// The timeout of a disk operation.
@@ -117,10 +120,15 @@ fn body(file: File, was: Status, range: Range<u64>, permit: OwnedSemaphorePermit
             let read = blocking(permit, PATIENCE, move || {
                 let bytes = read(&file, piece)?;
                 // The next bytes may belong to another version.
-                match Status::of(&file)?.is_other_than(&was) {
-                    true => Err(io::Error::other("the file was changed")),
-                    false => Ok((file, bytes)),
+                let is_other = || Ok::<_, io::Error>(Status::of(&file)?.is_other_than(&was));
+                if is_other()? {
+                    // An append changes the time before the size.
+                    std::thread::sleep(APPEND);
+                    if is_other()? {
+                        return Err(io::Error::other("the file was changed"));
+                    }
                 }
+                Ok((file, bytes))
             });
             let ((file, bytes), permit) = read.await?;
             io::Result::Ok(Some((bytes, (file, next..range.end, permit))))
