@@ -301,7 +301,7 @@ impl<'a> Fetching<'a> {
         self.files.set(self.files.get() + group.len());
         let files = match self.renewal.is_growing {
             true => {
-                let group = self.with_other_dumps(group);
+                let group = self.with_other_dumps(group).await;
                 self.read_on(group).await
             }
             false => self.with_rollouts(group),
@@ -341,21 +341,25 @@ impl<'a> Fetching<'a> {
         group
     }
 
-    /// Adds the other dumps of the steps whose dumps were written just now, if they were read before.
-    fn with_other_dumps(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
-        let others: Vec<ListedFile> = {
+    /// Adds the other dumps of the steps whose dumps were written just now, if they were read before and are still there.
+    async fn with_other_dumps(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
+        let others: Vec<RemoteFile> = {
             let urls = self.service.url_of.borrow();
             let others = group.iter().filter_map(|listed| {
                 let name: Text = other_dump_of(&listed.file.name)?.into();
                 let url = urls.get(&name)?.clone();
-                let file = RemoteFile { name, url };
-                Some(ListedFile { file, bytes: 0 })
+                Some(RemoteFile { name, url })
             });
-            let is_here =
-                |other: &ListedFile| group.iter().any(|here| here.file.name == other.file.name);
-            others.filter(|other| !is_here(other)).collect()
+            let is_here = |file: &RemoteFile| group.iter().any(|here| here.file.name == file.name);
+            others.filter(|file| !is_here(file)).collect()
         };
-        group.splice(0..0, others);
+        for file in others {
+            // The episodes of a deleted file stay, so it is not read again.
+            if let Ok(opened) = self.open(&file, COMPARED).await {
+                let bytes = opened.size();
+                group.insert(0, ListedFile { file, bytes });
+            }
+        }
         group
     }
 

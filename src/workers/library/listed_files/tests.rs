@@ -278,6 +278,22 @@ fn one_group_is_opened_while_another_is_read() {
 }
 
 #[test]
+fn rollouts_of_a_deleted_dump_stay_when_their_training_dump_is_written() {
+    let service = service();
+    let rollouts = dump("desk/rollout_data/3.pt", "slime-rollout.pt");
+    let trained = dump("desk/train_data/3.pt", "slime-train.pt");
+    refresh_now(&service, &[rollouts], &[]);
+    let said = refresh_now(&service, &[trained], &[]);
+    assert!(
+        !said
+            .iter()
+            .any(|said| matches!(said, Output::Event(Event::Gone { .. }))),
+        "{said:?}"
+    );
+    assert!(service.guests.has("3-0"));
+}
+
+#[test]
 fn training_dumps_are_joined_with_rollouts_of_an_earlier_group() {
     // Small ones, which are read as a whole, and large ones.
     let small = [

@@ -130,7 +130,7 @@ struct ReadRollout {
     place: EpisodeRange,
     /// Its share of the file, in bytes.
     bytes: u64,
-    /// The episode.
+    /// What was read: one episode, and notes on it.
     read: ImportOutcome,
     /// The number of the training dump, and that of the sample in it.
     training: usize,
