@@ -4,8 +4,6 @@
 //! the playground is loaded when they are first opened. A new page needs a [`Page`], a row in [`Page::ALL`], its route
 //! in [`Page::of`], and its loader in [`load`].
 
-use std::future::Future;
-
 use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
 
@@ -21,13 +19,13 @@ use crate::playground::built_in;
 pub fn load(page: Page) -> Option<fn() -> Coming> {
     match page {
         Page::Playground => None,
-        Page::Review => Some(|| coming(review())),
-        Page::Evaluate => Some(|| coming(evaluate())),
-        Page::Environments => Some(|| coming(environments())),
-        Page::Learn => Some(|| coming(learn())),
-        Page::Class => Some(|| coming(class())),
-        Page::Settings => Some(|| coming(settings())),
-        Page::Template => Some(|| coming(template())),
+        Page::Review => Some(|| Box::pin(review())),
+        Page::Evaluate => Some(|| Box::pin(evaluate())),
+        Page::Environments => Some(|| Box::pin(environments())),
+        Page::Learn => Some(|| Box::pin(learn())),
+        Page::Class => Some(|| Box::pin(class())),
+        Page::Settings => Some(|| Box::pin(settings())),
+        Page::Template => Some(|| Box::pin(template())),
     }
 }
 
@@ -39,24 +37,15 @@ pub fn embed() -> Coming {
     })
 }
 
-fn coming(page: impl Future<Output = Loaded<DrawFn>> + 'static) -> Coming {
-    Box::pin(async move {
-        let (page, ()) = try_join(page, rest()).await?;
-        Ok(page)
-    })
-}
-
-/// Code that the pages share and that a first view does not need. It is in the same part as the playground's: with more
-/// parts, the code would be split into many more pieces.
-#[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
-fn rest() -> Loaded<()> {
+/// Makes available what the pages share and a first view does not need.
+fn install_shared() {
     styles::adopt_later();
     later::install();
-    Ok(())
 }
 
 #[wasm_split(review, wasm_split_path = leptos::wasm_split, fallible)]
 fn review() -> Loaded<DrawFn> {
+    install_shared();
     appearance::adopt(include_str!("../style/library.css"));
     appearance::adopt(include_str!("../style/table.css"));
     appearance::adopt(include_str!("../style/outline.css"));
@@ -78,6 +67,7 @@ fn review() -> Loaded<DrawFn> {
 
 #[wasm_split(evaluate, wasm_split_path = leptos::wasm_split, fallible)]
 fn evaluate() -> Loaded<DrawFn> {
+    install_shared();
     appearance::adopt(include_str!("../style/evaluate.css"));
     appearance::adopt(include_str!("../style/results.css"));
     Ok(crate::evaluate::page)
@@ -85,6 +75,7 @@ fn evaluate() -> Loaded<DrawFn> {
 
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
 fn learn() -> Loaded<DrawFn> {
+    install_shared();
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/present.css"));
@@ -95,6 +86,7 @@ fn learn() -> Loaded<DrawFn> {
 /// In the part of the lessons, whose player it uses.
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
 fn class() -> Loaded<DrawFn> {
+    install_shared();
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/class.css"));
@@ -114,6 +106,7 @@ fn embedded() -> Loaded<DrawFn> {
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn settings() -> Loaded<DrawFn> {
+    install_shared();
     appearance::adopt(include_str!("../style/settings.css"));
     Ok(crate::settings::page::page)
 }
@@ -122,6 +115,7 @@ fn settings() -> Loaded<DrawFn> {
 /// its own.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn environments() -> Loaded<DrawFn> {
+    install_shared();
     appearance::adopt(include_str!("../style/settings.css"));
     appearance::adopt(include_str!("../style/environments.css"));
     Ok(crate::environments::page::page)
@@ -129,6 +123,7 @@ fn environments() -> Loaded<DrawFn> {
 
 #[wasm_split(template, wasm_split_path = leptos::wasm_split, fallible)]
 fn template() -> Loaded<DrawFn> {
+    install_shared();
     appearance::adopt(include_str!("../style/lab.css"));
     Ok(crate::lab::page::page)
 }

@@ -48,8 +48,12 @@ async function fetched(path, integrity) {
 async function store() {
   const cache = await caches.open(CACHE);
   try {
-    const put = async ([path, integrity]) => cache.put(addressOf(path), await fetched(path, integrity));
-    await Promise.all(Object.entries(BUILD.files).map(put));
+    // Several requests at a time, but few of the files in memory at once.
+    const left = Object.entries(BUILD.files).values();
+    const storeNext = async () => {
+      for (const [path, integrity] of left) await cache.put(addressOf(path), await fetched(path, integrity));
+    };
+    await Promise.all(Array.from({ length: 4 }, storeNext));
   } catch (error) {
     await caches.delete(CACHE);
     throw error;
