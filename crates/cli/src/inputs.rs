@@ -42,7 +42,7 @@ pub struct Report {
     pub files: usize,
     /// The number of episodes found.
     pub episodes: usize,
-    /// Data that was preserved without being understood, and data that could not be read.
+    /// Data that was preserved without being understood, files of other kinds, and data that could not be read.
     pub notes: Vec<Remark>,
 }
 
@@ -50,7 +50,8 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
     pub file: String,
-    /// Whether data could not be read. Otherwise it was preserved without being understood.
+    /// Whether data could not be read. Otherwise it was preserved without being understood, or is in a file of another kind
+    /// in a folder.
     pub is_loss: bool,
     pub text: String,
 }
@@ -82,10 +83,16 @@ impl Report {
     }
 
     fn add(&mut self, group: &Group, notes: &[Note]) {
+        // A folder may contain other files than trajectories; a file that the user named should be one.
+        let is_loss = |note: &Note| match note.level {
+            NoteLevel::Unreadable => true,
+            NoteLevel::Unsupported => group.named.contains(Path::new(&*note.file)),
+            NoteLevel::Read | NoteLevel::KeptRaw => false,
+        };
         let notes = notes.iter().filter(|note| note.level != NoteLevel::Read);
         self.notes.extend(notes.map(|note| Remark {
             file: group.shown(&note.file),
-            is_loss: note.level == NoteLevel::Unreadable,
+            is_loss: is_loss(note),
             text: note.text.to_string(),
         }));
     }

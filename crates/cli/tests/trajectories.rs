@@ -254,11 +254,28 @@ fn what_cannot_be_written_or_read_is_an_error() {
         assert!(failed.stderr.contains("error: "), "{}", failed.stderr);
         assert_eq!(failed.stdout, "");
     }
-    // One file of two can be read.
-    fs::copy(fixture("atif.json"), folder.path("good.json")).unwrap();
-    let partly = volary(&["convert", &folder.path(""), "--to", "csv"]);
-    assert_eq!(partly.status, Some(1), "{}", partly.stderr);
-    assert!(partly.stderr.contains("notes.txt"), "{}", partly.stderr);
+    // A folder may contain other files; a file that is named should hold trajectories.
+    let good = folder.path("good.json");
+    fs::copy(fixture("atif.json"), &good).unwrap();
+    let all = folder.path("");
+    for (paths, status) in [(&[&all][..], 0), (&[&good, &text], 1)] {
+        let paths = paths.iter().map(|path| path.as_str());
+        let arguments: Vec<&str> = ["convert", "--to", "csv"]
+            .into_iter()
+            .chain(paths)
+            .collect();
+        let partly = volary(&arguments);
+        assert_eq!(
+            partly.status,
+            Some(status),
+            "{arguments:?}: {}",
+            partly.stderr
+        );
+        assert!(partly.stderr.contains("notes.txt"), "{}", partly.stderr);
+    }
+    folder.write("cut.json", r#"{"schema_version": "ATIF-v1.2", "steps": ["#);
+    let damaged = volary(&["stats", &all]);
+    assert_eq!(damaged.status, Some(1), "{}", damaged.stderr);
     // An episode without frames has nothing that Renderer files could hold.
     let renderer = volary(&[
         "convert",

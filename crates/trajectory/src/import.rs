@@ -133,6 +133,8 @@ pub enum NoteLevel {
     Read,
     /// It was not understood, but is preserved.
     KeptRaw,
+    /// It is a file of another kind, which no reader supports.
+    Unsupported,
     /// It could not be read, or is missing.
     Unreadable,
 }
@@ -325,18 +327,25 @@ fn leftovers(files: &Files<'_>, outcome: &mut ImportOutcome) {
     const MOST: usize = 20;
     let open = files.open();
     for &index in open.iter().take(MOST) {
-        let text = match files.problem(index) {
-            Some(error) => error.to_string(),
+        let (level, text) = match files.problem(index) {
+            Some(error) => (NoteLevel::Unreadable, error.to_string()),
             None => {
-                let what = describe::describe(&files.start(index), files.is_whole(index));
-                format!("This is {what}, which is not supported.")
+                let kind = describe::describe(&files.start(index), files.is_whole(index));
+                let level = match kind.may_hold_episodes {
+                    true => NoteLevel::Unreadable,
+                    false => NoteLevel::Unsupported,
+                };
+                (
+                    level,
+                    format!("This is {}, which is not supported.", kind.name),
+                )
             }
         };
-        outcome.note(NoteLevel::Unreadable, files.name(index), text);
+        outcome.note(level, files.name(index), text);
     }
     if open.len() > MOST {
         let text = format!("{} more files are not supported.", open.len() - MOST);
-        outcome.note(NoteLevel::Unreadable, "", text);
+        outcome.note(NoteLevel::Unsupported, "", text);
     }
 }
 

@@ -112,8 +112,8 @@ impl RunningImport<'_> {
         (self.send)(Output::Event(Event::Progress {
             doing: format!(
                 "Reading {name}: {} of {}{found}",
-                size_text(done as usize),
-                size_text(self.total as usize)
+                size_text(done),
+                size_text(self.total)
             )
             .into(),
             done: Some(done as f64 / self.total.max(1) as f64),
@@ -249,8 +249,9 @@ fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) 
     // Notes on unreadable data come first, because they matter most.
     notes.sort_by_key(|note| match note.level {
         NoteLevel::Unreadable => 0,
-        NoteLevel::KeptRaw => 1,
-        NoteLevel::Read => 2,
+        NoteLevel::Unsupported => 1,
+        NoteLevel::KeptRaw => 2,
+        NoteLevel::Read => 3,
     });
     let first = notes.first().map(|note| note.file.clone());
     let of_one = notes.iter().all(|note| Some(&note.file) == first.as_ref());

@@ -3,7 +3,7 @@
 //! A trainer divides its data among folders: what was sampled and what became of it, traces and their annotations. Only files
 //! that are read together are joined.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ pub(super) struct Group {
     pub root: PathBuf,
     /// Paths relative to the root. Formats may use them: an absolute path would look like one that leaves its archive.
     pub files: Vec<PathBuf>,
+    /// Those that the user named themselves, instead of their folder.
+    pub named: BTreeSet<PathBuf>,
     /// Their size.
     pub bytes: u64,
 }
@@ -34,6 +36,7 @@ impl Group {
 /// The files under paths, those of a folder in one group unless they are large.
 pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
     let mut folders: BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>> = BTreeMap::new();
+    let mut named = BTreeSet::new();
     for path in paths {
         let data = path
             .metadata()
@@ -44,6 +47,7 @@ pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
         } else if let (true, Some(name)) = (data.is_file(), path.file_name()) {
             let (root, within) = above(path.parent().unwrap_or(Path::new("")));
             let name = within.join(name);
+            named.insert(root.join(&name));
             let files = folders.entry((root, home(&within))).or_default();
             files.push((name, data.len()));
         } else {
@@ -59,10 +63,16 @@ pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
             true => vec![files],
             false => pairs(files),
         };
-        groups.extend(parts.into_iter().map(|files| Group {
-            root: root.clone(),
-            bytes: files.iter().map(|(_, bytes)| bytes).sum(),
-            files: files.into_iter().map(|(path, _)| path).collect(),
+        groups.extend(parts.into_iter().map(|files| {
+            let bytes = files.iter().map(|(_, bytes)| bytes).sum();
+            let files: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
+            let is_named = |path: &&PathBuf| named.contains(&root.join(path));
+            Group {
+                root: root.clone(),
+                named: files.iter().filter(is_named).cloned().collect(),
+                files,
+                bytes,
+            }
         }));
     }
     Ok(groups)

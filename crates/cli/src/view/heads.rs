@@ -29,7 +29,7 @@ const MOST_PATHS: usize = 1024;
 /// The maximum number of bytes per file.
 const MOST_BYTES: u64 = 256 << 10;
 /// How many files of a request are read at the same time: network disks answer late, but several at once.
-const AT_ONCE: usize = 8;
+const CONCURRENT_READS: usize = 8;
 /// How many records are sent together, if they are there.
 const TOGETHER: usize = 64;
 /// How often a file is read again that changes while it is read.
@@ -76,7 +76,7 @@ pub async fn heads(State(view): State<View>, body: Bytes) -> Result<Response, Fa
 fn records(view: View, asked: Asked) -> impl Stream<Item = Bytes> {
     let most = asked.bytes.min(MOST_BYTES);
     let records = stream::iter(asked.paths).map(move |path| record(Arc::clone(&view), path, most));
-    let records = records.buffered(AT_ONCE).ready_chunks(TOGETHER);
+    let records = records.buffered(CONCURRENT_READS).ready_chunks(TOGETHER);
     records.map(|records| records.concat().into())
 }
 

@@ -13,13 +13,40 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
     }
 }
 
+/// What an unsupported file appears to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// A noun phrase.
+    pub name: String,
+    /// Whether episodes may be in it that cannot be reached, because it is packed or damaged.
+    pub may_hold_episodes: bool,
+}
+
+impl Kind {
+    fn closed(name: impl Into<String>) -> Kind {
+        Kind {
+            name: name.into(),
+            may_hold_episodes: true,
+        }
+    }
+
+    fn other(name: impl Into<String>) -> Kind {
+        Kind {
+            name: name.into(),
+            may_hold_episodes: false,
+        }
+    }
+}
+
 /// Describes a file from its first bytes; `whole` is true if they are all of it.
-pub(super) fn describe(start: &[u8], whole: bool) -> String {
-    const MAGIC: [(&[u8], &str); 13] = [
+pub(super) fn describe(start: &[u8], whole: bool) -> Kind {
+    const MEDIA: [(&[u8], &str); 4] = [
         (b"\x89PNG", "a PNG image"),
         (b"\xff\xd8\xff", "a JPEG image"),
         (b"GIF8", "a GIF image"),
         (b"%PDF", "a PDF document"),
+    ];
+    const PACKED: [(&[u8], &str); 9] = [
         (b"\x1f\x8b", "a gzip file; unpack it first"),
         (b"BZh", "a bzip2 file; unpack it first"),
         (b"\x28\xb5\x2f\xfd", "a Zstandard file; unpack it first"),
@@ -35,13 +62,20 @@ pub(super) fn describe(start: &[u8], whole: bool) -> String {
     ];
     const PICKLE: &str = "a Python pickle, which could run any code; convert it to JSON first";
     if start.is_empty() {
-        return "an empty file".to_owned();
+        return Kind::other("an empty file");
     }
     if let [0x80, 2..=5, ..] = start {
-        return PICKLE.to_owned();
+        return Kind::closed(PICKLE);
     }
-    if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
-        return (*what).to_owned();
+    let named = |kinds: &[(&[u8], &'static str)]| {
+        let found = kinds.iter().find(|(magic, _)| start.starts_with(magic));
+        found.map(|(_, name)| *name)
+    };
+    if let Some(name) = named(&MEDIA) {
+        return Kind::other(name);
+    }
+    if let Some(name) = named(&PACKED) {
+        return Kind::closed(name);
     }
     // The last character may be truncated.
     let text = match std::str::from_utf8(start) {
@@ -49,14 +83,14 @@ pub(super) fn describe(start: &[u8], whole: bool) -> String {
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or_default()
         }
-        Err(_) => return "binary data".to_owned(),
+        Err(_) => return Kind::other("binary data"),
     };
     describe_text(text.trim_start_matches('\u{feff}'), whole)
 }
 
-fn describe_text(text: &str, whole: bool) -> String {
+fn describe_text(text: &str, whole: bool) -> Kind {
     let trimmed = text.trim_start();
-    match Json::parse(text) {
+    Kind::other(match Json::parse(text) {
         Ok(value) => describe_json(&value),
         _ if trimmed.starts_with("<!") || trimmed.starts_with("<html") => "a web page".to_owned(),
         _ if trimmed.starts_with('{') && lines(text, whole) > 1 => {
@@ -70,9 +104,11 @@ fn describe_text(text: &str, whole: bool) -> String {
         }
         _ if !whole && trimmed.starts_with('{') => begun(trimmed),
         _ if !whole && trimmed.starts_with('[') => "a JSON list of another kind".to_owned(),
-        Err(error) if trimmed.starts_with(['{', '[']) => format!("broken JSON ({error})"),
+        Err(error) if trimmed.starts_with(['{', '[']) => {
+            return Kind::closed(format!("broken JSON ({error})"));
+        }
         Err(_) => "text that is not JSON".to_owned(),
-    }
+    })
 }
 
 fn describe_json(value: &Json) -> String {
@@ -162,30 +198,36 @@ mod tests {
             (b"hello", "text that is not JSON"),
         ];
         for (bytes, expected) in cases {
-            assert_eq!(describe(bytes, true), expected);
+            assert_eq!(describe(bytes, true).name, expected);
         }
-        assert!(describe(b"{\"a\"", true).starts_with("broken JSON (Expecting ':'"));
+        let broken = describe(b"{\"a\"", true);
+        assert!(broken.name.starts_with("broken JSON (Expecting ':'"));
+        assert!(broken.may_hold_episodes);
+        assert!(describe(b"PK\x03\x04", true).may_hold_episodes);
+        assert!(!describe(b"hello", true).may_hold_episodes);
         let lines = "{\"a\": 1, \"b\": 2}\n{\"a\": 3}\n";
         assert_eq!(
-            describe(lines.as_bytes(), true),
+            describe(lines.as_bytes(), true).name,
             "JSON Lines: 2 objects with the members a, b"
         );
         let begun = format!("{}{{\"a\": ", lines.repeat(3));
         assert_eq!(
-            describe(begun.as_bytes(), false),
+            describe(begun.as_bytes(), false).name,
             "JSON Lines: objects with the members a, b"
         );
         assert_eq!(
-            describe(b"{\"a\": 1, \"b\": [1, 2", false),
+            describe(b"{\"a\": 1, \"b\": [1, 2", false).name,
             "the start of JSON with the members a, b"
         );
         let head =
             br#"{"timestamp": "2026", "info": {"num_trials": 1, "agent_info": {}}, "tasks": [{"id"#;
         assert!(
-            describe(head, false).starts_with("the head of a tau2 run without its simulations")
+            describe(head, false)
+                .name
+                .starts_with("the head of a tau2 run without its simulations")
         );
         assert_eq!(
-            describe("{\"é".as_bytes().split_last().unwrap_or((&0, b"")).1, false),
+            describe("{\"é".as_bytes().split_last().unwrap_or((&0, b"")).1, false).name,
             "JSON of another kind"
         );
     }

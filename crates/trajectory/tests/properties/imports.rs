@@ -200,7 +200,7 @@ fn neighbouring_files_are_kept_or_named() {
         kept.to_python_text(),
         r#"{"notes.txt": "remember", "config.json": {"a": 1}}"#
     );
-    let said = notes(&outcome, NoteLevel::Unreadable);
+    let said = notes(&outcome, NoteLevel::Unsupported);
     assert_eq!(
         said,
         ["plot.png: This is a PNG image, which is not supported."]
