@@ -8,6 +8,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_agent::model::ApiKey;
 use volary_classroom::{BoardRow, HandIn, Name, board};
+use volary_core::random::stable_hash;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
@@ -40,7 +41,8 @@ pub enum Connection {
         class: String,
         at: f64,
     },
-    /// The server failed. Unless the key is wrong, it is asked again.
+    /// The last request failed. A connection that worked once is polled again, with growing intervals; one that never worked
+    /// is not.
     Failed(Notice),
 }
 
@@ -230,13 +232,7 @@ impl Board {
 
 /// The id of the row of a file: the same file has the same id.
 fn file_id(hand_in: &HandIn) -> String {
-    let of = |name: &Name| {
-        let bytes = name.as_str().bytes();
-        // FNV-1a.
-        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
-    };
+    let of = |name: &Name| stable_hash(name.as_str().bytes());
     format!(
         "file-{}-{:x}-{:x}",
         hand_in.assignment,
