@@ -49,7 +49,7 @@ pub fn app() -> AnyView {
                 playground.notice.set(None);
                 // Other pages show and run the playground's environments as well; Review draws its rows first.
                 if page != Page::Review {
-                    playground.intend(Intent::Nothing);
+                    playground.intend(Intent::LoadCode);
                 }
             }
         }

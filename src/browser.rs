@@ -52,6 +52,8 @@ pub mod worker_port;
 
 use std::pin::Pin;
 
+use volary_core::json::Text;
+
 /// Spawns a future.
 pub fn spawn(future: impl Future<Output = ()> + 'static) {
     // Boxed, so that the executor is compiled once, not once for each future.
@@ -74,6 +76,11 @@ pub fn show_fault(form: &'static str) {
 pub fn random_number() -> u64 {
     // Lossless: a float below 2^53 without fraction.
     (js_sys::Math::random() * 9_007_199_254_740_992.0) as u64
+}
+
+/// A random id of 13 hexadecimal digits, for an episode or a note.
+pub fn random_id() -> Text {
+    format!("{:013x}", random_number()).into()
 }
 
 /// A random text of 32 hexadecimal digits that nobody can guess.

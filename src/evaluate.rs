@@ -76,7 +76,7 @@ fn EvaluatePage() -> impl IntoView {
         // While another page is shown, this page keeps its state and the evaluation continues.
         match pages.route.get() {
             Route::Evaluate { evaluation, beside } => {
-                // A comparison opens neither evaluation; a running one is paused, as on other pages.
+                // A comparison opens neither evaluation, so a running one is paused.
                 let open = evaluation.filter(|_| beside.is_none());
                 untrack(|| evaluations.follow(open));
             }

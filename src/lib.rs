@@ -1,19 +1,18 @@
 //! The page of Volary: it shows episodes, and lets a person or a policy act.
 //!
-//! - [`route`]: the URL's hash as a value. Pure.
+//! - [`route`]: the URL's hash as a value. Pure. [`navigation`]: the page that is shown; [`pages`]: loads the code of each
+//!   page; [`later`]: slots for code that is loaded after the first view.
 //! - [`projection`]: pure functions from data to what is shown, without any front end.
 //! - [`components`]: draw projections; they do not depend on the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
-//! - [`models`]: model connections and requests; [`secrets`]: API keys; [`shared`]: values shared by all tabs.
-//! - [`evaluate`]: evaluations over many episodes. [`storage`]: episodes and evaluations in the browser's database.
-//! - [`tau_bench`]: the user's checkout of tau-bench.
-//! - [`learn`]: lessons. [`review`]: reading trajectories. [`lab`]: shows what a chat template makes of messages.
-//! - [`embed`]: the view for frames in other pages.
-//! - [`library`]: the library of trajectories; its worker stores it.
-//! - [`present`]: slides in large type, for Learn and Review.
-//! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each page.
-//! - [`remote`]: task dataset servers, whose environments are played like local ones.
-//! - [`settings`]: the settings page.
+//! - [`review`]: reading trajectories. [`library`]: the library of trajectories; its worker stores it.
+//! - [`evaluate`]: evaluations over many episodes. [`environments`]: the environments, and the user's own in Python.
+//! - [`learn`]: lessons. [`class`]: assignments and hand-ins. [`lab`]: shows what a chat template makes of messages.
+//! - [`settings`]: the settings page. [`embed`]: the view for frames in other pages. [`present`]: slides in large type.
+//! - [`models`]: model connections and requests; [`outside`]: what environments ask of pages, models and the person.
+//! - [`remote`]: task dataset servers, whose environments are played like local ones. [`python`]: environments in Python.
+//! - [`storage`]: what is stored between visits; [`secrets`]: API keys; [`shared`]: values shared by all tabs.
+//! - [`tokenizer`]: the tokenizer that the user picked. [`tau_bench`]: the user's checkout of tau-bench.
 //! - [`browser`]: effects; the only module that accesses the browser's APIs.
 //! - [`workers`]: the code that runs in a worker.
 //!

@@ -24,6 +24,7 @@
 pub mod built_in;
 pub mod code_consent;
 pub mod episode_bar;
+pub mod first_view;
 mod forks;
 pub mod frame_pane;
 pub mod hidden_members;
@@ -33,7 +34,6 @@ pub mod linked_code;
 pub mod manual_action;
 pub mod model;
 mod next_task;
-pub mod opening;
 pub mod page;
 pub mod plan_dialog;
 mod planned;

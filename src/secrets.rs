@@ -6,7 +6,7 @@
 //!   a lookup names the origin of the request: after a change of the address no key is found, and for the previous
 //!   address it is found again.
 //! - Keys are in no address, export, log or episode. Callers of models and servers remove the key from the data that
-//!   they receive ([`ApiKey::redact`]). receive ([`ApiKey::redact`]).
+//!   they receive ([`ApiKey::redact`]).
 //!
 //! The owner of a key has a name such as `model.<id>` or `server.<id>`.
 

@@ -258,7 +258,7 @@ fn apply(unstored: &mut Unstored, change: Change) {
         Change::DeleteRows(ids) => {
             unstored.extend(ids.into_iter().map(|id| ((Store::Rows, id), None)));
         }
-        // Not displayed.
+        // The batch is unreadable, so none of its rows is displayed.
         Change::DeleteRowBatch(_) => {}
     }
 }

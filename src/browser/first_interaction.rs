@@ -15,7 +15,7 @@ const SIGNS: [&str; 6] = [
 ];
 
 /// Calls back at the first interaction, once.
-pub fn on_first_sign(act: impl FnOnce() + 'static) {
+pub fn on_first_interaction(act: impl FnOnce() + 'static) {
     let act = Cell::new(Some(act));
     let listener = Closure::<dyn Fn(Event)>::new(move |_: Event| {
         if let Some(act) = act.take() {

@@ -22,13 +22,13 @@ const STORE: &str = "volary-python";
 const LIST: &str = "python/kit.json";
 
 /// Why there is no Python on a page without its files, and what to do.
-const NO_RUNTIME: &str = "this page comes without it, as the page inside of the command volary does, to keep that small. \
+const NO_RUNTIME: &str = "the page built into the volary command does not include the Python runtime. \
                           Start the command with --page and the folder of a whole page, which `cargo xtask build` writes \
-                          to dist/, or use a page that is hosted as a whole.";
+                          to dist/, or open a hosted page.";
 
 /// Why there is no Python without a connection, and what to do.
-const NOT_STORED: &str = "this device is offline, and Python was not loaded by this browser before, or the page \
-                          is not stored. Connect, and try again. Everything else works.";
+const NOT_STORED: &str = "this device is offline, and the Python runtime is not stored in this browser yet. \
+                          Go online and try again; everything else works offline.";
 
 /// What the sandboxed frame is given, and the document that receives it.
 pub(super) struct PythonFiles {

@@ -199,7 +199,7 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
     .into_any()
 }
 
-/// Formats a number of a gauge, with thousands separators for integers.
+/// Formats a number of a gauge; integers have no `.0`.
 fn plain(value: f64) -> String {
     let text = reward_text(value);
     match text.strip_suffix(".0") {

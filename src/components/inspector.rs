@@ -116,7 +116,7 @@ fn reply_view(exchange: &Exchange) -> AnyView {
         }
         .into_any();
     };
-    facts.push(size_text(reply.bytes));
+    facts.push(size_text(reply.bytes as u64));
     let body = reply.body.clone();
     let good = (200..300).contains(&reply.status);
     let badge = if good { "badge good" } else { "badge bad" };
@@ -147,7 +147,7 @@ fn status_text(status: u16) -> String {
 
 fn cut_note(reply: &KeptReply) -> Option<impl IntoView + use<>> {
     (reply.bytes > reply.body.len() && reply.body.len() >= 1_000_000).then(|| {
-        let kept = size_text(reply.body.len());
+        let kept = size_text(reply.body.len() as u64);
         view! { <p class="faint">{format!("Only the first {kept} are stored.")}</p> }
     })
 }

@@ -49,7 +49,8 @@ pub fn json_text(value: &Json, fold: RwSignal<Fold>) -> AnyView {
             .collect();
         return folded_text(Text::from(whole), fold);
     }
-    let size = size_text(whole.tokens.iter().map(|token| token.text.len()).sum());
+    let bytes: usize = whole.tokens.iter().map(|token| token.text.len()).sum();
+    let size = size_text(bytes as u64);
     let tokens = move || match fold.get() {
         Fold::Preview => coloured(&preview.tokens),
         Fold::Open(_) => coloured(&whole.tokens),

@@ -75,7 +75,7 @@ pub(crate) fn install() {
 
 #[component]
 fn LongText(text: Text, preview: usize, fold: RwSignal<Fold>) -> impl IntoView {
-    let size = size_text(text.len());
+    let size = size_text(text.len() as u64);
     let parts = part_count(&text);
     let slice = move || {
         let range = match fold.get() {
@@ -150,7 +150,7 @@ fn PartControls(fold: RwSignal<Fold>, parts: usize) -> impl IntoView {
             </button>
         }
     };
-    let each = size_text(PART_BYTES);
+    let each = size_text(PART_BYTES as u64);
     let place = move || format!("Part {} of {parts} ({each} each)", number() + 1);
     view! {
         <span class="faint" aria-live="polite">

@@ -3,7 +3,6 @@
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_app::embed::notes::{Note, Notes};
-use volary_core::json::Text;
 
 use crate::browser;
 use crate::components::DisclosureButton;
@@ -111,7 +110,7 @@ fn NewNote(
     let write = move |event: SubmitEvent| {
         event.prevent_default();
         let note = Note {
-            id: Text::from(format!("{:013x}", browser::random_number())),
+            id: browser::random_id(),
             step: selected.get_untracked(),
             text: text.get_untracked().into(),
             label: label.get_untracked().into(),

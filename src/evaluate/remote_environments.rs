@@ -18,11 +18,11 @@ thread_local! {
     /// The open environments and the addresses of their servers.
     static OPEN: RefCell<BTreeMap<Text, Text>> = const { RefCell::new(BTreeMap::new()) };
     /// Whether the handler that closes them with the page is installed.
-    static CARED_FOR: Cell<bool> = const { Cell::new(false) };
+    static CLOSES_ON_LEAVE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Returns whether a plan has tasks on servers.
-pub fn is_meant(plan: &Plan) -> bool {
+pub fn has_server_tasks(plan: &Plan) -> bool {
     let mut tasks = plan.tasks.iter();
     tasks.any(|task| {
         task::is_server(&task.environment) && task::python_file(&task.environment).is_none()
@@ -47,7 +47,7 @@ pub fn access<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Vec<ServerAc
 
 /// Records that a worker opened an environment.
 pub fn opened(url: Text, env_id: Text) {
-    if !CARED_FOR.replace(true) {
+    if !CLOSES_ON_LEAVE.replace(true) {
         location::on_leave(|| {
             let all = OPEN.with_borrow(|open| open.keys().cloned().collect::<Vec<_>>());
             close(&all);

@@ -349,7 +349,7 @@ impl Run {
 
 /// Creates the pool of an evaluation. Its events are tagged with its generation.
 fn pool(run: Weak<Run>, plan: &Plan, generation: u32) -> Rc<Pool> {
-    let is_remote = remote_environments::is_meant(plan);
+    let is_remote = remote_environments::has_server_tasks(plan);
     Rc::new(Pool::new(is_remote, plan.length(), move |event| {
         if let Some(run) = run.upgrade() {
             run.handle(generation, event);

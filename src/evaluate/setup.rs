@@ -89,7 +89,7 @@ impl PolicyChoice {
         match self {
             PolicyChoice::Random => "Calls random tools with valid random arguments.",
             PolicyChoice::Oracle => "Gives the known answer, where the environment has one.",
-            PolicyChoice::Student => "Makes a typical fault of agents, and names it afterwards.",
+            PolicyChoice::Student => "Makes a typical mistake of agents, and names it afterwards.",
             PolicyChoice::Scripted => "Takes the same actions in each episode.",
             PolicyChoice::Model(_) => "A language model acts, using your own API key.",
         }

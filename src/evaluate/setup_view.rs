@@ -23,7 +23,7 @@ const FORM: &str = "evaluation-form";
 pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
     let setup = Setup::new(evaluations);
     let playground = evaluations.playground;
-    playground.intend(Intent::Nothing);
+    playground.intend(Intent::LoadCode);
     Effect::new(move |_| {
         if playground.whole.get() {
             untrack(|| source::refresh(setup));

@@ -202,7 +202,7 @@ impl Evaluations {
 
     /// Stores a plan and starts it.
     pub fn start(self, plan: Plan) {
-        let id: Text = format!("{:013x}", browser::random_number()).into();
+        let id = browser::random_id();
         let head = Head {
             id: id.clone(),
             name: plan.name.clone(),

@@ -39,7 +39,7 @@ impl Check {
 
 /// Checks that the text of a longer conversation begins with that of a shorter one.
 pub(super) fn keeps_prefixes(case: &Case) -> Check {
-    const QUESTION: &str = "Does the template keep what it wrote?";
+    const QUESTION: &str = "Is the template prefix-stable: does each message only append text?";
     let texts = |place: usize| {
         let before = case.messages.get(..place).unwrap_or_default();
         let after = case.messages.get(..=place).unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) fn keeps_prefixes(case: &Case) -> Check {
         Ok::<_, String>((before, render(&case.template, case, after, false)?))
     };
     if case.messages.len() < 2 {
-        return Check::new(QUESTION, CheckOutcome::Idle, "There is one message only.");
+        return Check::new(QUESTION, CheckOutcome::Idle, "There is only one message.");
     }
     let mut unreadable = None;
     for (place, message) in case.messages.iter().enumerate().skip(1) {
@@ -123,7 +123,7 @@ pub(super) fn keeps_tokens(
     modes: Result<&[ModeReport], &String>,
     tokenizer: &dyn Tokenizer,
 ) -> Check {
-    const QUESTION: &str = "Are the tokens those of the whole text?";
+    const QUESTION: &str = "Does tokenizing message by message match tokenizing the whole text?";
     let modes = match modes {
         Ok(modes) => modes,
         Err(reason) => return Check::new(QUESTION, CheckOutcome::Idle, reason),
@@ -170,7 +170,7 @@ pub(super) fn shown(id: TokenId, tokenizer: &dyn Tokenizer) -> String {
 
 /// Checks that the tool parser finds the calls of each message in the text of its turn.
 pub(super) fn finds_calls(case: &Case, end: Option<&str>) -> Check {
-    const QUESTION: &str = "Does the tool parser find the calls again?";
+    const QUESTION: &str = "Does the tool parser recover every tool call?";
     let mut found = 0;
     for (place, message) in case.messages.iter().enumerate() {
         if role(message) != "assistant" {

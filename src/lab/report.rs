@@ -151,10 +151,13 @@ fn modes(
     let first_turn = messages
         .iter()
         .position(|message| message.role == ChatRole::Assistant)
-        .ok_or("No message is of the assistant, so nothing is trained.")?;
+        .ok_or("There is no assistant message, so nothing is trained.")?;
     let (before, _) = case.messages.split_at(first_turn);
     if before.is_empty() {
-        return Err("A message must stand before the first one of the assistant.".to_owned());
+        return Err(
+            "The first message must not be the assistant's: a prompt has to come before it."
+                .to_owned(),
+        );
     }
     let prompt = render(&case.template, case, before, true)?;
     let reports = MaskMode::ALL.into_iter().map(|mode| {

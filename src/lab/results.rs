@@ -120,9 +120,15 @@ fn column(mode: &ModeReport, tokenizer: &dyn Tokenizer) -> AnyView {
 
 fn meaning(mode: MaskMode) -> &'static str {
     match mode {
-        MaskMode::Seed => "What the text has more than before, by its length.",
-        MaskMode::Fixed => "The same with the header, if the text before stays as it was.",
-        MaskMode::TokenIn => "Sampled tokens as they are, observations rendered apart.",
+        MaskMode::Seed => {
+            "The text that the message adds: what follows the length of the previous text."
+        }
+        MaskMode::Fixed => {
+            "The same, including the turn's header; an error if the previous text changed."
+        }
+        MaskMode::TokenIn => {
+            "Sampled tokens are kept as they are; observations are rendered and tokenized separately."
+        }
     }
 }
 

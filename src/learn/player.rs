@@ -103,7 +103,7 @@ impl Player {
     /// Opens a recipe and replays actions. Resolves when that is done.
     pub async fn open(self, recipe: Recipe, actions: Vec<AnyMessage>, name: Text) {
         self.problem.set(None);
-        let id = format!("{:013x}", browser::random_number()).into();
+        let id = browser::random_id();
         let command = self
             .session
             .try_update(|session| session.open(recipe, actions, id, name));
@@ -291,7 +291,7 @@ impl Player {
             Change::Replaced { then, .. } => {
                 self.edition.update(|edition| *edition += 1);
                 self.selected.set(steps);
-                self.suit_tool();
+                self.reselect_tool();
                 then.and_then(|action| self.ask(|session, episode| session.step(episode, action)))
             }
             Change::Gone { action } => self.ask(|session, episode| session.step(episode, action)),
@@ -321,8 +321,8 @@ impl Player {
         self.follow(change.flatten()?)
     }
 
-    /// Clears the chosen tool if the newly shown episode lacks it.
-    fn suit_tool(self) {
+    /// Selects the first tool if the newly shown episode lacks the chosen one.
+    fn reselect_tool(self) {
         let names: Vec<Text> = self.episode.with_untracked(|episode| {
             let tools = episode.tools.iter();
             tools.map(|tool| tool.info.name.clone()).collect()

@@ -181,7 +181,7 @@ impl EpisodeStore for IndexedDbStore {
                     "{} ({}) was not copied into this browser: {why} Its trajectories can be \
                      opened until you leave this page. After that, import the file again.",
                     file.name,
-                    size_text(file.size as usize)
+                    size_text(file.size)
                 )
             };
             let known = sources::keep_about(&file.id, &about).await;
@@ -208,7 +208,7 @@ impl EpisodeStore for IndexedDbStore {
             if let Some(room) = storage_quota::quota().await {
                 let free = (room.quota * (1.0 - SPARED) - room.used).max(0.0);
                 if file.size as f64 > free {
-                    let free = size_text(free as usize);
+                    let free = size_text(free as u64);
                     return Err(again(format!("this browser has only {free} left.")));
                 }
             }

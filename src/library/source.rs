@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
+use volary_core::random::stable_hash;
 use volary_trajectory::import::fields::FieldMapping;
 
 /// A file that can be read in ranges.
@@ -68,14 +69,8 @@ pub async fn digest_of(source: &dyn Source, range: Range<u64>) -> Result<Text, S
     source.read(range).await.map(digest)
 }
 
-/// FNV-1a, which has the same result on every machine.
 fn digest(bytes: impl IntoIterator<Item = u8>) -> Text {
-    let hash = bytes
-        .into_iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-    format!("{hash:016x}").into()
+    format!("{:016x}", stable_hash(bytes)).into()
 }
 
 /// Several files, read as one under the name of the first.

@@ -223,7 +223,7 @@ async fn exchanged(
         Ok(response) => response,
         Err(error) => {
             exchange.timing.latency = timers::now() - started;
-            return Err(Box::new(Unanswered::at_the_door(error, exchange)));
+            return Err(Box::new(Unanswered::of_transport(error, exchange)));
         }
     };
     let status = response.status();

@@ -11,7 +11,7 @@ use crate::browser::network;
 pub async fn diagnose(saved: &Saved, has_key: bool, unanswered: &Unanswered) -> Diagnosis {
     let connection = &saved.connection;
     let page = network::page();
-    let observation = match unanswered.at_the_door {
+    let observation = match unanswered.transport_error {
         Some(HttpError::NoReply { .. }) => {
             let found = match unanswered.silence {
                 Some(found) => found,

@@ -51,7 +51,7 @@ pub async fn list(saved: &Saved) -> Result<Names, Box<Unanswered>> {
     let patience = http::Patience::of(PATIENCE);
     let whole = match http::fetch(&outgoing(&request), patience, LIMIT).await {
         Ok(whole) => whole,
-        Err(error) => return Err(Box::new(Unanswered::at_the_door(error, exchange))),
+        Err(error) => return Err(Box::new(Unanswered::of_transport(error, exchange))),
     };
     let unanswered = |error| {
         let mut keeping = Keeping::default();

@@ -12,7 +12,7 @@ use crate::browser::network;
 pub struct Unanswered {
     pub error: ModelError,
     /// The HTTP error that caused it, if there was one.
-    pub(super) at_the_door: Option<HttpError>,
+    pub(super) transport_error: Option<HttpError>,
     /// The diagnosis, if there was no response.
     pub(super) silence: Option<Silence>,
     /// Partial output, without the key.
@@ -25,23 +25,23 @@ impl Unanswered {
     pub(super) fn of_reply(error: ModelError, exchange: Exchange) -> Self {
         Unanswered {
             error,
-            at_the_door: None,
+            transport_error: None,
             silence: None,
             partial: None,
             exchange,
         }
     }
 
-    pub(super) fn at_the_door(error: HttpError, exchange: Exchange) -> Self {
+    pub(super) fn of_transport(error: HttpError, exchange: Exchange) -> Self {
         Unanswered {
-            at_the_door: Some(error.clone()),
+            transport_error: Some(error.clone()),
             ..Unanswered::of_reply(model_error(error), exchange)
         }
     }
 
     /// Diagnoses a missing response, for which the browser gives no reason.
     pub(super) async fn find_out(&mut self, base_url: &str) {
-        if let Some(HttpError::NoReply { .. }) = self.at_the_door {
+        if let Some(HttpError::NoReply { .. }) = self.transport_error {
             let silence = network::probe(base_url).await;
             self.explain(base_url, &network::page(), silence);
         }
@@ -62,7 +62,7 @@ impl Unanswered {
         page: &RequestingPage,
         has_answered: bool,
     ) -> bool {
-        match self.at_the_door {
+        match self.transport_error {
             Some(HttpError::Redirected | HttpError::Unsendable { .. }) => true,
             Some(HttpError::NoReply { .. }) => {
                 let silence = self.silence.as_ref();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn silent(silence: Silence) -> Unanswered {
-        let mut unanswered = Unanswered::at_the_door(no_reply(), Exchange::default());
+        let mut unanswered = Unanswered::of_transport(no_reply(), Exchange::default());
         unanswered.explain(SERVER, &page(), silence);
         unanswered
     }
@@ -138,7 +138,7 @@ mod tests {
                 reason: "bad header".to_owned(),
             },
         ] {
-            let unanswered = Unanswered::at_the_door(error, Exchange::default());
+            let unanswered = Unanswered::of_transport(error, Exchange::default());
             assert!(unanswered.is_hopeless(SERVER, &page(), true));
         }
     }
@@ -162,7 +162,7 @@ mod tests {
             },
         ];
         for error in errors {
-            let unanswered = Unanswered::at_the_door(error, Exchange::default());
+            let unanswered = Unanswered::of_transport(error, Exchange::default());
             assert!(!unanswered.is_hopeless(SERVER, &page(), false));
         }
         let busy = Unanswered::of_reply(ModelError::Cut, Exchange::default());

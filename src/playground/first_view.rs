@@ -18,7 +18,7 @@ use volary_trajectory::{Episode, Recipe, TaskReference};
 pub const HIDDEN_MEMBER: &str = "answer";
 
 /// Written from `volary_envs` by the test below.
-const RECORD: &str = include_str!("opening.json");
+const RECORD: &str = include_str!("first_view.json");
 
 /// The environments by name, as far as they are known without their code. None of them can be opened yet.
 pub fn registry() -> Registry {
@@ -136,7 +136,7 @@ mod tests {
     use crate::projection::form::Form;
     use volary_app::playground::tasks;
 
-    /// Set `UPDATE_OPENING` to rewrite the record.
+    /// Set `UPDATE_FIRST_VIEW` to rewrite the record.
     #[test]
     fn the_record_is_what_the_environments_give() {
         let registry = volary_envs::registry();
@@ -157,11 +157,14 @@ mod tests {
             "episode": (native::episode_to_json(&opening.episode(recipe)))
         });
         let text = given.to_python_text();
-        if std::env::var_os("UPDATE_OPENING").is_some() {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/playground/opening.json");
+        if std::env::var_os("UPDATE_FIRST_VIEW").is_some() {
+            let path = concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/src/playground/first_view.json"
+            );
             std::fs::write(path, &text).unwrap();
         } else {
-            assert_eq!(RECORD, text, "run this test with UPDATE_OPENING=1");
+            assert_eq!(RECORD, text, "run this test with UPDATE_FIRST_VIEW=1");
         }
     }
 

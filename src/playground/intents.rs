@@ -12,12 +12,12 @@ use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 
+use super::first_view;
 use super::forks;
 use super::hidden_members;
 use super::linked_code::{self, FetchCodeDialog};
 use super::manual_action;
 use super::next_task;
-use super::opening;
 use super::plan_dialog::plan_dialog;
 use super::planned;
 use super::playback;
@@ -55,8 +55,8 @@ use crate::route::{PlaygroundPlace, Route};
     reason = "each is the function of the playground of that name"
 )]
 pub enum Intent {
-    /// Does nothing itself. It only loads the code, because a user is present.
-    Nothing,
+    /// Only loads the code, because a user is present.
+    LoadCode,
     Follow(PlaygroundPlace),
     GoToEnvironment(String),
     PickTask(Option<TaskPlace>),
@@ -112,7 +112,7 @@ impl Intent {
             | Intent::TakeFiles(_)
             | Intent::Share
             | Intent::RunPlanned => true,
-            Intent::Nothing
+            Intent::LoadCode
             | Intent::ChooseTool(_)
             | Intent::ChooseNoTool
             | Intent::AddCall
@@ -153,7 +153,7 @@ fn act(playground: Playground, intent: Intent) {
         playground.say("");
     }
     match intent {
-        Intent::Nothing | Intent::Undo => {}
+        Intent::LoadCode | Intent::Undo => {}
         Intent::Follow(place) => url_sync::follow_place(playground, &place),
         Intent::GoToEnvironment(name) => url_sync::go_to_environment(playground, &name),
         Intent::PickTask(place) => setup::pick_task(playground, place),
@@ -267,9 +267,9 @@ pub fn await_person(playground: Playground) {
         .progress
         .update_value(|progress| progress.owner = Owner::current());
     later::load_with(move |act| playground.intend(Intent::Do(act)));
-    first_interaction::on_first_sign(move || playground.intend(Intent::Nothing));
+    first_interaction::on_first_interaction(move || playground.intend(Intent::LoadCode));
     if crash_recovery::is_kept() {
-        playground.intend(Intent::Nothing);
+        playground.intend(Intent::LoadCode);
     }
 }
 
@@ -312,7 +312,7 @@ fn load(playground: Playground) {
         let wants = progress.waiting.iter();
         let wanted = wants
             .into_iter()
-            .any(|intent| !matches!(intent, Intent::Nothing));
+            .any(|intent| !matches!(intent, Intent::LoadCode));
         (wanted, std::mem::replace(&mut progress.loading, true))
     });
     let Some((wanted, loading)) = wants else {
@@ -378,7 +378,7 @@ pub fn say_unloaded(playground: Playground, what: &str, error: Unloaded) {
 
 /// Shows the first task's episode from the opening record, which needs none of the lazily loaded code.
 pub(super) fn begin_known(playground: Playground) -> bool {
-    let Some((mut episode, schema)) = opening::episode().zip(opening::configuration()) else {
+    let Some((mut episode, schema)) = first_view::episode().zip(first_view::configuration()) else {
         return false;
     };
     (episode.id, episode.name) = session_driver::names(episode.recipe.as_ref());
@@ -417,7 +417,7 @@ mod tests {
             Intent::ChooseTool("calculator".into()),
             Intent::AddCall,
             Intent::Stop,
-            Intent::Nothing,
+            Intent::LoadCode,
         ] {
             assert!(!other.is_attempt());
         }

@@ -211,7 +211,7 @@ pub fn step_by_hand(playground: Playground) {
 }
 
 /// Updates the manual action after another episode is shown: a tool that it lacks cannot stay chosen.
-pub(super) fn suit_hands(playground: Playground) {
+pub(super) fn adapt_to_episode(playground: Playground) {
     let manual = playground.manual;
     let names: Vec<Text> = playground.episode.with_untracked(|episode| {
         let tools = episode.tools.iter();

@@ -91,12 +91,12 @@ pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
 
 /// Generates the id and the name of a new episode.
 pub(super) fn names(recipe: Option<&Recipe>) -> (Text, Text) {
-    let id = format!("{:013x}", browser::random_number());
+    let id = browser::random_id();
     let name = recipe.map_or_else(String::new, |recipe| match &recipe.task {
         Some(task) => format!("{} {}", recipe.environment, task.id),
         None => recipe.environment.to_string(),
     });
-    (id.into(), name.into())
+    (id, name.into())
 }
 
 /// Returns whether an action may be taken, or why not.
@@ -477,5 +477,5 @@ fn replaced(playground: Playground) {
     playground
         .selected
         .set(wanted.unwrap_or(steps).min(playground.last_step()));
-    manual_action::suit_hands(playground);
+    manual_action::adapt_to_episode(playground);
 }

@@ -10,9 +10,9 @@ use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
+use super::first_view;
 use super::intents::{self, CodeLoading, Intent};
 use super::manual_action::ManualAction;
-use super::opening;
 use super::policy_settings::PolicySettings;
 use super::session_driver::SessionDriver;
 use super::setup::Setup;
@@ -84,10 +84,10 @@ impl Deref for Playground {
 impl Playground {
     /// Creates the playground and provides it as context.
     pub fn provide() -> Playground {
-        let sources = opening::source().into_iter().collect();
+        let sources = first_view::source().into_iter().collect();
         // Leaked on purpose: it lives as long as the page. Closures then capture one pointer instead of forty signals.
         let playground = Playground(Box::leak(Box::new(Signals {
-            registry: StoredValue::new(opening::registry()),
+            registry: StoredValue::new(first_view::registry()),
             whole: RwSignal::new(false),
             wanted: RwSignal::new(false),
             switching: RwSignal::new(false),
@@ -101,7 +101,7 @@ impl Playground {
             policy: PolicySettings::new(),
             transfer: Transfer::new(),
             linked_code: OnceLock::new(),
-            hidden_members: RwSignal::new(vec![opening::HIDDEN_MEMBER.into()]),
+            hidden_members: RwSignal::new(vec![first_view::HIDDEN_MEMBER.into()]),
             notice: RwSignal::new(None),
             said: RwSignal::default(),
             former: RwSignal::new(None),

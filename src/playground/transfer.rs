@@ -258,7 +258,7 @@ async fn read_files(
         if file.size > LARGEST_FILE {
             return Err(Notice::new(
                 format!("{} is too large.", file.name),
-                format!("Its size is {}.", size_text(file.size as usize)),
+                format!("Its size is {}.", size_text(file.size as u64)),
                 "Choose a file smaller than 512 MB.",
             ));
         }

@@ -62,12 +62,12 @@ pub fn meaning(term: &str) -> &'static str {
     known.map_or("", |(_, meaning)| meaning)
 }
 
-/// The question that these terms answer: `What are reward, done and truncated?`
+/// The question that these terms answer: `What do “reward”, “done” and “truncated” mean?`
 pub fn question(terms: &[&str]) -> String {
     match terms {
         [] => String::new(),
-        [term] => format!("What is {term}?"),
-        [terms @ .., last] => format!("What are {} and {last}?", terms.join(", ")),
+        [term] => format!("What does “{term}” mean?"),
+        [terms @ .., last] => format!("What do “{}” and “{last}” mean?", terms.join("”, “")),
     }
 }
 
@@ -90,10 +90,10 @@ mod tests {
 
     #[test]
     fn the_question_names_the_terms() {
-        assert_eq!(question(&["seed"]), "What is seed?");
+        assert_eq!(question(&["seed"]), "What does “seed” mean?");
         assert_eq!(
             question(&["reward", "done", "truncated"]),
-            "What are reward, done and truncated?"
+            "What do “reward”, “done” and “truncated” mean?"
         );
     }
 }

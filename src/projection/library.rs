@@ -148,7 +148,7 @@ pub fn cell_text(row: &Row, column: &Column) -> String {
         (Column::Cost, Cell::Number(cost)) => cost_text(cost),
         (Column::Time, Cell::Number(seconds)) => seconds_text(seconds),
         (Column::Started | Column::Added, Cell::Number(seconds)) => date_text(seconds),
-        (Column::Size, Cell::Number(bytes)) => size_text(bytes as usize),
+        (Column::Size, Cell::Number(bytes)) => size_text(bytes as u64),
         (_, Cell::Number(number)) => reward_text(number),
         (_, cell) => cell.to_text(),
     }

@@ -18,8 +18,9 @@ const PREVIEW_LINES: usize = 24;
 /// A text up to this many bytes is shown whole once unfolded; a longer one in parts of this size.
 pub const PART_BYTES: usize = 64_000;
 
-/// Formats a size in decimal units: `512 B`, `1.5 kB`, `10.0 MB`.
-pub fn size_text(bytes: usize) -> String {
+/// Formats a size in decimal units: `512 B`, `1.5 kB`, `10.0 MB`. Sizes of files and quotas exceed the 32 bits of a `usize` in
+/// wasm.
+pub fn size_text(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1_000 {
         return format!("{bytes} B");
@@ -243,6 +244,7 @@ mod tests {
             (999_949, "999.9 kB"),
             (999_950, "1.0 MB"),
             (10_000_000, "10.0 MB"),
+            (5_000_000_000, "5.0 GB"),
         ] {
             assert_eq!(size_text(bytes), expected);
         }

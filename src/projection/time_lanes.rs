@@ -101,7 +101,7 @@ pub fn lane_words(lane: &SampleTime, spans: Option<&SpanBars>) -> String {
     format!("{whole}: {}", parts.join(", "))
 }
 
-/// What runs at a time: "At 4.1 s: 3 of 8 samples: generation 2, tools 1."
+/// What runs at a time: "At 4.1 s, 3 of 8 samples are running: generation 2, tools 1."
 pub fn running_words(at: f64, running: &Running, all: usize) -> String {
     let kinds = running.kinds.iter();
     let kinds: Vec<String> = kinds
@@ -112,8 +112,12 @@ pub fn running_words(at: f64, running: &Running, all: usize) -> String {
         false => format!(": {}", kinds.join(", ")),
     };
     let samples = super::text::plural(all, "sample");
+    let are = match running.samples {
+        1 => "is",
+        _ => "are",
+    };
     format!(
-        "At {}, {} of {samples} run{kinds}.",
+        "At {}, {} of {samples} {are} running{kinds}.",
         clock(at),
         running.samples
     )
@@ -133,7 +137,7 @@ pub fn times_words(times: &StepTimes) -> String {
     let mut words = format!("{samples} in {}.", seconds_text(times.seconds));
     if times.lanes.len() > 1 {
         words.push_str(&format!(
-            " The slowest tenth of the samples took the last {} of the time alone.",
+            " In the last {} of the time, only the slowest 10 % of the samples were still running.",
             figure_text(times.tail, true)
         ));
     }
@@ -147,7 +151,7 @@ pub fn times_words(times: &StepTimes) -> String {
         })
         .collect();
     if !shares.is_empty() {
-        words.push_str(&format!(" Of the time of samples: {}.", shares.join(", ")));
+        words.push_str(&format!(" Share of sample time: {}.", shares.join(", ")));
     }
     words
 }
@@ -225,11 +229,11 @@ mod tests {
         };
         assert_eq!(
             running_words(4.06, &running, 8),
-            "At 4.1 s, 3 of 8 samples run: generation 2, tools 1."
+            "At 4.1 s, 3 of 8 samples are running: generation 2, tools 1."
         );
         assert_eq!(
             running_words(0.0, &Running::default(), 1),
-            "At 0 s, 0 of 1 sample run."
+            "At 0 s, 0 of 1 sample are running."
         );
     }
 
@@ -265,8 +269,8 @@ mod tests {
         };
         assert_eq!(
             times_words(&times),
-            "2 samples in 2.0 s. The slowest tenth of the samples took the last 25% of the time \
-             alone. Of the time of samples: generation 75%."
+            "2 samples in 2.0 s. In the last 25% of the time, only the slowest 10 % of the samples were \
+             still running. Share of sample time: generation 75%."
         );
     }
 }

@@ -33,7 +33,7 @@ pub fn counts_in_words(counts: TokenCounts) -> String {
     }
 }
 
-/// Whether no message has the tokens of a record, as with batches of a trainer.
+/// Whether the tokens are assigned to no message, as in a trainer's batches, which have no texts.
 pub fn is_apart(record: &TokenRecord) -> bool {
     record.parts.iter().all(|part| part.range.is_empty())
 }
@@ -56,13 +56,13 @@ pub fn remarks(record: &TokenRecord) -> Vec<String> {
     }
     if !record.is_divided && !is_apart(record) {
         remarks.push(
-            "The loss mask has not one run for each turn, so the tokens are not divided among the messages."
+            "The loss mask does not have exactly one trained run for each turn, so the tokens cannot be assigned to messages."
                 .to_owned(),
         );
     }
     if record.is_reconstructed {
         remarks.push(
-            "These tokens were made from the text, with another tokenizer than the model's."
+            "These tokens were re-created from the text, with a tokenizer other than the model's."
                 .to_owned(),
         );
     }

@@ -151,7 +151,7 @@ fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
         format!(
             "This deletes {} ({}) from this browser.{stay}",
             plural(count, "trajectory"),
-            size_text(bytes as usize)
+            size_text(bytes)
         )
     };
     let delete = move |_| {

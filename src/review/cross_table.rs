@@ -10,9 +10,9 @@ use volary_trajectory::table::Column;
 use volary_trajectory::table::cross::{Cross, CrossTotal};
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::{Group, GroupOrder};
-use volary_trajectory::table::order::{Direction, natural};
+use volary_trajectory::table::order::Direction;
 
-use super::group_cells::{CONFIDENCE, Grouped, mean_text, rounded};
+use super::group_cells::{CONFIDENCE, Grouped, mean_text, next_order, rounded};
 use super::groups::bar;
 use super::selection::Look;
 use crate::components::text::inert;
@@ -58,7 +58,7 @@ pub(super) fn CrossTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> i
     view! {
         <div class="cross">
             {table}
-            <Comparison look found/>
+            <PairedComparison look found/>
         </div>
     }
 }
@@ -87,20 +87,11 @@ fn cross_table(
             </th>
         }
     });
-    let mut order: Vec<usize> = (0..cross.rows.len()).collect();
     let sort = look.group_sort.get();
-    if let Some((by, direction)) = sort {
-        match by {
-            GroupOrder::Reward => order.sort_by(|one, other| {
-                let mean = |row: usize| cross.row_total(row).mean.unwrap_or(f64::INFINITY);
-                mean(*one).total_cmp(&mean(*other))
-            }),
-            _ => order.sort_by(|one, other| natural(&cross.rows[*one], &cross.rows[*other])),
-        }
-        if direction == Direction::Descending {
-            order.reverse();
-        }
-    }
+    let order = match sort {
+        Some((by, direction)) => cross.ordered(by, direction),
+        None => (0..cross.rows.len()).collect(),
+    };
     let shown = match is_whole.get() {
         true => MOST_ROWS,
         false => FIRST_ROWS,
@@ -156,13 +147,7 @@ fn cross_table(
     });
     let heading = move |name: String, by: GroupOrder| {
         let now = sort.filter(|(known, _)| *known == by);
-        let next = move |_| {
-            look.group_sort.set(match now {
-                None => Some((by, Direction::Ascending)),
-                Some((_, Direction::Ascending)) => Some((by, Direction::Descending)),
-                Some((_, Direction::Descending)) => None,
-            });
-        };
+        let next = move |_| look.group_sort.set(next_order(sort, by));
         let (sorted, mark) = match now {
             None => (None, ""),
             Some((_, Direction::Ascending)) => (Some("ascending"), " ↑"),
@@ -269,7 +254,7 @@ fn show_only(look: Look, name: &Text, other: &Text) {
 
 /// Compares two columns row by row and reports which is better.
 #[component]
-fn Comparison(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoView {
+fn PairedComparison(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoView {
     let columns = Memo::new(move |_| {
         found.with(|found| {
             let cross = found.as_ref().and_then(|found| found.cross.as_ref());

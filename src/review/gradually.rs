@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use crate::browser::{self, timers};
 
 /// The length of a slice in seconds.
-const AT_ONCE: f64 = 0.008;
+const SLICE_SECONDS: f64 = 0.008;
 
 /// Runs one slice of the work. Returns the result when the work is done.
 pub type Work<T> = Box<dyn FnMut() -> Option<T>>;
@@ -50,7 +50,7 @@ fn go_on<T>(work: &mut Work<T>) -> Option<T> {
     let start = timers::now();
     loop {
         let done = work();
-        if done.is_some() || timers::now() - start > AT_ONCE {
+        if done.is_some() || timers::now() - start > SLICE_SECONDS {
             return done;
         }
     }

@@ -102,7 +102,7 @@ fn in_words(lanes: &Lanes) -> String {
     let counts: Vec<String> = counts.map(|(count, noun)| plural(*count, noun)).collect();
     let more = match lanes.left_out {
         0 => String::new(),
-        count => format!("; {count} more have no room"),
+        count => format!("; {count} more not shown"),
     };
     format!(
         "{} in {}{more}",

@@ -270,7 +270,7 @@ impl Notes {
 
 /// Generates the id of a new note.
 fn new_id() -> Text {
-    format!("{:013x}", browser::random_number()).into()
+    browser::random_id()
 }
 
 fn agreement_text(one: &str, other: &str, did: &str, found: &Agreement) -> Option<String> {

@@ -62,7 +62,7 @@ fn ReviewPage() -> impl IntoView {
     let playground = review.playground;
     spawn(async move {
         timers::sleep(FIRST_ROWS).await;
-        playground.intend(Intent::Nothing);
+        playground.intend(Intent::LoadCode);
     });
     notes_file::keep(review.client, review.notes);
     review.write_address();

@@ -22,7 +22,7 @@ pub(super) fn StorageLine(look: Look) -> impl IntoView {
     let total = Memo::new(move |_| {
         look.client.rows.with(|rows| {
             let bytes = rows.iter().filter_map(|row| row.bytes).sum::<u64>();
-            (rows.len(), bytes as usize)
+            (rows.len(), bytes)
         })
     });
     let show = move |_| {
@@ -76,8 +76,8 @@ fn OfBrowser(found: RwSignal<Option<Found>>, known: Found) -> impl IntoView {
     let quota = known.quota.map(|quota| {
         let text = format!(
             "Storage used by all pages of this host: {} of {}.",
-            size_text(quota.used as usize),
-            size_text(quota.quota as usize)
+            size_text(quota.used as u64),
+            size_text(quota.quota as u64)
         );
         view! { <p>{text}</p> }
     });

@@ -55,7 +55,7 @@ pub(super) fn InsecurePage() -> impl IntoView {
 /// The text below a key field: its help text, or that the key belongs to another address. Both have the same height, so
 /// that a button does not move away from a click that blurs the field.
 #[component]
-pub(super) fn KeyHelp(
+pub(super) fn ApiKeyHelp(
     elsewhere_id: &'static str,
     /// The address that the key belongs to; empty if it is the current one.
     #[prop(into)]

@@ -6,7 +6,7 @@ use volary_core::json::Text;
 use volary_remote::diagnosis::Diagnosis;
 use volary_remote::task;
 
-use super::section::{InsecurePage, KeyHelp, Section, stays_with};
+use super::section::{ApiKeyHelp, InsecurePage, Section, stays_with};
 use super::server_list::ServerList;
 use super::typed_keys::{self, TypedKeys};
 use crate::browser;
@@ -123,14 +123,14 @@ fn Form(servers: Servers) -> impl IntoView {
                         prop:value=move || key.get()
                         on:input=move |event| key.set(event_target_value(&event))
                     />
-                    <KeyHelp
+                    <ApiKeyHelp
                         elsewhere_id="server-key-elsewhere"
                         elsewhere
                         help_id="server-key-help"
                     >
                         "If the server requires one. It is only sent to this server. See API keys "
                         "below for where it is stored."
-                    </KeyHelp>
+                    </ApiKeyHelp>
                     <InsecurePage/>
                 </Field>
                 <Field id="server-name" label="Name">

@@ -91,13 +91,10 @@ fn Known(
             </div>
         }
     };
-    let size = size_text(kept.size as usize);
+    let size = size_text(kept.size as u64);
     let episodes = format!("{}, {size}", plural(kept.episodes, "episode"));
     let room = kept.room.map(|room| {
-        let (used, quota) = (
-            size_text(room.used as usize),
-            size_text(room.quota as usize),
-        );
+        let (used, quota) = (size_text(room.used as u64), size_text(room.quota as u64));
         let words = format!("{used} of {quota}, by all pages of this host");
         row("Storage used", words)
     });
@@ -214,7 +211,7 @@ fn Unreadable(
             <AlertWords
                 what=title
                 why="They are damaged or were stored by another version of this page."
-                advice="They are left unchanged. Export them and report how they came about. A version that can read them will find them."
+                advice="Nothing was deleted. Export the records and report what happened; a version that can read them will show them again."
             >
                 <details>
                     <summary>{"Show records"}</summary>

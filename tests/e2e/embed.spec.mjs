@@ -151,6 +151,7 @@ test("the widget of notebooks shows an episode, and brings steps, selected text 
       await frame.getByLabel("Label").fill("vague");
       await frame.getByRole("button", { name: "Add note" }).click();
       await frame.getByText("Notes (2)").waitFor();
+      await page.waitForFunction(() => kernel.traits.notes.length === 2);
       const [before, note] = await get("notes");
       assert.equal(before.text, "Why blue?");
       assert.deepEqual({ ...note, id: "" }, { episode: 0, id: "", step: 1, text: "Which marble?", label: "vague" });

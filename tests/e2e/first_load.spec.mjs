@@ -14,7 +14,7 @@ const name = (url) => new URL(url).pathname.split("/").pop();
 /** All wasm but the first part. */
 const isLater = (url) => url.endsWith(".wasm") && name(url) !== "volary_bg.wasm";
 
-test("a first visit loads at most 350 KB, and no lazy part", () => {
+test("a first visit loads at most 350 KiB, and no lazy part", () => {
   const answers = [];
   const init = async (context) => context.on("response", (answer) => answers.push(answer));
   return visit({ init, axe: false }, async (page) => {

@@ -116,7 +116,7 @@ test("without a stored tokenizer, tokens are made of bytes, and token_in continu
     await playground.says("2 steps", "done");
     assert.ok(server.requests.every((body) => body.text && !body.input_ids), "tokens of the toy are never sent");
     await review(page);
-    await bar(page).getByText("These tokens were made from the text").waitFor();
+    await bar(page).getByText("These tokens were re-created from the text").waitFor();
     const exported = await sample(page);
     assert.deepEqual(exported.tokens, encode(`${server.requests.at(-1).text}Goodbye.<|im_end|>\n${STOP}`));
     assert.equal(exported.loss_mask.reduce((sum, on) => sum + on), encode("Good morning.Goodbye.").length + 2);

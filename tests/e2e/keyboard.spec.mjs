@@ -50,7 +50,7 @@ test("keys move along the episode, and ? lists them", () =>
     await page.keyboard.press("G");
     await at("After step 3");
     // A word explains itself where it is, without a mouse.
-    await page.getByRole("button", { name: "What is seed?" }).focus();
+    await page.getByRole("button", { name: "What does “seed” mean?" }).focus();
     await page.keyboard.press("Enter");
     const meaning = page.getByText("The same seed gives the same episode.").first();
     await meaning.waitFor();

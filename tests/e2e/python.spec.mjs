@@ -59,7 +59,7 @@ test("without a connection, Python that was never loaded says that it needs one"
     await page.evaluate(() => Object.defineProperty(navigator, "onLine", { get: () => false }));
     await fromTemplate(page, "Counter");
     await page.getByRole("button", { name: "Save and check" }).click();
-    await page.getByText("Python was not loaded by this browser before").first().waitFor();
+    await page.getByText("the Python runtime is not stored in this browser yet").first().waitFor();
   });
 });
 

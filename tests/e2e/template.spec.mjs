@@ -35,7 +35,7 @@ test("the first example shows the header that seed loses", () =>
     assert.equal(fixed - seed, 11);
     assert.equal(fixedTrained, seedTrained);
     assert.ok(fixedTrained > 0 && fixedTrained < fixed, "some tokens are trained, and some are not");
-    await check(page, "find the calls again").getByText("Calls found again: 1 of 1.").waitFor();
+    await check(page, "recover every tool call").getByText("Calls found again: 1 of 1.").waitFor();
     const trained = mode(page, "fixed").locator("mark.trained").first();
     assert.match(await trained.evaluate((mark) => getComputedStyle(mark).textDecorationLine), /underline/);
   }));
@@ -43,8 +43,8 @@ test("the first example shows the header that seed loses", () =>
 test("the second example shows the think block that Qwen3 drops", () =>
   visit({ hash: "#/template" }, async (page) => {
     await page.getByLabel("Worked example").selectOption("The think block that Qwen3 drops");
-    await check(page, "keep what it wrote").getByText("No", { exact: true }).waitFor();
-    await check(page, "keep what it wrote").getByText("With message 3 (user)", { exact: false }).waitFor();
+    await check(page, "prefix-stable").getByText("No", { exact: true }).waitFor();
+    await check(page, "prefix-stable").getByText("With message 3 (user)", { exact: false }).waitFor();
     const shown = await text(page, "42 plus 1 is 43").innerText();
     assert.ok(!shown.includes("6 times 7 is 42"), shown);
   }));
@@ -71,7 +71,7 @@ test("the user's own messages are rendered, and errors are shown at their fields
     await page.getByRole("alert").filter({ hasText: "This is not valid JSON" }).waitFor();
     await messages.fill('[{"role": "user", "content": "<b>Grüße</b>"}]');
     await text(page, "<b>Grüße</b>").waitFor();
-    await report(page).getByText("No message is of the assistant").first().waitFor();
+    await report(page).getByText("There is no assistant message").first().waitFor();
     await page.getByLabel("Add the generation prompt").check();
     await text(page, /<\|im_start\|>assistant\s*$/).waitFor();
     await page.getByLabel("Tools (JSON").fill("{}");

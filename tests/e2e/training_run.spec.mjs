@@ -92,9 +92,9 @@ async function alongTime(page, lanes) {
   const says = async (words) => assert.match(await axis.getAttribute("aria-valuetext"), words);
   await axis.focus();
   await page.keyboard.press("End");
-  await says(/^At 10\.8 s, \d+ of 16 samples run: .*reward \d/);
+  await says(/^At 10\.8 s, \d+ of 16 samples (is|are) running: .*reward \d/);
   await page.keyboard.press("Home");
-  await says(/^At 0 s, \d+ of 16 samples run: generation \d+, prefill \d+\.$/);
+  await says(/^At 0 s, \d+ of 16 samples (is|are) running: generation \d+, prefill \d+\.$/);
   await page.keyboard.press("+");
   assert.match(page.url(), /&time=0-5\.375$/);
   await page.getByRole("button", { name: "Zoom out" }).click();
@@ -145,7 +145,7 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       }
       await page.getByRole("heading", { name: `Step ${STEPS - 1}`, exact: true }).waitFor();
       await page.getByText(/r = −0\.\d+ with reward/).first().waitFor();
-      await page.getByText("The slowest tenth of the samples took the last").waitFor();
+      await page.getByText("of the time, only the slowest 10 % of the samples").waitFor();
       const lanes = page.getByRole("list", { name: "Samples by time" });
       const slow = lanes.getByRole("listitem").first().getByRole("link", { name: /^Group \d+, sample \d+, 10\.0 s: generation 9\.0 s, prefill 500 ms, decode 8\.5 s, tools 500 ms, reward 500 ms/ });
       await slow.waitFor();

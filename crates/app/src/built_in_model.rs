@@ -91,7 +91,7 @@ impl BuiltInModel {
         }
     }
 
-    /// What is the case, in a sentence.
+    /// The state of the model, as a sentence for the user.
     pub fn what(&self) -> String {
         match self {
             BuiltInModel::Checking => "Asking the browser for its model…".to_owned(),

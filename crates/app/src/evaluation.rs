@@ -472,7 +472,7 @@ impl<E> Evaluation<E> {
         self.drafts.get(&cell)
     }
 
-    /// Whether the user left for another page.
+    /// Whether the user left it for another evaluation, a comparison, or the form of a new one.
     pub fn is_left(&self) -> bool {
         self.attention == Attention::Left
     }

@@ -26,11 +26,7 @@ impl Random {
     /// An independent generator for a part. It depends only on the seed and the label, not on previous draws,
     /// so one part's draws never shift another's.
     pub fn fork(&self, label: &str) -> Random {
-        // FNV-1a over the label, mixed with the seed.
-        let hash = label.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        let mut mixed = self.seed ^ hash;
+        let mut mixed = self.seed ^ stable_hash(label.bytes());
         Random::new(split_mix(&mut mixed))
     }
 
@@ -109,6 +105,14 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// FNV-1a: a hash that is the same on every machine and in every version. Not for secrets.
+pub fn stable_hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let bytes = bytes.into_iter();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,5 +170,12 @@ mod tests {
         assert_eq!(before, random.fork("tasks"));
         assert_ne!(before, random.fork("ids"));
         assert_ne!(before, Random::new(4).fork("tasks"));
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_published_vectors() {
+        assert_eq!(stable_hash([]), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(stable_hash(*b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(stable_hash(*b"foobar"), 0x8594_4171_f739_67e8);
     }
 }

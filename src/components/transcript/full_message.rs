@@ -184,7 +184,7 @@ fn FoldLine(
             <span class="fold-words" dir="auto">
                 {inert(&line)}
             </span>
-            <span class="faint">{size_text(size)}</span>
+            <span class="faint">{size_text(size as u64)}</span>
         </button>
     }
 }
@@ -335,7 +335,7 @@ fn content_view(
                         message_text(context, (step, place, number), text, from, manner)
                     }
                     ContentPart::Image(address) => {
-                        let size = size_text(address.len());
+                        let size = size_text(address.len() as u64);
                         let words = format!("Image {} ({size})", number + 1);
                         view! { <img class="message-image" src=address.to_string() alt=words/> }
                             .into_any()

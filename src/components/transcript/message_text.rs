@@ -79,7 +79,7 @@ pub(super) fn message_text(
         };
         return view! { <div class="text" dir="auto">{body}</div> }.into_any();
     };
-    let (size, parts) = (size_text(text.len()), part_count(&text));
+    let (size, parts) = (size_text(text.len() as u64), part_count(&text));
     let slice = move || {
         let range = match fold.get() {
             Fold::Preview => 0..preview,

@@ -78,7 +78,7 @@ impl<'a> TreeWalk<'a> {
                     preview: format!(
                         "{} {}",
                         one_line(node.value, LINE_BYTES),
-                        size_text(text.len())
+                        size_text(text.len() as u64)
                     ),
                     open: self.is_open(&node.path, false),
                 }

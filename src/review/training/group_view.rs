@@ -1,6 +1,5 @@
 //! A group: its samples with rewards, advantages and lengths, and the first difference between the best and the worst.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -36,25 +35,7 @@ pub(super) fn view(
             </th>
         }
     });
-    let mut order: Vec<usize> = group.samples.clone().collect();
-    order.sort_by(|one, other| {
-        let reward = |place: usize| {
-            shown.run.samples[place]
-                .reward
-                .filter(|reward| !reward.is_nan())
-        };
-        match (reward(*one), reward(*other)) {
-            (Some(one), Some(other)) => other.total_cmp(&one),
-            (None, None) => Ordering::Equal,
-            (one, _) => {
-                if one.is_some() {
-                    Ordering::Less
-                } else {
-                    Ordering::Greater
-                }
-            }
-        }
-    });
+    let order = group.by_reward(&shown.run.samples);
     let is_varied = !group.is_uniform() && group.reward.count > 1;
     let range = shown.run.range(&Measure::Reward).unwrap_or_default();
     let range = (range.0.min(0.0), range.1.max(0.0));
@@ -77,7 +58,7 @@ pub(super) fn view(
             <p class="run-notice">
                 {match rule {
                     AdvantageRule::NoSignal => rule.sentence(),
-                    _ => "All rewards of this group are equal, so comparing them teaches nothing.".to_owned(),
+                    _ => "All rewards in this group are equal, so a group-relative advantage gives no learning signal.".to_owned(),
                 }}
             </p>
         }

@@ -1,4 +1,4 @@
-//! A run: what changed, curves over its steps, a table of the steps, and the course of its tasks.
+//! A run: what changed, curves over its steps, a table of the steps, and how often each task was solved over the steps.
 
 use std::sync::Arc;
 
@@ -309,6 +309,14 @@ fn task_rows(training: Training, shown: &Arc<ShownRun>) -> AnyView {
             </tr>
         }
     });
+    let more = histories
+        .len()
+        .checked_sub(MOST_LISTED)
+        .filter(|more| *more > 0);
+    let more = more.map(|more| {
+        let words = format!("{} more tasks are not listed.", count_text(more));
+        view! { <p class="faint">{words}</p> }
+    });
     view! {
         <p class="faint">{about}</p>
         <div class="group-table">
@@ -316,13 +324,14 @@ fn task_rows(training: Training, shown: &Arc<ShownRun>) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">{"Task"}</th>
-                        <th scope="col" class="text-column">{"Course"}</th>
+                        <th scope="col" class="text-column">{"Trend"}</th>
                         <th scope="col" class="text-column">{"Steps"}</th>
                     </tr>
                 </thead>
                 <tbody>{rows.collect_view()}</tbody>
             </table>
         </div>
+        {more}
     }
     .into_any()
 }

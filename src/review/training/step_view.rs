@@ -1,4 +1,4 @@
-//! A step: its facts, then its groups, the distributions of its samples, and when they ran.
+//! One training step: its facts, its groups, histograms of its samples, and a timeline.
 //!
 //! [`group_tiles`](super::group_tiles), [`distribution`](super::distribution) and [`timeline`](super::timeline) draw
 //! these.

@@ -6,7 +6,7 @@ use volary_agent::model::connection::{Address, PRESETS, Preset, Space};
 use volary_agent::model::{ApiKey, Connection, ProviderKind};
 use volary_core::json::Text;
 
-use super::super::section::{InsecurePage, KeyHelp, LinkAway, stays_with};
+use super::super::section::{ApiKeyHelp, InsecurePage, LinkAway, stays_with};
 use super::built_in::BuiltInFields;
 use super::generate::GenerateFields;
 use super::names::ModelField;
@@ -279,7 +279,7 @@ fn KeyField(editor: Editor) -> impl IntoView {
                 attr:r#type="password"
                 attr:aria-describedby="connection-key-elsewhere connection-key-help"
             />
-            <KeyHelp
+            <ApiKeyHelp
                 elsewhere_id="connection-key-elsewhere"
                 elsewhere=Signal::derive(move || key_elsewhere(&editor.shown()))
                 help_id="connection-key-help"
@@ -287,7 +287,7 @@ fn KeyField(editor: Editor) -> impl IntoView {
                 <span>{where_kept}</span>
                 <span>{" "}</span>
                 {creation}
-            </KeyHelp>
+            </ApiKeyHelp>
             <InsecurePage/>
         </Field>
     }

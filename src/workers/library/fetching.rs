@@ -86,11 +86,9 @@ async fn start_download(
             return;
         }
         reported.set(now);
-        let of = size.map_or_else(String::new, |size| {
-            format!(" of {}", size_text(size as usize))
-        });
+        let of = size.map_or_else(String::new, |size| format!(" of {}", size_text(size)));
         send(Output::Event(Event::Progress {
-            doing: format!("Fetching {shown}: {}{of}", size_text(received as usize)).into(),
+            doing: format!("Fetching {shown}: {}{of}", size_text(received)).into(),
             done: size.map(|size| received as f64 / size.max(1) as f64),
         }));
     };

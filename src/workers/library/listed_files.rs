@@ -32,7 +32,7 @@ use crate::library::source::{Source, Window};
 use crate::projection::text::plural;
 
 /// How many files are opened at the same time. Browsers have six connections to a server.
-const AT_ONCE: usize = 6;
+const CONCURRENT_OPENS: usize = 6;
 /// How many remarks are kept.
 const MOST_NOTES: usize = 50;
 
@@ -188,7 +188,7 @@ impl<'a> Fetching<'a> {
                 opened.map_err(|error| format!("{} could not be read: {error}", file.name))
             }
         });
-        opened.buffered(AT_ONCE).collect().await
+        opened.buffered(CONCURRENT_OPENS).collect().await
     }
 
     async fn go_on(&self, window: Window, continuation: Continuation) {

@@ -124,7 +124,7 @@ async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, Strin
             "It is part of {} ({}), which was not copied into this browser. Import the file \
              again to open its trajectories.",
             file.name,
-            size_text(file.size as usize)
+            size_text(file.size)
         ));
     };
     let window = Rc::new(Window::on(source).read_by(file.fields));

@@ -40,8 +40,8 @@ pub(super) async fn read_together<'a>(
             let text = format!(
                 "{name} ({}) was not read: files of this kind are read as a whole and may have \
                  {} in total. JSON Lines files and Inspect logs may have any size.",
-                size_text(size as usize),
-                size_text(LARGEST_WHOLE as usize)
+                size_text(size),
+                size_text(LARGEST_WHOLE)
             );
             reading.note(NoteLevel::Unreadable, &name, text);
             continue;

@@ -7,6 +7,7 @@
 //! - Its CORS rules allow only a few headers.
 
 use volary_core::json::{Json, Text};
+use volary_core::random::stable_hash;
 
 use super::history::turns;
 use super::openai_chat::completion::read_completion;
@@ -77,10 +78,8 @@ fn nine_characters(id: &str) -> String {
     if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return id.to_owned();
     }
-    // FNV-1a, then base 36: 36^9 ids are enough for any history, and collisions are resolved there.
-    let mut hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    // In base 36: 36^9 ids are enough for any history, and collisions are resolved there.
+    let mut hash = stable_hash(id.bytes());
     (0..9)
         .map(|_| {
             let digit = u32::try_from(hash % 36).unwrap_or(0);

@@ -82,7 +82,7 @@ pub enum Outgoing {
         steps: usize,
         environment: Option<Text>,
     },
-    /// A message could not be followed.
+    /// A message could not be handled.
     Error {
         /// The kind of that message.
         about: Text,

@@ -16,7 +16,8 @@ pub enum Event<E> {
     RetryFailures,
     /// The user pauses it, or something failed that concerns all cells.
     Pause(Why),
-    /// The user left for another page. Requests in flight are awaited, and no more are sent.
+    /// The user left it for another evaluation, a comparison, or the form of a new one. Requests in flight are awaited, and
+    /// no more are sent.
     Leave,
     /// The user cancels the running cells.
     Cancel,

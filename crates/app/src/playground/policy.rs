@@ -82,7 +82,7 @@ impl PolicyKind {
                 "Calls random tools with random arguments that match their schemas."
             }
             PolicyKind::Oracle => "Gives the known answer.",
-            PolicyKind::Student => "Makes a typical fault of agents, and names it afterwards.",
+            PolicyKind::Student => "Makes a typical mistake of agents, and names it afterwards.",
             PolicyKind::Model => {
                 "A language model acts. Step asks it for one action. To act yourself, add a call."
             }

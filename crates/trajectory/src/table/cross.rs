@@ -1,11 +1,12 @@
 //! Cross table of groups by two columns: a row for each value of the first, a column for each value of the second.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use volary_core::json::Text;
 
-use super::groups::Group;
-use super::order::natural;
+use super::groups::{Group, GroupOrder};
+use super::order::{Direction, natural};
 use crate::statistics::Paired;
 
 /// The groups of two columns, crossed.
@@ -108,6 +109,26 @@ impl Cross {
         CrossTotal::of(self.cells.iter().flatten().flatten())
     }
 
+    /// The indices of the rows, by name or by mean reward. Rows without a reward come last in either direction.
+    pub fn ordered(&self, by: GroupOrder, direction: Direction) -> Vec<usize> {
+        let turned = |order: Ordering| match direction {
+            Direction::Ascending => order,
+            Direction::Descending => order.reverse(),
+        };
+        let totals: Vec<Option<f64>> = (0..self.rows.len())
+            .map(|row| self.row_total(row).mean)
+            .collect();
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by(|&one, &other| match by {
+            GroupOrder::Reward => match (totals[one], totals[other]) {
+                (Some(one), Some(other)) => turned(one.total_cmp(&other)),
+                (one, other) => other.is_some().cmp(&one.is_some()),
+            },
+            _ => turned(natural(&self.rows[one], &self.rows[other])),
+        });
+        order
+    }
+
     /// The mean reward of a cell.
     fn mean(&self, row: usize, column: usize) -> Option<f64> {
         self.cell(row, column)?.mean_reward
@@ -202,5 +223,21 @@ mod tests {
             }]
         );
         assert_eq!(Cross::of(&[]), Cross::default());
+    }
+
+    #[test]
+    fn rows_without_a_reward_come_last_in_either_direction() {
+        let rows = [
+            row("1", "a", None),
+            row("2", "a", Some(0.0)),
+            row("10", "a", Some(1.0)),
+        ];
+        let by = GroupBy::columns(&[Column::Task, Column::Model]).unwrap();
+        let cross = Cross::of(&grouped(&rows, &by, SUCCESS));
+        let (up, down) = (Direction::Ascending, Direction::Descending);
+        assert_eq!(cross.ordered(GroupOrder::Reward, up), [1, 2, 0]);
+        assert_eq!(cross.ordered(GroupOrder::Reward, down), [2, 1, 0]);
+        assert_eq!(cross.ordered(GroupOrder::Name, up), [0, 1, 2]);
+        assert_eq!(cross.ordered(GroupOrder::Name, down), [2, 1, 0]);
     }
 }

@@ -83,6 +83,17 @@ impl SampleGroup {
         self.key.is_some() && self.reward.count > 1 && self.reward.deviation == Some(0.0)
     }
 
+    /// The indices of its samples, highest reward first. Those without a reward come last, in their order.
+    pub fn by_reward(&self, samples: &[Sample]) -> Vec<usize> {
+        let reward = |place: usize| samples[place].reward.filter(|reward| !reward.is_nan());
+        let mut order: Vec<usize> = self.samples.clone().collect();
+        order.sort_by(|&one, &other| match (reward(one), reward(other)) {
+            (Some(one), Some(other)) => other.total_cmp(&one),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        });
+        order
+    }
+
     /// A short name: the number of the group, otherwise its task, otherwise the start of its id.
     pub fn name(&self) -> String {
         /// The number of characters of an id that are shown.

@@ -46,7 +46,7 @@ impl Availability {
         matches!(self, Availability::Downloadable | Availability::Downloading)
     }
 
-    /// What is the case.
+    /// The state of the model, as a sentence for the user.
     pub const fn what(self) -> &'static str {
         match self {
             Availability::Missing => "This browser has no built-in model that pages can use.",
