@@ -65,8 +65,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             said => {
                 for said in chat::read(&said) {
                     if said.message.role() == volary_core::Role::User && task.is_none() {
-                        let content = said.message.body().content_or_empty();
-                        task = Some(slime::task_of(&volary_core::Message::user(content)));
+                        task = slime::task_of(&[slime::plain(&said.message)]);
                     }
                     transcript.push(slime::with_calls(said));
                 }
@@ -150,13 +149,31 @@ fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
         .map(only)
         .as_ref()
         .and_then(flags);
-    let (Some(mut known), Some(mut mask)) = (known, mask) else {
+    let Some(mut known) = known else {
+        if let Some(mask) = mask {
+            sink.kept("A sample has a mask without the ids of its tokens; it is kept as `token_loss_mask`.");
+            let mask = mask.into_iter().map(Json::from).collect();
+            rest.insert("token_loss_mask", Json::List(mask));
+        }
         return;
     };
-    let length = length.unwrap_or(known.len());
+    if let Some(length) = length.filter(|length| *length > known.len()) {
+        sink.lost(format!(
+            "`input_lengths` is {length}, but there are {} tokens.",
+            known.len()
+        ));
+    }
+    let length = length.map_or(known.len(), |length| length.min(known.len()));
     known.truncate(length);
-    mask.truncate(length);
-    let mut builder = match TokenRecordBuilder::new(known, LossMask::Full(mask.clone())) {
+    let mask = mask.map(|mut mask| {
+        mask.truncate(length);
+        mask
+    });
+    let recorded = match &mask {
+        Some(mask) => LossMask::Full(mask.clone()),
+        None => LossMask::Unknown(length),
+    };
+    let mut builder = match TokenRecordBuilder::new(known, recorded) {
         Ok(builder) => builder,
         Err(error) => return sink.lost(format!("The tokens of a sample can't be used: {error}.")),
     };
@@ -185,9 +202,9 @@ fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
         if values.len() > length {
             values.resize(length);
         }
-        if &*name == "advantages" {
+        if let (Some(mask), "advantages") = (&mask, &*name) {
             // It is written at every position, and counts where the mask is on.
-            let masked = values.iter().zip(&mask);
+            let masked = values.iter().zip(mask);
             values = masked
                 .map(|(value, is_on)| value.filter(|_| *is_on))
                 .collect();

@@ -59,6 +59,9 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             Some("length") => Ending::Truncated {
                 reason: "The limit of tokens was reached.".into(),
             },
+            Some("abort" | "error") => Ending::Crashed {
+                message: "The generation was aborted.".into(),
+            },
             _ => Ending::Done,
         },
         outcome: stop,

@@ -49,6 +49,12 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
     };
     let seconds = seconds(&rest);
     let trajectories = rest.take_list("trajectories").unwrap_or_default();
+    if trajectories.is_empty() {
+        let reason = ending.as_deref().unwrap_or("unknown");
+        sink.lost(format!(
+            "Episode {id} has no trajectories. Why it ended: {reason}."
+        ));
+    }
     let several = trajectories.len() > 1;
     for trajectory in trajectories {
         let Json::Object(mut trajectory) = trajectory else {
@@ -130,10 +136,15 @@ fn read_steps(steps: Vec<Json>, episode: &mut Episode, sink: &mut Sink<'_>) {
         let completion = ids(step.get("response_ids")?)?;
         let mut streams = Vec::new();
         for key in ["logprobs", "advantage"] {
-            let values = step
-                .get(key)
+            // One advantage may be that of all tokens.
+            let value = step.get(key);
+            let whole = value.and_then(Json::as_f64);
+            let whole =
+                whole.map(|value| std::iter::repeat_n(Some(value), completion.len()).collect());
+            let values = value
                 .and_then(stream)
-                .filter(|values| !values.is_empty());
+                .filter(|values| !values.is_empty())
+                .or(whole);
             streams.extend(values.map(|values| (Text::from(key), values)));
         }
         Some(CallTokens {

@@ -5,11 +5,11 @@
 //! The prompt and the response are texts in SkyRL's own files. Generators that keep conversations or ids write lists:
 //! messages, texts of a batch (which is what newer tokenizers decode to), or token ids. Which ids are trained is not written.
 
+use volary_core::TokenId;
 use volary_core::json::{Json, Object, Text};
-use volary_core::{Message, Role, TokenId};
 
 use super::chat;
-use super::members::{Members, keep_rest, number};
+use super::members::{Members, keep_rest, number, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
@@ -68,15 +68,12 @@ impl Said {
 
 /// Adds the messages of a list. Returns the name of the task in the last one of the user.
 fn push_messages(transcript: &mut Transcript, messages: Vec<Json>) -> Option<Text> {
-    let mut task = None;
+    let mut all = Vec::new();
     for said in chat::read_all(messages) {
-        if said.message.role() == Role::User {
-            let content = said.message.body().content_or_empty();
-            task = Some(slime::task_of(&Message::user(content)));
-        }
+        all.push(slime::plain(&said.message));
         transcript.push(slime::with_calls(said));
     }
-    task
+    slime::task_of(&all)
 }
 
 fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
@@ -109,16 +106,23 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         Said::Ids(_) => {}
     }
     let scores = rest.get("score").and_then(stream);
-    let reward = match rest.take("score") {
+    let score = rest.take("score");
+    let worth = match &score {
         // Without tokens there is no score.
         Some(Json::List(tokens)) if tokens.is_empty() => None,
         Some(Json::List(tokens)) => {
             let rewards: Option<Vec<f64>> = tokens.iter().map(number).collect();
             rewards.map(|rewards| rewards.into_iter().sum())
         }
-        Some(score) => number(&score),
+        Some(score) => reward(score),
         None => None,
     };
+    if worth.is_none()
+        && let Some(score @ (Json::Object(_) | Json::List(_) | Json::Text(_))) = score
+    {
+        sink.kept("A score that is no number is kept as `score`, and is no reward.");
+        rest.insert("score", score);
+    }
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!("Sample {line}").into(),
@@ -127,7 +131,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             dataset: source.clone().unwrap_or_else(|| "skyrl".into()),
             id,
         }),
-        rewards: reward
+        rewards: worth
             .filter(|reward| reward.is_finite())
             .map_or(Rewards::Unknown, Rewards::Whole),
         ending: match stop.as_deref() {

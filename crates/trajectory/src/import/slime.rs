@@ -14,6 +14,7 @@ mod training_join;
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
+use volary_core::random::stable_hash;
 use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, object};
 
 use super::chat;
@@ -26,6 +27,8 @@ use crate::spans::{extent, spans};
 use crate::timeline::first_line;
 use tokens::Lists;
 
+/// How the names of dumps of evaluations begin.
+const EVALUATION: &str = "eval_";
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
@@ -181,7 +184,7 @@ fn interaction(mut rest: Object, lists: Lists, number: usize, sink: &mut Sink<'_
             episode.metadata.insert(key, value);
         }
     }
-    if sink.stem().starts_with("eval_") {
+    if sink.stem().starts_with(EVALUATION) {
         episode.metadata.insert("split", "eval");
     }
     lists.record(&mut episode, &mut rest, sink);
@@ -206,10 +209,9 @@ fn task(sample: &Object) -> Option<Text> {
     match sample.get("prompt")? {
         Json::Text(prompt) => push_prompt(&mut transcript, prompt),
         Json::List(messages) => {
-            let mut said = messages.iter().rev().flat_map(chat::read);
-            let asked = said.find(|said| said.message.role() == Role::User)?;
-            let content = asked.message.body().content_or_empty();
-            Some(task_of(&Message::user(content)))
+            let said = messages.iter().flat_map(chat::read);
+            let said: Vec<Message> = said.map(|said| plain(&said.message)).collect();
+            task_of(&said)
         }
         _ => None,
     }
@@ -223,8 +225,7 @@ pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<T
         true => chat_markup::messages(prompt).split_off(1),
         false => vec![Message::user(prompt)],
     };
-    let asked = messages.iter().rfind(|message| message.role == Role::User);
-    let task = asked.map(task_of);
+    let task = task_of(&messages);
     for message in messages {
         transcript.observe(message.into());
     }
@@ -235,28 +236,59 @@ pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<T
 /// text without markup is one of the user at the start, and one of the assistant afterwards.
 pub(super) fn push_prompt_or_response(transcript: &mut Transcript, text: &str) -> Option<Text> {
     if !chat_markup::is_marked(text) {
-        match transcript.len() {
-            0 => return push_prompt(transcript, text),
-            _ => push_response(transcript, text),
+        if transcript.place().is_none() {
+            return push_prompt(transcript, text);
         }
+        push_response(transcript, text);
         return None;
     }
     let mut asked = None;
     // Nothing precedes the first delimiter.
     for message in chat_markup::messages(text).into_iter().skip(1) {
         if message.role == Role::User {
-            asked = asked.or_else(|| Some(task_of(&message)));
+            asked = asked.or_else(|| task_of(std::slice::from_ref(&message)));
         }
         push_message(transcript, message);
     }
     asked
 }
 
-/// The name of the task in a message of the user: its first line.
-pub(super) fn task_of(asked: &Message) -> Text {
-    /// The maximum length of a task's name, in characters.
+/// The name of the task of a prompt: the first line of the last message of the user. Rollouts are attempts of one task if
+/// their prompts are equal, so if there is more in the prompt, a hash of it follows. Messages of the system do not count.
+pub(super) fn task_of(prompt: &[Message]) -> Option<Text> {
+    /// The maximum length of the line, in characters.
     const LONGEST: usize = 80;
-    first_line(&asked.clone().into(), LONGEST).into()
+    let said = prompt.iter().filter(|message| message.role != Role::System);
+    let asked = said.clone().rfind(|message| message.role == Role::User)?;
+    let content = asked.body.content_or_empty();
+    let texts = texts_of(content);
+    let text = texts.as_deref().unwrap_or(content);
+    let line = first_line(&Message::user(text).into(), LONGEST);
+    if said.clone().count() == 1 && texts.is_none() && text.trim() == line {
+        return Some(line.into());
+    }
+    let bytes = said.flat_map(|message| {
+        let role = message.role.as_str().bytes();
+        role.chain(message.body.content_or_empty().bytes())
+    });
+    let hash = stable_hash(bytes);
+    let hash = (hash >> 32) ^ (hash & u64::from(u32::MAX));
+    Some(format!("{line} #{hash:08x}").trim_start().into())
+}
+
+/// The texts of a message that consists of blocks, such as images and texts; `None` for a plain one.
+fn texts_of(content: &str) -> Option<String> {
+    let blocks = content
+        .starts_with('[')
+        .then(|| Json::parse(content).ok())??;
+    let texts = blocks.as_list()?.iter();
+    let texts = texts.filter_map(|block| Some(&**block.get("text")?.as_text()?));
+    Some(texts.collect::<Vec<_>>().join("\n"))
+}
+
+/// A message without its calls.
+pub(super) fn plain(message: &AnyMessage) -> Message {
+    Message::new(message.role().clone(), message.body().content_or_empty())
 }
 
 /// Adds the messages of a response with ChatML markup. Calls in the assistant's text become calls.
@@ -301,8 +333,10 @@ fn judge(episode: &mut Episode, rest: &mut Object) {
     }
     let counts = rest
         .take_finite_reward("reward")
-        .or(named.and_then(reward))
-        .or(only)
+        .or_else(|| match named {
+            Some(named) => reward(named),
+            None => only,
+        })
         // NaN is no reward.
         .filter(|reward| reward.is_finite());
     episode.rewards = counts.map_or(Rewards::Unknown, Rewards::Whole);

@@ -46,12 +46,16 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     names.dedup();
     let mut transcript = Transcript::default();
     let (mut sum, mut is_done, mut said) = (0.0, false, false);
+    // Rewards may be missing.
+    let mut is_rewarded = false;
     for step in rest.take_list("steps").unwrap_or_default() {
         let Json::Object(mut step) = step else {
             sink.lost("A step of a rollout is not an object.");
             continue;
         };
-        let gained = step.take_number("reward").unwrap_or_default();
+        let gained = step.take_number("reward").filter(|reward| !reward.is_nan());
+        is_rewarded |= gained.is_some();
+        let gained = gained.unwrap_or_default();
         sum += gained;
         is_done = step.take_flag("episode_done") == Some(true);
         let mut action = action(&mut step);
@@ -64,7 +68,9 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     if !said {
         sink.lost("The summaries have no texts: the steps have rewards and lengths alone.");
     }
-    let last = rest.take_number("final_reward").unwrap_or_default();
+    let last = rest.take_number("final_reward");
+    is_rewarded |= last.is_some();
+    let last = last.unwrap_or_default();
     let total = rest.take_finite_reward("total_reward");
     gain(&mut transcript, last);
     let mut episode = Episode {
@@ -81,6 +87,7 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             Some(total) if (sum + last - total).abs() > 1e-6 || transcript.len() == 0 => {
                 Rewards::Whole(total)
             }
+            None if !is_rewarded => Rewards::Unknown,
             _ => Rewards::Steps,
         },
         ending: match is_done {

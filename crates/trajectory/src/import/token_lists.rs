@@ -79,6 +79,7 @@ pub(super) fn joined(mut calls: Vec<CallTokens>) -> Option<(TokenRecordBuilder, 
     let mut mask = vec![false; ids.len()];
     let mut streams: Vec<(Text, TokenStream)> = Vec::new();
     let mut apart = 0;
+    let mut misfits = Vec::new();
     let count = calls.len();
     for (number, call) in calls.into_iter().enumerate() {
         let start = if number + 1 == count {
@@ -93,13 +94,16 @@ pub(super) fn joined(mut calls: Vec<CallTokens>) -> Option<(TokenRecordBuilder, 
             apart += 1;
             continue;
         }
+        if let Some(known) = call.mask.as_ref().filter(|mask| mask.len() != end - start) {
+            misfits.push(("mask".into(), known.len(), end - start));
+        }
         for (place, flag) in mask.iter_mut().skip(start).take(end - start).enumerate() {
             let known = call.mask.as_ref();
             *flag = known.is_none_or(|known| known.get(place).copied().unwrap_or_default());
         }
         for (name, values) in call.streams {
             if values.len() != end - start {
-                apart += 1;
+                misfits.push((name, values.len(), end - start));
                 continue;
             }
             let known = streams.iter().position(|(known, _)| *known == name);
@@ -115,6 +119,9 @@ pub(super) fn joined(mut calls: Vec<CallTokens>) -> Option<(TokenRecordBuilder, 
     let mut builder = TokenRecordBuilder::new(ids, LossMask::Full(mask)).ok()?;
     for (name, stream) in &streams {
         builder.stream(name.clone(), stream, Alignment::Full);
+    }
+    for (name, values, expected) in misfits {
+        builder.misfit(name, values, expected);
     }
     Some((builder, apart))
 }

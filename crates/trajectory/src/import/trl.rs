@@ -3,7 +3,6 @@
 //! `completion` and `advantage`; null means no reward.
 
 use volary_core::json::{Json, Object, Text};
-use volary_core::{Message, Role};
 
 use super::chat;
 use super::members::{Members, keep_rest, number, unpacked};
@@ -30,7 +29,9 @@ fn is_row(value: &Json) -> bool {
             .is_some_and(|said| said.as_text().is_some() || said.as_list().is_some())
     };
     let is_number = |key: &str| value.get(key).is_some_and(|it| it.as_f64().is_some());
-    is_said("prompt") && is_said("completion") && is_number("step") && is_number("advantage")
+    // Tables write NaN as null.
+    let has_advantage = value.get("advantage").is_some_and(Json::is_null) || is_number("advantage");
+    is_said("prompt") && is_said("completion") && is_number("step") && has_advantage
 }
 
 fn row(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
@@ -96,15 +97,12 @@ fn text(value: &Json) -> Text {
 
 /// Adds the messages of a prompt, and returns the name of its task.
 fn asked(messages: Vec<Json>, transcript: &mut Transcript) -> Option<Text> {
-    let mut task = None;
+    let mut prompt = Vec::new();
     for said in chat::read_all(messages) {
-        if said.message.role() == Role::User {
-            let content = said.message.body().content_or_empty();
-            task = Some(slime::task_of(&Message::user(content)));
-        }
+        prompt.push(slime::plain(&said.message));
         transcript.observe(said);
     }
-    task
+    slime::task_of(&prompt)
 }
 
 /// The columns of the reward functions: numbers and nulls after the completion.
@@ -112,9 +110,11 @@ fn scores(row: &Object) -> Vec<Score> {
     let after = row
         .iter()
         .skip_while(|(key, _)| key.as_ref() != "completion");
-    let columns = after.skip(1).take_while(|(key, value)| {
-        key.as_ref() != "advantage" && (value.is_null() || value.as_f64().is_some())
-    });
+    let columns = after
+        .skip(1)
+        .take_while(|(key, _)| key.as_ref() != "advantage");
+    // Rewards are written as floats; whole numbers and texts are other columns.
+    let columns = columns.filter(|(_, value)| value.is_null() || matches!(value, Json::Float(_)));
     let score = |(key, value): (&volary_core::json::Key, &Json)| Score {
         name: key.as_ref().into(),
         value: value.clone(),

@@ -184,6 +184,9 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> E
         (Some(error), ..) => Ending::Crashed {
             message: error_text(error),
         },
+        (None, false, _, Some(stop)) if stop.starts_with("max_") => Ending::Truncated {
+            reason: format!("It was cut off by {stop}.").into(),
+        },
         (None, true, ..) => {
             // A truncated reply does not stop a rollout by itself.
             let by_limit = |stop: &&str| {

@@ -55,16 +55,30 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     let input = rest.take_text("input").unwrap_or_default();
     let output = rest.take_text("output").unwrap_or_default();
     let mut transcript = Transcript::default();
-    let (prompt, has_roles) = prompt(&input);
+    let Prompt {
+        messages,
+        has_roles,
+        begun,
+    } = prompt(&input);
     // Rollouts with the same prompt are attempts of one task.
-    let asked = prompt.iter().rfind(|message| message.role == Role::User);
-    let task = asked.map(slime::task_of);
-    prompt
+    let task = slime::task_of(&messages);
+    messages
         .into_iter()
         .for_each(|message| transcript.observe(message.into()));
     match has_roles {
-        true => slime::push_response(&mut transcript, &marked(&output)),
+        true => slime::push_response(&mut transcript, &marked(&format!("{begun}{output}"))),
         false => slime::push_response(&mut transcript, &output),
+    }
+    let worth = rest.get("score").and_then(score);
+    match rest.take("score") {
+        Some(score @ (Json::Object(_) | Json::List(_) | Json::Text(_))) if worth.is_none() => {
+            sink.kept("A score that is no number is kept as `score`, and is no reward.");
+            rest.insert("score", score);
+        }
+        _ => {}
+    }
+    if has_roles {
+        sink.kept("The roles of messages are a guess: the texts have no special tokens.");
     }
     let mut episode = Episode {
         id: format!("{}-{number}", sink.stem()).into(),
@@ -73,15 +87,15 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
             dataset: "verl".into(),
             id: task,
         }),
-        rewards: rest
-            .take("score")
-            .as_ref()
-            .and_then(score)
-            .map_or(Rewards::Unknown, Rewards::Whole),
+        rewards: worth.map_or(Rewards::Unknown, Rewards::Whole),
         ending: Ending::Done,
         ..Episode::default()
     };
     episode.metadata.insert("step", step);
+    // Newer versions name the prompt.
+    if let Some(group) = rest.get("uid").filter(|group| !group.is_null()) {
+        episode.metadata.insert("group", group.clone());
+    }
     for (key, value) in std::mem::take(&mut rest) {
         // Additional results of the reward function, and the ground truth.
         match value {
@@ -113,27 +127,52 @@ fn role(line: &str) -> Option<Role> {
     known.map(|(_, role)| *role)
 }
 
-/// The messages of an input, and whether it contains their roles.
-fn prompt(input: &str) -> (Vec<Message>, bool) {
+/// An input, divided.
+struct Prompt<'a> {
+    messages: Vec<Message>,
+    /// Whether the input contains their roles.
+    has_roles: bool,
+    /// What the template wrote of the assistant's message, such as `<think>`.
+    begun: &'a str,
+}
+
+/// Divides an input. With roles, it ends with the header of the assistant's message.
+fn prompt(input: &str) -> Prompt<'_> {
+    const THINKING: &str = "<think>";
     let first = input.lines().next().unwrap_or_default();
-    let last = input.lines().last().unwrap_or_default();
-    // It ends with the header of the assistant's message.
-    if role(first).is_none() || role(last) != Some(Role::Assistant) {
-        return (vec![Message::user(input)], false);
+    let header = match input.rfind("\nassistant\n") {
+        Some(at) => (
+            &input[..at],
+            input[at..].trim_start_matches("\nassistant\n"),
+        ),
+        None => (input.strip_suffix("\nassistant").unwrap_or(input), ""),
+    };
+    let (before, begun) = header;
+    let is_header = before.len() < input.len()
+        && (begun.trim().is_empty() || begun.trim_start().starts_with(THINKING));
+    if role(first).is_none() || !is_header {
+        return Prompt {
+            messages: vec![Message::user(input)],
+            has_roles: false,
+            begun: "",
+        };
     }
     let mut messages: Vec<(Role, Vec<&str>)> = Vec::new();
-    for line in input.lines() {
+    for line in before.lines() {
         match (role(line), messages.last_mut()) {
             (Some(role), _) => messages.push((role, Vec::new())),
             (None, Some((_, lines))) => lines.push(line),
             (None, None) => {}
         }
     }
-    messages.pop();
     let messages = messages
         .into_iter()
         .map(|(role, lines)| Message::new(role, Text::from(lines.join("\n"))));
-    (messages.collect(), true)
+    Prompt {
+        messages: messages.collect(),
+        has_roles: true,
+        begun,
+    }
 }
 
 /// An output with its ChatML markup restored.

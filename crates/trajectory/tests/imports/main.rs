@@ -20,6 +20,7 @@ mod runs;
 mod samples;
 mod sessions;
 mod tools;
+mod trainer_corners;
 mod trainers;
 mod variants;
 mod writers;

@@ -1,8 +1,9 @@
 //! The batches of a trainer's rank (`rollouts/step_N/rank_k.bin`): a MessagePack list of micro batches, each a list of
 //! fields by position, over a row into which several sequences are packed. There are no texts and no rewards.
 //!
-//! The positions of later fields differ among versions, so fields are recognised by their type: texts for each token are the
-//! environments, whole numbers that sum to the length of the row are the lengths of the sequences.
+//! The positions of later fields differ among versions. Texts for each token are the environments, wherever they are. The
+//! fifth field is the lengths of the sequences, whole numbers that sum to the length of the row; before 15 June 2026 it was
+//! the temperatures, and sequences begin where the position is 0.
 
 use volary_core::json::Text;
 use volary_core::{TokenId, TokenStream};
@@ -27,7 +28,10 @@ const NAMED: [(usize, &str); 7] = [
     (15, "ref_kl_weights"),
 ];
 const POSITIONS: usize = 4;
+const LENGTHS: usize = 5;
 const TEMPERATURES: usize = 6;
+/// The only stream after the temperatures of files without lengths.
+const OF_TEACHER: &str = "teacher_logprobs";
 
 pub(in crate::import) struct RankFiles;
 
@@ -76,6 +80,9 @@ fn read(name: &str, rows: Vec<Option<PackedRow>>, sink: &mut Sink<'_>) {
             None => sink.lost(format!("Batch {batch} is not a list of ids and a mask.")),
             Some(row) => {
                 fillers += usize::from(row.is_filler());
+                for problem in &row.problems {
+                    sink.lost(format!("A stream of batch {batch} is left out: {problem}."));
+                }
                 row.sequences(batch, step, sink);
             }
         }
@@ -104,6 +111,8 @@ struct PackedRow {
     streams: Vec<(Text, Vec<f64>)>,
     lengths: Vec<usize>,
     environments: Option<Vec<Text>>,
+    /// The fields that cannot be used, and why.
+    problems: Vec<String>,
 }
 
 impl PackedRow {
@@ -130,8 +139,10 @@ impl PackedRow {
             streams: Vec::new(),
             lengths: Vec::new(),
             environments: None,
+            problems: Vec::new(),
         };
         let mut positions = Vec::new();
+        let mut is_old = false;
         for (place, field) in fields {
             match field {
                 Value::Texts(texts) if texts.len() == tokens => row.environments = Some(texts),
@@ -141,7 +152,7 @@ impl PackedRow {
                     positions = numbers;
                 }
                 Value::Numbers(numbers, Kind::Int)
-                    if row.lengths.is_empty() && is_length(&numbers, tokens) =>
+                    if place == LENGTHS && is_length(&numbers, tokens) =>
                 {
                     #[allow(
                         clippy::cast_possible_truncation,
@@ -151,13 +162,31 @@ impl PackedRow {
                     let lengths = numbers.into_iter().map(|length| length as usize).collect();
                     row.lengths = lengths;
                 }
+                Value::Numbers(numbers, _) if place == LENGTHS && numbers.len() == tokens => {
+                    is_old = true;
+                }
+                Value::Numbers(numbers, Kind::Float) if is_old && numbers.len() == tokens => {
+                    row.streams.push((OF_TEACHER.into(), numbers));
+                }
+                // The tokens of each adapter.
+                Value::Numbers(_, Kind::Int) if is_old => {}
                 Value::Numbers(numbers, _) if numbers.len() == tokens && place != TEMPERATURES => {
-                    let named = NAMED.iter().find(|(known, _)| *known == place);
-                    let name = named
-                        .map_or_else(|| format!("field_{place}"), |(_, name)| (*name).to_owned());
+                    let name =
+                        name_of(place).map_or_else(|| format!("field_{place}"), str::to_owned);
                     row.streams.push((name.into(), numbers));
                 }
-                _ => {}
+                Value::Numbers(numbers, _) if numbers.is_empty() => {}
+                field => row.problems.extend(name_of(place).and_then(|name| {
+                    let values = match field {
+                        Value::Numbers(numbers, _) => numbers.len(),
+                        Value::List(values) if values.len() == tokens => {
+                            return Some(format!("`{name}` has values that are no numbers"));
+                        }
+                        Value::List(values) if !values.is_empty() => values.len(),
+                        _ => return None,
+                    };
+                    Some(format!("`{name}` has {values} values for {tokens} tokens"))
+                })),
             }
         }
         if row.lengths.is_empty() {
@@ -231,6 +260,12 @@ impl PackedRow {
             sink.episode(episode);
         }
     }
+}
+
+/// The name of the field at this position, if it has a number for each token.
+fn name_of(place: usize) -> Option<&'static str> {
+    let named = NAMED.iter().find(|(known, _)| *known == place);
+    named.map(|(_, name)| *name)
 }
 
 #[allow(
@@ -349,6 +384,31 @@ mod tests {
             .iter()
             .map(|episode| episode.tokens.as_ref().unwrap().strip.len());
         assert_eq!(lengths.collect::<Vec<_>>(), [3, 2]);
+    }
+
+    #[test]
+    fn counts_of_adapters_are_not_lengths() {
+        let fields = [
+            numbers(&[7, 8, 9, 5, 6]),
+            numbers(&[0xc2, 0xc3, 0xc3, 0xc2, 0xc3]),
+            floats(&[0.0, 1.0, 1.0, 0.0, -1.0]),
+            floats(&[0.0, -0.5]),
+            numbers(&[0, 1, 2, 0, 1]),
+            floats(&[1.0; 5]),
+            floats(&[-0.1; 5]),
+            numbers(&[5, 0]),
+        ];
+        let outcome = imported(&[list(&fields)]);
+        let episodes = outcome.episodes.iter();
+        let streams: Vec<Vec<&str>> = episodes
+            .map(|episode| {
+                let record = episode.tokens.as_ref().unwrap();
+                record.strip.streams().keys().map(|name| &**name).collect()
+            })
+            .collect();
+        assert_eq!(streams, [["advantages", "teacher_logprobs"]; 2]);
+        let lost = "`inference_logprobs` has 2 values for 5 tokens";
+        assert!(outcome.notes.iter().any(|note| note.text.contains(lost)));
     }
 
     #[test]

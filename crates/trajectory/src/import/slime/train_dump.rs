@@ -18,8 +18,9 @@ use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel};
 
 /// The scalar members of a sample that are shown with the episode.
-const FIGURES: [(&str, &str); 5] = [
+const FIGURES: [(&str, &str); 6] = [
     ("rewards", "normalised_reward"),
+    ("raw_reward", "raw_reward"),
     ("local_raw_reward", "raw_reward"),
     ("truncated", "is_truncated"),
     ("data_parallel_rank", "data_parallel_rank"),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use volary_core::json::Json;
 
+use super::EVALUATION;
 use super::tokens::token_id;
 use super::train_dump::{ALONE, PlaceInRollouts, TrainSample};
 use crate::episode::Episode;
@@ -123,8 +124,11 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
 /// Whether an episode is a rollout of training, not of an evaluation.
 pub(in crate::import) fn is_rollout(episode: &Episode) -> bool {
     let source = episode.source.as_ref();
-    source.is_some_and(|source| &*source.format == "slime")
-        && !episode.metadata.contains_key("split")
+    source.is_some_and(|source| {
+        // Not by the metadata, which are those of the data set, too.
+        let name = source.file.rsplit('/').next().unwrap_or_default();
+        &*source.format == "slime" && !name.starts_with(EVALUATION)
+    })
 }
 
 /// The index of a rollout.

@@ -20,6 +20,8 @@ pub(super) struct NodeTokens {
     strip: TokenStrip,
     parts: Vec<TokenPart>,
     misfits: Vec<crate::token_record::StreamMisfit>,
+    /// Whether a node has a mask of another length, so that it is unknown what was trained.
+    is_mask_missing: bool,
     /// Why the tokens of a node cannot be used.
     problem: Option<String>,
 }
@@ -50,11 +52,15 @@ impl NodeTokens {
                 return;
             }
         };
-        if flags != tokens {
+        // Without the mask, it is unknown to which tokens the values of streams belong.
+        let has_mask = flags == tokens;
+        if !has_mask {
             builder.misfit("mask", flags, tokens);
+            self.is_mask_missing = true;
         }
         let members = node.as_object().into_iter().flat_map(|node| node.iter());
-        for (key, value) in members.filter(|(key, _)| !OTHERS.contains(&key.as_ref())) {
+        let is_stream = |key: &str| has_mask && !OTHERS.contains(&key);
+        for (key, value) in members.filter(|(key, _)| is_stream(key.as_ref())) {
             if let Some(values) = stream(value).filter(|values| !values.is_empty()) {
                 builder.stream(key.to_string(), &values, Alignment::Compact);
             }
@@ -97,7 +103,7 @@ impl NodeTokens {
             strip: self.strip,
             parts: self.parts,
             is_divided: true,
-            is_mask_known: true,
+            is_mask_known: !self.is_mask_missing,
             is_reconstructed: false,
             misfits: self.misfits,
         };

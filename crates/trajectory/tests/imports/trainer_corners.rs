@@ -1,0 +1,233 @@
+//! Odd corners of the files of trainers: prompts with a common beginning, missing rewards, lists of another length.
+
+use volary_core::json;
+use volary_core::json::Json;
+use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
+use volary_trajectory::{Ending, Episode};
+
+fn file(name: &str, text: String) -> InputFile {
+    InputFile {
+        name: Some(name.to_owned()),
+        bytes: text.into_bytes(),
+    }
+}
+
+fn parsed(text: &str) -> Json {
+    Json::parse(text).unwrap()
+}
+
+fn lines(name: &str, lines: &[Json]) -> ImportOutcome {
+    let text: String = lines
+        .iter()
+        .map(|line| format!("{}\n", line.to_compact_text()))
+        .collect();
+    import(&[file(name, text)]).unwrap()
+}
+
+fn tasks(outcome: &ImportOutcome) -> Vec<&str> {
+    let tasks = outcome.episodes.iter();
+    tasks
+        .map(|episode| episode.task.as_ref().map_or("", |task| &*task.id))
+        .collect()
+}
+
+fn roles(episode: &Episode) -> Vec<String> {
+    let start = episode.start.iter().map(|message| message.role());
+    let steps = episode.steps.iter().map(|step| step.action.role());
+    start
+        .chain(steps)
+        .map(|role| role.as_str().to_owned())
+        .collect()
+}
+
+fn rewards(outcome: &ImportOutcome) -> Vec<Option<f64>> {
+    outcome.episodes.iter().map(Episode::reward).collect()
+}
+
+fn said(outcome: &ImportOutcome, level: NoteLevel) -> Vec<&str> {
+    let notes = outcome.notes.iter().filter(|note| note.level == level);
+    notes.map(|note| &*note.text).collect()
+}
+
+/// Many data sets begin every prompt with the same instruction.
+#[test]
+fn prompts_are_one_task_only_if_they_are_equal() {
+    let rollout = |question: &str| {
+        json!({
+            "input": (format!("system\nBe brief.\nuser\nSolve this problem:\n{question}\nassistant\n")),
+            "output": "6", "score": 1.0, "step": 1,
+        })
+    };
+    let outcome = lines(
+        "1.jsonl",
+        &[rollout("2 * 3"), rollout("2 * 4"), rollout("2 * 3")],
+    );
+    let found = tasks(&outcome);
+    assert_eq!(found[0], found[2]);
+    assert_ne!(found[0], found[1]);
+    assert!(found[0].starts_with("Solve this problem: #"), "{found:?}");
+    // A prompt of one line is its own name.
+    let short = |question: &str| json!({"input": question, "output": "6", "score": 1.0, "step": 1});
+    let outcome = lines(
+        "2.jsonl",
+        &[short("What is 2 * 3?"), short("What is 2 * 4?")],
+    );
+    assert_eq!(tasks(&outcome), ["What is 2 * 3?", "What is 2 * 4?"]);
+}
+
+#[test]
+fn prompts_with_other_images_are_other_tasks() {
+    let sample = |image: &str| {
+        let content = json!([
+            {"type": "image_url", "image_url": {"url": image}},
+            {"type": "text", "text": "What colour is it?"},
+        ]);
+        json!({"prompt": [{"role": "user", "content": content}], "response": "Red.", "reward": 1.0, "index": 0, "group_index": 0, "status": "completed", "response_length": 1})
+    };
+    let outcome = lines(
+        "0.jsonl",
+        &[
+            sample("data:image/png;base64,AA"),
+            sample("data:image/png;base64,BB"),
+        ],
+    );
+    let found = tasks(&outcome);
+    assert_ne!(found[0], found[1]);
+    assert!(found[0].starts_with("What colour is it? #"), "{found:?}");
+}
+
+#[test]
+fn a_prompt_of_verl_may_end_where_thinking_begins() {
+    let rollout = |number: u32| {
+        json!({
+            "input": (format!("user\nWhat is {number}?\nassistant\n<think>\n")),
+            "output": "A number.\n</think>\nIt is one.", "score": 0.0, "step": 1, "uid": (format!("prompt-{number}")),
+        })
+    };
+    let outcome = lines("1.jsonl", &[rollout(1), rollout(2)]);
+    let [first, _] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!(roles(first), ["user", "assistant"]);
+    let reply = first.steps.get(0).unwrap().action.body().content_or_empty();
+    assert!(reply.starts_with("<think>\nA number."), "{reply}");
+    assert_eq!(first.metadata.get("group"), Some(&"prompt-1".into()));
+    let guess = said(&outcome, NoteLevel::KeptRaw);
+    assert!(
+        guess.iter().any(|text| text.contains("a guess")),
+        "{guess:?}"
+    );
+}
+
+#[test]
+fn a_text_after_the_prompt_of_nemo_rl_is_the_answer() {
+    let sample = |number: u32| {
+        json!({
+            "idx": number,
+            "content": [["<|im_start|>user\nWhat is it?<|im_end|>\n<|im_start|>assistant\n", "It is one."]],
+            "rewards": [1.0], "sample_loss_mask": [1.0],
+        })
+    };
+    let outcome = lines("train_data_step1.jsonl", &[sample(0), sample(1)]);
+    assert_eq!(roles(&outcome.episodes[0]), ["user", "assistant"]);
+}
+
+#[test]
+fn tokens_of_nemo_rl_without_a_mask_have_an_unknown_one() {
+    let sample = json!({
+        "idx": 0, "content": [["Hi.", "Hello."]], "rewards": [1.0], "sample_loss_mask": [1.0],
+        "input_lengths": [9], "token_ids": [[1, 2, 3]],
+    });
+    let masked = json!({
+        "idx": 1, "content": [["Hi.", "Hello."]], "rewards": [1.0], "sample_loss_mask": [1.0],
+        "token_loss_mask": [[0, 1]],
+    });
+    let outcome = lines("train_data_step1.jsonl", &[sample, masked]);
+    let [first, second] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    let record = first.tokens.as_ref().unwrap();
+    assert_eq!(record.strip.ids(), [1, 2, 3]);
+    assert!(!record.is_mask_known);
+    assert!(second.tokens.is_none());
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert_eq!(lost, ["`input_lengths` is 9, but there are 3 tokens."]);
+}
+
+#[test]
+fn missing_rewards_of_tinker_are_not_zero() {
+    let summary = |steps: &str| {
+        let head = r#""schema_version": 1, "split": "train", "iteration": 3, "group_idx": 0, "traj_idx": 0"#;
+        parsed(&format!(
+            r#"{{{head}, "tags": [], "steps": {steps}, "total_reward": null, "final_reward": null}}"#
+        ))
+    };
+    let step = |reward: &str| {
+        summary(&format!(
+            r#"[{{"step_idx": 0, "reward": {reward}, "episode_done": true}}]"#
+        ))
+    };
+    let outcome = lines(
+        "rollouts.jsonl",
+        &[summary("[]"), step("null"), step("NaN"), step("0.0")],
+    );
+    assert_eq!(rewards(&outcome), [None, None, None, Some(0.0)]);
+}
+
+#[test]
+fn rewards_of_trl_are_the_columns_of_floats() {
+    let row = |advantage: Json, tokens: Json| json!({"step": 5, "prompt": "q", "completion": "a", "accuracy": 0.0, "tokens": tokens, "advantage": advantage});
+    // Tables write NaN as null.
+    let outcome = lines(
+        "c.jsonl",
+        &[row((-0.5).into(), 10.into()), row(Json::Null, 20.into())],
+    );
+    assert_eq!(rewards(&outcome), [Some(0.0), Some(0.0)]);
+    assert_eq!(outcome.episodes[0].metadata.get("tokens"), Some(&10.into()));
+}
+
+#[test]
+fn a_score_that_is_no_number_is_kept() {
+    let rollout = |score: Json| json!({"input": "q", "output": "a", "score": score, "step": 1});
+    let outcome = lines(
+        "1.jsonl",
+        &[rollout(json!({"acc": 1.0})), rollout(1.0.into())],
+    );
+    assert_eq!(rewards(&outcome), [None, Some(1.0)]);
+    let kept = outcome.episodes[0].metadata.get("score");
+    assert_eq!(kept, Some(&json!({"acc": 1.0})));
+}
+
+#[test]
+fn lists_of_another_length_are_named_with_both_numbers() {
+    let episode = r#"{"episode_id": "task:0", "is_correct": true, "termination_reason": "env_done", "trajectories": [
+        {"uid": "a", "name": "solver", "reward": 1.0, "steps": [{
+            "chat_completions": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}],
+            "prompt_ids": [1, 2], "response_ids": [3, 4], "logprobs": [-0.5], "advantage": 0.25}]}]}"#;
+    let outcome = import(&[file("episode.json", episode.to_owned())]).unwrap();
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert_eq!(
+        lost,
+        ["A stream is left out: `logprobs` has 1 values for 2 tokens."]
+    );
+    let record = outcome.episodes[0].tokens.as_ref().unwrap();
+    let advantage: Vec<Option<f64>> = record.strip.streams()["advantage"].iter().collect();
+    assert_eq!(advantage, [None, None, Some(0.25), Some(0.25)]);
+}
+
+#[test]
+fn an_aborted_sample_is_not_done() {
+    let sample = |reason: &str| {
+        parsed(&format!(
+            r#"{{"step": 1, "sample_idx": 0, "prompt_idx": 0, "prompt_tokens": [1], "response_tokens": [2], "reward": 0.0,
+                "advantage": 0.0, "finish_reason": "{reason}", "dataset": "desk", "logprobs": [-0.5]}}"#
+        ))
+    };
+    let outcome = lines(
+        "desk_grpo_rollouts_000000.jsonl",
+        &[sample("abort"), sample("stop")],
+    );
+    let endings = outcome.episodes.iter().map(|episode| &episode.ending);
+    let is_done: Vec<bool> = endings.map(|ending| *ending == Ending::Done).collect();
+    assert_eq!(is_done, [false, true]);
+}
