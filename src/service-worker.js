@@ -36,13 +36,14 @@ async function fetched(path, integrity) {
   // A site made by `volary publish` has another document for the same files.
   const options = path === INDEX ? { cache: "no-cache" } : { cache: "no-cache", integrity };
   const response = await fetch(addressOf(path), options);
-  const bytes = await response.arrayBuffer();
-  const isOurs = path !== INDEX || new TextDecoder().decode(bytes).includes(BUILD.page);
+  // Only the document is looked at; the others are not copied.
+  const body = path === INDEX ? await response.text() : response.body;
+  const isOurs = path !== INDEX || body.includes(BUILD.page);
   if (!response.ok || !isOurs) throw new Error(`${path} is not of version ${BUILD.version}`);
   // The bytes are unpacked already.
   const headers = new Headers(response.headers);
   for (const name of ["content-encoding", "content-length"]) headers.delete(name);
-  return new Response(bytes, { headers });
+  return new Response(body, { headers });
 }
 
 async function store() {
