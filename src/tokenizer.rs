@@ -26,7 +26,6 @@ pub type SharedTokenizer = Arc<dyn Tokenizer + Send + Sync>;
 /// A tokenizer with the name of its file.
 #[derive(Clone)]
 pub struct NamedTokenizer {
-    /// The name of the file.
     pub name: String,
     pub tokenizer: SharedTokenizer,
 }

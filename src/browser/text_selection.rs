@@ -64,9 +64,7 @@ pub struct Selected {
     pub id: String,
     /// The pieces of text that the element shows.
     pub pieces: Vec<RenderedPiece>,
-    /// The start of the selection.
     pub start: Point,
-    /// The end of the selection.
     pub end: Point,
 }
 

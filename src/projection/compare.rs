@@ -50,11 +50,8 @@ pub enum ComparedLine {
 /// A line with a part that differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
-    /// The text before the marked part.
     pub before: String,
-    /// The marked part.
     pub mark: String,
-    /// The text after the marked part.
     pub after: String,
 }
 

@@ -74,13 +74,9 @@ pub struct PythonFiles {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodeState {
     /// The code is the latest version of a file.
-    Last {
-        /// The name of the file.
-        file: String,
-    },
+    Last { file: String },
     /// The code is an older version of a file.
     Changed {
-        /// The name of the file.
         file: String,
         /// The number of the episode's version, from 1.
         version: usize,

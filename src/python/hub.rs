@@ -18,7 +18,6 @@ pub type Asker = usize;
 pub enum Event {
     /// An asker sent a question.
     Ask {
-        /// The asker.
         from: Asker,
         /// The asker's number of the question.
         number: u32,
@@ -33,7 +32,6 @@ pub enum Event {
     Answer {
         /// The hub's number of the question.
         id: u32,
-        /// The answer.
         result: Result<Answer, String>,
     },
     /// Python could not be started, or crashed.
@@ -75,7 +73,6 @@ pub enum Effect {
     },
     /// Reply to an asker.
     Reply {
-        /// The asker.
         to: Asker,
         /// The asker's number of the question.
         number: u32,

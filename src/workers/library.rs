@@ -70,7 +70,6 @@ pub enum Output {
     Event(Event),
     /// A file to save, in parts.
     File {
-        /// The name of the file.
         name: &'static str,
         /// The parts of its contents.
         parts: Vec<Vec<u8>>,

@@ -177,7 +177,6 @@ impl Live {
 
 /// An environment whose closing is announced.
 pub(crate) struct Announced<'a> {
-    /// The environment.
     pub live: Live,
     /// Where notices go.
     pub announce: Announce<'a>,

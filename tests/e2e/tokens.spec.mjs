@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 
 import { accessible, visit } from "./support/browser.mjs";
 import { Library } from "./support/trajectories.mjs";
@@ -232,8 +232,11 @@ test("an episode of 32,000 tokens scrolls, and few of them are on the page", () 
     await cell.hover();
     const pointed = await at.innerText();
     assert.match(pointed, /^Token \d+ of/);
-    await page.mouse.wheel(0, -2_000);
-    await cell.waitFor({ state: "detached" });
+    // A wheel event that arrives while the page lays out its rows may be ignored, so a person turns the wheel again.
+    await expect(async () => {
+      await page.mouse.wheel(0, -2_000);
+      await cell.waitFor({ state: "detached", timeout: 1_000 });
+    }).toPass();
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     assert.equal(await at.innerText(), pointed);
   }));

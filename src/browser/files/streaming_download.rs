@@ -156,7 +156,6 @@ impl StreamingDownload {
         self.received.borrow().failure()
     }
 
-    /// The name of the file.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -13,7 +13,6 @@ use super::{Head, Kept};
 /// The results of one policy in an evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicySummary {
-    /// The name of the policy.
     pub name: Text,
     /// The models that were called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -288,7 +288,7 @@ fn texts_of(content: &str) -> Option<String> {
 
 /// A message without its calls.
 pub(super) fn plain(message: &AnyMessage) -> Message {
-    Message::new(message.role().clone(), message.body().content_or_empty())
+    Message::new(message.role(), message.body().content_or_empty())
 }
 
 /// Adds the messages of a response with ChatML markup. Calls in the assistant's text become calls.
