@@ -109,7 +109,13 @@ fn a_prompt_of_verl_may_end_where_thinking_begins() {
         panic!("{:?}", outcome.notes)
     };
     assert_eq!(roles(first), ["user", "assistant"]);
-    let reply = first.steps.first().unwrap().action.body().content_or_empty();
+    let reply = first
+        .steps
+        .first()
+        .unwrap()
+        .action
+        .body()
+        .content_or_empty();
     assert!(reply.starts_with("<think>\nA number."), "{reply}");
     assert_eq!(first.metadata.get("group"), Some(&"prompt-1".into()));
     let guess = said(&outcome, NoteLevel::KeptRaw);
