@@ -205,18 +205,7 @@ fn steps(training: Training, shown: &Arc<ShownRun>) -> AnyView {
                 </tr>
             }
         });
-    let more = run
-        .steps
-        .len()
-        .checked_sub(MOST_LISTED)
-        .filter(|more| *more > 0);
-    let more = more.map(|more| {
-        let words = format!(
-            "{} more steps: open them from the curves.",
-            count_text(more)
-        );
-        view! { <p class="faint">{words}</p> }
-    });
+    let more = left_out(run.steps.len(), "more steps: open them from the curves.");
     view! {
         <h2 class="run-section">{"Steps"}</h2>
         <div class="group-table">
@@ -309,14 +298,7 @@ fn task_rows(training: Training, shown: &Arc<ShownRun>) -> AnyView {
             </tr>
         }
     });
-    let more = histories
-        .len()
-        .checked_sub(MOST_LISTED)
-        .filter(|more| *more > 0);
-    let more = more.map(|more| {
-        let words = format!("{} more tasks are not listed.", count_text(more));
-        view! { <p class="faint">{words}</p> }
-    });
+    let more = left_out(histories.len(), "more tasks are not listed.");
     view! {
         <p class="faint">{about}</p>
         <div class="group-table">
@@ -334,4 +316,11 @@ fn task_rows(training: Training, shown: &Arc<ShownRun>) -> AnyView {
         {more}
     }
     .into_any()
+}
+
+/// Says how many rows a table leaves out; `None` if it has all.
+fn left_out(count: usize, words: &str) -> Option<AnyView> {
+    let more = count.checked_sub(MOST_LISTED).filter(|more| *more > 0)?;
+    let words = format!("{} {words}", count_text(more));
+    Some(view! { <p class="faint">{words}</p> }.into_any())
 }

@@ -117,7 +117,9 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         Some(score) => reward(score),
         None => None,
     };
+    let is_missing = matches!(&score, Some(Json::List(tokens)) if tokens.is_empty());
     if worth.is_none()
+        && !is_missing
         && let Some(score @ (Json::Object(_) | Json::List(_) | Json::Text(_))) = score
     {
         sink.kept("A score that is no number is kept as `score`, and is no reward.");

@@ -68,7 +68,9 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     if !said {
         sink.lost("The summaries have no texts: the steps have rewards and lengths alone.");
     }
-    let last = rest.take_number("final_reward");
+    let last = rest
+        .take_number("final_reward")
+        .filter(|reward| !reward.is_nan());
     is_rewarded |= last.is_some();
     let last = last.unwrap_or_default();
     let total = rest.take_finite_reward("total_reward");

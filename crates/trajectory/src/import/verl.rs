@@ -138,25 +138,25 @@ struct Prompt<'a> {
 
 /// Divides an input. With roles, it ends with the header of the assistant's message.
 fn prompt(input: &str) -> Prompt<'_> {
+    const HEADER: &str = "\nassistant";
     const THINKING: &str = "<think>";
     let first = input.lines().next().unwrap_or_default();
-    let header = match input.rfind("\nassistant\n") {
-        Some(at) => (
-            &input[..at],
-            input[at..].trim_start_matches("\nassistant\n"),
-        ),
-        None => (input.strip_suffix("\nassistant").unwrap_or(input), ""),
+    let ends = input.trim_end().strip_suffix(HEADER);
+    let begins = || {
+        let (before, begun) = input.rsplit_once("\nassistant\n")?;
+        begun
+            .trim_start()
+            .starts_with(THINKING)
+            .then_some((before, begun))
     };
-    let (before, begun) = header;
-    let is_header = before.len() < input.len()
-        && (begun.trim().is_empty() || begun.trim_start().starts_with(THINKING));
-    if role(first).is_none() || !is_header {
+    let divided = ends.map(|before| (before, "")).or_else(begins);
+    let Some((before, begun)) = divided.filter(|_| role(first).is_some()) else {
         return Prompt {
             messages: vec![Message::user(input)],
             has_roles: false,
             begun: "",
         };
-    }
+    };
     let mut messages: Vec<(Role, Vec<&str>)> = Vec::new();
     for line in before.lines() {
         match (role(line), messages.last_mut()) {

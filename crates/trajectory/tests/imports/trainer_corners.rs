@@ -125,6 +125,20 @@ fn a_prompt_of_verl_may_end_where_thinking_begins() {
     );
 }
 
+/// The last header may have lost its line break, and earlier turns have headers, too.
+#[test]
+fn a_prompt_of_verl_may_have_several_turns() {
+    let input = "user\nHi.\nassistant\nHello.\nuser\nWhat is it?\nassistant";
+    for input in [input.to_owned(), format!("{input}\n")] {
+        let rollout = json!({"input": input, "output": "It is one.", "score": 0.0, "step": 1});
+        let outcome = lines("1.jsonl", &[rollout.clone(), rollout]);
+        let first = &outcome.episodes[0];
+        assert_eq!(roles(first), ["user", "assistant", "user", "assistant"]);
+        let reply = first.steps.first().unwrap().action.body();
+        assert_eq!(reply.content_or_empty(), "It is one.");
+    }
+}
+
 #[test]
 fn a_text_after_the_prompt_of_nemo_rl_is_the_answer() {
     let sample = |number: u32| {

@@ -2,8 +2,8 @@
 //! fields by position, over a row into which several sequences are packed. There are no texts and no rewards.
 //!
 //! The positions of later fields differ among versions. Texts for each token are the environments, wherever they are. The
-//! fifth field is the lengths of the sequences, whole numbers that sum to the length of the row; before 15 June 2026 it was
-//! the temperatures, and sequences begin where the position is 0.
+//! field at position 5 has the lengths of the sequences, whole numbers that sum to the length of the row; before 15 June 2026
+//! it had the temperatures, and sequences begin where the position of a token is 0.
 
 use volary_core::json::Text;
 use volary_core::{TokenId, TokenStream};

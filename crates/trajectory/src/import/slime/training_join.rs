@@ -125,7 +125,7 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
 pub(in crate::import) fn is_rollout(episode: &Episode) -> bool {
     let source = episode.source.as_ref();
     source.is_some_and(|source| {
-        // Not by the metadata, which are those of the data set, too.
+        // The name says it. The metadata may name a split of the data set.
         let name = source.file.rsplit('/').next().unwrap_or_default();
         &*source.format == "slime" && !name.starts_with(EVALUATION)
     })
