@@ -1,4 +1,7 @@
 //! The stack machine of pickles, protocols 0 to 5.
+//!
+//! What runs rarely, and what has a hot loop of its own, is not inlined into [`Machine::step`]: a browser optimises each hot
+//! function as a whole, which takes longer than reading a dump's first samples if that function is large.
 
 use std::collections::BTreeMap;
 
@@ -213,6 +216,7 @@ impl<'a> Machine<'a> {
         self.stack.push(value);
     }
 
+    #[inline(never)]
     fn number(&mut self, opcode: u8) -> Result<(), PickleError> {
         let value = match opcode {
             b'J' => Value::Int(i64::from(i32::from_le_bytes(self.reader.array()?))),
@@ -260,6 +264,7 @@ impl<'a> Machine<'a> {
         }
     }
 
+    #[inline(never)]
     fn text(&mut self, opcode: u8) -> Result<(), PickleError> {
         let node = match opcode {
             b'X' => text(self.reader.counted::<4>()?),
@@ -281,6 +286,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    #[inline(never)]
     fn container(&mut self, opcode: u8) -> Result<(), PickleError> {
         let node = match opcode {
             b'}' => Node::Dict(Vec::new()),
@@ -390,6 +396,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    #[inline(never)]
     fn object(&mut self, opcode: u8) -> Result<(), PickleError> {
         match opcode {
             b'c' => {
@@ -454,6 +461,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A persistent id is a value that the file stores elsewhere: the storage of a tensor.
+    #[inline(never)]
     fn persistent(&mut self, opcode: u8) -> Result<(), PickleError> {
         if opcode == b'P' {
             let node = text(self.reader.line()?);
@@ -497,6 +505,7 @@ fn pairs(values: &[Value]) -> impl Iterator<Item = (Value, Value)> {
 
 /// Appends integers up to APPENDS. Returns the number of bytes; `None` if something else follows, and then nothing is
 /// appended.
+#[inline(never)]
 fn append_ints(ints: &mut Vec<i64>, bytes: &[u8]) -> Option<usize> {
     let (before, mut at) = (ints.len(), 0);
     loop {
@@ -516,6 +525,7 @@ fn append_ints(ints: &mut Vec<i64>, bytes: &[u8]) -> Option<usize> {
 }
 
 /// The same for floats.
+#[inline(never)]
 fn append_floats(floats: &mut Vec<f64>, bytes: &[u8]) -> Option<usize> {
     let (before, mut at) = (floats.len(), 0);
     loop {

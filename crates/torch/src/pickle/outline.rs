@@ -84,6 +84,8 @@ impl Outline {
     /// # Errors
     ///
     /// If the pickle is invalid, or cannot have an outline.
+    // Not inlined: a browser optimises the whole function around a hot loop, and a large caller would take it 0.2 s.
+    #[inline(never)]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<usize, PickleError> {
         let start = self.at;
         let mut reader = Reader::new(bytes);
