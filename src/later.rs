@@ -2,8 +2,8 @@
 //! views of other environments, errors in a form.
 //!
 //! Such a function is called through a [`Later`], a slot that is empty at first. [`install`] fills all slots.
-//! Invariant: whatever part is loaded later calls it before anything else, so that nothing is drawn without the
-//! functions that it needs. A direct call would bring the function into the first load.
+//! Invariant: whatever part draws with them calls it before anything else, so that nothing is drawn without the
+//! functions that it needs. Only the table of Review does not. A direct call would bring the function into the first load.
 //!
 //! A user action before that is not lost: [`once_here`] defers it until the code is loaded.
 

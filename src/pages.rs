@@ -7,19 +7,21 @@
 use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
 
-use crate::browser::appearance;
 use crate::browser::lazy::{DrawFn, Loaded};
+use crate::browser::{appearance, location};
 use crate::components::lazy::Coming;
 use crate::components::styles;
 use crate::later;
 use crate::navigation::Page;
 use crate::playground::built_in;
+use crate::review::opened_pages;
+use crate::route::Route;
 
 /// The loader of a page; `None` for the page that is part of the first load.
 pub fn load(page: Page) -> Option<fn() -> Coming> {
     match page {
         Page::Playground => None,
-        Page::Review => Some(|| Box::pin(review())),
+        Page::Review => Some(|| Box::pin(table_or_opened())),
         Page::Evaluate => Some(|| Box::pin(evaluate())),
         Page::Environments => Some(|| Box::pin(environments())),
         Page::Learn => Some(|| Box::pin(learn())),
@@ -43,25 +45,26 @@ fn install_shared() {
     later::install();
 }
 
+/// Review, with the code of what the address opens in it.
+async fn table_or_opened() -> Loaded<DrawFn> {
+    match Route::parse(&location::hash()) {
+        Route::Review(place) if opened_pages::are_wanted(&place) => {
+            let (page, _) = try_join(review(), opened_pages::load()).await?;
+            Ok(page)
+        }
+        _ => review().await,
+    }
+}
+
+/// The table uses nothing of `later`; `opened_pages` installs it.
 #[wasm_split(review, wasm_split_path = leptos::wasm_split, fallible)]
 fn review() -> Loaded<DrawFn> {
-    install_shared();
+    styles::adopt_later();
     appearance::adopt(include_str!("../style/library.css"));
     appearance::adopt(include_str!("../style/table.css"));
-    appearance::adopt(include_str!("../style/outline.css"));
-    appearance::adopt(include_str!("../style/episode.css"));
-    appearance::adopt(include_str!("../style/notes.css"));
-    appearance::adopt(include_str!("../style/reading.css"));
-    appearance::adopt(include_str!("../style/compare.css"));
-    appearance::adopt(include_str!("../style/tokens.css"));
-    appearance::adopt(include_str!("../style/result.css"));
     appearance::adopt(include_str!("../style/mapping.css"));
-    appearance::adopt(include_str!("../style/lanes.css"));
     appearance::adopt(include_str!("../style/plot.css"));
     appearance::adopt(include_str!("../style/chart.css"));
-    appearance::adopt(include_str!("../style/training.css"));
-    appearance::adopt(include_str!("../style/present.css"));
-    crate::components::prose::install();
     Ok(crate::review::page::page)
 }
 

@@ -8,6 +8,7 @@
 //! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched
 //!   (`file_in_address`).
 //!   [`gradually`]: computation in time slices.
+//! - [`opened_pages`]: a training run, an episode or several, whose code is loaded when the first is opened.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
 //!   other continuations of an episode. [`training`]: training runs, with their steps and groups.
 //! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats, preceded by
@@ -50,6 +51,7 @@ pub mod marks;
 pub mod notes;
 pub mod notes_file;
 pub mod notes_panel;
+pub mod opened_pages;
 pub mod opening;
 pub mod page;
 pub mod panels;

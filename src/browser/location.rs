@@ -92,7 +92,7 @@ pub fn on_hidden(mut aside: impl FnMut() + 'static) {
 /// The absolute address of a linked resource (`<link rel=…>`), if there is one.
 pub fn linked(relation: &str) -> Option<String> {
     let document = web_sys::window()?.document()?;
-    let link = document.query_selector(&format!("link[rel={relation}]"));
+    let link = document.query_selector(&format!("link[rel~={relation}]"));
     let link = link.ok()??.dyn_into::<HtmlLinkElement>().ok()?;
     Some(link.href())
 }

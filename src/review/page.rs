@@ -8,54 +8,66 @@ use volary_connectivity::linked_file::Elsewhere;
 use volary_trajectory::annotations::Target;
 
 use super::KEYS;
-use super::actions::Actions;
 use super::address::{self, ShownPlace};
-use super::compare_page::ComparePage;
 use super::comparison::Comparison;
-use super::episode_page::{EpisodePage, focus_find};
-use super::evaluation_bar::EvaluationBar;
+use super::episode_page::focus_find;
 use super::file_in_address::{FileInAddress, replace_place};
-use super::grid_page::{Grid, GridPage};
+use super::grid_page::Grid;
 use super::library_page::LibraryPage;
 use super::notes::Notes;
 use super::notes_file;
 use super::notes_panel;
+use super::opened_pages;
 use super::opening::Openings;
 use super::panels::NOTES;
-use super::progress::Progress;
 use super::quote::selected_passage;
 use super::screen::{KeyAction, ReviewScreen, TITLE, names_file_of_one};
 use super::selection::Look;
-use super::sequence::{Sequence, SequenceBar};
-use super::training::trail::Trail;
-use super::training::{Training, TrainingPage};
+use super::sequence::Sequence;
+use super::training::Training;
 use super::viewer::Viewer;
 use crate::browser::keys::KeyPress;
 use crate::browser::{element, location, spawn, timers};
 use crate::components::AlertBox;
 use crate::components::keep_alive::KeepAlive;
+use crate::components::lazy::lazy;
 use crate::library::client::{LibraryClient, imports};
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
-use crate::present::presenter::Presenter;
 use crate::route::{ReviewPlace, Route};
 
-/// The time until the first rows are drawn. What only the playground needs is prepared after that.
+/// The time until the first rows are drawn. What only the playground and opened trajectories need is prepared after that.
 const FIRST_ROWS: Duration = Duration::from_millis(500);
+/// The page is built at the latest after this time.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
-/// The page, as the router mounts it.
+/// The page, as the router mounts it. The worker is told first what to read, so that it reads while the page is built.
 pub fn page() -> AnyView {
-    view! { <ReviewPage/> }.into_any()
+    let client = LibraryClient::new();
+    client.list();
+    let is_reading = RwSignal::new(false);
+    spawn(async move {
+        imports::read_site(client).await;
+        is_reading.set(true);
+    });
+    spawn(async move {
+        timers::sleep(LONGEST_WAIT).await;
+        is_reading.set(true);
+    });
+    view! {
+        <Show when=move || is_reading.get()>
+            <ReviewPage client/>
+        </Show>
+    }
+    .into_any()
 }
 
 #[component]
-fn ReviewPage() -> impl IntoView {
-    let review = Review::new();
-    // Start the worker's fetching and reading while the page is built.
+fn ReviewPage(client: LibraryClient) -> impl IntoView {
+    let review = Review::new(client);
+    provide_context(review);
     review.file.follow();
-    review.client.list();
-    imports::read_site(review.client);
     review.follow_address();
     review.follow_imports();
     review.follow_playground();
@@ -63,52 +75,29 @@ fn ReviewPage() -> impl IntoView {
     spawn(async move {
         timers::sleep(FIRST_ROWS).await;
         playground.intend(Intent::LoadCode);
+        // If this fails, it is loaded and reported when something is opened.
+        let _ = opened_pages::load().await;
     });
     notes_file::keep(review.client, review.notes);
     review.write_address();
     review.name_tab();
     review.pages.hook(Page::Review, review.hooks());
-    let Review { client, .. } = review;
+    let part = review.part;
+    let has_opened = Memo::new(move |former: Option<&bool>| {
+        former.is_some_and(|former| *former) || review.place.with(opened_pages::are_wanted)
+    });
     // Notices come first, because the page is as high as the window and content below it is out of view.
     view! {
         <div class="notices review-notices">
             <AlertBox notice=client.notice/>
         </div>
         {move || review.question.get().map(|file| review.file.question(file))}
-        <KeepAlive is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Library)>
+        <KeepAlive is_wanted=Signal::derive(move || part.get() == ReviewScreen::Library)>
             <LibraryPage look=review.look training=review.training/>
         </KeepAlive>
-        <KeepAlive is_wanted=Signal::derive(move || review.part.get() == ReviewScreen::Training)>
-            <TrainingPage training=review.training/>
-        </KeepAlive>
-        <Show when=move || review.is_arriving()>
-            <div class="page">
-                <Progress client/>
-                <OpeningWords/>
-            </div>
+        <Show when=move || has_opened.get()>
+            {lazy("the trajectory", opened_pages::load)}
         </Show>
-        <EvaluationBar place=review.place/>
-        <Trail training=review.training place=review.place/>
-        <Show when=move || review.is_presenting()>
-            <Presenter deck=review.viewer.deck title="Episode"/>
-        </Show>
-        <Opened review part=ReviewScreen::Episode is_there=review.shows_episode()>
-            <EpisodePage
-                client
-                viewer=review.viewer
-                notes=review.notes
-                playground=review.playground
-                sequence=move || view! { <SequenceBar sequence=review.sequence/> }.into_any()
-            >
-                <Actions client viewer=review.viewer playground=review.playground/>
-            </EpisodePage>
-        </Opened>
-        <Opened review part=ReviewScreen::Comparison is_there=review.shows_comparison()>
-            <ComparePage comparison=review.comparison/>
-        </Opened>
-        <Opened review part=ReviewScreen::Grid is_there=review.shows_grid()>
-            <GridPage grid=review.grid/>
-        </Opened>
         <p class="news" role="status" aria-label="Notifications">
             {move || client.said.get()}
         </p>
@@ -117,33 +106,38 @@ fn ReviewPage() -> impl IntoView {
 
 /// The state of the page.
 #[derive(Clone, Copy)]
-struct Review {
-    client: LibraryClient,
+pub(super) struct Review {
+    pub(super) client: LibraryClient,
     pages: Pages,
-    playground: Playground,
+    pub(super) playground: Playground,
     /// The last address of this page. The page keeps its state while another page is shown.
-    place: Memo<ReviewPlace>,
-    part: Memo<ReviewScreen>,
-    opening: RwSignal<Opening>,
+    pub(super) place: Memo<ReviewPlace>,
+    pub(super) part: Memo<ReviewScreen>,
+    pub(super) opening: RwSignal<Opening>,
     openings: Openings,
-    viewer: Viewer,
-    comparison: Comparison,
-    grid: Grid,
-    notes: Notes,
+    pub(super) viewer: Viewer,
+    pub(super) comparison: Comparison,
+    pub(super) grid: Grid,
+    pub(super) notes: Notes,
     /// The display state of the table.
     look: Look,
     /// The position of the open episode in the table.
-    sequence: Sequence,
+    pub(super) sequence: Sequence,
     /// The training runs among the rows of the table.
-    training: Training,
+    pub(super) training: Training,
     /// The file in the address.
     file: FileInAddress,
     /// The file to ask about, unless the trajectory in the address is already in the library.
-    question: Memo<Option<Elsewhere>>,
+    pub(super) question: Memo<Option<Elsewhere>>,
+}
+
+/// The state of the page that a view is part of.
+pub(super) fn use_review() -> Review {
+    expect_context()
 }
 
 impl Review {
-    fn new() -> Review {
+    fn new(client: LibraryClient) -> Review {
         let pages = use_pages();
         let place = Memo::new(move |former: Option<&ReviewPlace>| {
             let place = pages.route.with(|route| match route {
@@ -153,7 +147,7 @@ impl Review {
             place.or(former.cloned()).unwrap_or_default()
         });
         let opening = RwSignal::new(Opening::Nothing);
-        let (client, notes) = (LibraryClient::new(), Notes::new());
+        let notes = Notes::new();
         let file = FileInAddress::new(client, pages, place);
         let look = Look::new(client, notes);
         look.apply(&place.with_untracked(|place| place.view.clone()));
@@ -200,24 +194,24 @@ impl Review {
     }
 
     /// Returns whether an episode that is known only by its file is loading.
-    fn is_arriving(self) -> bool {
+    pub(super) fn is_arriving(self) -> bool {
         self.place.with(names_file_of_one) && self.question.with(Option::is_none)
     }
 
-    fn is_presenting(self) -> bool {
+    pub(super) fn is_presenting(self) -> bool {
         self.viewer.presenting.get() && self.part.get() == ReviewScreen::Episode
     }
 
-    fn shows_episode(self) -> Signal<bool> {
+    pub(super) fn shows_episode(self) -> Signal<bool> {
         let opening = self.opening;
         Signal::derive(move || opening.with(|opening| matches!(opening, Opening::Shown(_))))
     }
 
-    fn shows_comparison(self) -> Signal<bool> {
+    pub(super) fn shows_comparison(self) -> Signal<bool> {
         Signal::derive(move || self.comparison.pair.with(Option::is_some))
     }
 
-    fn shows_grid(self) -> Signal<bool> {
+    pub(super) fn shows_grid(self) -> Signal<bool> {
         Signal::derive(move || self.grid.episodes.with(|episodes| !episodes.is_empty()))
     }
 
@@ -368,52 +362,5 @@ impl Review {
         timers::next_frame(|| {
             element::focus_id("note-text");
         });
-    }
-}
-
-/// A part of the page that is built on first use. Shows its content once it is loaded, or why it could not be opened.
-#[component]
-fn Opened(
-    review: Review,
-    part: ReviewScreen,
-    is_there: Signal<bool>,
-    children: ChildrenFn,
-) -> impl IntoView {
-    let is_wanted =
-        Signal::derive(move || review.part.get() == part && review.question.with(Option::is_none));
-    let state = move || match review.opening.get() {
-        Opening::Failed(reason) => view! { <Failed reason/> }.into_any(),
-        Opening::Wanted(_) => view! { <OpeningWords/> }.into_any(),
-        Opening::Nothing | Opening::Shown(_) => ().into_any(),
-    };
-    view! {
-        <KeepAlive is_wanted>
-            {state}
-            <div class="page" hidden=move || !is_there.get()>
-                {children()}
-            </div>
-        </KeepAlive>
-    }
-}
-
-#[component]
-fn OpeningWords() -> impl IntoView {
-    view! {
-        <p class="opening" role="status">
-            "Opening…"
-        </p>
-    }
-}
-
-#[component]
-fn Failed(reason: String) -> impl IntoView {
-    view! {
-        <div class="empty-state" role="alert">
-            <h1>{"This trajectory cannot be shown."}</h1>
-            <p>{reason}</p>
-            <a class="button" href="#/review">
-                {"All trajectories"}
-            </a>
-        </div>
     }
 }

@@ -170,7 +170,7 @@ fn write_site(
     let marked = html.replacen(
         "</head>",
         &format!(
-            "<link rel=\"volary-library\" href=\"./{LIST}\"><script src=\"./{}\"></script></head>",
+            "<link rel=\"volary-library preload\" as=\"fetch\" crossorigin href=\"./{LIST}\"><script src=\"./{}\"></script></head>",
             SCRIPT.0
         ),
         1,
@@ -280,7 +280,9 @@ mod tests {
         let read = |name: &str| fs::read_to_string(all.path("out").join(name)).unwrap();
         assert_eq!(read("trajectories/deep/a.json"), "runs/deep/a.json");
         assert_eq!(read("parts/a.wasm"), "dist/parts/a.wasm");
-        assert!(read("index.html").contains("rel=\"volary-library\" href=\"./library.json\""));
+        assert!(read("index.html").contains(
+            "rel=\"volary-library preload\" as=\"fetch\" crossorigin href=\"./library.json\""
+        ));
         let list: serde_json::Value = serde_json::from_str(&read(LIST)).unwrap();
         assert_eq!(list["title"], title);
         assert_eq!(list["files"][0]["path"], "trajectories/deep/a.json");

@@ -296,11 +296,9 @@ fn without_a_token_nothing_is_served() {
     assert_eq!(view.enter(""), None);
     // The document, once let in.
     let inside = view.get("/");
-    assert!(
-        inside
-            .text()
-            .contains("rel=\"volary-library\" href=\"./api/library.json\"")
-    );
+    assert!(inside.text().contains(
+        "rel=\"volary-library preload\" as=\"fetch\" crossorigin href=\"./api/library.json\""
+    ));
     assert!(inside.text().ends_with("<p>home"));
     assert!(
         inside

@@ -116,41 +116,39 @@ pub fn read_again(client: LibraryClient, file: &str) {
     }
 }
 
-/// Reads the library that came with the site, if one did.
-pub fn read_site(client: LibraryClient) {
+/// Reads the library that came with the site, if one did. Returns when the worker has been told what to read.
+pub async fn read_site(client: LibraryClient) {
     let Some(manifest) = location::linked("volary-library") else {
         return;
     };
     let number = client.begin("Fetching the library of this site");
-    spawn(async move {
-        let Some(site) = site::fetch(&manifest).await else {
-            client.handle(|library, _| {
-                let mut effects = library.end(number);
-                effects.push(library.failed(site::unreadable(&manifest)));
-                effects
-            });
-            return;
-        };
-        client.site.set(Some(site.title));
-        client.notes_file.set(site.notes);
-        let origin = Origin::Published;
-        match site.content {
-            Content::List {
-                list,
-                events,
-                others,
-            } => {
-                for url in others {
-                    fetch(client, &url, origin);
-                }
-                following::begin(client, number, list, events);
+    let Some(site) = site::fetch(&manifest).await else {
+        client.handle(|library, _| {
+            let mut effects = library.end(number);
+            effects.push(library.failed(site::unreadable(&manifest)));
+            effects
+        });
+        return;
+    };
+    client.site.set(Some(site.title));
+    client.notes_file.set(site.notes);
+    let origin = Origin::Published;
+    match site.content {
+        Content::List {
+            list,
+            events,
+            others,
+        } => {
+            for url in others {
+                fetch(client, &url, origin);
             }
-            Content::Files(files) if files.is_empty() => {
-                client.handle(|library, _| library.end(number));
-            }
-            Content::Files(files) => fetch_as(client, number, origin, files),
+            following::begin(client, number, list, events);
         }
-    });
+        Content::Files(files) if files.is_empty() => {
+            client.handle(|library, _| library.end(number));
+        }
+        Content::Files(files) => fetch_as(client, number, origin, files),
+    }
 }
 
 /// Cancels a reading; the trajectories read so far remain.
@@ -173,7 +171,7 @@ pub fn cancel(client: LibraryClient, number: ReadingNumber) {
             client.handle(|library, _| library.end_worker());
             // The next worker lists what was stored.
             client.list();
-            read_site(client);
+            read_site(client).await;
         }
     });
 }

@@ -25,7 +25,7 @@ use super::roots::Roots;
 use super::search;
 
 /// The elements that give the page the address of its library.
-pub const HEAD: &str = "<link rel=\"volary-library\" href=\"./api/library.json\"><script src=\"./view/open.js\"></script>";
+pub const HEAD: &str = "<link rel=\"volary-library preload\" as=\"fetch\" crossorigin href=\"./api/library.json\"><script src=\"./view/open.js\"></script>";
 
 /// The same for a browser without the cookie: the page starts once the token was exchanged for it.
 pub const ENTRANCE: &str = "<link rel=\"volary-library\" href=\"./api/library.json\"><script src=\"./view/enter.js\"></script>";

@@ -59,5 +59,8 @@
   globalThis.admitted = (async () => {
     const why = token && (await refusal(token));
     if (!token || why) await ask(why ?? "");
+    // The page fetches it as soon as its code runs.
+    const library = document.querySelector("link[rel=volary-library]");
+    Object.assign(library, { as: "fetch", crossOrigin: "anonymous", rel: "volary-library preload" });
   })();
 }

@@ -45,7 +45,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("present", "browser components"),
     (
         "review",
-        "browser components library navigation playground present projection route storage tokenizer",
+        "browser components later library navigation playground present projection route storage tokenizer",
     ),
     (
         "learn",
@@ -66,7 +66,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     (
         "pages",
-        "browser class components embed environments evaluate lab later learn navigation playground review settings",
+        "browser class components embed environments evaluate lab later learn navigation playground review route settings",
     ),
     (
         "app",
