@@ -4,6 +4,8 @@
 //! Invariants: intents are handled in order of arrival, at once if the code is loaded. Panes call
 //! [`Playground::intend`] and never the functions behind it: a single direct call would link those into the first load.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
 use volary_app::outside::PlayingPage;
@@ -38,7 +40,7 @@ use super::transfer_dialogs::{export_dialog, share_dialog};
 use super::url_sync;
 use crate::browser::files::GivenFile;
 use crate::browser::lazy::{Loaded, Unloaded};
-use crate::browser::{self, crash_recovery, first_interaction, location, offline};
+use crate::browser::{self, crash_recovery, first_interaction, location, offline, timers};
 use crate::components::styles;
 use crate::later;
 use crate::navigation::Page;
@@ -186,6 +188,10 @@ fn act(playground: Playground, intent: Intent) {
     }
 }
 
+/// The time before the page is stored for use offline. Storing takes bandwidth, and about 40 MB of memory meanwhile, from
+/// what the user opens first.
+const BEFORE_STORING: Duration = Duration::from_secs(5);
+
 /// Everything that the first load of the playground does not contain.
 struct Rest {
     registry: Registry,
@@ -224,8 +230,8 @@ fn rest() -> Loaded<Rest> {
             playback::play_along(playground);
             watch_for_slow_steps(playground);
             transfer::offer_rescue(playground);
-            // Store the offline copy after the first view, so that it does not delay it.
             browser::spawn(async {
+                timers::sleep(BEFORE_STORING).await;
                 offline::store().await;
             });
             // On other pages the worker starts with the first operation that needs it.
