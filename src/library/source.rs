@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{LocalBoxFuture, try_join_all};
 use volary_core::json::Text;
 use volary_core::random::stable_hash;
 use volary_trajectory::import::fields::FieldMapping;
@@ -273,21 +273,68 @@ impl WindowPool {
         }
     }
 
-    /// Reads a range of the file.
-    pub async fn read(&mut self, range: Range<u64>) -> Result<Vec<u8>, String> {
-        let mut windows = self.windows.iter();
-        let window = match windows.position(|window| window.reaches(range.start)) {
-            Some(place) => self.windows.remove(place),
-            None => {
-                if self.windows.len() == Self::MOST {
-                    self.windows.remove(0);
-                }
-                Window::on(Rc::clone(&self.source)).with_pieces_of(Self::LARGEST)
+    /// Reads ranges of the file, those in different places at once.
+    pub async fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, String> {
+        let mut parts = Vec::with_capacity(ranges.len());
+        for ranges in ranges.chunks(Self::MOST) {
+            let reads = self.places(ranges).into_iter().map(Place::read);
+            let mut read = Vec::with_capacity(ranges.len());
+            for (window, parts) in try_join_all(reads).await? {
+                self.windows.push(window);
+                read.extend(parts);
             }
-        };
-        let bytes = window.read(range).await;
-        self.windows.push(window);
-        bytes
+            let excess = self.windows.len().saturating_sub(Self::MOST);
+            self.windows.drain(..excess);
+            read.sort_by_key(|(number, _)| *number);
+            parts.extend(read.into_iter().map(|(_, bytes)| bytes));
+        }
+        Ok(parts)
+    }
+
+    /// Groups ranges by the buffers that have them, or will have them after a first read.
+    fn places(&mut self, ranges: &[Range<u64>]) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        for (number, range) in ranges.iter().cloned().enumerate() {
+            if let Some(place) = places.iter_mut().find(|place| place.has(range.start)) {
+                place.ranges.push((number, range));
+                continue;
+            }
+            let mut windows = self.windows.iter();
+            let window = match windows.position(|window| window.reaches(range.start)) {
+                Some(place) => self.windows.remove(place),
+                None => Window::on(Rc::clone(&self.source)).with_pieces_of(Self::LARGEST),
+            };
+            places.push(Place {
+                window,
+                ranges: vec![(number, range)],
+            });
+        }
+        places
+    }
+}
+
+/// A buffer, and the ranges to read with it, each with its number.
+struct Place {
+    window: Window,
+    ranges: Vec<(usize, Range<u64>)>,
+}
+
+impl Place {
+    fn has(&self, offset: u64) -> bool {
+        let after_first = self
+            .ranges
+            .first()
+            .and_then(|(_, range)| offset.checked_sub(range.start));
+        self.window.reaches(offset) || after_first.is_some_and(|bytes| bytes < FIRST_PIECE)
+    }
+
+    async fn read(self) -> Result<(Window, Vec<(usize, Vec<u8>)>), String> {
+        let Place { window, ranges } = self;
+        let mut parts = Vec::with_capacity(ranges.len());
+        for (number, range) in ranges {
+            parts.push((number, window.read(range).await?));
+        }
+        Ok((window, parts))
     }
 }
 
@@ -352,6 +399,14 @@ mod tests {
 
         fn as_any(&self) -> &dyn Any {
             self
+        }
+    }
+
+    impl Noted {
+        /// The number of bytes that were read.
+        fn length(&self) -> u64 {
+            let read = self.read.borrow();
+            read.iter().map(|range| range.end - range.start).sum()
         }
     }
 
@@ -425,14 +480,35 @@ mod tests {
         let (columns, cell) = (8, 16 << 10);
         let column = u64::from(size) / columns;
         for row in 0..column / cell {
-            for at in (0..columns).map(|number| number * column + row * cell) {
-                let read = pool.read(at..at + cell).now_or_never().unwrap().unwrap();
-                assert_eq!(read, bytes[at as usize..(at + cell) as usize]);
+            let cells = (0..columns).map(|number| number * column + row * cell);
+            let cells: Vec<_> = cells.map(|at| at..at + cell).collect();
+            let read = pool.read(&cells).now_or_never().unwrap().unwrap();
+            for (cell, read) in cells.into_iter().zip(read) {
+                assert_eq!(read, bytes[cell.start as usize..cell.end as usize]);
             }
         }
-        let lengths = source.read.take().into_iter();
-        let lengths = lengths.map(|range| range.end - range.start);
-        let total: u64 = lengths.sum();
-        assert!(total <= u64::from(size) * 2, "{total}");
+        assert!(source.length() <= u64::from(size) * 2);
+    }
+
+    #[test]
+    fn ranges_of_one_place_are_read_once_and_in_their_order() {
+        let bytes: Vec<u8> = (0..2 << 20).map(|at: u32| (at % 251) as u8).collect();
+        let source = Rc::new(Noted {
+            bytes: bytes.clone(),
+            read: RefCell::default(),
+        });
+        let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn Source>);
+        // Two places, each with ranges beside one another, and more ranges than buffers.
+        let ranges: Vec<_> = (0..50)
+            .map(|number| (number % 2) * (1 << 20) + number * 100)
+            .map(|at| at..at + 90)
+            .collect();
+        let read = pool.read(&ranges).now_or_never().unwrap().unwrap();
+        for (range, read) in ranges.into_iter().zip(read) {
+            assert_eq!(read, bytes[range.start as usize..range.end as usize]);
+        }
+        assert_eq!(source.length(), 2 * FIRST_PIECE);
+        assert_eq!(pool.windows.len(), 2);
+        assert_eq!(pool.read(&[]).now_or_never().unwrap(), Ok(Vec::new()));
     }
 }

@@ -177,20 +177,21 @@ impl DumpReader {
                 DumpStep::Wanted(ranges) => ranges,
                 step => return Ok(step),
             };
-            let mut parts = Vec::with_capacity(ranges.len());
-            for range in ranges {
-                if range.end - range.start > LARGEST_WHOLE {
-                    return Ok(DumpStep::Other);
-                }
-                let coming = self.coming.take_if(|(coming, _)| *coming == range);
-                let bytes = match coming {
-                    Some((_, bytes)) => bytes.await?,
-                    None => self.pool.read(range.clone()).await?,
-                };
-                if let Some(next) = self.dump.ahead(&range) {
-                    self.coming = Some((next.clone(), self.begin(next)));
-                }
-                parts.push(bytes);
+            let length = |range: &Range<u64>| range.end - range.start;
+            if ranges.iter().any(|range| length(range) > LARGEST_WHOLE) {
+                return Ok(DumpStep::Other);
+            }
+            let coming = self
+                .coming
+                .take_if(|(coming, _)| ranges == [coming.clone()]);
+            let parts = match coming {
+                Some((_, bytes)) => vec![bytes.await?],
+                None => self.pool.read(&ranges).await?,
+            };
+            if let [piece] = ranges.as_slice()
+                && let Some(next) = self.dump.ahead(piece)
+            {
+                self.coming = Some((next.clone(), self.begin(next)));
             }
             self.dump.feed(parts);
         }
