@@ -39,11 +39,6 @@ pub(crate) trait Members {
         reward(&value)
     }
 
-    /// Removes a reward as trainers write it: NaN, for samples without a score, and infinities are no reward.
-    fn take_finite_reward(&mut self, key: &str) -> Option<f64> {
-        self.take_reward(key).filter(|reward| reward.is_finite())
-    }
-
     /// Removes a boolean.
     fn take_flag(&mut self, key: &str) -> Option<bool> {
         self.take_if(key, |value| value.as_bool().is_some())?

@@ -78,7 +78,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         .map(only)
         .as_ref()
         .and_then(reward);
-    let worth = filtered.or(worth).filter(|reward| reward.is_finite());
+    let worth = filtered.or(worth);
     let sample = index
         .as_ref()
         .map_or_else(|| line.to_string(), Json::to_display);

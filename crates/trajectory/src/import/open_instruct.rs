@@ -51,10 +51,9 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
                 .unwrap_or_else(|| "open-instruct".into()),
             id: format!("step {}, prompt {}", shown(&step), group.to_display()).into(),
         }),
-        rewards: match rest.take_finite_reward("reward") {
-            Some(reward) if reward.is_finite() => Rewards::Whole(reward),
-            _ => Rewards::Unknown,
-        },
+        rewards: rest
+            .take_reward("reward")
+            .map_or(Rewards::Unknown, Rewards::Whole),
         ending: match stop.as_deref() {
             Some("length") => Ending::Truncated {
                 reason: "The limit of tokens was reached.".into(),

@@ -12,8 +12,11 @@ use volary_core::json::{Json, Text};
 use super::expansion::{Expansion, FACTOR, FREE, size, size_of_episode};
 use super::files::Files;
 use super::{ImportOutcome, Note, NoteLevel, prime_rl};
-use crate::episode::{Episode, Source, Usage};
+use crate::episode::{Episode, Rewards, Source, Usage};
 use crate::frames::MOST_TO_READ;
+
+/// The report of a reward that is in no mean.
+pub(crate) const NOT_FINITE: &str = "A reward is NaN or infinite: it counts as missing, not as 0.";
 
 /// Confidence of a reader that a document is in its format. Based on the content, never on the name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,7 +217,8 @@ impl<'a> Sink<'a> {
         self.episodes
     }
 
-    /// Adds an episode. Fills in its source, and a missing id or name from the file.
+    /// Adds an episode. Fills in its source, and a missing id or name from the file. A reward that is not finite is no
+    /// reward, is reported, and remains among the other members.
     pub fn episode(&mut self, mut episode: Episode) {
         episode.source.get_or_insert_with(|| Source {
             format: self.format.into(),
@@ -228,6 +232,13 @@ impl<'a> Sink<'a> {
             episode.name = episode.id.clone();
         }
         forget_zero_cost(&mut episode);
+        if let Rewards::Whole(reward) = episode.rewards
+            && !reward.is_finite()
+        {
+            self.lost(NOT_FINITE);
+            episode.rewards = Rewards::Unknown;
+            episode.raw.insert("reward", reward);
+        }
         self.own_episode(episode);
     }
 

@@ -75,8 +75,7 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
                 id,
             }),
             rewards: trajectory
-                .take_finite_reward("reward")
-                .filter(|reward| reward.is_finite())
+                .take_reward("reward")
                 .map_or(Rewards::Unknown, Rewards::Whole),
             ending: self::ending(ending.as_deref()),
             outcome: ending.clone(),

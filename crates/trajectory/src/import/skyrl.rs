@@ -133,9 +133,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             dataset: source.clone().unwrap_or_else(|| "skyrl".into()),
             id,
         }),
-        rewards: worth
-            .filter(|reward| reward.is_finite())
-            .map_or(Rewards::Unknown, Rewards::Whole),
+        rewards: worth.map_or(Rewards::Unknown, Rewards::Whole),
         ending: match stop.as_deref() {
             Some("length") => Ending::Truncated {
                 reason: "The limit of tokens was reached.".into(),

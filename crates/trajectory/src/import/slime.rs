@@ -331,14 +331,10 @@ fn judge(episode: &mut Episode, rest: &mut Object) {
         let only = only.clone();
         rest.insert("reward", only);
     }
-    let counts = rest
-        .take_finite_reward("reward")
-        .or_else(|| match named {
-            Some(named) => reward(named),
-            None => only,
-        })
-        // NaN is no reward.
-        .filter(|reward| reward.is_finite());
+    let counts = rest.take_reward("reward").or_else(|| match named {
+        Some(named) => reward(named),
+        None => only,
+    });
     episode.rewards = counts.map_or(Rewards::Unknown, Rewards::Whole);
     if !several.is_empty() {
         rest.remove("reward");

@@ -9,7 +9,7 @@ use volary_core::message::Body;
 use volary_core::{Message, Role};
 
 use super::members::{Members, count, keep_rest};
-use super::reader::{Confidence, Sink};
+use super::reader::{Confidence, NOT_FINITE, Sink};
 use super::records::Records;
 use super::slime;
 use super::transcript::{ImportedMessage, Transcript};
@@ -53,7 +53,7 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             sink.lost("A step of a rollout is not an object.");
             continue;
         };
-        let gained = step.take_number("reward").filter(|reward| !reward.is_nan());
+        let gained = finite(step.take_number("reward"), sink);
         is_rewarded |= gained.is_some();
         let gained = gained.unwrap_or_default();
         sum += gained;
@@ -68,12 +68,10 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     if !said {
         sink.lost("The summaries have no texts: the steps have rewards and lengths alone.");
     }
-    let last = rest
-        .take_number("final_reward")
-        .filter(|reward| !reward.is_nan());
+    let last = finite(rest.take_number("final_reward"), sink);
     is_rewarded |= last.is_some();
     let last = last.unwrap_or_default();
-    let total = rest.take_finite_reward("total_reward");
+    let total = rest.take_reward("total_reward");
     gain(&mut transcript, last);
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
@@ -89,6 +87,7 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             Some(total) if (sum + last - total).abs() > 1e-6 || transcript.len() == 0 => {
                 Rewards::Whole(total)
             }
+            Some(total) if !total.is_finite() => Rewards::Whole(total),
             None if !is_rewarded => Rewards::Unknown,
             _ => Rewards::Steps,
         },
@@ -117,6 +116,15 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     transcript.finish(&mut episode);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+/// A reward of a step, which is reported if it is not finite.
+fn finite(reward: Option<f64>, sink: &mut Sink<'_>) -> Option<f64> {
+    let known = reward.filter(|reward| reward.is_finite());
+    if known != reward {
+        sink.lost(NOT_FINITE);
+    }
+    known
 }
 
 /// Adds to the reward of the last step.

@@ -159,7 +159,7 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> E
         environment: rest.take_text("env_id"),
         model: rest.take_text("model"),
         rewards: rest
-            .take_finite_reward("reward")
+            .take_reward("reward")
             .map_or(Rewards::Unknown, Rewards::Whole),
         total_usage: rest
             .take("token_usage")

@@ -42,11 +42,10 @@ fn is_rollout(value: &Json) -> bool {
 
 /// The score of a rollout: a number, a flag, or the text of a number, since what is not JSON is written as text.
 fn score(value: &Json) -> Option<f64> {
-    let score = match value {
+    match value {
         Json::Text(text) => text.trim().parse().ok(),
         value => reward(value),
-    };
-    score.filter(|score| score.is_finite())
+    }
 }
 
 fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {

@@ -21,6 +21,7 @@ mod samples;
 mod sessions;
 mod tools;
 mod trainer_corners;
+mod trainer_rewards;
 mod trainers;
 mod variants;
 mod writers;

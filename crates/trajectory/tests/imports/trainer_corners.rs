@@ -5,18 +5,18 @@ use volary_core::json::Json;
 use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
 use volary_trajectory::{Ending, Episode};
 
-fn file(name: &str, text: String) -> InputFile {
+pub fn file(name: &str, text: String) -> InputFile {
     InputFile {
         name: Some(name.to_owned()),
         bytes: text.into_bytes(),
     }
 }
 
-fn parsed(text: &str) -> Json {
+pub fn parsed(text: &str) -> Json {
     Json::parse(text).unwrap()
 }
 
-fn lines(name: &str, lines: &[Json]) -> ImportOutcome {
+pub fn lines(name: &str, lines: &[Json]) -> ImportOutcome {
     let text: String = lines
         .iter()
         .map(|line| format!("{}\n", line.to_compact_text()))
@@ -40,11 +40,11 @@ fn roles(episode: &Episode) -> Vec<String> {
         .collect()
 }
 
-fn rewards(outcome: &ImportOutcome) -> Vec<Option<f64>> {
+pub fn rewards(outcome: &ImportOutcome) -> Vec<Option<f64>> {
     outcome.episodes.iter().map(Episode::reward).collect()
 }
 
-fn said(outcome: &ImportOutcome, level: NoteLevel) -> Vec<&str> {
+pub fn said(outcome: &ImportOutcome, level: NoteLevel) -> Vec<&str> {
     let notes = outcome.notes.iter().filter(|note| note.level == level);
     notes.map(|note| &*note.text).collect()
 }

