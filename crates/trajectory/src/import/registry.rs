@@ -39,7 +39,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &verl::VERL,
     &skyrl::SKYRL,
     &tinker::TINKER,
-    &trl::TRL,
+    &trl::Trl,
     &nemo_rl::NEMO_RL,
     &open_instruct::OPEN_INSTRUCT,
     &rllm::RLLM,

@@ -1,26 +1,136 @@
 //! Completions logged by TRL's trainers (`log_completions`), as JSON rows: `{step, prompt, completion, <rewards>,
-//! advantage, …}`. Prompt and completion are texts, or lists of messages. Each reward function has a column between
-//! `completion` and `advantage`; null means no reward.
+//! advantage, …}`. Prompt and completion are texts, or lists of messages.
+//!
+//! Each reward function has a column between `completion` and `advantage`, where the trainer puts other columns, too. Null
+//! means that the function does not apply to a sample, so only all rows together tell which columns are rewards.
 
-use volary_core::json::{Json, Object, Text};
+use std::collections::HashSet;
+
+use volary_core::json::{Json, Key, Object, Text};
 
 use super::chat;
+use super::describe::counted;
 use super::members::{Members, keep_rest, number, unpacked};
-use super::reader::{Confidence, Sink};
-use super::records::Records;
+use super::reader::{Confidence, Document, Grouping, Line, NOT_FINITE, Reader, Sink};
 use super::slime;
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
-pub(super) const TRL: Records = Records {
-    id: "trl",
-    name: "TRL completions (rows of JSON)",
-    title: "TRL completions",
-    record: "a completion",
-    confidence: Confidence::Likely,
-    is: is_row,
-    read: row,
-};
+pub(super) struct Trl;
+
+impl Reader for Trl {
+    fn id(&self) -> &'static str {
+        "trl"
+    }
+
+    fn name(&self) -> &'static str {
+        "TRL completions (rows of JSON)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match document.samples().any(is_row) {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    /// A file has one batch of completions, and its columns are found in all of them.
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::Whole
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let before = sink.episodes();
+        let records = document.into_records();
+        let columns = RewardColumns::of(&records);
+        columns.report(sink);
+        for Line { number, value } in records {
+            let is_row = is_row(&value);
+            match value {
+                Json::Object(object) if is_row => row(object, number, &columns, sink),
+                _ => sink.lost(format!("Line {number} is not a completion.")),
+            }
+        }
+        let count = sink.episodes() - before;
+        sink.understood(format!("TRL completions: {}.", counted(count, "episode")));
+    }
+}
+
+/// The columns of the reward functions of a file.
+#[derive(Default)]
+struct RewardColumns {
+    /// Their names, in the order of the file.
+    names: Vec<Key>,
+    /// Those in which a row has a value.
+    with_values: HashSet<Key>,
+}
+
+impl RewardColumns {
+    /// Finds the columns in all rows. Rewards are floats; a column with other values is something else.
+    fn of(rows: &[Line]) -> RewardColumns {
+        let mut found = RewardColumns::default();
+        let mut known = HashSet::new();
+        let mut others = HashSet::new();
+        for (key, value) in rows.iter().flat_map(|row| between(&row.value)) {
+            if known.insert(key.clone()) {
+                found.names.push(key.clone());
+            }
+            match value {
+                Json::Null => {}
+                Json::Float(_) => drop(found.with_values.insert(key.clone())),
+                _ => drop(others.insert(key.clone())),
+            }
+        }
+        found.names.retain(|name| !others.contains(name));
+        found.with_values.retain(|name| !others.contains(name));
+        found
+    }
+
+    fn report(&self, sink: &mut Sink<'_>) {
+        let names = self.names.iter();
+        for name in names.filter(|name| !self.with_values.contains(*name)) {
+            sink.kept(format!(
+                "The reward `{name}` is null in all rows: it is missing, not 0."
+            ));
+        }
+    }
+
+    /// The rewards of a row.
+    fn scores(&self, row: &Object) -> Vec<Score> {
+        let score = |name: &Key| {
+            Some(Score {
+                name: name.as_ref().into(),
+                value: row.get(name)?.clone(),
+                ..Score::default()
+            })
+        };
+        self.names.iter().filter_map(score).collect()
+    }
+
+    /// The reward that counts. The trainer adds up the rewards of all functions that apply, with weights that are not in
+    /// the file.
+    fn counting(&self, scores: &[Score], sink: &mut Sink<'_>) -> Rewards {
+        let known = scores.iter().filter_map(|score| number(&score.value));
+        let known: Vec<f64> = known.collect();
+        match known.as_slice() {
+            [only] if self.with_values.len() == 1 => Rewards::Whole(*only),
+            several => {
+                let unknown = several.iter().filter(|reward| !reward.is_finite());
+                unknown.for_each(|_| sink.lost(NOT_FINITE));
+                Rewards::Unknown
+            }
+        }
+    }
+}
+
+/// The columns of a row between the completion and the advantage.
+fn between(row: &Json) -> impl Iterator<Item = (&Key, &Json)> {
+    let columns = row.as_object().into_iter().flat_map(Object::iter);
+    let after = columns.skip_while(|(key, _)| key.as_ref() != "completion");
+    after
+        .skip(1)
+        .take_while(|(key, _)| key.as_ref() != "advantage")
+}
 
 fn is_row(value: &Json) -> bool {
     let is_said = |key: &str| {
@@ -34,9 +144,9 @@ fn is_row(value: &Json) -> bool {
     is_said("prompt") && is_said("completion") && is_number("step") && has_advantage
 }
 
-fn row(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
+fn row(mut rest: Object, line: usize, columns: &RewardColumns, sink: &mut Sink<'_>) {
     let step = rest.take_id("step").unwrap_or_default();
-    let scores = scores(&rest);
+    let scores = columns.scores(&rest);
     for score in &scores {
         rest.remove(&score.name);
     }
@@ -54,11 +164,6 @@ fn row(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         }
         completion => slime::push_response(&mut transcript, &text(&completion)),
     }
-    let judged: Vec<f64> = scores
-        .iter()
-        .filter_map(|score| number(&score.value))
-        .filter(|worth| worth.is_finite())
-        .collect();
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!("Step {step}, sample {line}").into(),
@@ -66,11 +171,7 @@ fn row(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             dataset: "trl".into(),
             id,
         }),
-        // With several, their weights are not in the file.
-        rewards: match (judged.as_slice(), scores.len()) {
-            ([only], 1) => Rewards::Whole(*only),
-            _ => Rewards::Unknown,
-        },
+        rewards: columns.counting(&scores, sink),
         scores,
         ending: Ending::Done,
         ..Episode::default()
@@ -103,22 +204,4 @@ fn asked(messages: Vec<Json>, transcript: &mut Transcript) -> Option<Text> {
         transcript.observe(said);
     }
     slime::task_of(&prompt)
-}
-
-/// The columns of the reward functions: numbers and nulls after the completion.
-fn scores(row: &Object) -> Vec<Score> {
-    let after = row
-        .iter()
-        .skip_while(|(key, _)| key.as_ref() != "completion");
-    let columns = after
-        .skip(1)
-        .take_while(|(key, _)| key.as_ref() != "advantage");
-    // Rewards are written as floats; whole numbers and texts are other columns.
-    let columns = columns.filter(|(_, value)| value.is_null() || matches!(value, Json::Float(_)));
-    let score = |(key, value): (&volary_core::json::Key, &Json)| Score {
-        name: key.as_ref().into(),
-        value: value.clone(),
-        ..Score::default()
-    };
-    columns.map(score).collect()
 }

@@ -219,8 +219,8 @@ fn trl_completions() {
         ">look{\"at\":\"shed\"} | look<two | assistant:Two."
     );
     assert_eq!(told(text), ">look{}");
-    // Of two rewards the weights are not known.
-    assert_eq!(rewards(&outcome.episodes), [None, Some(0.0)]);
+    // The other function has no values in this file.
+    assert_eq!(rewards(&outcome.episodes), [Some(1.0), Some(0.0)]);
     let names = chat.scores.iter().map(|score| &*score.name);
     assert_eq!(names.collect::<Vec<_>>(), ["count_reward", "style_reward"]);
     assert_eq!(chat.task(), text.task());

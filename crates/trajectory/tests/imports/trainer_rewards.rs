@@ -1,12 +1,18 @@
-//! Rewards of trainers that are not finite.
+//! Rewards of trainers that are missing or not finite.
 
+use volary_core::json;
 use volary_core::json::Json;
 use volary_trajectory::import::index::index;
-use volary_trajectory::import::{NoteLevel, import};
+use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
 
-use crate::trainer_corners::{file, rewards, said};
+use crate::trainer_corners::{file, lines, rewards, said};
 
 const NOT_FINITE: &str = "A reward is NaN or infinite: it counts as missing, not as 0.";
+
+fn score_names(outcome: &ImportOutcome) -> Vec<&str> {
+    let scores = outcome.episodes[0].scores.iter();
+    scores.map(|score| &*score.name).collect()
+}
 
 /// One record of each format, with a reward in the place of `#`.
 const RECORDS: [(&str, &str); 8] = [
@@ -90,4 +96,28 @@ fn steps_of_tinker_without_a_finite_reward_are_counted() {
         lost.contains(&&*format!("{NOT_FINITE} (4 times)")),
         "{lost:?}"
     );
+}
+
+/// A function may return nothing for all samples; the trainer leaves it out of the sum.
+#[test]
+fn a_reward_of_trl_without_values_is_missing() {
+    let row = |accuracy: Json, number: u32| json!({"step": 5, "prompt": "q", "completion": "a", "style": null, "accuracy": accuracy, "answer": (if number == 0 { Json::Null } else { "4".into() }), "advantage": null});
+    let rows = [row(0.0.into(), 0), row(1.0.into(), 1)];
+    let outcome = lines("completions.jsonl", &rows);
+    assert_eq!(rewards(&outcome), [Some(0.0), Some(1.0)]);
+    // What is null in one row only is no reward.
+    assert_eq!(score_names(&outcome), ["style", "accuracy"]);
+    assert_eq!(outcome.episodes[0].scores[0].value, Json::Null);
+    let kept = said(&outcome, NoteLevel::KeptRaw);
+    assert_eq!(
+        kept,
+        ["The reward `style` is null in all rows: it is missing, not 0."]
+    );
+
+    let outcome = lines(
+        "completions.jsonl",
+        &[row(Json::Null, 1), row(Json::Null, 1)],
+    );
+    assert_eq!(rewards(&outcome), [None, None]);
+    assert_eq!(score_names(&outcome), ["style", "accuracy"]);
 }
