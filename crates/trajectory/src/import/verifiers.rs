@@ -1,6 +1,8 @@
 //! Files of verifiers: `results.jsonl` (one rollout per line, read here) and `traces.jsonl` (`traces`: one message tree
-//! per line; `node_tokens`: its tokens; `verdict`: its ending). `columns`: column-oriented rollouts.
+//! per line; `node_tokens`: its tokens; `verdict`: its ending). `columns`: column-oriented rollouts. `call_credit`: rewards and
+//! advantages of the calls of a rollout.
 
+mod call_credit;
 mod columns;
 mod node_tokens;
 mod traces;
@@ -232,6 +234,10 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> E
     if let Some(group) = episode.task.as_ref().map(|task| task.id.clone()) {
         episode.metadata.insert("group", group);
     }
+    call_credit::assign(&calls, &mut episode, &mut rest, sink);
+    if let Some(advantage) = rest.take_number("advantage") {
+        episode.metadata.insert("advantage", advantage);
+    }
     tokens(calls, &mut episode, &mut rest, sink);
     keep_rest(&mut episode, rest, sink);
     episode
@@ -245,19 +251,28 @@ fn tokens(calls: Vec<Json>, episode: &mut Episode, rest: &mut Object, sink: &mut
             .get("completion_logprobs")
             .and_then(token_lists::stream);
         let logprobs = logprobs.filter(|values| !values.is_empty());
+        let completion = token_lists::ids(tokens.get("completion_ids")?)?;
+        // It is that of all tokens of the call.
+        let advantage = call_credit::advantage(call);
+        let advantage =
+            advantage.map(|value| std::iter::repeat_n(Some(value), completion.len()).collect());
+        let streams = [("logprobs", logprobs), ("advantage", advantage)].into_iter();
         Some(CallTokens {
             prompt: token_lists::ids(tokens.get("prompt_ids")?)?,
-            completion: token_lists::ids(tokens.get("completion_ids")?)?,
             mask: tokens.get("completion_mask").and_then(token_lists::flags),
-            streams: logprobs
-                .map(|values| ("logprobs".into(), values))
-                .into_iter()
+            streams: streams
+                .filter_map(|(name, values)| Some((name.into(), values?)))
                 .collect(),
+            completion,
         })
     };
     let known: Vec<CallTokens> = calls.iter().filter_map(of_call).collect();
+    let unknown = calls.len() - known.len();
     match token_lists::joined(known) {
         Some((builder, apart)) => {
+            if unknown > 0 {
+                sink.lost("A call has no ids of tokens, unlike others of its rollout.");
+            }
             if apart > 0 {
                 sink.lost(
                     "The tokens of a call are not part of the last one, so they are left out.",

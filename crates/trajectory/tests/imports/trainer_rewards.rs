@@ -1,11 +1,12 @@
-//! Rewards of trainers that are missing or not finite.
+//! Rewards of trainers that are missing, not finite, or of parts of a rollout.
 
 use volary_core::json;
 use volary_core::json::Json;
+use volary_trajectory::Rewards;
 use volary_trajectory::import::index::index;
 use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
 
-use crate::trainer_corners::{file, lines, rewards, said};
+use crate::trainer_corners::{file, lines, parsed, rewards, said};
 
 const NOT_FINITE: &str = "A reward is NaN or infinite: it counts as missing, not as 0.";
 
@@ -120,4 +121,63 @@ fn a_reward_of_trl_without_values_is_missing() {
     );
     assert_eq!(rewards(&outcome), [None, None]);
     assert_eq!(score_names(&outcome), ["style", "accuracy"]);
+}
+
+fn rollout(reward: &str, calls: [&str; 2]) -> Json {
+    let [first, second] = calls;
+    parsed(&format!(
+        r#"{{"example_id": 0, "prompt": [{{"role": "user", "content": "q"}}], "completion": [
+            {{"role": "assistant", "content": "a"}}, {{"role": "user", "content": "b"}}, {{"role": "assistant", "content": "c"}}],
+            "reward": {reward}, "trajectory": [
+            {{"tokens": {{"prompt_ids": [1], "completion_ids": [2, 3], "completion_mask": [1, 1], "completion_logprobs": [-0.5, -0.5]}}, {first}}},
+            {{"tokens": {{"prompt_ids": [1, 2, 3, 4], "completion_ids": [5], "completion_mask": [1], "completion_logprobs": [-0.5]}}, {second}}}]}}"#
+    ))
+}
+
+#[test]
+fn calls_of_verifiers_have_rewards_and_advantages() {
+    let own = rollout(
+        "0.75",
+        [
+            r#""reward": 0.25, "advantage": -1.0"#,
+            r#""reward": 0.5, "advantage": 2.0"#,
+        ],
+    );
+    // The reward of the rollout, copied to its calls.
+    let copied = rollout(
+        "1.0",
+        [
+            r#""reward": 1.0, "advantage": 0.5"#,
+            r#""reward": 1.0, "advantage": 0.5"#,
+        ],
+    );
+    let outcome = lines("results.jsonl", &[own, copied]);
+    let [own, copied] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!(own.rewards, Rewards::Steps);
+    let of_steps: Vec<Option<f64>> = own.steps.iter().map(|step| step.reward()).collect();
+    assert_eq!(of_steps, [Some(0.25), Some(0.5)]);
+    let record = own.tokens.as_ref().unwrap();
+    let advantage: Vec<Option<f64>> = record.strip.streams()["advantage"].iter().collect();
+    assert_eq!(advantage, [None, Some(-1.0), Some(-1.0), None, Some(2.0)]);
+    assert_eq!(copied.rewards, Rewards::Whole(1.0));
+    let extras = copied.steps.iter().map(|step| &step.extras);
+    for extras in extras {
+        assert_eq!(extras.get("reward"), Some(&1.0.into()));
+        assert_eq!(extras.get("advantage"), Some(&0.5.into()));
+    }
+    assert!(said(&outcome, NoteLevel::Unreadable).is_empty());
+}
+
+#[test]
+fn credits_of_calls_that_are_no_steps_are_kept() {
+    let mut rollout = rollout("1.0", [r#""reward": 1.0"#, r#""reward": 0.0"#]);
+    if let Json::Object(members) = &mut rollout {
+        members.insert("completion", "a");
+    }
+    let outcome = lines("results.jsonl", &[rollout.clone(), rollout]);
+    assert_eq!(rewards(&outcome), [Some(1.0), Some(1.0)]);
+    let kept = outcome.episodes[0].raw.get("call_credits");
+    assert_eq!(kept, Some(&parsed(r#"[{"reward": 1.0}, {"reward": 0.0}]"#)));
 }

@@ -1,0 +1,74 @@
+//! What a trainer assigned to each call of a rollout in `results.jsonl`: a reward and an advantage.
+//!
+//! verifiers copies the reward of the rollout to all calls unless the environment assigned some of its own, so the rewards of
+//! calls are those of steps only if they add up to that of the rollout. Otherwise they are metadata of the steps.
+
+use volary_core::json::{Json, Object};
+
+use crate::episode::{Episode, Outcome, Rewards};
+use crate::import::members::number;
+use crate::import::reader::{NOT_FINITE, Sink};
+
+/// The members of a call that are about credit.
+const MEMBERS: [&str; 2] = ["reward", "advantage"];
+
+/// Adds the rewards and advantages of calls to the steps of their rollout, or to the other members if they cannot be assigned.
+pub(super) fn assign(
+    calls: &[Json],
+    episode: &mut Episode,
+    rest: &mut Object,
+    sink: &mut Sink<'_>,
+) {
+    let credits: Vec<Object> = calls.iter().map(credit).collect();
+    if credits.iter().all(Object::is_empty) {
+        return;
+    }
+    for reward in calls.iter().filter_map(reward) {
+        if !reward.is_finite() {
+            sink.lost(NOT_FINITE);
+        }
+    }
+    if credits.len() != episode.steps.len() {
+        sink.kept(format!(
+            "A rollout has {} calls and {} steps, so the rewards and advantages of the calls are kept as `call_credits`.",
+            credits.len(),
+            episode.steps.len()
+        ));
+        let credits = credits.into_iter().map(Json::Object).collect();
+        rest.insert("call_credits", Json::List(credits));
+        return;
+    }
+    let rewards: Option<Vec<f64>> = calls.iter().map(reward).collect();
+    if let (Some(rewards), Some(total)) = (rewards, episode.reward())
+        && (rewards.iter().sum::<f64>() - total).abs() < 1e-6
+    {
+        episode.rewards = Rewards::Steps;
+        for (step, worth) in episode.steps.iter_mut().zip(rewards) {
+            if let Outcome::Observed { reward, .. } = &mut step.outcome {
+                *reward = worth;
+            }
+        }
+    }
+    for (step, credit) in episode.steps.iter_mut().zip(credits) {
+        step.extras.extend(credit);
+    }
+}
+
+/// The advantage of a call.
+pub(super) fn advantage(call: &Json) -> Option<f64> {
+    call.get("advantage").and_then(number)
+}
+
+fn reward(call: &Json) -> Option<f64> {
+    call.get("reward").and_then(number)
+}
+
+fn credit(call: &Json) -> Object {
+    let members = MEMBERS.into_iter();
+    let members = members.filter_map(|key| Some((key, call.get(key)?)));
+    let mut credit = Object::new();
+    for (key, value) in members.filter(|(_, value)| !value.is_null()) {
+        credit.insert(key, value.clone());
+    }
+    credit
+}
