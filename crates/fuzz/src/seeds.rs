@@ -80,6 +80,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
             &["slime-legacy.pt"],
             &["slime-objects-2.pt"],
             &["slime-objects-4.pt"],
+            &["slime-nested.pt"],
             &["slime-train.pt"],
             &["slime-train-v1.pt"],
             &["slime-rollout.pt", "slime-train.pt"],

@@ -4,9 +4,10 @@
 //! Messages are flat: tool calls are markup in the assistant's text. They are parsed as calls, the text before
 //! them becomes the content, and the complete text is preserved. `chat_markup` splits the response of a sample
 //! into messages; `tokens` reads the lists with a value for each token. `torch_dump` reads rollout dumps (`.pt`),
-//! `train_dump` what the trainer made of them.
+//! `train_dump` what the trainer made of them. `nested`: rollouts that are lists of groups of samples.
 
 mod chat_markup;
+mod nested;
 mod tokens;
 mod torch_dump;
 mod train_dump;
@@ -20,7 +21,8 @@ use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, objec
 use super::chat;
 use super::describe::counted;
 use super::members::{Members, keep_rest, reward};
-use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::reader::{Confidence, Document, Grouping, Reader, Sink};
+use super::token_lists;
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 use crate::spans::{extent, spans};
@@ -60,20 +62,31 @@ impl Reader for Slime {
             }
         };
         let samples = of_dump(document.head()).into_iter().flatten().take(8);
-        let samples = document.samples().chain(samples);
+        let samples = document.samples().chain(samples).map(nested::first);
         samples.map(confidence).max().unwrap_or_default()
+    }
+
+    /// A line may be a group, whose number is that of the line.
+    fn grouping(&self, document: &Document) -> Grouping {
+        match document.samples().any(|value| value.as_list().is_some()) {
+            true => Grouping::Whole,
+            false => Grouping::EachLine,
+        }
     }
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let before = sink.episodes();
-        for Line { number, value } in with_samples(document).into_records() {
-            match value {
+        let (step, document) = of_step(document);
+        for sample in nested::samples(document.into_records()) {
+            let place = sample.place;
+            match sample.value {
                 Json::Object(mut object) => {
+                    nested::set_place(&mut object, step.as_ref(), sample.group);
                     let lists = Lists::take(&mut object);
-                    let episode = interaction(object, lists, number, sink);
+                    let episode = interaction(object, lists, &place, sink);
                     sink.episode(episode);
                 }
-                _ => sink.lost(format!("Line {number} is not an interaction.")),
+                _ => sink.lost(format!("Line {place} is not an interaction.")),
             }
         }
         let count = sink.episodes() - before;
@@ -86,37 +99,31 @@ fn of_dump(value: &Json) -> Option<&[Json]> {
     value.get("samples")?.as_list()
 }
 
-/// Replaces a rollout dump by its samples, which are of its step.
-fn with_samples(document: Document) -> Document {
+/// Replaces a rollout dump by its samples. Also returns its step.
+fn of_step(document: Document) -> (Option<Json>, Document) {
     let Document::Value(mut dump) = document else {
-        return document;
+        return (None, document);
     };
     let step = dump.get("rollout_id").cloned();
     let samples = match &mut dump {
         Json::Object(members) if !members.contains_key("response") => members.take_list("samples"),
         _ => None,
     };
-    let Some(mut samples) = samples else {
-        return Document::Value(dump);
-    };
-    if let Some(step) = step {
-        for sample in &mut samples {
-            if let Json::Object(sample) = sample {
-                sample.insert("step", step.clone());
-            }
-        }
+    match samples {
+        Some(samples) => (step, Document::Value(Json::List(samples))),
+        None => (None, Document::Value(dump)),
     }
-    Document::Value(Json::List(samples))
 }
 
-fn interaction(mut rest: Object, lists: Lists, number: usize, sink: &mut Sink<'_>) -> Episode {
+/// The episode of a sample. `place` says where in the file it is.
+fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>) -> Episode {
     let index = rest.take_id("index");
     let group = rest.take_id("group_index");
     let step = rest.take("step");
     let status = rest.take_text("status");
-    let label: Text = index.clone().unwrap_or_else(|| number.to_string().into());
+    let label: Text = index.clone().unwrap_or_else(|| place.into());
     let mut episode = Episode {
-        id: format!("{}-{number}", sink.stem()).into(),
+        id: format!("{}-{place}", sink.stem()).into(),
         name: match (&step, &group) {
             (Some(step), Some(group)) => {
                 let step = step.to_display();

@@ -279,6 +279,7 @@ fn dumps_are_read_sample_by_sample() {
     let fixtures = [
         "slime-rollout.pt",
         "slime-numpy.pt",
+        "slime-nested.pt",
         "slime-train.pt",
         "slime-train-v1.pt",
     ];
@@ -327,7 +328,7 @@ fn the_first_keys_of_a_dump_say_what_it_is() {
 
 #[test]
 fn samples_of_a_dump_with_damaged_headers_can_be_opened() {
-    for name in ["slime-rollout.pt", "slime-numpy.pt"] {
+    for name in ["slime-rollout.pt", "slime-numpy.pt", "slime-nested.pt"] {
         let mut file = fixture(name);
         let mut parts = Parts::of(file.bytes.len() as u64);
         parts.add(0, file.bytes.clone());

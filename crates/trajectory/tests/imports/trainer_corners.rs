@@ -5,6 +5,8 @@ use volary_core::json::Json;
 use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
 use volary_trajectory::{Ending, Episode};
 
+use crate::fixture;
+
 pub fn file(name: &str, text: String) -> InputFile {
     InputFile {
         name: Some(name.to_owned()),
@@ -250,4 +252,36 @@ fn an_aborted_sample_is_not_done() {
     let endings = outcome.episodes.iter().map(|episode| &episode.ending);
     let is_done: Vec<bool> = endings.map(|ending| *ending == Ending::Done).collect();
     assert_eq!(is_done, [false, true]);
+}
+
+fn metadata(outcome: &ImportOutcome, key: &str) -> Vec<Option<Json>> {
+    let episodes = outcome.episodes.iter();
+    episodes
+        .map(|episode| episode.metadata.get(key).cloned())
+        .collect()
+}
+
+/// Rollouts are lists of groups before the trainer flattens them, and samples that were divided are lists, too.
+#[test]
+fn samples_of_slime_may_be_in_groups() {
+    let outcome = import(&[fixture("slime-nested.pt")]).unwrap();
+    let groups = [0, 0, 1, 1, 2].map(|group| Some(Json::from(group)));
+    assert_eq!(metadata(&outcome, "group"), groups);
+    assert_eq!(metadata(&outcome, "step"), vec![Some(Json::from(7)); 5]);
+    let missing = [Some(1.0), Some(0.0), None, None, Some(1.0)];
+    assert_eq!(rewards(&outcome), missing);
+
+    let sample = |index: u32| json!({"index": index, "prompt": "Count.", "response": "one", "response_length": 1, "tokens": [1, 2], "reward": 1.0, "status": "completed"});
+    let nested = json!([[(sample(0)), (sample(1))], [], [(sample(2))]]);
+    let dump = json!({"rollout_id": 3, "samples": (nested.clone())});
+    let groups = [0, 0, 2].map(|group| Some(Json::from(group)));
+    for text in [dump.to_compact_text(), nested.to_compact_text()] {
+        let outcome = import(&[file("3.json", text)]).unwrap();
+        assert_eq!(metadata(&outcome, "group"), groups);
+        let ids = outcome.episodes.iter().map(|episode| &*episode.id);
+        assert_eq!(ids.collect::<Vec<_>>(), ["3-1-1", "3-1-2", "3-3-1"]);
+        assert!(said(&outcome, NoteLevel::Unreadable).is_empty());
+    }
+    let outcome = lines("3.jsonl", nested.as_list().unwrap());
+    assert_eq!(metadata(&outcome, "group"), groups);
 }

@@ -13,6 +13,7 @@ use volary_torch::legacy::LegacyFile;
 use volary_torch::pickle::Fragments;
 use volary_torch::{DType, Heap, PickleError, Tensor, Unpickled, Value};
 
+use super::nested::{PickledSample, pickled, set_place};
 use super::tokens::Lists;
 use super::train_dump::TrainingDump;
 use super::{interaction, train_dump};
@@ -106,24 +107,25 @@ pub(in crate::import) fn read(
     report_pickle(pickle.error.as_ref(), &pickle.placeholders, &mut sink);
 }
 
-fn read_rollouts(samples: Value, step: Option<i64>, dump: &mut Dump<'_, '_>, sink: &mut Sink<'_>) {
+fn read_rollouts(
+    samples: Vec<PickledSample>,
+    step: Option<i64>,
+    dump: &mut Dump<'_, '_>,
+    sink: &mut Sink<'_>,
+) {
     let mut count = 0;
-    for number in 0..dump.heap.length(samples).unwrap_or(0) {
+    let step = step.map(Json::from);
+    for (number, PickledSample { value, group }) in samples.into_iter().enumerate() {
         if sink.is_full() {
             sink.leave_out();
             continue;
         }
-        let Some(sample) = dump.heap.element(samples, number) else {
-            continue;
-        };
-        let Some((mut sample, lists)) = dump.sample(sample) else {
+        let Some((mut sample, lists)) = dump.sample(value) else {
             sink.lost(format!("Sample {number} is not a dictionary."));
             continue;
         };
-        if let Some(step) = step {
-            sample.insert("step", step);
-        }
-        let episode = interaction(sample, lists, number, sink);
+        set_place(&mut sample, step.as_ref(), group);
+        let episode = interaction(sample, lists, &number.to_string(), sink);
         sink.episode(episode);
         count += 1;
     }
@@ -133,14 +135,14 @@ fn read_rollouts(samples: Value, step: Option<i64>, dump: &mut Dump<'_, '_>, sin
     ));
 }
 
-/// The list of samples: `{samples: […]}`, or a bare list of dictionaries with `response`.
-fn samples(pickle: &Unpickled) -> Option<Value> {
+/// The samples: `{samples: […]}`, or a bare list of dictionaries with `response`, or of groups of them.
+fn samples(pickle: &Unpickled) -> Option<Vec<PickledSample>> {
     let heap = &pickle.heap;
     let samples = heap.get(pickle.root, "samples").unwrap_or(pickle.root);
+    let samples = pickled(heap, samples)?;
     // Samples may be missing.
-    let first = (0..heap.length(samples)?.min(LOOKED_AT))
-        .filter_map(|place| heap.element(samples, place))
-        .find(|sample| *sample != Value::None)?;
+    let mut known = samples.iter().take(LOOKED_AT).map(|sample| sample.value);
+    let first = known.find(|sample| *sample != Value::None)?;
     let first = state(heap, first);
     heap.get(first, "response").map(|_| samples)
 }
@@ -187,7 +189,8 @@ fn state(heap: &Heap, value: Value) -> Value {
 fn unknown(pickle: &Unpickled) -> String {
     let heap = &pickle.heap;
     let samples = heap.get(pickle.root, "samples");
-    if samples.and_then(|samples| heap.length(samples)) == Some(0) {
+    let samples = samples.and_then(|samples| pickled(heap, samples));
+    if samples.is_some_and(|samples| samples.is_empty()) {
         return "This rollout dump has no samples.".to_owned();
     }
     let items = heap.items(pickle.root).unwrap_or_default();
@@ -236,7 +239,7 @@ impl SampleReader {
     fn read(
         &mut self,
         heap: &Heap,
-        sample: Value,
+        PickledSample { value, group }: PickledSample,
         number: usize,
         storages: Storages<'_>,
         sink: &mut Sink<'_>,
@@ -244,14 +247,12 @@ impl SampleReader {
         if self.expansion.is_over() {
             return sink.leave_out();
         }
-        let Some((mut sample, lists)) = self.dump(heap, storages, |dump| dump.sample(sample))
-        else {
+        let Some((mut sample, lists)) = self.dump(heap, storages, |dump| dump.sample(value)) else {
             return sink.lost(format!("Sample {number} is not a dictionary."));
         };
-        if let Some(step) = self.step {
-            sample.insert("step", step);
-        }
-        let episode = interaction(sample, lists, number, sink);
+        let step = self.step.map(Json::from);
+        set_place(&mut sample, step.as_ref(), group);
+        let episode = interaction(sample, lists, &number.to_string(), sink);
         self.pass_on(episode, sink);
     }
 
@@ -386,7 +387,7 @@ impl WholeDump {
 /// A rollout dump whose pickle is read as a whole.
 pub(in crate::import) struct RolloutDump {
     pickle: Unpickled,
-    samples: Value,
+    samples: Vec<PickledSample>,
     reader: SampleReader,
 }
 
@@ -406,21 +407,20 @@ impl RolloutDump {
 
     /// The number of samples.
     pub fn len(&self) -> usize {
-        self.pickle.heap.length(self.samples).unwrap_or_default()
+        self.samples.len()
     }
 
     /// The keys of the storages of a sample.
     pub fn storages(&self, number: usize) -> Vec<&str> {
-        let heap = &self.pickle.heap;
-        let sample = heap.element(self.samples, number);
-        sample.map_or_else(Vec::new, |sample| storages(heap, sample))
+        let sample = self.samples.get(number);
+        sample.map_or_else(Vec::new, |sample| storages(&self.pickle.heap, sample.value))
     }
 
     /// Reads a sample; `storages` are the bytes of its tensors.
     pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
         let heap = &self.pickle.heap;
-        if let Some(sample) = heap.element(self.samples, number) {
-            self.reader.read(heap, sample, number, storages, sink);
+        if let Some(sample) = self.samples.get(number) {
+            self.reader.read(heap, *sample, number, storages, sink);
         }
     }
 
@@ -446,7 +446,13 @@ impl RolloutParts {
     /// `first` is its position. `None` if it is something else, or if its step comes later.
     pub fn of(beginning: &[u8], first: usize, size: usize) -> Option<RolloutParts> {
         let pickle = volary_torch::read(beginning);
-        samples(&pickle)?;
+        // The elements of the list would be groups.
+        if samples(&pickle)?
+            .iter()
+            .any(|sample| sample.group.is_some())
+        {
+            return None;
+        }
         let is_list = pickle.heap.items(pickle.root).is_none();
         let is_rollout = is_list || step(&pickle).is_some();
         (is_rollout && train_dump::Columns::of(&pickle).is_none())
@@ -485,7 +491,11 @@ impl RolloutParts {
     /// Reads the sample that was parsed; `storages` are the bytes of its tensors.
     pub fn read_sample(&mut self, number: usize, storages: Storages<'_>, sink: &mut Sink<'_>) {
         let heap = self.parts.heap();
-        self.reader.read(heap, self.sample, number, storages, sink);
+        let sample = PickledSample {
+            value: self.sample,
+            group: None,
+        };
+        self.reader.read(heap, sample, number, storages, sink);
     }
 
     /// Notes why the pickle cannot be read further.
