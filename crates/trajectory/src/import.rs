@@ -18,7 +18,8 @@
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`, `lm_eval`, `skyrl`,
 //!   `tinker`, `trl`, `nemo_rl`, `open_instruct`, `rllm`, `prime_cli`, `prime_rl`, `pydantic_ai`, `autogen`, `docent`,
-//!   `openai_batch`: the formats of these tools. `token_lists`: ids, masks and streams in JSON.
+//!   `openai_batch`: the formats of these tools. `token_lists`: ids, masks and streams in JSON. `said`: a prompt or a
+//!   response of any kind.
 //! - `open_telemetry`: traces of models and tools. `traces`: traces of other services. `chat_file`: OpenAI-style and
 //!   ShareGPT messages.
 //! - [`fields`]: mappings for JSON of unknown formats. `mapped`: reads such records.
@@ -65,6 +66,7 @@ mod records;
 mod registry;
 mod renderer;
 mod rllm;
+mod said;
 mod session_trace;
 mod skyrl;
 mod slime;

@@ -51,12 +51,15 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let step = step_of(&stem);
     let mut transcript = Transcript::default();
     let mut task = None;
-    for said in rest
-        .take("content")
-        .map(only)
-        .and_then(list)
-        .unwrap_or_default()
-    {
+    let content = rest.take("content").map(only);
+    if content.as_ref().is_some_and(has_ids) {
+        sink.kept(
+            "The content of a sample has token ids instead of texts; it is kept as `content`.",
+        );
+        rest.insert("content", content.clone().unwrap_or_default());
+    }
+    let content = content.filter(|content| !has_ids(content));
+    for said in content.and_then(list).unwrap_or_default() {
         match said {
             Json::Text(text) => {
                 let asked = slime::push_prompt_or_response(&mut transcript, &text);
@@ -120,6 +123,15 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     tokens(&mut rest, &mut episode, sink);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+/// Whether a content is a list of ids, or has one for each message.
+fn has_ids(content: &Json) -> bool {
+    let is_ids = |value: &Json| ids(value).is_some_and(|ids| !ids.is_empty());
+    is_ids(content)
+        || content
+            .as_list()
+            .is_some_and(|messages| messages.iter().any(is_ids))
 }
 
 fn list(value: Json) -> Option<Vec<Json>> {

@@ -5,15 +5,14 @@
 //! The prompt and the response are texts in SkyRL's own files. Generators that keep conversations or ids write lists:
 //! messages, texts of a batch (which is what newer tokenizers decode to), or token ids. Which ids are trained is not written.
 
-use volary_core::TokenId;
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Object};
 
-use super::chat;
 use super::members::{Members, keep_rest, number, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
+use super::said::{Said, ids_of_both, keep_ids};
 use super::slime;
-use super::token_lists::{attach, ids, stream};
+use super::token_lists::{attach, stream};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, TaskReference};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
@@ -33,77 +32,29 @@ fn is_sample(value: &Json) -> bool {
     is_said("input_prompt") && is_said("output_response") && value.get("score").is_some()
 }
 
-/// A prompt or a response.
-enum Said {
-    Text(Text),
-    Messages(Vec<Json>),
-    Ids(Vec<TokenId>),
-}
-
-impl Said {
-    fn of(value: Option<Json>) -> Said {
-        let Some(Json::List(list)) = value else {
-            let text = value.as_ref().and_then(Json::as_text).cloned();
-            return Said::Text(text.unwrap_or_default());
-        };
-        let texts: Option<Vec<&str>> = list.iter().map(|text| Some(&**text.as_text()?)).collect();
-        if let Some(texts) = texts {
-            return Said::Text(texts.concat().into());
-        }
-        let list = Json::List(list);
-        match (ids(&list), list) {
-            (Some(ids), _) => Said::Ids(ids),
-            (None, Json::List(messages)) => Said::Messages(messages),
-            (None, _) => Said::Text(Text::default()),
-        }
-    }
-
-    fn ids(&self) -> Option<&[TokenId]> {
-        match self {
-            Said::Ids(ids) => Some(ids),
-            _ => None,
-        }
-    }
-}
-
-/// Adds the messages of a list. Returns the name of the task in the last one of the user.
-fn push_messages(transcript: &mut Transcript, messages: Vec<Json>) -> Option<Text> {
-    let mut all = Vec::new();
-    for said in chat::read_all(messages) {
-        all.push(slime::plain(&said.message));
-        transcript.push(slime::with_calls(said));
-    }
-    slime::task_of(&all)
-}
-
 fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let prompt = Said::of(rest.take("input_prompt"));
     let output = Said::of(rest.take("output_response"));
     let source = rest.take_text("data_source");
     let stop = rest.take_text("stop_reason");
     let mut transcript = Transcript::default();
-    let tokens = prompt.ids().zip(output.ids());
-    let tokens = tokens.map(|(prompt, output)| ([prompt, output].concat(), output.len()));
-    for (name, said) in [("prompt_ids", &prompt), ("response_ids", &output)] {
-        // Ids of one of the two are no record of tokens.
-        if let (Some(ids), None) = (said.ids(), &tokens) {
-            sink.kept(format!(
-                "A sample has ids of tokens in one of `input_prompt` and `output_response` only; they are kept as \
-                 `{name}`."
-            ));
-            let ids = ids.iter().map(|id| i64::from(*id).into()).collect();
-            rest.insert(name, Json::List(ids));
-        }
+    let tokens = ids_of_both(&prompt, &output);
+    if tokens.is_none() {
+        keep_ids(&prompt, ("input_prompt", "prompt_ids"), &mut rest, sink);
+        keep_ids(
+            &output,
+            ("output_response", "response_ids"),
+            &mut rest,
+            sink,
+        );
     }
     let task = match prompt {
         Said::Text(prompt) => slime::push_prompt(&mut transcript, &prompt),
-        Said::Messages(messages) => push_messages(&mut transcript, messages),
-        Said::Ids(_) => None,
+        prompt => prompt.push(&mut transcript),
     };
     match output {
         Said::Text(output) => slime::push_response(&mut transcript, &output),
-        Said::Messages(messages) => drop(push_messages(&mut transcript, messages)),
-        Said::Ids(_) => {}
+        output => drop(output.push(&mut transcript)),
     }
     let scores = rest.get("score").and_then(stream);
     let score = rest.take("score");

@@ -16,7 +16,7 @@ mod training_join;
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
 use volary_core::random::stable_hash;
-use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, object};
+use volary_core::{AnyMessage, Message, Role, TokenId, ToolCall, ToolRequestMessage, object};
 
 use super::chat;
 use super::describe::counted;
@@ -154,6 +154,11 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
         None => {
             let prompt = rest.get("prompt").cloned().unwrap_or_default();
             match prompt {
+                prompt if is_ids(&prompt) => {
+                    sink.kept(
+                        "The prompt of a sample has token ids, and its text is not in the file.",
+                    );
+                }
                 Json::List(messages) => messages
                     .iter()
                     .flat_map(chat::read)
@@ -215,6 +220,7 @@ fn task(sample: &Object) -> Option<Text> {
     let mut transcript = Transcript::default();
     match sample.get("prompt")? {
         Json::Text(prompt) => push_prompt(&mut transcript, prompt),
+        prompt if is_ids(prompt) => task_of_ids(&token_lists::ids(prompt)?),
         Json::List(messages) => {
             let said = messages.iter().flat_map(chat::read);
             let said: Vec<Message> = said.map(|said| plain(&said.message)).collect();
@@ -278,9 +284,25 @@ pub(super) fn task_of(prompt: &[Message]) -> Option<Text> {
         let role = message.role.as_str().bytes();
         role.chain(message.body.content_or_empty().bytes())
     });
+    let hash = short_hash(bytes);
+    Some(format!("{line} #{hash}").trim_start().into())
+}
+
+/// Whether a prompt is a list of token ids.
+fn is_ids(prompt: &Json) -> bool {
+    token_lists::ids(prompt).is_some_and(|ids| !ids.is_empty())
+}
+
+/// The name of the task of a prompt of which only the tokens are known.
+pub(super) fn task_of_ids(prompt: &[TokenId]) -> Option<Text> {
+    let hash = short_hash(prompt.iter().flat_map(|id| id.to_le_bytes()));
+    (!prompt.is_empty()).then(|| format!("{} #{hash}", counted(prompt.len(), "token")).into())
+}
+
+fn short_hash(bytes: impl Iterator<Item = u8>) -> String {
     let hash = stable_hash(bytes);
     let hash = (hash >> 32) ^ (hash & u64::from(u32::MAX));
-    Some(format!("{line} #{hash:08x}").trim_start().into())
+    format!("{hash:08x}")
 }
 
 /// The texts of a message that consists of blocks, such as images and texts; `None` for a plain one.

@@ -2,7 +2,8 @@
 //! score, step, …}` (`trainer.rollout_data_dir` and `trainer.validation_data_dir`).
 //!
 //! The texts are decoded without special tokens. With a ChatML template the roles remain as separate lines, which
-//! delimit the messages; otherwise the input is one message and the output another one.
+//! delimit the messages; otherwise the input is one message and the output another one. Token ids may be in the place of a
+//! text.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
@@ -10,9 +11,12 @@ use volary_core::{Message, Role};
 use super::members::{Members, keep_rest, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
+use super::said::{Said, ids_of_both, keep_ids};
 use super::slime;
+use super::token_lists::{attach, ids};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
+use crate::token_record::{LossMask, TokenRecordBuilder};
 
 pub(super) const VERL: Records = Records {
     id: "verl",
@@ -25,7 +29,11 @@ pub(super) const VERL: Records = Records {
 };
 
 fn is_rollout(value: &Json) -> bool {
-    let is_text = |key: &str| value.get(key).is_some_and(|text| text.as_text().is_some());
+    let is_said = |key: &str| {
+        value
+            .get(key)
+            .is_some_and(|said| said.as_text().is_some() || ids(said).is_some())
+    };
     let has = |key: &str| value.get(key).is_some();
     let is_number = |key: &str| {
         value
@@ -33,8 +41,8 @@ fn is_rollout(value: &Json) -> bool {
             .is_some_and(|number| number.as_f64().is_some())
     };
     // A reward function may give no score, and older files have no step. Other tools call their texts like this, too.
-    is_text("input")
-        && is_text("output")
+    is_said("input")
+        && is_said("output")
         && has("score")
         && (is_number("step") || is_number("score") && has("gts"))
         && !has("messages")
@@ -51,22 +59,25 @@ fn score(value: &Json) -> Option<f64> {
 fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     // The name of a file is its step.
     let step = rest.take_id("step").unwrap_or_else(|| sink.stem());
-    let input = rest.take_text("input").unwrap_or_default();
-    let output = rest.take_text("output").unwrap_or_default();
+    let input = Said::of(rest.take("input"));
+    let output = Said::of(rest.take("output"));
+    let tokens = ids_of_both(&input, &output);
+    if tokens.is_none() {
+        keep_ids(&input, ("input", "input_ids"), &mut rest, sink);
+        keep_ids(&output, ("output", "output_ids"), &mut rest, sink);
+    }
     let mut transcript = Transcript::default();
-    let Prompt {
-        messages,
-        has_roles,
-        begun,
-    } = prompt(&input);
     // Rollouts with the same prompt are attempts of one task.
-    let task = slime::task_of(&messages);
-    messages
-        .into_iter()
-        .for_each(|message| transcript.observe(message.into()));
-    match has_roles {
-        true => slime::push_response(&mut transcript, &marked(&format!("{begun}{output}"))),
-        false => slime::push_response(&mut transcript, &output),
+    let (task, header) = match input {
+        Said::Text(input) => push_input(&mut transcript, &input),
+        input => (input.push(&mut transcript), None),
+    };
+    match (output, &header) {
+        (Said::Text(output), Some(begun)) => {
+            slime::push_response(&mut transcript, &marked(&format!("{begun}{output}")));
+        }
+        (Said::Text(output), None) => slime::push_response(&mut transcript, &output),
+        (output, _) => drop(output.push(&mut transcript)),
     }
     let worth = rest.get("score").and_then(score);
     match rest.take("score") {
@@ -76,7 +87,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         }
         _ => {}
     }
-    if has_roles {
+    if header.is_some() {
         sink.kept("The roles of messages are a guess: the texts have no special tokens.");
     }
     let mut episode = Episode {
@@ -109,8 +120,28 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         }
     }
     transcript.finish(&mut episode);
+    if let Some((ids, response)) = tokens
+        && let Ok(builder) = TokenRecordBuilder::new(ids, LossMask::Unknown(response))
+    {
+        attach(builder.divided(&episode), &mut episode, sink);
+    }
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+/// Adds the messages of an input. Returns the name of its task; and what the template began the answer with, if the input
+/// has roles.
+fn push_input(transcript: &mut Transcript, input: &str) -> (Option<Text>, Option<String>) {
+    let Prompt {
+        messages,
+        has_roles,
+        begun,
+    } = prompt(input);
+    let task = slime::task_of(&messages);
+    messages
+        .into_iter()
+        .for_each(|message| transcript.observe(message.into()));
+    (task, has_roles.then(|| begun.to_owned()))
 }
 
 /// The roles of ChatML, as they remain without special tokens.

@@ -285,3 +285,53 @@ fn samples_of_slime_may_be_in_groups() {
     let outcome = lines("3.jsonl", nested.as_list().unwrap());
     assert_eq!(metadata(&outcome, "group"), groups);
 }
+
+#[test]
+fn prompts_may_be_token_ids() {
+    let sample = |prompt: Json| json!({"index": 0, "prompt": prompt, "tokens": [5, 6, 7, 8], "response": "It is.", "response_length": 2, "reward": 1.0, "status": "completed"});
+    let outcome = lines(
+        "0.jsonl",
+        &[
+            sample(json!([5, 6])),
+            sample(json!([5, 6])),
+            sample(json!([5, 7])),
+        ],
+    );
+    for episode in &outcome.episodes {
+        assert_eq!(roles(episode), ["assistant"]);
+        let record = episode.tokens.as_ref().unwrap();
+        assert_eq!(record.prompt, 2);
+        // The prompt has as many tokens as the response, and is no stream.
+        assert!(record.strip.streams().is_empty());
+        assert!(episode.raw.contains_key("prompt"));
+    }
+    let kept = said(&outcome, NoteLevel::KeptRaw);
+    assert!(
+        kept[0].starts_with("The prompt of a sample has token ids"),
+        "{kept:?}"
+    );
+
+    let outcome = lines(
+        "1.jsonl",
+        &[
+            json!({"input": [5, 6], "output": [7], "score": 1.0, "step": 1}),
+            json!({"input": [5, 6], "output": [8, 9], "score": 0.0, "step": 1}),
+            json!({"input": [5, 7], "output": "It is.", "score": 0.0, "step": 1}),
+        ],
+    );
+    let found = tasks(&outcome);
+    assert_eq!(found[0], found[1]);
+    assert_ne!(found[0], found[2]);
+    let record = outcome.episodes[1].tokens.as_ref().unwrap();
+    assert_eq!((record.strip.ids(), record.prompt), (&[5, 6, 8, 9][..], 2));
+    assert!(!record.is_mask_known);
+    let kept = outcome.episodes[2].metadata.get("input_ids");
+    assert_eq!(kept, Some(&json!([5, 7])));
+
+    let sample =
+        json!({"idx": 0, "content": [[[5, 6], [7]]], "rewards": [1.0], "sample_loss_mask": [1.0]});
+    let outcome = lines("train_data_step1.jsonl", &[sample.clone(), sample]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(roles(episode), Vec::<String>::new());
+    assert_eq!(episode.raw.get("content"), Some(&json!([[5, 6], [7]])));
+}

@@ -19,6 +19,8 @@ const LENGTH: [&str; 2] = ["response_length", "response_lengths"];
 const KEPT: &str = "rollout_top_p_token_offsets";
 /// The stream of their numbers.
 const KEPT_COUNT: &str = "rollout_top_p_kept";
+/// How the names of lists begin that belong to the prompt, whatever their length.
+const PROMPT: &str = "prompt";
 
 /// Streams that are expected for each token, so that a wrong length is an error.
 const STREAMS: [&str; 12] = [
@@ -188,6 +190,8 @@ impl Lists {
                 let ends = values.iter().skip(1).zip(values.iter());
                 let counts: TokenStream = ends.map(|(end, start)| Some(end? - start?)).collect();
                 builder.stream(KEPT_COUNT, &counts, Alignment::Response);
+            } else if name.starts_with(PROMPT) {
+                continue;
             } else if values.len() == response || STREAMS.contains(&&*name) {
                 builder.stream(name.clone(), &values, Alignment::Response);
             } else {
