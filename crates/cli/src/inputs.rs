@@ -218,8 +218,9 @@ fn with_parquet_as_lines(file: InputFile, notes: &mut Vec<Note>) -> Option<Input
     };
     match read_rows(file.bytes, LARGEST_PARQUET) {
         Ok(rows) => {
+            let is_unread = rows.count == 0 && rows.loss.is_some();
             rows.loss.into_iter().for_each(&mut note);
-            Some(InputFile {
+            (!is_unread).then(|| InputFile {
                 bytes: rows.lines.into_bytes(),
                 ..file
             })

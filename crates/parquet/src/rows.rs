@@ -3,6 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
+use parquet::basic::Compression;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use volary_core::json::Json;
 
@@ -49,6 +51,15 @@ pub enum ParquetError {
         /// The limit, in MB.
         limit: u64,
     },
+    /// Its pages are compressed in a way for which there is no decoder.
+    #[error(
+        "This Parquet file is compressed with {codec}, which is not supported. Write it again with another compression, \
+         such as `pyarrow.parquet.write_table(table, path, compression=\"zstd\")`."
+    )]
+    Compression {
+        /// The name of the compression.
+        codec: &'static str,
+    },
     /// A type of a column to write is invalid.
     #[error("`{text}` is not a column type")]
     Type {
@@ -66,8 +77,8 @@ pub enum ParquetError {
 /// Reads the rows of a file, up to `limit` bytes of JSON.
 ///
 /// # Errors
-/// If the metadata cannot be read, or declare more than `limit` bytes. If a page is damaged, or its compression is not
-/// supported (Brotli), the rows before it are returned with a [`Rows::loss`].
+/// If the metadata cannot be read, or declare more than `limit` bytes or an unsupported compression (Brotli, LZO). If a
+/// page is damaged, the rows before it are returned with a [`Rows::loss`].
 ///
 /// The crate `parquet` panics on some damaged files. Natively that is the error [`contradictory`]; WebAssembly cannot
 /// unwind, so a page has to isolate the call.
@@ -94,6 +105,9 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
             size: size >> 20,
             limit: limit as u64 >> 20,
         });
+    }
+    if let Some(codec) = unsupported(reader.metadata()) {
+        return Err(ParquetError::Compression { codec });
     }
     let total = reader.metadata().file_metadata().num_rows();
     let schema = reader.metadata().file_metadata().schema_descr();
@@ -126,6 +140,17 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
         rows.count += 1;
     }
     Ok(rows)
+}
+
+/// The compression of a file for which there is no decoder. The crate would report it page by page, and as its own setting.
+fn unsupported(metadata: &ParquetMetaData) -> Option<&'static str> {
+    let groups = metadata.row_groups().iter();
+    let mut columns = groups.flat_map(RowGroupMetaData::columns);
+    columns.find_map(|column| match column.compression() {
+        Compression::BROTLI(_) => Some("Brotli"),
+        Compression::LZO => Some("LZO"),
+        _ => None,
+    })
 }
 
 fn damaged(error: parquet::errors::ParquetError) -> ParquetError {

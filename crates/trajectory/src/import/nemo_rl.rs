@@ -11,7 +11,7 @@ use super::members::{Members, count, keep_rest, number, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
-use super::token_lists::{attach, flags, ids, stream};
+use super::token_lists::{attach, flags, ids, not_ids, stream};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, TaskReference};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
@@ -120,7 +120,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         );
     }
     transcript.finish(&mut episode);
-    tokens(&mut rest, &mut episode, sink);
+    tokens(&mut rest, line, &mut episode, sink);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
 }
@@ -148,14 +148,19 @@ fn step_of(stem: &str) -> Option<i64> {
     number.trim_start_matches('_').parse().ok()
 }
 
-fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
+fn tokens(rest: &mut Object, line: usize, episode: &mut Episode, sink: &mut Sink<'_>) {
     let length = rest
         .take("input_lengths")
         .map(only)
         .as_ref()
         .and_then(count);
     let length = length.and_then(|length| usize::try_from(length).ok());
-    let known = rest.take("token_ids").map(only).as_ref().and_then(ids);
+    let known = rest.take("token_ids").map(only);
+    if let Some(wrong) = known.as_ref().filter(|known| ids(known).is_none()) {
+        sink.lost(not_ids("token_ids", wrong, line));
+        rest.insert("token_ids", wrong.clone());
+    }
+    let known = known.as_ref().and_then(ids);
     let mask = rest
         .take("token_loss_mask")
         .map(only)

@@ -7,7 +7,7 @@ use volary_core::json::{Json, Object};
 use super::members::{Members, keep_rest};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
-use super::token_lists::{attach, ids, stream};
+use super::token_lists::{attach, ids, not_ids, stream};
 use crate::episode::{Ending, Episode, Rewards, TaskReference};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
@@ -77,17 +77,25 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             episode.metadata.insert(key, value);
         }
     }
-    tokens(&mut rest, &mut episode, sink);
+    tokens(&mut rest, line, &mut episode, sink);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
 }
 
-fn tokens(rest: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
-    let take = |rest: &mut Object, key| rest.take(key).as_ref().and_then(ids);
-    let prompt = take(rest, "prompt_tokens");
-    let (Some(mut all), Some(response)) = (prompt, take(rest, "response_tokens")) else {
-        return sink.lost("The tokens of a rollout are not lists of ids.");
+/// Reads the tokens. Those that cannot be used stay as they are.
+fn tokens(rest: &mut Object, line: usize, episode: &mut Episode, sink: &mut Sink<'_>) {
+    const LISTS: [&str; 2] = ["prompt_tokens", "response_tokens"];
+    let lists = LISTS.map(|key| rest.get(key).and_then(ids));
+    let [Some(mut all), Some(response)] = lists else {
+        let wrong = LISTS.iter().filter_map(|key| Some((key, rest.get(key)?)));
+        for (key, value) in wrong.filter(|(_, value)| ids(value).is_none()) {
+            sink.lost(not_ids(key, value, line));
+        }
+        return;
     };
+    for key in LISTS {
+        rest.remove(key);
+    }
     let length = response.len();
     all.extend(response);
     // The response is a part of all tokens.

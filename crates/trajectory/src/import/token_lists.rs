@@ -11,9 +11,43 @@ use crate::token_record::{Alignment, LossMask, TokenRecord, TokenRecordBuilder};
 
 /// Token ids; `None` for anything else.
 pub(super) fn ids(value: &Json) -> Option<Vec<TokenId>> {
-    let list = value.as_list()?.iter();
-    list.map(|id| TokenId::try_from(id.as_i64()?).ok())
-        .collect()
+    value.as_list()?.iter().map(id).collect()
+}
+
+/// A token id. Tables with gaps make floats of all numbers of a column.
+fn id(value: &Json) -> Option<TokenId> {
+    let whole = match value {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "it has no fraction, and other numbers are no ids"
+        )]
+        Json::Float(float) if float.fract() == 0.0 => *float as i64,
+        value => value.as_i64()?,
+    };
+    TokenId::try_from(whole).ok()
+}
+
+/// Why a list has no token ids, naming the first element that is none.
+pub(super) fn not_ids(name: &str, value: &Json, line: usize) -> String {
+    let Some(list) = value.as_list() else {
+        return format!("`{name}` in line {line} is not a list of token ids.");
+    };
+    let wrong = list
+        .iter()
+        .enumerate()
+        .find(|(_, value)| id(value).is_none());
+    let (place, value) = wrong.map_or((0, String::new()), |(place, value)| (place, shown(value)));
+    format!("`{name}[{place}]` in line {line} is not a token id: {value}.")
+}
+
+/// A value in a few characters.
+fn shown(value: &Json) -> String {
+    const LONGEST: usize = 40;
+    let text = value.to_python_text();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
 }
 
 /// Flags as booleans or numbers.

@@ -287,6 +287,28 @@ fn samples_of_slime_may_be_in_groups() {
 }
 
 #[test]
+fn a_dump_that_ends_early_tells_how_many_samples_were_read() {
+    let mut cut = fixture("slime-nested.pt");
+    // In the lists of the third sample.
+    cut.bytes.truncate(640);
+    let outcome = import(&[cut.clone()]).unwrap();
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    let count = outcome.episodes.len();
+    let expected = format!("The file ends early: {count} samples could be read");
+    assert!((2..5).contains(&count), "{count}");
+    assert!(
+        lost.iter().any(|text| text.starts_with(&expected)),
+        "{lost:?}"
+    );
+    cut.bytes.truncate(120);
+    let error = import(&[cut]).unwrap_err().to_string();
+    assert!(
+        error.contains("before its first sample is complete"),
+        "{error}"
+    );
+}
+
+#[test]
 fn prompts_may_be_token_ids() {
     let sample = |prompt: Json| json!({"index": 0, "prompt": prompt, "tokens": [5, 6, 7, 8], "response": "It is.", "response_length": 2, "reward": 1.0, "status": "completed"});
     let outcome = lines(
@@ -334,4 +356,31 @@ fn prompts_may_be_token_ids() {
     let episode = &outcome.episodes[0];
     assert_eq!(roles(episode), Vec::<String>::new());
     assert_eq!(episode.raw.get("content"), Some(&json!([[5, 6], [7]])));
+}
+
+#[test]
+fn what_is_no_token_id_is_named_with_its_place() {
+    let rollout = |response: Json| json!({"step": 1, "sample_idx": 0, "prompt_idx": 0, "prompt_tokens": [1, 2], "response_tokens": response, "reward": 0.0, "finish_reason": "stop", "dataset": "desk"});
+    let outcome = lines(
+        "desk_rollouts_000000.jsonl",
+        &[rollout(json!([3, 4])), rollout(json!([3, "four", 5]))],
+    );
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert_eq!(
+        lost,
+        ["`response_tokens[1]` in line 2 is not a token id: \"four\"."]
+    );
+    let second = &outcome.episodes[1];
+    assert!(second.tokens.is_none());
+    assert_eq!(
+        second.raw.get("response_tokens"),
+        Some(&json!([3, "four", 5]))
+    );
+    let sample = json!({"idx": 0, "content": [["Hi."]], "rewards": [1.0], "token_ids": [[1, "x"]]});
+    let outcome = lines("train_data_step1.jsonl", &[sample.clone(), sample]);
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert_eq!(
+        lost[0],
+        "`token_ids[1]` in line 1 is not a token id: \"x\"."
+    );
 }

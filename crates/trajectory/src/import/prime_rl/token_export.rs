@@ -7,7 +7,7 @@ use crate::episode::{Ending, Episode, Rewards};
 use crate::import::members::{Members, keep_rest};
 use crate::import::reader::{Confidence, Sink};
 use crate::import::records::Records;
-use crate::import::token_lists::{attach, flags, ids, take_streams};
+use crate::import::token_lists::{attach, flags, ids, not_ids, take_streams};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
 pub(in crate::import) const TOKEN_EXPORT: Records = Records {
@@ -51,12 +51,16 @@ fn sequence(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         }
     }
     rest.remove("position_ids");
-    let known = rest.take("token_ids").as_ref().and_then(ids);
+    let known = rest.take("token_ids").unwrap_or_default();
     let mask = rest.take("loss_mask").as_ref().and_then(flags);
-    let (Some(known), Some(mask)) = (known, mask) else {
-        return sink.lost(format!(
-            "The tokens of line {line} are not ids with a mask."
-        ));
+    let (known, mask) = match (ids(&known), mask) {
+        (Some(known), Some(mask)) => (known, mask),
+        (None, _) => return sink.lost(not_ids("token_ids", &known, line)),
+        (_, None) => {
+            return sink.lost(format!(
+                "`loss_mask` in line {line} has values that are no flags."
+            ));
+        }
     };
     let (tokens, flags) = (known.len(), mask.len());
     let mask = match flags == tokens {

@@ -93,18 +93,25 @@ pub(in crate::import) fn read(
         unread: 0,
         left: most_values(size.max(bytes.len())),
     };
-    if let Some(columns) = train_dump::Columns::of(&pickle) {
-        train_dump::read(&columns, &mut dump, name, step(&pickle), outcome);
+    let count = if let Some(columns) = train_dump::Columns::of(&pickle) {
+        train_dump::read(&columns, &mut dump, name, step(&pickle), outcome)
     } else if let Some(samples) = samples(&pickle) {
+        let count = samples.len();
         let step = step(&pickle);
         let mut sink = Sink::new(outcome, "slime", name).within(size.max(bytes.len()));
         read_rollouts(samples, step, &mut dump, &mut sink);
         report_tensors(dump.unread, dump.shapes, &mut sink);
+        count
     } else {
         return outcome.note(NoteLevel::Unreadable, name, unknown(&pickle));
-    }
+    };
     let mut sink = Sink::new(outcome, "slime", name);
-    report_pickle(pickle.error.as_ref(), &pickle.placeholders, &mut sink);
+    report_pickle(
+        pickle.error.as_ref(),
+        &pickle.placeholders,
+        count,
+        &mut sink,
+    );
 }
 
 fn read_rollouts(
@@ -190,8 +197,14 @@ fn unknown(pickle: &Unpickled) -> String {
     let heap = &pickle.heap;
     let samples = heap.get(pickle.root, "samples");
     let samples = samples.and_then(|samples| pickled(heap, samples));
-    if samples.is_some_and(|samples| samples.is_empty()) {
+    if pickle.error.is_none() && samples.is_some_and(|samples| samples.is_empty()) {
         return "This rollout dump has no samples.".to_owned();
+    }
+    if let (Some(_), Some(PickleError::Truncated { .. })) =
+        (heap.get(pickle.root, "samples"), &pickle.error)
+    {
+        return "This rollout dump ends early, before its first sample is complete. Copy it again."
+            .to_owned();
     }
     let items = heap.items(pickle.root).unwrap_or_default();
     let keys = items.iter().filter_map(|(key, _)| heap.text(*key));
@@ -427,7 +440,8 @@ impl RolloutDump {
     /// Reports what is not in the episodes.
     pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
         report_rollouts(count, &self.reader, sink);
-        report_pickle(self.pickle.error.as_ref(), &self.pickle.placeholders, sink);
+        let error = self.pickle.error.as_ref();
+        report_pickle(error, &self.pickle.placeholders, count, sink);
     }
 }
 
@@ -506,7 +520,7 @@ impl RolloutParts {
     /// Reports what is not in the episodes.
     pub fn report(&self, count: usize, sink: &mut Sink<'_>) {
         report_rollouts(count, &self.reader, sink);
-        report_pickle(self.error.as_ref(), &self.placeholders, sink);
+        report_pickle(self.error.as_ref(), &self.placeholders, count, sink);
     }
 }
 
@@ -523,15 +537,22 @@ fn most_values(size: usize) -> usize {
     size.saturating_mul(8).saturating_add(1 << 20)
 }
 
+/// Reports why a pickle ended early, and what was not understood of it. `count` samples were read.
 pub(super) fn report_pickle(
     error: Option<&PickleError>,
     placeholders: &BTreeMap<String, usize>,
+    count: usize,
     sink: &mut Sink<'_>,
 ) {
-    if let Some(error) = error {
-        sink.lost(format!(
-            "The file is damaged: {error}. The samples before it are read."
-        ));
+    let samples = counted(count, "sample");
+    match error {
+        Some(PickleError::Truncated { .. }) => sink.lost(format!(
+            "The file ends early: {samples} could be read, the last of which may be incomplete. Copy it again."
+        )),
+        Some(error) => sink.lost(format!(
+            "The file is damaged: {error}. {samples} before it could be read."
+        )),
+        None => {}
     }
     for (class, count) in placeholders {
         let objects = counted(*count, "object");

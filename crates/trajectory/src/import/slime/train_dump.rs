@@ -106,20 +106,21 @@ pub(in crate::import) struct TrainSample {
     pub(super) figures: Object,
 }
 
-/// Reads a training dump. Its samples are joined later, when all files are read.
+/// Reads a training dump, and returns the number of its samples. They are joined later, when all files are read.
 pub(super) fn read(
     columns: &Columns,
     dump: &mut Dump<'_, '_>,
     name: &str,
     step: Option<i64>,
     outcome: &mut ImportOutcome,
-) {
+) -> usize {
     let count = columns.len(dump.heap);
     for number in 0..count {
         let sample = TrainSample::read(columns, number, dump, name, step);
         outcome.train.push(sample);
     }
     outcome.note(NoteLevel::Read, name, in_words(count));
+    count
 }
 
 /// Why samples have no messages.
@@ -230,7 +231,7 @@ impl TrainingDump {
             placeholders,
             ..
         } = &self.pickle;
-        report_pickle(error.as_ref(), placeholders, sink);
+        report_pickle(error.as_ref(), placeholders, self.len(), sink);
     }
 }
 
