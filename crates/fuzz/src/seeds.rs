@@ -46,10 +46,24 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
         "tau-bench",
         &[&["tau-bench.json"], &["tau-bench-display.jsonl"]],
     ),
-    ("verifiers-traces", &[&["verifiers-traces.jsonl"]]),
+    (
+        "verifiers-traces",
+        &[
+            &["verifiers-traces.jsonl"],
+            &["verifiers-traces-tokens.jsonl"],
+            &[
+                "verifiers-traces-tokens.jsonl",
+                "prime-rl-annotations.jsonl",
+            ],
+        ],
+    ),
     (
         "verifiers-results",
-        &[&["verifiers-results.jsonl"], &["verifiers-columns.json"]],
+        &[
+            &["verifiers-results.jsonl"],
+            &["verifiers-results-tokens.jsonl"],
+            &["verifiers-columns.json"],
+        ],
     ),
     ("swe-agent", &[&["swe-agent.traj"], &["swe-agent-old.traj"]]),
     (
@@ -68,6 +82,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
         "slime",
         &[
             &["slime.jsonl"],
+            &["slime-nested.json"],
             &["slime-rollout.pt", "slime-train.pt"],
             &["slime-train-v1.pt"],
         ],
@@ -86,10 +101,16 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
             &["slime-rollout.pt", "slime-train.pt"],
         ],
     ),
-    ("nemo-rl", &[&["nemo-rl.jsonl"]]),
+    (
+        "nemo-rl",
+        &[&["nemo-rl.jsonl"], &["nemo-rl-versions.jsonl"]],
+    ),
+    ("open-instruct", &[&["open-instruct.jsonl"]]),
+    ("rllm", &[&["rllm.json"]]),
     ("prime-rl-rank", &[&["rank_0.bin"]]),
+    ("prime-rl-token-export", &[&["prime-rl-token-export.jsonl"]]),
     ("verl", &[&["verl.jsonl"]]),
-    ("skyrl", &[&["skyrl.jsonl"]]),
+    ("skyrl", &[&["skyrl.jsonl"], &["skyrl-ids.jsonl"]]),
     ("tinker-cookbook", &[&["tinker.jsonl"]]),
     ("trl", &[&["trl.jsonl"]]),
     (

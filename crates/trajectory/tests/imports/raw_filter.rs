@@ -13,7 +13,16 @@ use volary_trajectory::search::{Query, RawFilter};
 const LARGE: usize = 1 << 20;
 
 /// The words of such names.
-const MADE: [&str; 6] = ["branch", "chat", "document", "sample", "try", "trajectory"];
+const MADE: [&str; 8] = [
+    "batch",
+    "branch",
+    "chat",
+    "document",
+    "group",
+    "sample",
+    "try",
+    "trajectory",
+];
 
 #[test]
 fn no_word_of_an_episode_is_ruled_out_by_its_line() {
