@@ -100,12 +100,12 @@ pub(in crate::import) fn read(
         let step = step(&pickle);
         let mut sink = Sink::new(outcome, "slime", name).within(size.max(bytes.len()));
         read_rollouts(samples, step, &mut dump, &mut sink);
-        report_tensors(dump.unread, dump.shapes, &mut sink);
         count
     } else {
         return outcome.note(NoteLevel::Unreadable, name, unknown(&pickle));
     };
     let mut sink = Sink::new(outcome, "slime", name);
+    report_tensors(dump.unread, dump.shapes, &mut sink);
     report_pickle(
         pickle.error.as_ref(),
         &pickle.placeholders,
@@ -654,6 +654,16 @@ impl Dump<'_, '_> {
         };
         self.left = self.left.checked_sub(numbers.len())?;
         Some(numbers).filter(|numbers| !numbers.is_empty())
+    }
+
+    /// Counts a value that has no numbers, if it is a tensor that could not be read.
+    pub fn count_unread(&mut self, value: Value) {
+        if let Some(Node::Tensor(tensor)) = self.heap.node(value)
+            && (tensor.shape.is_empty() || tensor.is_vector())
+            && tensor.count() > 0
+        {
+            self.unread += 1;
+        }
     }
 
     /// The numbers of a list of scalar tensors, among which there may be numbers and `None`.

@@ -272,10 +272,12 @@ impl TrainSample {
                 "response_lengths" => sample.length = whole(dump.number_of(value)),
                 key => {
                     let figure = FIGURES.iter().find(|(known, _)| *known == key);
-                    if let Some((_, name)) = figure
-                        && let Some(number) = dump.number_of(value)
-                    {
-                        sample.figures.insert(*name, number);
+                    match figure {
+                        Some((_, name)) => {
+                            let number = dump.number_of(value);
+                            number.map(|number| sample.figures.insert(*name, number));
+                        }
+                        None => dump.count_unread(value),
                     }
                 }
             }
