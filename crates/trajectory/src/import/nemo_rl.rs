@@ -75,7 +75,11 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             }
         }
     }
-    let worth = rest.take("rewards").map(only).as_ref().and_then(reward);
+    let worth = rest.take("rewards").map(only);
+    if let Some(Json::List(several)) = &worth {
+        rest.insert("rewards", several.clone());
+    }
+    let worth = worth.as_ref().and_then(reward);
     let filtered = rest
         .take("filtered_rewards")
         .map(only)
@@ -157,15 +161,16 @@ fn tokens(rest: &mut Object, line: usize, episode: &mut Episode, sink: &mut Sink
     let length = length.and_then(|length| usize::try_from(length).ok());
     let known = rest.take("token_ids").map(only);
     if let Some(wrong) = known.as_ref().filter(|known| ids(known).is_none()) {
-        sink.lost(not_ids("token_ids", wrong, line));
+        sink.lost(not_ids("token_ids", wrong, &format!("line {line}")));
         rest.insert("token_ids", wrong.clone());
     }
     let known = known.as_ref().and_then(ids);
-    let mask = rest
-        .take("token_loss_mask")
-        .map(only)
-        .as_ref()
-        .and_then(flags);
+    let mask = rest.take("token_loss_mask").map(only);
+    if let Some(wrong) = mask.as_ref().filter(|mask| flags(mask).is_none()) {
+        sink.lost("The mask of a sample has values that are no flags: it is unknown, and kept as `token_loss_mask`.");
+        rest.insert("token_loss_mask", wrong.clone());
+    }
+    let mask = mask.as_ref().and_then(flags);
     let Some(mut known) = known else {
         if let Some(mask) = mask {
             sink.kept("A sample has a mask without the ids of its tokens; it is kept as `token_loss_mask`.");
@@ -180,7 +185,8 @@ fn tokens(rest: &mut Object, line: usize, episode: &mut Episode, sink: &mut Sink
             known.len()
         ));
     }
-    let length = length.map_or(known.len(), |length| length.min(known.len()));
+    let padded = known.len();
+    let length = length.map_or(padded, |length| length.min(padded));
     known.truncate(length);
     let mask = mask.map(|mut mask| {
         mask.truncate(length);
@@ -196,8 +202,12 @@ fn tokens(rest: &mut Object, line: usize, episode: &mut Episode, sink: &mut Sink
     };
     let mut streams: Vec<(Text, TokenStream)> = Vec::new();
     rest.retain(|key, value| {
-        let inner = value.as_list().filter(|list| list.len() == 1);
-        let values = inner.and_then(|list| stream(list.first()?));
+        let values = match value.as_list() {
+            Some([inner @ Json::List(_)]) => stream(inner),
+            // Without the list around it.
+            Some(list) if list.len() == padded && padded > 1 => stream(value),
+            _ => None,
+        };
         match values {
             Some(values) if !OTHERS.contains(&key.as_ref()) => {
                 streams.push((Text::from(key.as_ref()), values));
@@ -207,11 +217,11 @@ fn tokens(rest: &mut Object, line: usize, episode: &mut Episode, sink: &mut Sink
         }
     });
     // Some versions have one advantage for the sample.
-    if let Some(advantage) = rest
-        .take("advantages")
-        .map(only)
-        .and_then(|value| value.as_f64())
-    {
+    let advantage = rest
+        .get("advantages")
+        .and_then(|value| only(value.clone()).as_f64());
+    if let Some(advantage) = advantage {
+        rest.remove("advantages");
         let values = std::iter::repeat_n(Some(advantage), length).collect();
         streams.push(("advantages".into(), values));
     }

@@ -28,11 +28,13 @@ impl Said {
         if let Some(texts) = texts.filter(|texts| !texts.is_empty()) {
             return Said::Text(texts.concat().into());
         }
+        let has_messages = list.iter().any(|value| value.as_object().is_some());
         let list = Json::List(list);
         match (ids(&list), list) {
             (Some(ids), _) => Said::Ids(ids),
-            (None, Json::List(messages)) => Said::Messages(messages),
-            (None, _) => Said::Text(Text::default()),
+            (None, Json::List(messages)) if has_messages => Said::Messages(messages),
+            // Numbers that are no ids, for example.
+            (None, other) => Said::Text(other.to_python_text().into()),
         }
     }
 

@@ -121,12 +121,13 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
     let group = rest.take_id("group_index");
     let step = rest.take("step");
     let status = rest.take_text("status");
-    let label: Text = index.clone().unwrap_or_else(|| place.into());
+    let shown = |id: &Text| number_of(id).to_display();
+    let label = index.as_ref().map_or_else(|| place.to_owned(), shown);
     let mut episode = Episode {
         id: format!("{}-{place}", sink.stem()).into(),
         name: match (&step, &group) {
             (Some(step), Some(group)) => {
-                let step = step.to_display();
+                let (step, group) = (step.to_display(), shown(group));
                 format!("Step {step}, group {group}, sample {label}").into()
             }
             _ => format!("Sample {label}").into(),
@@ -310,8 +311,12 @@ fn texts_of(content: &str) -> Option<String> {
     let blocks = content
         .starts_with('[')
         .then(|| Json::parse(content).ok())??;
-    let texts = blocks.as_list()?.iter();
-    let texts = texts.filter_map(|block| Some(&**block.get("text")?.as_text()?));
+    let blocks = blocks.as_list()?.iter();
+    if blocks.clone().any(|block| block.as_object().is_none()) {
+        // It is the text of a list.
+        return None;
+    }
+    let texts = blocks.filter_map(|block| Some(&**block.get("text")?.as_text()?));
     Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
