@@ -19,7 +19,7 @@
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`, `lm_eval`, `skyrl`,
 //!   `tinker`, `trl`, `nemo_rl`, `open_instruct`, `rllm`, `prime_cli`, `prime_rl`, `pydantic_ai`, `autogen`, `docent`,
 //!   `openai_batch`: the formats of these tools. `token_lists`: ids, masks and streams in JSON. `said`: a prompt or a
-//!   response of any kind.
+//!   response of any kind. `call_credit`: rewards and advantages of calls.
 //! - `open_telemetry`: traces of models and tools. `traces`: traces of other services. `chat_file`: OpenAI-style and
 //!   ShareGPT messages.
 //! - [`fields`]: mappings for JSON of unknown formats. `mapped`: reads such records.
@@ -27,6 +27,7 @@
 mod atif;
 mod autogen;
 pub mod batches;
+mod call_credit;
 mod chat;
 mod chat_file;
 mod claude_code;

@@ -89,7 +89,7 @@ fn tokens(rest: &mut Object, line: usize, episode: &mut Episode, sink: &mut Sink
     let [Some(mut all), Some(response)] = lists else {
         let wrong = LISTS.iter().filter_map(|key| Some((key, rest.get(key)?)));
         for (key, value) in wrong.filter(|(_, value)| ids(value).is_none()) {
-            sink.lost(not_ids(key, value, line));
+            sink.lost(not_ids(key, value, &format!("line {line}")));
         }
         return;
     };

@@ -2,13 +2,15 @@
 //! (with tokens). Each step repeats the whole conversation and its prompt; the last one has everything.
 
 use volary_core::json::{Json, Object, Text};
+use volary_core::{Message, Role};
 
+use super::call_credit;
 use super::chat;
 use super::members::{Members, keep_rest, number, text_at};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
-use super::token_lists::{CallTokens, attach, ids, joined, stream};
+use super::token_lists::{CallTokens, attach, ids, joined, not_ids, stream};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
@@ -108,7 +110,7 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
         if !versions.is_empty() {
             one.metadata.insert("weight_versions", versions);
         }
-        read_steps(steps, &mut one, sink);
+        read_steps(steps, &mut one, &mut trajectory, sink);
         for key in ["task", "metadata"] {
             if let Some(value) = rest.get(key) {
                 one.metadata.insert(key, value.clone());
@@ -119,17 +121,34 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
     }
 }
 
-fn read_steps(steps: Vec<Json>, episode: &mut Episode, sink: &mut Sink<'_>) {
+fn read_steps(steps: Vec<Json>, episode: &mut Episode, rest: &mut Object, sink: &mut Sink<'_>) {
     let mut transcript = Transcript::default();
     // The conversation of the last step has all messages.
     let talk = steps
         .iter()
         .rev()
-        .find_map(|step| step.get("chat_completions")?.as_list());
-    for said in talk.unwrap_or_default().iter().flat_map(chat::read) {
-        transcript.push(slime::with_calls(said));
+        .find_map(|step| step.get("chat_completions")?.as_list())
+        .filter(|talk| !talk.is_empty());
+    match talk {
+        Some(talk) => {
+            for said in talk.iter().flat_map(chat::read) {
+                transcript.push(slime::with_calls(said));
+            }
+        }
+        None => steps
+            .iter()
+            .for_each(|step| push_step(step, &mut transcript)),
     }
     transcript.finish(episode);
+    call_credit::assign(&steps, episode, rest, sink);
+    for (number, step) in steps.iter().enumerate() {
+        for key in ["prompt_ids", "response_ids"] {
+            let value = step.get(key).filter(|value| !value.is_null());
+            if let Some(value) = value.filter(|value| ids(value).is_none()) {
+                sink.lost(not_ids(key, value, &format!("step {number}")));
+            }
+        }
+    }
     let call = |step: &Json| {
         let prompt = ids(step.get("prompt_ids")?)?;
         let completion = ids(step.get("response_ids")?)?;
@@ -169,6 +188,22 @@ fn read_steps(steps: Vec<Json>, episode: &mut Episode, sink: &mut Sink<'_>) {
         .find_map(|step| text_at(step, &["model_output", "model"]))
     {
         episode.model = Some(model);
+    }
+}
+
+/// Adds the messages of a step without a conversation: what the agent saw and what it answered.
+fn push_step(step: &Json, transcript: &mut Transcript) {
+    let text = |key: &str| match step.get(key)? {
+        Json::Null => None,
+        Json::Text(text) => (!text.is_empty()).then(|| text.clone()),
+        other => Some(other.to_python_text().into()),
+    };
+    if let Some(seen) = text("observation") {
+        transcript.observe(Message::user(seen).into());
+    }
+    if let Some(said) = text("model_response").or_else(|| text("action")) {
+        let message = Message::new(Role::Assistant, said);
+        transcript.push(slime::with_calls(message.into()));
     }
 }
 

@@ -27,17 +27,17 @@ fn id(value: &Json) -> Option<TokenId> {
     TokenId::try_from(whole).ok()
 }
 
-/// Why a list has no token ids, naming the first element that is none.
-pub(super) fn not_ids(name: &str, value: &Json, line: usize) -> String {
+/// Why a list has no token ids, naming the first element that is none. `place` says where in the file it is: `line 3`.
+pub(super) fn not_ids(name: &str, value: &Json, place: &str) -> String {
     let Some(list) = value.as_list() else {
-        return format!("`{name}` in line {line} is not a list of token ids.");
+        return format!("`{name}` in {place} is not a list of token ids.");
     };
     let wrong = list
         .iter()
         .enumerate()
         .find(|(_, value)| id(value).is_none());
-    let (place, value) = wrong.map_or((0, String::new()), |(place, value)| (place, shown(value)));
-    format!("`{name}[{place}]` in line {line} is not a token id: {value}.")
+    let (index, value) = wrong.map_or((0, String::new()), |(index, value)| (index, shown(value)));
+    format!("`{name}[{index}]` in {place} is not a token id: {value}.")
 }
 
 /// A value in a few characters.

@@ -1,8 +1,6 @@
 //! Files of verifiers: `results.jsonl` (one rollout per line, read here) and `traces.jsonl` (`traces`: one message tree
-//! per line; `node_tokens`: its tokens; `verdict`: its ending). `columns`: column-oriented rollouts. `call_credit`: rewards and
-//! advantages of the calls of a rollout.
+//! per line; `node_tokens`: its tokens; `verdict`: its ending). `columns`: column-oriented rollouts.
 
-mod call_credit;
 mod columns;
 mod node_tokens;
 mod traces;
@@ -11,6 +9,7 @@ mod verdict;
 use volary_core::json::{Json, Object, Text};
 
 use super::ImportOutcome;
+use super::call_credit;
 use super::chat;
 use super::describe::counted;
 use super::files::Files;

@@ -306,6 +306,16 @@ fn a_dump_that_ends_early_tells_how_many_samples_were_read() {
         error.contains("before its first sample is complete"),
         "{error}"
     );
+    // The numbers of a training dump are behind its pickle.
+    let mut cut = fixture("slime-train.pt");
+    cut.bytes.truncate(cut.bytes.len() * 3 / 4);
+    let outcome = import(&[cut]).unwrap();
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert!(
+        lost.iter()
+            .any(|text| text.contains("could not be read: the bytes are missing")),
+        "{lost:?}"
+    );
 }
 
 #[test]
@@ -382,5 +392,67 @@ fn what_is_no_token_id_is_named_with_its_place() {
     assert_eq!(
         lost[0],
         "`token_ids[1]` in line 1 is not a token id: \"x\"."
+    );
+}
+
+#[test]
+fn values_of_nemo_rl_that_cannot_be_used_are_kept() {
+    let sample = |more: &str| {
+        parsed(&format!(
+            r#"{{"idx": 0, "content": [["Hi."]], "input_lengths": [3], "token_ids": [[5, 6, 7, 0]], {more}}}"#
+        ))
+    };
+    let outcome = lines(
+        "train_data_step1.jsonl",
+        &[
+            sample(r#""rewards": [1.0], "token_loss_mask": [[0, null, 1, 0]]"#),
+            sample(r#""rewards": [1.0, 0.0], "token_loss_mask": [[0, 1, 1, 0]]"#),
+            // Without the lists of one.
+            sample(
+                r#""rewards": [1.0], "token_loss_mask": [0, 1, 1, 0], "advantages": [2.0, 2.0, 2.0, 2.0]"#,
+            ),
+        ],
+    );
+    let [masked, several, flat] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert!(!masked.tokens.as_ref().unwrap().is_mask_known);
+    assert!(masked.raw.contains_key("token_loss_mask"));
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert!(lost[0].contains("no flags"), "{lost:?}");
+    assert_eq!(rewards(&outcome), [Some(1.0), None, Some(1.0)]);
+    assert_eq!(several.raw.get("rewards"), Some(&parsed("[1.0, 0.0]")));
+    let record = flat.tokens.as_ref().unwrap();
+    let advantages: Vec<Option<f64>> = record.strip.streams()["advantages"].iter().collect();
+    assert_eq!(advantages, [None, Some(2.0), Some(2.0)]);
+}
+
+#[test]
+fn numbers_that_are_no_ids_are_shown_as_they_are() {
+    let sample = json!({"input_prompt": (parsed("[1, 2.5]")), "output_response": "It is.", "score": 1.0, "stop_reason": "stop"});
+    let outcome = lines("shed.jsonl", &[sample.clone(), sample]);
+    let first = &outcome.episodes[0];
+    assert_eq!(roles(first), ["user", "assistant"]);
+    assert_eq!(first.start[0].body().content_or_empty(), "[1, 2.5]");
+    assert_eq!(tasks(&outcome), ["[1, 2.5]", "[1, 2.5]"]);
+}
+
+#[test]
+fn steps_of_rllm_need_no_conversation() {
+    let episode = r#"{"episode_id": "task:0", "is_correct": true, "termination_reason": "env_done", "trajectories": [
+        {"uid": "a", "name": "solver", "reward": 1.0, "steps": [
+            {"observation": "What is it?", "action": "look", "model_response": "I look.", "chat_completions": [], "reward": 0.25,
+                "prompt_ids": [1], "response_ids": [2, "x"]},
+            {"observation": {"seen": 1}, "action": "say", "model_response": "It is one.", "chat_completions": [], "reward": 0.75}]}]}"#;
+    let outcome = import(&[file("episode.json", episode.to_owned())]).unwrap();
+    let first = &outcome.episodes[0];
+    assert_eq!(roles(first), ["user", "assistant", "assistant"]);
+    let of_steps: Vec<Option<f64>> = first.steps.iter().map(|step| step.reward()).collect();
+    assert_eq!(of_steps, [Some(0.25), Some(0.75)]);
+    assert_eq!(first.reward(), Some(1.0));
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert_eq!(
+        lost,
+        ["`response_ids[1]` in step 0 is not a token id: \"x\"."]
     );
 }

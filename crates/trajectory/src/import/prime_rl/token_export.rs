@@ -55,7 +55,7 @@ fn sequence(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let mask = rest.take("loss_mask").as_ref().and_then(flags);
     let (known, mask) = match (ids(&known), mask) {
         (Some(known), Some(mask)) => (known, mask),
-        (None, _) => return sink.lost(not_ids("token_ids", &known, line)),
+        (None, _) => return sink.lost(not_ids("token_ids", &known, &format!("line {line}"))),
         (_, None) => {
             return sink.lost(format!(
                 "`loss_mask` in line {line} has values that are no flags."

@@ -1,13 +1,13 @@
-//! What a trainer assigned to each call of a rollout in `results.jsonl`: a reward and an advantage.
+//! What a trainer assigned to each call of a rollout: a reward and an advantage.
 //!
 //! verifiers copies the reward of the rollout to all calls unless the environment assigned some of its own, so the rewards of
 //! calls are those of steps only if they add up to that of the rollout. Otherwise they are metadata of the steps.
 
 use volary_core::json::{Json, Object};
 
+use super::members::number;
+use super::reader::{NOT_FINITE, Sink};
 use crate::episode::{Episode, Outcome, Rewards};
-use crate::import::members::number;
-use crate::import::reader::{NOT_FINITE, Sink};
 
 /// The members of a call that are about credit.
 const MEMBERS: [&str; 2] = ["reward", "advantage"];
@@ -19,7 +19,7 @@ pub(super) fn assign(
     rest: &mut Object,
     sink: &mut Sink<'_>,
 ) {
-    let credits: Vec<Object> = calls.iter().map(credit).collect();
+    let mut credits: Vec<Object> = calls.iter().map(credit).collect();
     if credits.iter().all(Object::is_empty) {
         return;
     }
@@ -43,6 +43,9 @@ pub(super) fn assign(
         && (rewards.iter().sum::<f64>() - total).abs() < 1e-6
     {
         episode.rewards = Rewards::Steps;
+        for credit in &mut credits {
+            credit.remove("reward");
+        }
         for (step, worth) in episode.steps.iter_mut().zip(rewards) {
             if let Outcome::Observed { reward, .. } = &mut step.outcome {
                 *reward = worth;
