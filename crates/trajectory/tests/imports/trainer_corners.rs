@@ -456,3 +456,45 @@ fn steps_of_rllm_need_no_conversation() {
         ["`response_ids[1]` in step 0 is not a token id: \"x\"."]
     );
 }
+
+#[test]
+fn nodes_of_verifiers_with_other_tokens_are_reported() {
+    let nodes = |answer: &str| {
+        parsed(&format!(
+            r#"{{"id": "e", "env": "desk", "ok": true, "errors": [], "traces": [{{"id": "t", "task": {{}}, "agent": "solver", "nodes": [
+                {{"parent": null, "message": {{"role": "user", "content": "Hi."}}, "token_ids": [1, 2], "mask": [false, false]}},
+                {{"parent": 0, "message": {{"role": "assistant", "content": "Ho."}}, "sampled": true, {answer}}}], "rewards": {{}}}}]}}"#
+        ))
+    };
+    for (answer, has_tokens, expected) in [
+        (
+            r#""token_ids": [3, "x"], "mask": [true, true]"#,
+            false,
+            "The tokens of a branch can't be used: `token_ids[1]` in a node is not a token id: \"x\".",
+        ),
+        (
+            r#""token_ids": []"#,
+            true,
+            "A message of the model has no token ids, unlike others of its branch.",
+        ),
+    ] {
+        let outcome = lines("traces.jsonl", &[nodes(answer)]);
+        assert_eq!(said(&outcome, NoteLevel::Unreadable), [expected]);
+        assert_eq!(outcome.episodes[0].tokens.is_some(), has_tokens);
+    }
+}
+
+#[test]
+fn annotations_with_gaps_are_reported() {
+    let annotation = r#"{"version": 1, "trace_id": "tr1", "info": {}, "branches": [
+        {"index": 0, "entropies": [null, null, null, 0.1, null, null, 0.3]}]}"#;
+    let traces = fixture("verifiers-traces-tokens.jsonl");
+    let gaps = file("annotations.jsonl", annotation.replace('\n', ""));
+    let outcome = import(&[traces, gaps]).unwrap();
+    let lost = said(&outcome, NoteLevel::Unreadable);
+    assert!(
+        lost.iter()
+            .any(|text| text.contains("`entropies` has no values for some trained tokens")),
+        "{lost:?}"
+    );
+}

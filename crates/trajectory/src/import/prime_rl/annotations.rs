@@ -15,7 +15,7 @@ use crate::import::describe::counted;
 use crate::import::members::Members;
 use crate::import::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use crate::import::token_lists::take_streams;
-use crate::import::{ImportOutcome, NoteLevel};
+use crate::import::{ImportOutcome, Note, NoteLevel};
 use crate::token_record::{Alignment, TokenRecord};
 
 /// Streams in which single trained tokens may have no value.
@@ -182,13 +182,16 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
                          covers have them.",
                         values.len()
                     );
-                    outcome.notes.push(crate::import::Note {
-                        level: NoteLevel::Unreadable,
-                        file: "".into(),
-                        text: text.into(),
-                    });
+                    outcome.notes.push(lost(text));
                 }
-                let values = by_message(record, &name, &values);
+                let (values, has_gap) = by_message(record, &name, &values);
+                if has_gap {
+                    let text = format!(
+                        "{id}: `{name}` has no values for some trained tokens of a message, so all values of the \
+                         message are left out."
+                    );
+                    outcome.notes.push(lost(text));
+                }
                 record.add_stream(name, &values, Alignment::Full);
             }
         }
@@ -207,17 +210,30 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
     }
 }
 
-/// The values of the messages that a stream covers.
-fn by_message(record: &TokenRecord, name: &str, values: &TokenStream) -> TokenStream {
+/// A note about a stream, of no file: its values are of another one than its tokens.
+fn lost(text: String) -> Note {
+    Note {
+        level: NoteLevel::Unreadable,
+        file: "".into(),
+        text: text.into(),
+    }
+}
+
+/// The values of the messages that a stream covers, and whether it covers a part of a message only, by gaps.
+fn by_message(record: &TokenRecord, name: &str, values: &TokenStream) -> (TokenStream, bool) {
     let mut kept = TokenStream::gaps(record.strip.len());
     let may_be_null = WITH_NULLS.contains(&name);
+    let mut has_gap = false;
     for part in &record.parts {
         let trained = || part.range.clone().filter(|token| record.is_trained(*token));
         let is_covered = part.range.end <= values.len()
             && (may_be_null || trained().all(|token| values.get(token).is_some()));
         if is_covered {
             trained().for_each(|token| kept.set(token, values.get(token)));
+        } else {
+            let is_within = part.range.end <= values.len();
+            has_gap |= is_within && trained().any(|token| values.get(token).is_some());
         }
     }
-    kept
+    (kept, has_gap)
 }

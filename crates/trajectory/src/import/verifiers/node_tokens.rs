@@ -6,7 +6,7 @@ use volary_core::{TokenStream, TokenStrip};
 
 use crate::episode::Episode;
 use crate::import::reader::Sink;
-use crate::import::token_lists::{attach, flags, ids, stream};
+use crate::import::token_lists::{attach, flags, ids, not_ids, stream};
 use crate::token_record::{Alignment, LossMask, TokenPart, TokenRecord, TokenRecordBuilder};
 
 /// Lists of a node that are no streams over trained tokens.
@@ -22,6 +22,8 @@ pub(super) struct NodeTokens {
     misfits: Vec<crate::token_record::StreamMisfit>,
     /// Whether a node has a mask of another length, so that it is unknown what was trained.
     is_mask_missing: bool,
+    /// Whether a message of the model has no tokens.
+    has_gap: bool,
     /// Why the tokens of a node cannot be used.
     problem: Option<String>,
 }
@@ -29,11 +31,14 @@ pub(super) struct NodeTokens {
 impl NodeTokens {
     /// Adds a node, whose message is at this step and index.
     pub fn add(&mut self, node: &Json, place: Option<(usize, usize)>) {
-        let Some(known) = node
-            .get("token_ids")
-            .and_then(ids)
-            .filter(|known| !known.is_empty())
-        else {
+        let list = node.get("token_ids").filter(|list| !list.is_null());
+        let known = list.and_then(ids);
+        if let (Some(list), None) = (list, &known) {
+            self.problem = Some(not_ids("token_ids", list, "a node"));
+            return;
+        }
+        let Some(known) = known.filter(|known| !known.is_empty()) else {
+            self.has_gap |= node.get("sampled").and_then(Json::as_bool) == Some(true);
             return;
         };
         let mask = node.get("mask").and_then(flags);
@@ -48,7 +53,7 @@ impl NodeTokens {
         let mut builder = match TokenRecordBuilder::new(known, LossMask::Full(mask)) {
             Ok(builder) => builder,
             Err(error) => {
-                self.problem = Some(error.to_string());
+                self.problem = Some(format!("{error}."));
                 return;
             }
         };
@@ -92,10 +97,13 @@ impl NodeTokens {
     /// Stores the tokens in the episode of the branch.
     pub fn finish(self, episode: &mut Episode, sink: &mut Sink<'_>) {
         if let Some(problem) = self.problem {
-            return sink.lost(format!("The tokens of a branch can't be used: {problem}."));
+            return sink.lost(format!("The tokens of a branch can't be used: {problem}"));
         }
         if self.strip.is_empty() {
             return;
+        }
+        if self.has_gap {
+            sink.lost("A message of the model has no token ids, unlike others of its branch.");
         }
         let prompt = self.strip.mask().iter().position(|is_trained| *is_trained);
         let record = TokenRecord {
