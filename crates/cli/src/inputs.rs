@@ -218,9 +218,11 @@ fn with_parquet_as_lines(file: InputFile, notes: &mut Vec<Note>) -> Option<Input
     };
     match read_rows(file.bytes, LARGEST_PARQUET) {
         Ok(rows) => {
-            let is_unread = rows.count == 0 && rows.loss.is_some();
-            rows.loss.into_iter().for_each(&mut note);
-            (!is_unread).then(|| InputFile {
+            let is_empty = rows.count == 0;
+            let no_rows = || "This Parquet file has no rows.".to_owned();
+            let loss = rows.loss.or_else(|| is_empty.then(no_rows));
+            loss.into_iter().for_each(&mut note);
+            (!is_empty).then(|| InputFile {
                 bytes: rows.lines.into_bytes(),
                 ..file
             })

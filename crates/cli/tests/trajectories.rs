@@ -447,6 +447,10 @@ fn parquet_files_are_read() {
     assert_eq!(cut.status, Some(2), "{}", cut.stdout);
     let reason = "This Parquet file cannot be read";
     assert!(cut.stderr.contains(reason), "{}", cut.stderr);
+    let empty = volary(&["stats", &format!("{fixtures}/empty.parquet")]);
+    let reason = "This Parquet file has no rows.";
+    assert!(empty.stderr.contains(reason), "{}", empty.stderr);
+    assert!(!empty.stderr.contains("empty file"), "{}", empty.stderr);
 }
 
 #[test]
