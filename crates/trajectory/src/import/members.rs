@@ -27,6 +27,15 @@ pub(crate) trait Members {
         id(&value)
     }
 
+    /// Removes the number of a step, as text. Tables with gaps make floats of all numbers of a column.
+    fn take_step(&mut self, key: &str) -> Option<Text> {
+        let step = self.take_id(key)?;
+        Some(match step.strip_suffix(".0") {
+            Some(whole) => whole.into(),
+            None => step,
+        })
+    }
+
     /// Removes a number, or a text that is one.
     fn take_number(&mut self, key: &str) -> Option<f64> {
         let value = self.take_if(key, |value| number(value).is_some())?;

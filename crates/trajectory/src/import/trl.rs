@@ -145,7 +145,7 @@ fn is_row(value: &Json) -> bool {
 }
 
 fn row(mut rest: Object, line: usize, columns: &RewardColumns, sink: &mut Sink<'_>) {
-    let step = rest.take_id("step").unwrap_or_default();
+    let step = rest.take_step("step").unwrap_or_default();
     let scores = columns.scores(&rest);
     for score in &scores {
         rest.remove(&score.name);

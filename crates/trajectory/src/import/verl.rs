@@ -58,7 +58,7 @@ fn score(value: &Json) -> Option<f64> {
 
 fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     // The name of a file is its step.
-    let step = rest.take_id("step").unwrap_or_else(|| sink.stem());
+    let step = rest.take_step("step").unwrap_or_else(|| sink.stem());
     let input = Said::of(rest.take("input"));
     let output = Said::of(rest.take("output"));
     let tokens = ids_of_both(&input, &output);

@@ -22,6 +22,7 @@ mod sessions;
 mod tools;
 mod trainer_corners;
 mod trainer_rewards;
+mod trainer_tokens;
 mod trainers;
 mod variants;
 mod writers;
