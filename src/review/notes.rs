@@ -184,9 +184,6 @@ impl Notes {
 
     /// Adds notes of others.
     pub fn merge(self, others: Annotations) {
-        if self.all.with_untracked(|all| others.newer_than(all)) == Annotations::default() {
-            return;
-        }
         self.change(|all| {
             all.merge(others);
         });
