@@ -33,7 +33,7 @@ pub fn BoardView(
     let given = StoredValue::new(assignment);
     let of_link = given.with_value(|given| given.as_ref().map(|given| given.id.clone()));
     let chosen = RwSignal::new(of_link);
-    let all = Memo::new(move |_| board.rows());
+    let all = board.rows;
     // Without a choice, the assignment of the first row.
     let shown_id = Memo::new(move |_| {
         let first = || all.with(|rows| rows.first().map(|row| row.assignment.clone()));

@@ -2,8 +2,9 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::class::board::ClassConnection;
 
-use super::board::{Board, Connection};
+use super::board::Board;
 use super::server_fields::ServerFields;
 use super::service;
 use crate::browser::timers;
@@ -45,14 +46,14 @@ pub(super) fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
         }
     };
     let is_form_shown = Memo::new(move |_| match board.connection.get() {
-        Connection::Off => true,
-        Connection::Failed(_) => true,
-        Connection::Connecting | Connection::Live { .. } => false,
+        ClassConnection::Off => true,
+        ClassConnection::Failed(_) => true,
+        ClassConnection::Connecting | ClassConnection::Live { .. } => false,
     });
     let state = move || match board.connection.get() {
-        Connection::Off => ().into_any(),
-        Connection::Connecting => "Connecting…".into_any(),
-        Connection::Live { class, at } => {
+        ClassConnection::Off => ().into_any(),
+        ClassConnection::Connecting => "Connecting…".into_any(),
+        ClassConnection::Live { class, at } => {
             let at = timers::local_time(at);
             let at = at.split_once(' ').map_or("", |(_, at)| at).to_owned();
             view! {
@@ -64,7 +65,7 @@ pub(super) fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
             }
             .into_any()
         }
-        Connection::Failed(notice) => view! {
+        ClassConnection::Failed(notice) => view! {
             <div class="alert inline" role="alert">
                 <Icon glyph=Glyph::Warning/>
                 <AlertWords what=notice.what why=notice.why advice=notice.advice/>

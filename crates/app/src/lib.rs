@@ -5,6 +5,7 @@
 //! effects.
 
 pub mod built_in_model;
+pub mod class;
 pub mod embed;
 pub mod evaluation;
 pub mod library;
