@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_app::class::download_name::download_name;
 use volary_classroom::{Assignment, BoardRow, board as rows};
 use volary_trajectory::table::Column;
 use volary_trajectory::table::filter::Filter;
@@ -13,7 +14,6 @@ use super::blind_view::BlindView;
 use super::board::Board;
 use super::board_table::{BoardSignals, BoardTable, to_review};
 use super::connection_panel::ConnectionPanel;
-use super::desk::file_name;
 use crate::browser::files::{self, GivenFile};
 use crate::browser::spawn;
 use crate::components::AlertBox;
@@ -152,7 +152,7 @@ fn Actions(shown: BoardSignals, take: Callback<Vec<GivenFile>>) -> impl IntoView
     let open = move |_| {
         files::pick(KINDS, move |files| take.run(files));
     };
-    let name = move || file_name(&["board", &untrack(|| shown.title())]);
+    let name = move || download_name(&["board", &untrack(|| shown.title())]);
     let csv = move |_| {
         let text = shown
             .rows

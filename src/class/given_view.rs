@@ -1,10 +1,10 @@
 //! An assignment that was made: its link, its QR code and its file; and the list of all that were made here.
 
 use leptos::prelude::*;
+use volary_app::class::download_name::download_name;
 use volary_classroom::Assignment;
 
 use super::board_view::KINDS;
-use super::desk::file_name;
 use super::given::Given;
 use super::qr;
 use crate::browser::files::{self, GivenFile};
@@ -24,7 +24,7 @@ pub(super) fn GivenView(assignment: Assignment) -> impl IntoView {
     let save = {
         let assignment = assignment.clone();
         move |_| {
-            let name = file_name(&[assignment.title.as_str()]);
+            let name = download_name(&[assignment.title.as_str()]);
             let text = assignment.to_text();
             files::download(&format!("{name}.json"), "application/json", text.as_bytes());
         }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::class::work_desk::WorkDesk;
 use volary_classroom::work::Delivery;
 use volary_classroom::{Assignment, Name, Standing, TaskState};
 
-use super::desk::{Desk, HandInState};
+use super::desk::Desk;
 use super::{service, start};
 use crate::browser::{element, timers};
 use crate::components::alert_box::AlertWords;
@@ -45,8 +46,13 @@ pub fn WorkView(assignment: Arc<Assignment>) -> impl IntoView {
     });
     let count = assignment.tasks.len();
     let progress = move || {
-        let solved = (0..count).filter(|place| desk.standing(*place).is_solved());
-        format!("{} of {} solved", solved.count(), plural(count, "task"))
+        let solved = desk.state.with(|desk| {
+            let tasks = 0..count;
+            tasks
+                .filter(|place| desk.standing(*place).is_solved())
+                .count()
+        });
+        format!("{solved} of {} solved", plural(count, "task"))
     };
     view! {
         <article class="lesson class-work">
@@ -79,7 +85,7 @@ fn TaskEntry(desk: Desk, place: usize, title: String) -> impl IntoView {
                 <span class="class-task-title" dir="auto">
                     {format!("{}. ", place + 1)} {inert(&title)}
                 </span>
-                {move || standing_badge(&desk.standing(place))}
+                {move || standing_badge(&desk.state.with(|desk| desk.standing(place)))}
             </button>
         </li>
     }
@@ -126,13 +132,13 @@ fn TaskCard(desk: Desk, place: usize, player: Player) -> impl IntoView {
             }
             .into_any();
         }
-        let play = desk.assignment.with_value(|assignment| {
-            let task = assignment.tasks.get(place);
+        let play = desk.state.with_untracked(|desk| {
+            let task = desk.assignment().tasks.get(place);
             task.map(|task| untrack(|| start::play(playground, place + 1, task)))
         });
         match play {
             Some(Ok(play)) => {
-                let resume = untrack(|| desk.actions(place));
+                let resume = desk.state.with_untracked(|desk| desk.actions(place));
                 view! { <PlayView play player resume/> }.into_any()
             }
             Some(Err(reason)) => view! { <p role="alert">{inert(&reason)}</p> }.into_any(),
@@ -146,8 +152,8 @@ fn TaskCard(desk: Desk, place: usize, player: Player) -> impl IntoView {
 #[component]
 fn HandInPanel(desk: Desk) -> impl IntoView {
     let class = desk
-        .assignment
-        .with_value(|assignment| assignment.class.clone());
+        .state
+        .with_untracked(|desk| desk.assignment().class.clone());
     let has_class = class.is_some();
     let (host, problem) = match class.map(|class| service::address(&class.url)) {
         Some(Ok(url)) => (Some(url), None),
@@ -171,44 +177,32 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
     });
     let hand_in = move |event: SubmitEvent| {
         event.prevent_default();
-        if desk
-            .sending
-            .with_untracked(|sending| *sending == HandInState::Sending)
-        {
-            return;
-        }
-        match can_send {
-            true => desk.send(),
-            false => desk.save(),
-        }
+        desk.hand_in();
     };
-    let name = move || desk.work.with(|work| work.pupil.to_string());
-    let take_name = move |event| {
-        let name = Name::new(&event_target_value(&event));
-        if desk.work.with_untracked(|work| work.pupil != name) {
-            desk.change(|work| {
-                work.pupil = name;
-                work.change();
-            });
-        }
+    let name = Memo::new(move |_| desk.state.with(|desk| desk.pupil().to_string()));
+    let take_name = move |event| desk.name(Name::new(&event_target_value(&event)));
+    let label = move || {
+        desk.state.with(|desk| match desk.delivery() {
+            _ if desk.is_sending() => "Handing in…",
+            _ if !can_send => "Save the file to hand in",
+            Delivery::Never => "Hand in",
+            Delivery::Unconfirmed | Delivery::Delivered { .. } => "Hand in again",
+        })
     };
-    let label = move || match desk.sending.get() {
-        HandInState::Sending => "Handing in…",
-        _ if !can_send => "Save the file to hand in",
-        _ if desk.work.with(|work| work.delivery == Delivery::Never) => "Hand in",
-        _ => "Hand in again",
+    let failed = Memo::new(move |_| desk.state.with(|desk| desk.failure().cloned()));
+    let failure = move || {
+        failed.get().map(|notice| {
+            view! {
+                <div class="alert inline" role="alert">
+                    <Icon glyph=Glyph::Warning/>
+                    <AlertWords what=notice.what why=notice.why advice=notice.advice/>
+                </div>
+            }
+        })
     };
-    let failure = move || match desk.sending.get() {
-        HandInState::Failed(notice) => Some(view! {
-            <div class="alert inline" role="alert">
-                <Icon glyph=Glyph::Warning/>
-                <AlertWords what=notice.what why=notice.why advice=notice.advice/>
-            </div>
-        }),
-        _ => None,
-    };
+    let is_kept = Memo::new(move |_| desk.state.with(WorkDesk::is_kept));
     let unkept = move || {
-        (!desk.is_kept.get()).then(|| {
+        (!is_kept.get()).then(|| {
             view! {
                 <p class="error" role="alert">
                     {"This browser does not keep your work: it would be lost when the page is closed. Hand in, or save it as a file, before \
@@ -233,7 +227,7 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
                         type="text"
                         id="class-pupil"
                         autocomplete="name"
-                        prop:value=name
+                        prop:value=move || name.get()
                         on:change=take_name
                     />
                 </Field>
@@ -242,7 +236,7 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
                 {unkept}
                 {failure}
                 <p class="class-delivery" role="status">
-                    {move || delivery_words(desk, can_send)}
+                    {move || desk.state.with(|desk| delivery_words(desk, can_send))}
                 </p>
                 <div class="button-row">
                     <button type="submit" class="primary">
@@ -256,21 +250,17 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
 }
 
 /// Whether the class has the work, in words.
-fn delivery_words(desk: Desk, can_send: bool) -> String {
+fn delivery_words(desk: &WorkDesk, can_send: bool) -> String {
     if desk.is_unconfirmed() {
         return "Your last hand-in was not confirmed. Your work is kept in this browser; hand in again.".to_owned();
     }
-    let played = desk.played();
-    let count = desk
-        .assignment
-        .with_value(|assignment| assignment.tasks.len());
     let done = match can_send {
         true => "Handed in",
         false => "Saved",
     };
-    desk.work.with(|work| match work.delivery {
+    match desk.delivery() {
         Delivery::Delivered { at, is_changed } => {
-            let at = timers::local_time(at);
+            let at = timers::local_time(*at);
             match is_changed {
                 true => {
                     format!("{done} on {at}. You changed it since; hand in again to replace it.")
@@ -278,10 +268,11 @@ fn delivery_words(desk: Desk, can_send: bool) -> String {
                 false => format!("{done} on {at}. You can continue and hand in again."),
             }
         }
-        _ if played == 0 => "Not handed in yet. Start a task first.".to_owned(),
+        _ if desk.played() == 0 => "Not handed in yet. Start a task first.".to_owned(),
         _ => format!(
-            "Not handed in yet. You started {played} of {}.",
-            plural(count, "task")
+            "Not handed in yet. You started {} of {}.",
+            desk.played(),
+            plural(desk.assignment().tasks.len(), "task")
         ),
-    })
+    }
 }

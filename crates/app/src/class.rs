@@ -1,5 +1,8 @@
 //! The state machines of a class.
 //!
-//! - [`board`]: the hand-ins that a teacher sees, and the connection to a class server.
+//! - [`board`]: the hand-ins that a teacher sees, and the connection to a class server. [`work_desk`]: a pupil's work on
+//!   an assignment. [`download_name`]: names of the files that both save.
 
 pub mod board;
+pub mod download_name;
+pub mod work_desk;
