@@ -5,7 +5,7 @@
 //!
 //! - [`files`]: files, versions and recipes; [`wheels`]: packages that they import. Pure. [`stored`]: the files that
 //!   the browser stores. [`loading`]: loads them into Python.
-//! - [`hub`]: assigns answers to questions. Pure. [`runtime`]: carries out its effects on the page.
+//! - [`runtime`]: carries out the effects of [`volary_app::python::hub`], which assigns answers to questions.
 //! - [`opening`]: opens the environment of a recipe; [`transport`]: carries the protocol. Both run in a worker of
 //!   the page.
 //! - [`limits`]: limits of time and memory, which the user sets.
@@ -14,7 +14,6 @@
 //! user saw it and agreed.
 
 pub mod files;
-pub mod hub;
 pub mod limits;
 pub mod loading;
 pub mod opening;

@@ -1,5 +1,5 @@
 //! The runtime of Python on the page: the frame, the ports of the workers, and their status for the user. Carries out
-//! the effects of [`super::hub`].
+//! the effects of [`volary_app::python::hub`].
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,11 +9,13 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_app::python::console;
+pub use volary_app::python::hub::PythonStatus;
+use volary_app::python::hub::{Effect, Event, PythonAnswer, PythonAsker, PythonHub};
 use volary_core::json;
 use volary_core::json::{Json, Text};
 
 use super::files::{Description, PythonSource};
-use super::hub::{Answer, Asker, Effect, Event, Hub, Status};
 use super::limits::{self, Limits};
 use super::loading::{self, HostReply};
 use super::stored;
@@ -22,9 +24,7 @@ use crate::browser::python_port::{self, MessagePort, QuestionPort};
 use crate::browser::{spawn, timers};
 
 /// The asker id of the page itself.
-const PAGE: Asker = 0;
-/// The maximum length of the printed text that is stored, in bytes.
-const LONGEST_CONSOLE: usize = 200_000;
+const PAGE: PythonAsker = 0;
 
 fn limits_now() -> Limits {
     untrack(limits::limits)
@@ -35,30 +35,12 @@ fn answer_seconds() -> f64 {
     f64::from(limits_now().seconds)
 }
 
-/// The progress of Python, as the user sees it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum PythonStatus {
-    /// Not requested yet.
-    #[default]
-    Absent,
-    /// The files are being fetched: bytes received, and all.
-    Fetching(f64, f64),
-    /// Python is starting; the text names the stage.
-    Starting(&'static str),
-    /// Python waits for a question.
-    Idle,
-    /// Python is answering a question.
-    Busy,
-    /// Python could not be started.
-    Failed(String),
-}
-
 /// The callback for the answer to a question of the page itself.
-type Then = Box<dyn FnOnce(Result<Answer, String>)>;
+type Then = Box<dyn FnOnce(Result<PythonAnswer, String>)>;
 
 /// The state of Python on this page.
 struct Runtime {
-    hub: Hub,
+    hub: PythonHub,
     frame: Option<PythonFrame>,
     ports: Vec<QuestionPort>,
     /// The open questions of the page itself.
@@ -70,7 +52,7 @@ struct Runtime {
 
 thread_local! {
     static RUNTIME: RefCell<Runtime> = RefCell::new(Runtime {
-        hub: Hub::default(),
+        hub: PythonHub::default(),
         frame: None,
         ports: Vec::new(),
         own: BTreeMap::new(),
@@ -174,7 +156,7 @@ impl LoadError {
     }
 }
 
-async fn ask(question: String) -> Result<Answer, String> {
+async fn ask(question: String) -> Result<PythonAnswer, String> {
     let answer = Rc::new(RefCell::new((None, None::<Waker>)));
     let kept = Rc::clone(&answer);
     ask_then(question, move |answer| {
@@ -195,7 +177,7 @@ async fn ask(question: String) -> Result<Answer, String> {
     .await
 }
 
-fn ask_then(question: String, then: impl FnOnce(Result<Answer, String>) + 'static) {
+fn ask_then(question: String, then: impl FnOnce(Result<PythonAnswer, String>) + 'static) {
     let number = RUNTIME.with_borrow_mut(|runtime| {
         runtime.last_own = runtime.last_own.wrapping_add(1);
         runtime.own.insert(runtime.last_own, Box::new(then));
@@ -210,44 +192,29 @@ fn ask_then(question: String, then: impl FnOnce(Result<Answer, String>) + 'stati
 }
 
 fn handle(event: FrameEvent) {
-    let event = match event {
-        FrameEvent::Fetched { bytes, total } => {
-            return set_progress(PythonStatus::Fetching(bytes, total));
-        }
-        FrameEvent::Stage(stage) => {
-            return set_progress(PythonStatus::Starting(match stage.as_str() {
-                "unpacking" => "Unpacking fhaviary",
-                "importing" => "Importing fhaviary",
-                _ => "Starting Python",
-            }));
-        }
+    update(match event {
+        FrameEvent::Fetched { bytes, total } => Event::Fetched { bytes, total },
+        FrameEvent::Stage(stage) => Event::Stage(stage),
         FrameEvent::Ready => Event::Ready,
         FrameEvent::Answer(id, answer) => {
-            let result = answer.map(|(text, output)| Answer { text, output });
-            if let Ok(answer) = &result {
-                print(&answer.output);
-            }
+            let result = answer.map(|(text, output)| PythonAnswer { text, output });
             Event::Answer { id, result }
         }
-        FrameEvent::Failed(reason) => {
-            set_progress(PythonStatus::Failed(reason.clone()));
-            // Its files may be damaged, so the next question starts from the beginning.
-            let frame = RUNTIME.with_borrow_mut(|runtime| runtime.frame.take());
-            drop(frame);
-            Event::Failed { reason }
-        }
-    };
-    update(event);
+        FrameEvent::Failed(reason) => Event::Failed { reason },
+    });
 }
 
 fn update(event: Event) {
-    let is_failure = matches!(event, Event::Failed { .. });
-    let effects = RUNTIME.with_borrow_mut(|runtime| runtime.hub.update(event));
+    let (effects, status) = RUNTIME.with_borrow_mut(|runtime| {
+        let effects = runtime.hub.update(event);
+        (effects, runtime.hub.status())
+    });
+    let progress = progress();
+    if progress.with_untracked(|old| *old != status) {
+        progress.set(status);
+    }
     for effect in effects {
         carry_out(effect);
-    }
-    if !is_failure {
-        show_progress();
     }
 }
 
@@ -259,6 +226,11 @@ fn carry_out(effect: Effect) {
         }
         Effect::Send { id, question } => with_frame(|frame| frame.ask(id, &question)),
         Effect::Stop => with_frame(PythonFrame::stop),
+        Effect::Discard => {
+            let frame = RUNTIME.with_borrow_mut(|runtime| runtime.frame.take());
+            drop(frame);
+        }
+        Effect::Print(output) => console().update(|console| console::append(console, &output)),
         Effect::Limit { id, seconds } => spawn(async move {
             timers::sleep(Duration::from_secs_f64(seconds)).await;
             update(Event::TimedOut { id });
@@ -287,48 +259,5 @@ fn with_frame(act: impl FnOnce(&PythonFrame)) {
         if let Some(frame) = &runtime.frame {
             act(frame);
         }
-    });
-}
-
-fn show_progress() {
-    let (status, is_busy) =
-        RUNTIME.with_borrow(|runtime| (runtime.hub.status(), runtime.hub.is_busy()));
-    match (status, is_busy) {
-        (Status::Ready, true) => set_progress(PythonStatus::Busy),
-        (Status::Ready, false) => set_progress(PythonStatus::Idle),
-        (Status::Loading, _) => {
-            let progress = progress();
-            let is_told = progress.with_untracked(|progress| {
-                matches!(
-                    progress,
-                    PythonStatus::Fetching(..) | PythonStatus::Starting(_)
-                )
-            });
-            if !is_told {
-                progress.set(PythonStatus::Starting("Starting Python"));
-            }
-        }
-        (Status::Absent, _) => {}
-    }
-}
-
-fn set_progress(new: PythonStatus) {
-    let progress = progress();
-    if progress.with_untracked(|old| *old != new) {
-        progress.set(new);
-    }
-}
-
-fn print(output: &str) {
-    if output.is_empty() {
-        return;
-    }
-    console().update(|console| {
-        console.push_str(output);
-        let surplus = console.len().saturating_sub(LONGEST_CONSOLE);
-        let cut = (surplus..console.len())
-            .find(|at| console.is_char_boundary(*at))
-            .unwrap_or(console.len());
-        console.drain(..cut);
     });
 }

@@ -13,5 +13,6 @@ pub mod notice;
 pub mod outside;
 pub mod playground;
 pub mod present;
+pub mod python;
 pub mod review;
 pub mod rollout;
