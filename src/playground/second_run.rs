@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_agent::compare;
+use volary_app::playground::replay_check::{CheckProgress, ReplayCheck, ReplayVerdict};
 use volary_core::json::Text;
 use volary_remote::task;
 use volary_trajectory::{Episode, Outcome, Recipe};
@@ -19,14 +20,6 @@ use crate::projection::text::plural;
 use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;
 use crate::route::Route;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SecondRunResult {
-    /// The message for the user.
-    pub words: String,
-    /// The first step that differs; 0 is the reset. `None` if none does.
-    pub step: Option<usize>,
-}
 
 /// Selects the code of a second run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +54,7 @@ pub async fn run(
     playground: Playground,
     episode: Arc<Episode>,
     code: Code,
-) -> Result<SecondRunResult, String> {
+) -> Result<ReplayVerdict, String> {
     let recipe = episode.recipe.as_ref();
     let recipe = recipe.ok_or("The source does not say how to create its environment.")?;
     let recipe = match code {
@@ -95,7 +88,7 @@ pub async fn run(
             found.words()
         ),
     };
-    Ok(SecondRunResult {
+    Ok(ReplayVerdict {
         words,
         step: found.map(|found| found.step),
     })
@@ -107,33 +100,19 @@ fn on_last_version(recipe: &Recipe) -> Option<Recipe> {
     Some(files::on_source(recipe, &file.last()?.source))
 }
 
-/// State of a second run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Progress {
-    #[default]
-    None,
-    Running,
-    Done(SecondRunResult),
-    Failed(String),
-}
-
 /// The second run of the shown episode: automatic when it ends, and on request if its code changed since.
 #[component]
 pub(super) fn SecondRun() -> impl IntoView {
     let playground = use_playground();
-    let progress = RwSignal::new(Progress::None);
-    // Generation counter of the last run; the result of an older one is ignored.
-    let number = StoredValue::new(0u32);
+    let check = RwSignal::new(ReplayCheck::default());
     let start = move |code| {
-        number.update_value(|number| *number = number.wrapping_add(1));
-        let mine = number.get_value();
-        progress.set(Progress::Running);
         let episode = playground.episode.get_untracked();
+        let Some(number) = check.try_update(|check| check.begin(episode.id.clone())) else {
+            return;
+        };
         spawn(async move {
             let found = run(playground, episode, code).await;
-            if number.try_get_value() == Some(mine) {
-                progress.set(found.map_or_else(Progress::Failed, Progress::Done));
-            }
+            check.try_update(|check| check.end(number, found));
         });
     };
     let environment = Memo::new(move |_| {
@@ -154,27 +133,26 @@ pub(super) fn SecondRun() -> impl IntoView {
     });
     Effect::new(move |_| match ended.get() {
         Some(_) => start(Code::Recorded),
-        None => {
-            number.update_value(|number| *number = number.wrapping_add(1));
-            progress.set(Progress::None);
-        }
+        None => check.update(ReplayCheck::dismiss),
     });
     let code = Memo::new(move |_| Some(stored::files().code_state(&environment.get()?)));
     move || {
         let code = code.get()?;
-        let result = progress.get();
+        let progress = check.with(|check| check.progress().clone());
         let is_last = matches!(code, CodeState::Last { .. });
-        if result == Progress::None && is_last {
+        if progress == CheckProgress::None && is_last {
             return None;
         }
-        let (class, words, step) = match result {
-            Progress::None => ("code-check", String::new(), None),
-            Progress::Running => ("code-check", "Running it a second time…".to_owned(), None),
-            Progress::Done(SecondRunResult { words, step: None }) => {
+        let (class, words, step) = match progress {
+            CheckProgress::None => ("code-check", String::new(), None),
+            CheckProgress::Running { .. } => {
+                ("code-check", "Running it a second time…".to_owned(), None)
+            }
+            CheckProgress::Done(ReplayVerdict { words, step: None }) => {
                 ("code-check good", words, None)
             }
-            Progress::Done(SecondRunResult { words, step }) => ("code-check bad", words, step),
-            Progress::Failed(reason) => {
+            CheckProgress::Done(ReplayVerdict { words, step }) => ("code-check bad", words, step),
+            CheckProgress::Failed(reason) => {
                 let words = format!("A second run was not possible: {reason}");
                 ("code-check bad", words, None)
             }

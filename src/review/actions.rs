@@ -11,7 +11,7 @@ use volary_trajectory::{Episode, Link, Relation, Rewards, markdown, sensitive};
 use super::export::ExportDialog;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
-use super::viewer::{Checked, Viewer};
+use super::viewer::Viewer;
 use crate::browser::{files, location, printer, spawn};
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::sharing_check::{
@@ -21,7 +21,7 @@ use crate::components::{CopyButton, Dialog};
 use crate::library::client::{LibraryClient, requests};
 use crate::navigation::use_pages;
 use crate::playground::code_consent::{self, code_consent};
-use crate::playground::second_run::{self, Code, SecondRunResult, is_own, python_environment};
+use crate::playground::second_run::{self, Code, is_own, python_environment};
 use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer::share_link;
@@ -30,6 +30,7 @@ use crate::projection::notice::Notice;
 use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route, TemplatePlace};
 use volary_app::playground::address::file_name;
+use volary_app::playground::replay_check::{CheckNumber, ReplayCheck, ReplayVerdict};
 use volary_app::playground::sharing::{self, What};
 
 /// The buttons and the export dialog.
@@ -48,7 +49,7 @@ pub(super) fn Actions(
         }
     };
     let exporting = RwSignal::new(false);
-    let checking = viewer.checking;
+    let is_checking = Memo::new(move |_| viewer.check.with(ReplayCheck::is_running));
     let asking = RwSignal::new(false);
     let run_python = Callback::new(move |code| check_python(playground, viewer, code));
     let start = move |_| {
@@ -115,7 +116,7 @@ pub(super) fn Actions(
         <button
             type="button"
             title=unless_unknown("Replay the recorded actions and compare the results")
-            disabled=move || !known.get() || checking.get()
+            disabled=move || !known.get() || is_checking.get()
             on:click=start
         >
             {"Check"}
@@ -145,31 +146,45 @@ pub(super) fn Actions(
 
 /// Runs the code of a Python episode a second time and shows whether the results are the same.
 pub(super) fn check_python(playground: Playground, viewer: Viewer, code: Code) {
-    viewer.checking.set(true);
-    viewer.checked.set(None);
+    let number = begin_check(viewer);
     let episode = viewer.shown.episode.get_untracked();
     spawn(async move {
-        let found = second_run::run(playground, Arc::clone(&episode), code).await;
-        viewer.checking.set(false);
-        let shown = viewer.shown.episode.get_untracked();
-        if shown.id != episode.id {
-            // The user opened another episode meanwhile.
-            return;
-        }
-        match found {
-            Ok(SecondRunResult { words, step }) => {
-                if let Some(step) = step {
-                    viewer.select(step);
-                }
-                viewer.checked.set(Some(Checked { words, step }));
-            }
-            Err(reason) => playground.alert(Notice::new(
-                "This episode cannot be replayed.",
-                reason,
-                "It can still be read, compared and exported.",
-            )),
-        }
+        let found = second_run::run(playground, episode, code).await;
+        end_check(viewer, number, found, |notice| playground.alert(notice));
     });
+}
+
+fn begin_check(viewer: Viewer) -> CheckNumber {
+    let episode = viewer.shown.episode;
+    let id = episode.with_untracked(|episode| episode.id.clone());
+    let number = viewer.check.try_update(|check| check.begin(id));
+    number.unwrap_or_default()
+}
+
+/// Shows the result of a check, unless it no longer counts. `report` shows why there is none.
+fn end_check(
+    viewer: Viewer,
+    number: CheckNumber,
+    found: Result<ReplayVerdict, String>,
+    report: impl FnOnce(Notice),
+) {
+    let ended = viewer
+        .check
+        .try_update(|check| check.end(number, found.clone()));
+    if ended != Some(true) {
+        return;
+    }
+    match found {
+        Ok(verdict) => verdict
+            .step
+            .into_iter()
+            .for_each(|step| viewer.select(step)),
+        Err(reason) => report(Notice::new(
+            "This episode cannot be replayed.",
+            reason,
+            "It can still be read, compared and exported.",
+        )),
+    }
 }
 
 /// Shows the code of a Python episode and asks whether to run it.
@@ -205,26 +220,14 @@ fn CodeDialog(viewer: Viewer, open: RwSignal<bool>, agree: Callback<Code>) -> im
 
 /// Replays the episode and shows whether the results are the same.
 fn check(client: LibraryClient, viewer: Viewer) {
-    viewer.checking.set(true);
-    let id = viewer
-        .shown
-        .episode
-        .with_untracked(|episode| episode.id.clone());
+    let number = begin_check(viewer);
+    let episode = viewer.shown.episode;
+    let id = episode.with_untracked(|episode| episode.id.clone());
     requests::check(client, &id, move |checked| {
-        viewer.checking.set(false);
-        match checked {
-            Ok((words, step)) => {
-                if let Some(step) = step {
-                    viewer.select(step);
-                }
-                viewer.checked.set(Some(Checked { words, step }));
-            }
-            Err(reason) => client.notice.set(Some(Notice::new(
-                "This episode cannot be replayed.",
-                reason,
-                "It can still be read, compared and exported.",
-            ))),
-        }
+        let found = checked.map(|(words, step)| ReplayVerdict { words, step });
+        end_check(viewer, number, found, |notice| {
+            client.notice.set(Some(notice))
+        });
     });
 }
 

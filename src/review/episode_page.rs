@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+use volary_app::playground::replay_check::ReplayCheck;
 use volary_trajectory::Episode;
 
 use super::actions::{LinkNote, can_go_on, check_python, fork};
@@ -112,7 +113,7 @@ fn Rest(client: LibraryClient, viewer: Viewer) -> impl IntoView {
 fn CheckVerdict(viewer: Viewer, playground: Playground) -> impl IntoView {
     let on_last = Callback::new(move |()| check_python(playground, viewer, Code::LastVersion));
     move || {
-        let checked = viewer.checked.get()?;
+        let checked = viewer.check.with(|check| check.verdict().cloned())?;
         let class = match checked.step {
             None => "check-verdict good",
             Some(_) => "check-verdict bad",
@@ -132,7 +133,7 @@ fn CheckVerdict(viewer: Viewer, playground: Playground) -> impl IntoView {
                 <button
                     type="button"
                     class="quiet small icon-button"
-                    on:click=move |_| viewer.checked.set(None)
+                    on:click=move |_| viewer.check.update(ReplayCheck::dismiss)
                 >
                     <NamedIcon glyph=Glyph::Close name="Dismiss check"/>
                 </button>
@@ -153,8 +154,7 @@ fn badges(viewer: Viewer, notes: Notes) -> Signal<Badges> {
                 }
             }
         });
-        let checked = viewer.checked.get();
-        badges.differs = checked.and_then(|checked| checked.step);
+        badges.differs = viewer.check.with(|check| check.verdict()?.step);
         badges
     });
     badges.into()

@@ -22,6 +22,7 @@ use crate::present::revealed::Revealed;
 use crate::present::{Deck, Slide, Steps};
 use crate::projection::highlight::Spot;
 use volary_app::playground::address::last_step;
+use volary_app::playground::replay_check::ReplayCheck;
 
 /// Signals of an open episode.
 #[derive(Clone, Copy)]
@@ -49,12 +50,10 @@ pub struct Viewer {
     pub at_finding: RwSignal<usize>,
     /// The passage that a link names.
     pub linked: RwSignal<Option<Target>>,
-    /// The result of a check.
-    pub checked: RwSignal<Option<Checked>>,
+    /// The check of the episode.
+    pub check: RwSignal<ReplayCheck>,
     /// A copied text that contains sensitive data.
     pub copied: RwSignal<Option<Arc<str>>>,
-    /// Whether a check is running.
-    pub checking: RwSignal<bool>,
     /// Whether a link was copied that works only in this browser.
     pub linked_alone: RwSignal<bool>,
     /// Goes to the next or previous token of a ranking. Returns `false` if there is none.
@@ -67,15 +66,6 @@ pub struct Viewer {
     pub deck: Deck,
     /// Whether it is presented.
     pub presenting: RwSignal<bool>,
-}
-
-/// The result of replaying an episode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
-    /// The message for the user.
-    pub words: String,
-    /// The first step that differed; 0 is the reset. `None` if none did.
-    pub step: Option<usize>,
 }
 
 /// The location of a search hit on the page.
@@ -125,9 +115,8 @@ impl Viewer {
             findings: RwSignal::default(),
             at_finding: RwSignal::new(0),
             linked: RwSignal::new(None),
-            checked: RwSignal::new(None),
+            check: RwSignal::default(),
             copied: RwSignal::new(None),
-            checking: RwSignal::new(false),
             linked_alone: RwSignal::new(false),
             token_jump: StoredValue::new(None),
             tokens_wanted: RwSignal::new(None),
@@ -147,7 +136,7 @@ impl Viewer {
         self.wanted.set(String::new());
         self.findings.set(Arc::default());
         self.linked.set(None);
-        self.checked.set(None);
+        self.check.update(|check| check.show(&episode.id));
         self.copied.set(None);
         self.linked_alone.set(false);
         self.presenting.set(false);

@@ -6,7 +6,7 @@
 //! - [`consent`]: whether an episode may run immediately or needs the user's consent.
 //! - [`policy`]: the policies and their settings; [`run`]: which run is current.
 //! - [`redraw`]: throttle of redraws.
-//! - [`replay`]: comparison of a replay with its record.
+//! - [`replay`]: comparison of a replay with its record; [`replay_check`]: whether the result of a check still counts.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
 //! - [`second_play`]: a play beside the shown episode; [`worker_losses`]: whether a lost worker is replaced at once.
@@ -19,6 +19,7 @@ pub mod consent;
 pub mod policy;
 pub mod redraw;
 pub mod replay;
+pub mod replay_check;
 pub mod run;
 pub mod run_choice;
 pub mod saver;
