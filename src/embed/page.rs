@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_app::embed::content::{self, ContentEffect, ContentEvent, EmbedContent, LoadNumber};
 use volary_app::embed::message::{Load, Theme};
 use volary_app::embed::notes::{Note, Notes};
 use volary_app::embed::{Arrived, Effect as Then, EmbedConversation, Position};
@@ -14,7 +15,7 @@ use crate::browser::parent_window::{self, Message};
 use crate::browser::{self, appearance, element, keys, location, timers};
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Transcript};
-use crate::learn::opening::{self, Opened, linked_step};
+use crate::learn::opening::{self, linked_step};
 use crate::learn::player::{Player, Workbench};
 use crate::learn::player_view::{Controls, StateFold, Steps, Tools};
 use crate::playground::built_in;
@@ -32,20 +33,9 @@ struct Frame {
     playground: Playground,
     player: Player,
     conversation: StoredValue<EmbedConversation>,
-    /// What is shown.
-    opened: RwSignal<Opened>,
-    /// Whether the reader acts.
-    is_playing: RwSignal<bool>,
-    /// Whether something is being opened.
-    is_opening: RwSignal<bool>,
-    /// The link to what is shown in Volary itself, if it came from one.
-    link: RwSignal<Option<String>>,
+    content: RwSignal<EmbedContent>,
     /// The notes on the episode; `None` if the surrounding page keeps none.
     notes: RwSignal<Option<Notes>>,
-    /// What was asked for last, to start over.
-    load: StoredValue<Load>,
-    /// The number of loads; a newer one supersedes an older one.
-    loads: StoredValue<u32>,
 }
 
 /// Draws the episode or the task, and starts the conversation with the parent window.
@@ -56,13 +46,8 @@ pub fn page() -> AnyView {
         playground,
         player: Player::new(Workbench::new()),
         conversation: StoredValue::new(EmbedConversation::default()),
-        opened: RwSignal::new(Opened::Nothing),
-        is_playing: RwSignal::new(false),
-        is_opening: RwSignal::new(false),
-        link: RwSignal::new(None),
+        content: RwSignal::default(),
         notes: RwSignal::new(None),
-        load: StoredValue::new(Load::default()),
-        loads: StoredValue::new(0),
     };
     frame.report_moves();
     parent_window::on_message(move |message| frame.handle(message));
@@ -85,9 +70,13 @@ impl Frame {
         let Player {
             episode, selected, ..
         } = self.player;
+        let content = self.content;
+        let moves = Memo::new(move |_| {
+            content.with(|content| (content.is_playing(), content.reports_moves()))
+        });
         Effect::new(move |_| {
             let step = selected.get();
-            let is_growing = self.is_playing.get();
+            let (is_growing, reports_moves) = moves.get();
             let position = episode.with(|episode| Position {
                 step,
                 steps: episode.steps.len(),
@@ -96,14 +85,9 @@ impl Frame {
                 ending: episode.ending.clone(),
                 is_growing,
             });
-            if self.is_opening.get() || self.opened.get() == Opened::Nothing {
-                return;
+            if reports_moves {
+                self.converse(|conversation| conversation.moved(&position));
             }
-            // A task that the reader has not begun is not at its end.
-            if self.opened.get() == Opened::Task && !is_growing {
-                return;
-            }
-            self.converse(|conversation| conversation.moved(&position));
         });
     }
 
@@ -141,59 +125,53 @@ impl Frame {
         }
     }
 
-    /// Opens something, and reports the result.
     fn load(self, load: Load) {
-        let number = self.loads.get_value() + 1;
-        self.loads.set_value(number);
-        self.is_opening.set(true);
-        self.is_playing.set(false);
-        self.opened.set(Opened::Nothing);
-        // They were about another episode.
-        self.notes.update(|notes| {
-            *notes = notes.is_some().then(Notes::default);
-        });
-        let link = load.link.as_deref().and_then(|link| link.split_once('#'));
-        self.link.set(link.map(|(_, hash)| address_of(hash)));
-        self.load.set_value(load.clone());
-        browser::spawn(async move {
-            let opened = opening::open(self.playground, self.player, &load).await;
-            if self.loads.get_value() != number {
-                return;
-            }
-            match opened {
-                Ok(opened) => {
-                    let Player { episode, .. } = self.player;
-                    // Recordings are read from their beginning.
-                    self.select(load.step.unwrap_or(0));
-                    self.player.problem.set(None);
-                    self.opened.set(opened);
-                    self.converse(|conversation| {
-                        episode.with_untracked(|episode| conversation.loaded(episode))
-                    });
-                }
-                Err(reason) => {
-                    self.player.problem.set(Some(reason.clone()));
-                    self.converse(|conversation| conversation.failed(reason));
-                }
-            }
-            self.is_opening.set(false);
-            // Repeat it after the transcript has measured the heights of its steps.
-            timers::sleep(SETTLING).await;
-            if self.loads.get_value() == number {
-                self.select(self.player.selected.get_untracked());
-            }
-        });
+        self.change(ContentEvent::Load(load));
     }
 
-    fn start_over(self) {
+    fn change(self, event: ContentEvent) {
+        let effects = self.content.try_update(|content| content.update(event));
+        for effect in effects.into_iter().flatten() {
+            self.show(effect);
+        }
+    }
+
+    fn show(self, effect: ContentEffect) {
         let player = self.player;
-        browser::spawn(async move {
-            let load = self.load.get_value();
-            match opening::open(self.playground, player, &load).await {
-                Ok(_) => {}
-                Err(reason) => player.problem.set(Some(reason)),
+        match effect {
+            ContentEffect::Open { number, load } => browser::spawn(async move {
+                let is_wanted = || self.is_current(number);
+                let result = opening::open(self.playground, player, &load, is_wanted).await;
+                self.change(ContentEvent::Opened { number, result });
+            }),
+            ContentEffect::ClearNotes => {
+                self.notes
+                    .update(|notes| *notes = content::cleared_notes(notes.as_ref()));
             }
-        });
+            ContentEffect::SelectFirst { number, step } => {
+                self.select(step);
+                browser::spawn(async move {
+                    timers::sleep(SETTLING).await;
+                    if self.is_current(number) {
+                        self.select(player.selected.get_untracked());
+                    }
+                });
+            }
+            ContentEffect::SelectLast => self.select(usize::MAX),
+            ContentEffect::ShowProblem(problem) => player.problem.set(problem),
+            ContentEffect::ReportLoaded => self.converse(|conversation| {
+                let episode = player.episode;
+                episode.with_untracked(|episode| conversation.loaded(episode))
+            }),
+            ContentEffect::ReportFailed(reason) => {
+                self.converse(|conversation| conversation.failed(reason));
+            }
+        }
+    }
+
+    fn is_current(self, number: LoadNumber) -> bool {
+        self.content
+            .with_untracked(|content| content.is_current(number))
     }
 
     fn select(self, step: usize) {
@@ -241,30 +219,23 @@ fn address_of(hash: &str) -> String {
 
 fn view(frame: Frame) -> AnyView {
     let player = frame.player;
-    let has_begun = Memo::new(move |_| frame.opened.get() != Opened::Nothing);
+    let content = frame.content;
+    let has_begun = Memo::new(move |_| content.with(|content| content.kind().is_some()));
+    let is_playing = Memo::new(move |_| content.with(EmbedContent::is_playing));
     let title = Memo::new(move |_| match has_begun.get() {
         true => player.episode.with(|episode| episode.name.to_string()),
         false => "Volary".to_owned(),
     });
     let begin = Memo::new(move |_| {
         let is_over = player.episode.with(|episode| episode.is_over());
-        match frame.opened.get() {
-            _ if frame.is_playing.get() => None,
-            Opened::Task => Some("Play"),
-            Opened::Replayed if !is_over => Some("Continue from here"),
-            _ => None,
-        }
+        content.with(|content| content.begin_label(is_over))
     });
     let has_frames = Memo::new(move |_| player.episode.with(|episode| !episode.frames.is_empty()));
     let keeps_notes = Memo::new(move |_| frame.notes.with(Option::is_some));
     let report = Callback::new(move |(note, deleted)| frame.report_note(note, deleted));
-    let play = move |_| {
-        let last = player.episode.with_untracked(|episode| last_step(episode));
-        player.selected.set(last);
-        frame.is_playing.set(true);
-    };
+    let hash = Memo::new(move |_| content.with(|content| content.link().map(str::to_owned)));
     let link = move || {
-        let address = frame.link.get().filter(|_| has_begun.get())?;
+        let address = address_of(&hash.get()?);
         Some(view! {
             <a class="button quiet small" href=address target="_blank" rel="noopener">
                 {"Open in Volary"}
@@ -301,17 +272,17 @@ fn view(frame: Frame) -> AnyView {
                             .get()
                             .map(|words| {
                                 view! {
-                                    <button type="button" class="primary" on:click=play>
+                                    <button type="button" class="primary" on:click=move |_| frame.change(ContentEvent::Play)>
                                         {words}
                                     </button>
                                 }
                             })
                     }}
                 </div>
-                <Show when=move || frame.is_playing.get()>
+                <Show when=move || is_playing.get()>
                     <div class="embed-tools">
                         <Tools player title=title.get_untracked()/>
-                        <Controls player start_over=Callback::new(move |()| frame.start_over())/>
+                        <Controls player start_over=Callback::new(move |()| frame.change(ContentEvent::StartOver))/>
                     </div>
                 </Show>
             </Show>
@@ -325,7 +296,8 @@ fn view(frame: Frame) -> AnyView {
 
 /// What is shown while there is no episode.
 fn waiting(frame: Frame) -> AnyView {
-    let words = move || match (frame.is_opening.get(), parent_window::is_framed()) {
+    let is_opening = Memo::new(move |_| frame.content.with(EmbedContent::is_opening));
+    let words = move || match (is_opening.get(), parent_window::is_framed()) {
         (true, _) => "Opening…",
         (false, _) if frame.player.problem.with(Option::is_some) => "",
         (false, true) => "The surrounding page has not sent an episode yet.",
@@ -336,7 +308,7 @@ fn waiting(frame: Frame) -> AnyView {
     view! {
         <div class="embed-text">
             <p class="help">{words}</p>
-            <Show when=move || !frame.is_opening.get() && !parent_window::is_framed()>
+            <Show when=move || !is_opening.get() && !parent_window::is_framed()>
                 <p>
                     <a href="docs/embed.md" target="_blank">
                         {"How to embed an episode"}

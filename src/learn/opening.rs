@@ -2,6 +2,7 @@
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
+use volary_app::embed::content::OpenedKind;
 use volary_app::embed::message::{Load, TaskOfLoad};
 use volary_app::embed::source::{EmbedSource, SourceError};
 use volary_app::playground::tasks::TaskSource;
@@ -14,25 +15,14 @@ use crate::playground::state::Playground;
 use crate::playground::transfer::assemble;
 use crate::route::{PlaygroundPlace, Route};
 
-/// The kind of episode that was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Opened {
-    #[default]
-    Nothing,
-    /// A recording, which is only read.
-    Recording,
-    /// A replayed episode, which the reader may continue.
-    Replayed,
-    /// A task at its start.
-    Task,
-}
-
-/// Opens what a message asks for. Resolves when it is shown, or with the reason why it cannot be.
+/// Opens what a message asks for. Resolves when it is shown, or with the reason why it cannot be. A file takes a while to
+/// read: it is shown only if `is_wanted` then.
 pub(crate) async fn open(
     playground: Playground,
     player: Player,
     load: &Load,
-) -> Result<Opened, String> {
+    is_wanted: impl Fn() -> bool,
+) -> Result<OpenedKind, String> {
     let source = playground.registry.with_value(|registry| {
         let lists = playground.setup.sources;
         lists.with_untracked(|lists| source_of(load, registry, lists))
@@ -48,13 +38,17 @@ pub(crate) async fn open(
                 Ok(reply) => Ok(reply.event),
                 Err(loss) => Err(loss.to_string()),
             });
-            player.show(assemble(events).await?.episode);
-            Ok(Opened::Recording)
+            let episode = assemble(events).await?.episode;
+            if !is_wanted() {
+                return Err("Something else was opened.".to_owned());
+            }
+            player.show(episode);
+            Ok(OpenedKind::Recording)
         }
         EmbedSource::Replay { recipe, actions } => {
             let opened = match actions.is_empty() {
-                true => Opened::Task,
-                false => Opened::Replayed,
+                true => OpenedKind::Task,
+                false => OpenedKind::Replayed,
             };
             let name = match &recipe.task {
                 Some(task) => format!("{} · {}", recipe.environment, task.id),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::embed::content::OpenedKind;
 use volary_app::embed::message::Load;
 use volary_app::playground::address::last_step;
 use volary_lesson::slides::{Content, Slide as LessonSlide, slides};
@@ -13,7 +14,7 @@ use volary_lesson::{Lesson, Play};
 use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
 use super::lesson_view::{Course, prose, token_strip};
-use super::opening::{self, Opened};
+use super::opening;
 use super::player::{Player, Workbench};
 use super::player_view::{Controls, Tools, open_play};
 use crate::browser::keys::KeyPress;
@@ -145,7 +146,8 @@ pub(super) fn SequenceForm() -> impl IntoView {
 struct Stage {
     playground: Playground,
     player: Player,
-    opened: RwSignal<Opened>,
+    /// `None` until it is shown.
+    opened: RwSignal<Option<OpenedKind>>,
     /// Whether the presenter acts.
     is_playing: RwSignal<bool>,
     source: StoredValue<Source>,
@@ -163,7 +165,7 @@ impl Stage {
         let stage = Stage {
             playground,
             player: Player::new(workbench),
-            opened: RwSignal::new(Opened::Nothing),
+            opened: RwSignal::new(None),
             is_playing: RwSignal::new(false),
             source: StoredValue::new(source),
         };
@@ -186,21 +188,24 @@ impl Stage {
             Source::Play(play) => {
                 open_play(playground, &play, player, play.recorded()).await;
                 match (play.is_playable, play.recorded().is_empty()) {
-                    (true, true) => Opened::Task,
-                    (true, false) => Opened::Replayed,
-                    (false, _) => Opened::Recording,
+                    (true, true) => OpenedKind::Task,
+                    (true, false) => OpenedKind::Replayed,
+                    (false, _) => OpenedKind::Recording,
                 }
             }
-            Source::Link(load) => match opening::open(playground, player, &load).await {
-                Ok(opened) => opened,
-                Err(reason) => {
-                    player.problem.try_set(Some(reason));
-                    return;
+            Source::Link(load) => {
+                let is_wanted = || !player.episode.is_disposed();
+                match opening::open(playground, player, &load, is_wanted).await {
+                    Ok(opened) => opened,
+                    Err(reason) => {
+                        player.problem.try_set(Some(reason));
+                        return;
+                    }
                 }
-            },
+            }
         };
         // The presentation may have been left meanwhile.
-        if self.opened.try_set(opened).is_none() {
+        if self.opened.try_set(Some(opened)).is_none() {
             player.selected.set(0);
         }
     }
@@ -320,7 +325,7 @@ fn draw(slide: &LessonSlide, course: Course, stage: Option<Stage>) -> AnyView {
 #[component]
 fn StageView(stage: Stage, #[prop(into)] title: Signal<String>) -> impl IntoView {
     let player = stage.player;
-    let has_begun = Memo::new(move |_| stage.opened.get() != Opened::Nothing);
+    let has_begun = Memo::new(move |_| stage.opened.get().is_some());
     let is_at_end = Memo::new(move |_| {
         let last = player.episode.with(|episode| last_step(episode));
         player.selected.get() >= last
@@ -329,8 +334,8 @@ fn StageView(stage: Stage, #[prop(into)] title: Signal<String>) -> impl IntoView
         let is_over = player.episode.with(|episode| episode.is_over());
         let words = match stage.opened.get() {
             _ if stage.is_playing.get() => return None,
-            Opened::Task => "Play",
-            Opened::Replayed if is_at_end.get() && !is_over => "Continue from here",
+            Some(OpenedKind::Task) => "Play",
+            Some(OpenedKind::Replayed) if is_at_end.get() && !is_over => "Continue from here",
             _ => return None,
         };
         Some(view! {

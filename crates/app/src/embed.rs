@@ -1,13 +1,15 @@
 //! The view for frames in other pages (`?embed=1`): its messages, and the conversation with the surrounding page.
 //! `docs/embed.md` describes the messages.
 //!
-//! - [`message`]: the messages as types. [`source`]: what a message asks to show. [`notes`]: the reader's notes.
+//! - [`message`]: the messages as types. [`source`]: what a message asks to show; [`content`]: what is shown. [`notes`]:
+//!   the reader's notes.
 //! - [`EmbedConversation`]: decides which messages are handled, and what is answered.
 //!
 //! **Security invariants:** only messages of the parent window are handled, and after its first one only those of the
 //! same origin; replies go to that origin alone. [`message::Outgoing::Ready`] is sent to any origin, and holds nothing
 //! but the version. What a message asks to show is in the message itself: nothing is fetched and nothing stored is read.
 
+pub mod content;
 pub mod message;
 pub mod notes;
 pub mod source;
