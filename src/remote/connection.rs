@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use volary_app::servers::ConnectedServer;
 use volary_connectivity::Silence;
 use volary_core::json::Text;
 use volary_remote::diagnosis::{Diagnosis, Observation, diagnose};
-use volary_remote::reply::Info;
 use volary_remote::{
     ClientError, ClientOptions, Description, TaskDatasetClient, TransportError, task,
 };
@@ -16,19 +16,8 @@ use crate::browser::network;
 /// The timeout of the first request in seconds. The user is waiting for it.
 const PATIENCE: f64 = 15.0;
 
-/// A server's description of itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Connected {
-    /// Its tasks and environments.
-    pub info: Info,
-    /// Whether it sends frames; `None` if unknown.
-    pub frames: Option<bool>,
-    /// The paths of the protocol that it does not support.
-    pub lacks: Vec<&'static str>,
-}
-
 /// Requests the description of a server.
-pub async fn connect(url: &str, key: Option<&Text>) -> Result<Connected, Diagnosis> {
+pub async fn connect(url: &str, key: Option<&Text>) -> Result<ConnectedServer, Diagnosis> {
     if !task::is_server(url) {
         // As a part of an address, it would lead to the page's own host.
         return Err(not_an_address(url));
@@ -43,7 +32,7 @@ pub async fn connect(url: &str, key: Option<&Text>) -> Result<Connected, Diagnos
         Err(error) => return Err(explain(url, key, &error).await),
     };
     let described = TaskDatasetClient::describe(options, Rc::new(Fetch)).await;
-    Ok(Connected {
+    Ok(ConnectedServer {
         info,
         frames: described.as_ref().map(|described| described.has("/frame")),
         lacks: described

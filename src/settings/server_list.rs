@@ -2,10 +2,10 @@
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use volary_app::servers::{ConnectedServer, ServerState};
 
-use super::servers::{Diagnosed, ServerState, Servers};
+use super::servers::{Diagnosed, Servers};
 use crate::playground::intents::Intent;
-use crate::remote::connection::Connected;
 use crate::remote::servers::Server;
 use crate::route::PlaygroundPlace;
 
@@ -50,7 +50,7 @@ fn Card(servers: Servers, server: Server) -> impl IntoView {
     let url = server.url.clone();
     let is_busy = Memo::new(move |_| servers.state(&url) == ServerState::Asked);
     let named = |what: &str| format!("{what} {}", server.name);
-    let (checked, removed) = (server.clone(), server.url.clone());
+    let (checked, removed) = (server.url.clone(), server.url.clone());
     view! {
         <li class="server">
             <div class="server-head">
@@ -100,7 +100,7 @@ fn state(servers: Servers, server: Server) -> impl IntoView {
 }
 
 /// Describes the facts that a server reported.
-fn summary(connected: &Connected) -> String {
+fn summary(connected: &ConnectedServer) -> String {
     let mut words = String::from("Connected. ");
     match connected.info.dataset_size {
         Some(1) => words.push_str("1 task, "),
@@ -127,7 +127,7 @@ fn summary(connected: &Connected) -> String {
 
 /// The running environments, and a form that closes idle ones.
 #[component]
-fn Environments(servers: Servers, server: Server, connected: Connected) -> impl IntoView {
+fn Environments(servers: Servers, server: Server, connected: ConnectedServer) -> impl IntoView {
     let ids = connected.info.running_env_ids;
     if ids.is_empty() {
         return None;
@@ -148,7 +148,7 @@ fn Environments(servers: Servers, server: Server, connected: Connected) -> impl 
             .ok()
             .filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
         {
-            Some(seconds) => servers.close_old(server.clone(), seconds),
+            Some(seconds) => servers.close_idle(server.url.clone(), seconds),
             None => is_wrong.set(true),
         }
     };

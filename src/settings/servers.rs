@@ -2,6 +2,7 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::servers::{self, ConnectedServer, Event, ServerChecks, ServerForm, ServerState};
 use volary_core::json::Text;
 use volary_remote::diagnosis::Diagnosis;
 use volary_remote::task;
@@ -14,23 +15,10 @@ use crate::components::CopyButton;
 use crate::components::alert_box::AlertWords;
 use crate::components::field::Field;
 use crate::playground::state::{Playground, use_playground};
-use crate::remote::connection::{self, Connected};
+use crate::remote::connection;
 use crate::remote::keeping;
 use crate::remote::servers::Server;
 use crate::secrets::Origin;
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum ServerState {
-    /// Not checked since the page was loaded.
-    #[default]
-    NotAsked,
-    /// The request is in flight.
-    Asked,
-    /// The server responded. Holds an additional message, which may be empty.
-    Up(Connected, String),
-    /// The server cannot be used.
-    Down(Diagnosis),
-}
 
 #[derive(Clone, Copy)]
 pub(super) struct Servers {
@@ -41,10 +29,7 @@ pub(super) struct Servers {
     typed_keys: StoredValue<TypedKeys>,
     /// The origin that keeps the typed key after the address was changed.
     key_stays_with: RwSignal<Option<Origin>>,
-    /// The state of the current attempt to connect.
-    attempt: RwSignal<ServerState>,
-    /// The state of the known servers, by address.
-    states: RwSignal<Vec<(Text, ServerState)>>,
+    checks: RwSignal<ServerChecks>,
 }
 
 #[component]
@@ -56,9 +41,9 @@ pub(super) fn ServersSection() -> impl IntoView {
         key: RwSignal::default(),
         typed_keys: StoredValue::default(),
         key_stays_with: RwSignal::default(),
-        attempt: RwSignal::default(),
-        states: RwSignal::default(),
+        checks: RwSignal::default(),
     };
+    let failure = Memo::new(move |_| servers.checks.with(|checks| checks.failure().cloned()));
     let about = "Environments can also run on a server: aviary's TaskDatasetServer or \
          `volary serve`. Connect to one here, then choose it as the environment in the playground.";
     view! {
@@ -66,17 +51,14 @@ pub(super) fn ServersSection() -> impl IntoView {
             <div class="servers">
                 <div class="server-form">
                     <Form servers/>
-                    <Show when=move || servers.attempt.get() == ServerState::Asked>
+                    <Show when=move || servers.is_connecting()>
                         <p role="status" class="help">
                             {"Contacting the server…"}
                         </p>
                     </Show>
                 </div>
                 <div class="server-side">
-                    {move || match servers.attempt.get() {
-                        ServerState::Down(diagnosis) => Some(view! { <Diagnosed diagnosis/> }),
-                        _ => None,
-                    }}
+                    {move || failure.get().map(|diagnosis| view! { <Diagnosed diagnosis/> })}
                     <ServerList servers/>
                 </div>
             </div>
@@ -147,7 +129,7 @@ fn Form(servers: Servers) -> impl IntoView {
                     <button
                         type="submit"
                         class="primary"
-                        disabled=move || servers.attempt.get() == ServerState::Asked
+                        disabled=move || servers.is_connecting()
                     >
                         {"Connect"}
                     </button>
@@ -223,74 +205,80 @@ impl Servers {
             "" => url.split("://").nth(1).unwrap_or(&url).into(),
             name => Text::from(name),
         };
-        self.attempt.set(ServerState::Asked);
-        // A known server is checked as well, because its state may be outdated.
-        let former = untrack(|| self.state(&url));
-        self.set_state(url.clone(), ServerState::Asked);
-        browser::spawn(async move {
-            match connection::connect(&url, key.as_ref()).await {
-                Err(diagnosis) => {
-                    // With its previous key its state may be unchanged.
-                    self.set_state(url, former);
-                    self.attempt.set(ServerState::Down(diagnosis));
-                }
-                Ok(connected) => {
-                    // Add the server first: other tabs drop keys without an owner.
-                    self.add(Server {
-                        name,
-                        url: url.clone(),
-                        size: connected.info.dataset_size,
-                        frames: connected.frames,
-                    });
-                    // If the key cannot be stored, it stays in memory and the section of keys says so.
-                    let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());
-                    self.set_state(url, ServerState::Up(connected, String::new()));
-                    self.attempt.set(ServerState::NotAsked);
-                    self.typed_keys.set_value(TypedKeys::default());
-                    self.key_stays_with.set(None);
-                    for field in [self.name, self.url, self.key] {
-                        field.set(String::new());
-                    }
-                }
-            }
-        });
+        self.handle(Event::Connect(ServerForm { name, url, key }));
+    }
+
+    fn is_connecting(self) -> bool {
+        self.checks.with(ServerChecks::is_connecting)
     }
 
     /// Checks a known server again.
-    pub fn check(self, server: Server) {
-        self.ask(server, String::new());
-    }
-
-    fn ask(self, mut server: Server, said: String) {
-        let url = server.url.clone();
-        self.set_state(url.clone(), ServerState::Asked);
-        browser::spawn(async move {
-            let key = keeping::key_of(&url);
-            let state = match connection::connect(&url, key.as_ref()).await {
-                Err(diagnosis) => ServerState::Down(diagnosis),
-                Ok(connected) => {
-                    server.size = connected.info.dataset_size;
-                    server.frames = connected.frames;
-                    self.learn(server);
-                    ServerState::Up(connected, said)
-                }
-            };
-            self.set_state(url, state);
-        });
+    pub fn check(self, url: Text) {
+        self.handle(Event::Check(url));
     }
 
     /// Closes environments of a server that were idle for this many seconds.
-    pub fn close_old(self, server: Server, seconds: f64) {
-        let url = server.url.clone();
-        self.set_state(url.clone(), ServerState::Asked);
-        browser::spawn(async move {
-            let key = keeping::key_of(&url);
-            match connection::close_old(&url, key.as_ref(), seconds).await {
-                Err(diagnosis) => self.set_state(url, ServerState::Down(diagnosis)),
-                Ok(1) => self.ask(server, "Closed 1 environment.".to_owned()),
-                Ok(count) => self.ask(server, format!("Closed {count} environments.")),
-            }
-        });
+    pub fn close_idle(self, url: Text, seconds: f64) {
+        self.handle(Event::CloseIdle { url, seconds });
+    }
+
+    /// The state of a server.
+    pub fn state(self, url: &Text) -> ServerState {
+        self.checks.with(|checks| checks.state(url))
+    }
+
+    fn handle(self, event: Event) {
+        let effects = self.checks.try_update(|checks| checks.update(event));
+        for effect in effects.into_iter().flatten() {
+            self.carry_out(effect);
+        }
+    }
+
+    fn carry_out(self, effect: servers::Effect) {
+        match effect {
+            servers::Effect::Connect { request, form } => browser::spawn(async move {
+                let result = connection::connect(&form.url, form.key.as_ref()).await;
+                self.handle(Event::Connected { request, result });
+            }),
+            servers::Effect::Check { request, url, said } => browser::spawn(async move {
+                let key = keeping::key_of(&url);
+                let result = connection::connect(&url, key.as_ref()).await;
+                self.handle(Event::Checked {
+                    request,
+                    url,
+                    said,
+                    result,
+                });
+            }),
+            servers::Effect::CloseIdle {
+                request,
+                url,
+                seconds,
+            } => browser::spawn(async move {
+                let key = keeping::key_of(&url);
+                let result = connection::close_old(&url, key.as_ref(), seconds).await;
+                self.handle(Event::Closed {
+                    request,
+                    url,
+                    result,
+                });
+            }),
+            servers::Effect::Add { form, connected } => add(form, &connected),
+            servers::Effect::Learn { url, connected } => learn(&url, &connected),
+            servers::Effect::ClearForm(sent) => self.clear_form(&sent),
+        }
+    }
+
+    /// Empties the form, unless the user has meanwhile entered another server.
+    fn clear_form(self, sent: &ServerForm) {
+        if *task::tidied(&self.url.get_untracked()) != *sent.url {
+            return;
+        }
+        self.typed_keys.set_value(TypedKeys::default());
+        self.key_stays_with.set(None);
+        for field in [self.name, self.url, self.key] {
+            field.set(String::new());
+        }
     }
 
     /// Removes a server and its key.
@@ -299,38 +287,34 @@ impl Servers {
         let _ = keeping::forget_key(url);
         keeping::change(|known| known.retain(|server| server.url != *url));
     }
+}
 
-    /// The state of a server.
-    pub fn state(self, url: &Text) -> ServerState {
-        self.states.with(|states| {
-            let known = states.iter().find(|(known, _)| known == url);
-            known.map_or_else(ServerState::default, |(_, state)| state.clone())
-        })
-    }
+/// Adds a server, or replaces the one with the same address, and stores its key.
+fn add(form: ServerForm, connected: &ConnectedServer) {
+    let ServerForm { name, url, key } = form;
+    let server = Server {
+        name,
+        url: url.clone(),
+        size: connected.info.dataset_size,
+        frames: connected.frames,
+    };
+    // Add the server first: other tabs drop keys without an owner.
+    keeping::change(
+        |known| match known.iter_mut().find(|known| known.url == server.url) {
+            Some(place) => *place = server,
+            None => known.push(server),
+        },
+    );
+    // If the key cannot be stored, it stays in memory and the section of keys says so.
+    let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());
+}
 
-    fn set_state(self, url: Text, state: ServerState) {
-        self.states.update(|states| {
-            states.retain(|(known, _)| *known != url);
-            states.push((url, state));
-        });
-    }
-
-    /// Stores the information that a server reported, unless the server was removed meanwhile.
-    fn learn(self, server: Server) {
-        keeping::change(|known| {
-            if let Some(place) = known.iter_mut().find(|known| known.url == server.url) {
-                *place = server;
-            }
-        });
-    }
-
-    /// Adds a server, or replaces the one with the same address.
-    fn add(self, server: Server) {
-        keeping::change(
-            |known| match known.iter_mut().find(|known| known.url == server.url) {
-                Some(place) => *place = server,
-                None => known.push(server),
-            },
-        );
-    }
+/// Stores the information that a server reported, unless the server was removed meanwhile.
+fn learn(url: &Text, connected: &ConnectedServer) {
+    keeping::change(|known| {
+        if let Some(server) = known.iter_mut().find(|known| known.url == *url) {
+            server.size = connected.info.dataset_size;
+            server.frames = connected.frames;
+        }
+    });
 }

@@ -16,3 +16,4 @@ pub mod present;
 pub mod python;
 pub mod review;
 pub mod rollout;
+pub mod servers;
