@@ -1,13 +1,15 @@
 //! A person against a model: the model plays the task that the person played, with the same seed, and both
-//! trajectories are compared while it plays. Without a connected model, the scripted student plays.
+//! trajectories are compared while it plays. Without a connected model, the scripted student plays. Carries out the
+//! effects of [`volary_app::playground::rival_match`].
 //!
 //! Invariant: the person's trajectory is in the library before the model's takes its place in the playground.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
-use volary_app::playground::run::Run;
+use volary_app::playground::rival_match::{Effect, Event, RivalMatch, ShownEpisode};
 use volary_trajectory::{Episode, Recipe};
 
 use super::intents::Intent;
@@ -93,29 +95,49 @@ fn play(playground: Playground, person: String, recipe: Recipe) {
     };
     policy_settings::choose_policy(playground, kind);
     setup::show_recipe(playground, &recipe);
+    let before = playground.edition.get_untracked();
+    let rival = RivalMatch::new(recipe.environment.clone(), before);
     session_driver::open(playground, recipe, Vec::new());
     browser::spawn(async move {
         session_driver::settled(playground).await;
-        let place = ReviewPlace {
-            episode: Some(person),
-            beside: vec![IN_PLAYGROUND.to_owned()],
-            ..ReviewPlace::default()
-        };
-        // Before the address is that of the model's episode: Back leads to the person's.
-        location::go(&Route::Review(place).to_hash());
-        run_loop::run(playground);
-        let has_acted = || {
-            playground
-                .episode
-                .with_untracked(|episode| !episode.steps.is_empty())
-        };
-        while playground.policy.run.get_untracked() != Run::Idle && !has_acted() {
-            timers::sleep(PERIOD).await;
-        }
-        if !has_acted() {
-            // The playground says why the model did not act.
-            let episode = playground.episode.get_untracked();
-            url_sync::visit(playground, Episode::clone(&episode));
+        let mut effects = VecDeque::from(rival.update(Event::Settled(shown(playground))));
+        while let Some(effect) = effects.pop_front() {
+            match effect {
+                Effect::Compare => location::go(&comparison(&person).to_hash()),
+                Effect::Run => run_loop::run(playground),
+                Effect::Wait => {
+                    timers::sleep(PERIOD).await;
+                    effects.extend(rival.update(Event::Waited {
+                        run: playground.policy.run.get_untracked(),
+                        shown: shown(playground),
+                    }));
+                }
+                Effect::ShowPlayground => {
+                    let place = playground.place.get_untracked();
+                    location::go(&Route::Playground(place).to_hash());
+                }
+                Effect::ShowEpisode => {
+                    let episode = playground.episode.get_untracked();
+                    url_sync::visit(playground, Episode::clone(&episode));
+                }
+            }
         }
     });
+}
+
+/// The place that shows the person's episode next to the playground's.
+fn comparison(person: &str) -> Route {
+    Route::Review(ReviewPlace {
+        episode: Some(person.to_owned()),
+        beside: vec![IN_PLAYGROUND.to_owned()],
+        ..ReviewPlace::default()
+    })
+}
+
+fn shown(playground: Playground) -> ShownEpisode {
+    playground.episode.with_untracked(|episode| ShownEpisode {
+        environment: episode.environment().cloned(),
+        edition: playground.edition.get_untracked(),
+        steps: episode.steps.len(),
+    })
 }

@@ -7,6 +7,7 @@
 //! - [`policy`]: the policies and their settings; [`run`]: which run is current.
 //! - [`redraw`]: throttle of redraws.
 //! - [`replay`]: comparison of a replay with its record; [`replay_check`]: whether the result of a check still counts.
+//! - [`rival_match`]: a policy plays the task that a person played.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
 //! - [`second_play`]: a play beside the shown episode; [`worker_losses`]: whether a lost worker is replaced at once.
@@ -20,6 +21,7 @@ pub mod policy;
 pub mod redraw;
 pub mod replay;
 pub mod replay_check;
+pub mod rival_match;
 pub mod run;
 pub mod run_choice;
 pub mod saver;
