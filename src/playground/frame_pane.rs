@@ -153,7 +153,8 @@ fn rich_view(
         let change = changes.get_value();
         browser::spawn(async move {
             timers::sleep(REST).await;
-            if changes.get_value() == change {
+            // The pane may be gone by then.
+            if changes.try_get_value() == Some(change) {
                 cost.set_value(draw());
             }
         });

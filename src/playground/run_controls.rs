@@ -94,7 +94,7 @@ pub(super) fn watch_for_slow_steps(playground: Playground) {
         }
         browser::spawn(async move {
             timers::sleep(LONG).await;
-            if waits.get_value() == wait && busy.get_untracked() {
+            if waits.try_get_value() == Some(wait) && busy.get_untracked() {
                 slow.set(true);
             }
         });
