@@ -10,8 +10,8 @@
 //!   [`gradually`]: computation in time slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
 //!   other continuations of an episode. [`training`]: training runs, with their steps and groups.
-//! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats, preceded by
-//!   the [`sharing_check`]; [`export_chosen`]: those of several.
+//! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; `export_chosen`: the export of
+//!   several episodes.
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
 //!   [`state_panel`], and notes in [`notes`], [`notes_file`] and [`notes_panel`].
@@ -29,7 +29,6 @@ pub mod comparison;
 pub mod cross_table;
 pub mod episode_page;
 pub mod evaluation_bar;
-mod export;
 mod export_chosen;
 pub mod fetch_question;
 pub mod field_mapping;

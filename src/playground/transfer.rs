@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_protocol::environments::{Event, NamedFile, Request};
 use volary_protocol::episode::{Assembled, EpisodeAssembler};
-use volary_trajectory::{Episode, messages_jsonl, native, renderer_files, sensitive};
+use volary_trajectory::{Episode, native};
 
 use super::remote_environments::{self, is_remote};
 use super::session_driver;
@@ -20,7 +20,7 @@ use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
 use crate::route::PlaygroundPlace;
-use volary_app::playground::address::{Start, file_name};
+use volary_app::playground::address::Start;
 use volary_app::playground::sharing::{self, Link, What};
 use volary_app::playground::tasks;
 
@@ -72,17 +72,6 @@ impl Offer {
     pub fn is_named(&self, what: What) -> bool {
         what == What::Task && self.start.is_some()
     }
-}
-
-/// An export format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The native format, which is complete.
-    Native,
-    /// The format of aviary's own tools.
-    Renderer,
-    /// Messages in the format of chat models.
-    Messages,
 }
 
 impl Transfer {
@@ -143,27 +132,6 @@ impl Transfer {
 impl Default for Transfer {
     fn default() -> Self {
         Transfer::new()
-    }
-}
-
-/// Saves the episode as a file, optionally masked.
-pub fn export(playground: Playground, format: Format, is_masked: bool) {
-    playground.transfer.exporting.set(false);
-    let failed = playground.episode.with_untracked(|episode| {
-        if !is_masked {
-            return save(episode, format).err();
-        }
-        match sensitive::masked(episode) {
-            Ok(masked) => save(&masked, format).err(),
-            Err(error) => Some(error.to_string()),
-        }
-    });
-    if let Some(reason) = failed {
-        playground.alert(Notice::new(
-            "The episode could not be exported in this format.",
-            reason,
-            "Export it as Volary JSON instead, which contains everything.",
-        ));
     }
 }
 
@@ -380,28 +348,4 @@ pub(crate) async fn assemble(
         }
     }
     Err("The worker ended before the episode was complete.".to_owned())
-}
-
-/// Downloads the episode as a file. Returns an error message if it cannot be encoded.
-fn save(episode: &Episode, format: Format) -> Result<(), String> {
-    let name = file_name(&episode.name);
-    match format {
-        Format::Native => {
-            let text = native::to_text(episode);
-            files::download(&format!("{name}.json"), "application/json", text.as_bytes());
-        }
-        Format::Renderer => {
-            let bytes = renderer_files::to_zip(episode).map_err(|error| error.to_string())?;
-            files::download(&format!("{name}.zip"), "application/zip", &bytes);
-        }
-        Format::Messages => {
-            let text = messages_jsonl::to_text([episode]);
-            files::download(
-                &format!("{name}.jsonl"),
-                "application/jsonl",
-                text.as_bytes(),
-            );
-        }
-    }
-    Ok(())
 }

@@ -7,6 +7,7 @@
 pub mod built_in_model;
 pub mod embed;
 pub mod evaluation;
+pub mod export;
 pub mod library;
 pub mod notice;
 pub mod outside;

@@ -1,4 +1,4 @@
-//! The address of the shown episode, and the contents of its links and files.
+//! The address of the shown episode, and the contents of its links.
 
 use volary_core::{AnyMessage, Object};
 use volary_remote::task;
@@ -98,22 +98,6 @@ pub fn step_in_address(selected: usize, last: usize) -> Option<usize> {
 pub fn last_step(episode: &Episode) -> usize {
     let frames = episode.frames.len().saturating_sub(1);
     episode.steps.len().max(frames)
-}
-
-/// A file name for an episode that is valid on every file system.
-pub fn file_name(name: &str) -> String {
-    let plain: String = name
-        .chars()
-        .take(60)
-        .map(|character| match character {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => character,
-            _ => '-',
-        })
-        .collect();
-    match plain.trim_matches(['-', '.']) {
-        "" => "episode".to_owned(),
-        plain => plain.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -244,18 +228,5 @@ mod tests {
         assert_eq!(step_in_address(0, 3), Some(0));
         assert_eq!(last_step(&episode(2)), 2);
         assert_eq!(last_step(&Episode::default()), 0);
-    }
-
-    #[test]
-    fn file_names_are_plain() {
-        for (name, expected) in [
-            ("calculator sums/1", "calculator-sums-1"),
-            ("../etc", "etc"),
-            ("…", "episode"),
-            ("", "episode"),
-        ] {
-            assert_eq!(file_name(name), expected);
-        }
-        assert_eq!(file_name(&"a".repeat(99)).len(), 60);
     }
 }
