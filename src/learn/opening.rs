@@ -1,6 +1,5 @@
 //! Opens an episode or a task that is not part of a lesson: that of a link, of a message, or of a file.
 
-use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_app::embed::message::{Load, TaskOfLoad};
 use volary_app::embed::source::{EmbedSource, SourceError};
@@ -10,8 +9,8 @@ use volary_protocol::environments::{NamedFile, Request};
 
 use super::player::Player;
 use crate::browser::worker_client::WorkerClient;
+use crate::playground::incoming_episode::receive;
 use crate::playground::state::Playground;
-use crate::playground::transfer::assemble;
 use crate::route::{PlaygroundPlace, Route};
 
 /// The kind of episode that was opened.
@@ -44,11 +43,8 @@ pub(crate) async fn open(
             let worker = WorkerClient::start()?;
             let files = vec![NamedFile { name, bytes }];
             let replies = worker.call(&Request::Import { files });
-            let events = replies.map(|reply| match reply {
-                Ok(reply) => Ok(reply.event),
-                Err(loss) => Err(loss.to_string()),
-            });
-            player.show(assemble(events).await?.episode);
+            let incoming = receive(replies).await;
+            player.show(incoming.map_err(|reason| reason.to_string())?.episode);
             Ok(Opened::Recording)
         }
         EmbedSource::Replay { recipe, actions } => {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_protocol::environments::{Event, NamedFile, Request};
-use volary_protocol::episode::{Assembled, EpisodeAssembler};
+use volary_protocol::environments::{NamedFile, Request};
+use volary_protocol::episode::Assembled;
 use volary_trajectory::{Episode, native};
 
+use super::incoming_episode::receive;
 use super::remote_environments::{self, is_remote};
 use super::session_driver;
 use super::setup;
@@ -105,15 +105,10 @@ impl Transfer {
             // Newer files replaced these, so their worker is no longer needed.
             false => drop(worker),
         }
-        let events = replies.map(|reply| {
-            reply
-                .map(|reply| reply.event)
-                .map_err(|loss| loss.to_string())
-        });
-        assemble(events).await.map_err(|reason| {
+        receive(replies).await.map_err(|reason| {
             Notice::new(
                 format!("{names} could not be imported."),
-                reason,
+                reason.to_string(),
                 "Choose an episode exported by Volary, Aviary Renderer files (as a zip) or a GSM8K \
                  file. The current episode is unchanged.",
             )
@@ -321,31 +316,4 @@ pub fn share_link(
 enum UserFiles {
     Episode(Box<Assembled>),
     Tasks { name: String, text: Text },
-}
-
-/// Assembles an episode from a stream of events, or returns why there is none.
-pub(crate) async fn assemble(
-    events: impl futures_util::Stream<Item = Result<Event, String>>,
-) -> Result<Assembled, String> {
-    let mut events = std::pin::pin!(events);
-    let mut assembler = EpisodeAssembler::default();
-    while let Some(event) = events.next().await {
-        match event? {
-            Event::Episode(chunk) => {
-                let assembled = assembler.push(chunk).map_err(|error| error.to_string())?;
-                if let Some(assembled) = assembled {
-                    return Ok(assembled);
-                }
-            }
-            Event::Refused { reason, .. } | Event::Lost { reason, .. } => {
-                return Err(reason.to_string());
-            }
-            Event::Started(_)
-            | Event::Stopped { .. }
-            | Event::Gone
-            | Event::Question { .. }
-            | Event::Recorded { .. } => {}
-        }
-    }
-    Err("The worker ended before the episode was complete.".to_owned())
 }
