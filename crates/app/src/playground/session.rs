@@ -9,7 +9,7 @@
 
 use volary_core::AnyMessage;
 use volary_core::json::Text;
-use volary_protocol::environments::{EnvironmentId, Event};
+use volary_protocol::environments::{EnvironmentId, Event, Request, ServerAccess};
 use volary_protocol::episode::{AssemblyError, EpisodeAssembler, EpisodeChunk};
 use volary_trajectory::{Ending, Episode, Recipe};
 
@@ -38,6 +38,29 @@ impl Command {
     pub fn environment(&self) -> EnvironmentId {
         match self {
             Command::Open { environment, .. } | Command::Step { environment, .. } => *environment,
+        }
+    }
+
+    /// The request to the worker. `servers` names the servers that the environment of a recipe may use.
+    pub fn into_request(self, servers: impl FnOnce(&Recipe) -> Vec<ServerAccess>) -> Request {
+        match self {
+            Command::Open {
+                environment,
+                recipe,
+                actions,
+            } => Request::Open {
+                environment,
+                servers: servers(&recipe),
+                recipe,
+                actions,
+            },
+            Command::Step {
+                environment,
+                action,
+            } => Request::Step {
+                environment,
+                action,
+            },
         }
     }
 }
@@ -186,6 +209,19 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session whose environments have ids above `last`, for a worker that several sessions share.
+    pub fn with_ids_above(last: EnvironmentId) -> Session {
+        Session {
+            last,
+            ..Session::default()
+        }
+    }
+
+    /// Forgets the shown episode. Ids of environments are not used again.
+    pub fn clear(&mut self) {
+        *self = Session::with_ids_above(self.last);
+    }
+
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
