@@ -5,8 +5,7 @@
 //!   [`storage_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - `screen`: the part of the page that the address names; `address`: what is written into the address. Projections:
 //!   `table_rows`, `filter_texts`, `group_cells`, `grid_texts`, `mapping_texts`.
-//! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched
-//!   (`file_in_address`).
+//! - [`opening`]: opens what an address names; `file_in_address` asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
 //!   other continuations of an episode. [`training`]: training runs, with their steps and groups.
@@ -30,7 +29,6 @@ pub mod cross_table;
 pub mod episode_page;
 pub mod evaluation_bar;
 mod export_chosen;
-pub mod fetch_question;
 pub mod field_mapping;
 mod file_in_address;
 mod filter_texts;
