@@ -32,6 +32,7 @@ pub mod prose;
 pub mod reward_curve;
 pub mod rows;
 pub mod sharing_check;
+pub mod sort_button;
 pub mod step_bar;
 pub mod styles;
 pub mod tabs;
