@@ -67,7 +67,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
         unanswered,
         ..
     } = playing;
-    let tries = draft.tries + 1;
+    let attempts = draft.attempts + 1;
     let mut spent = draft.spent;
     spent.seconds = seconds;
     spent.steps = episode.steps.len() as u64;
@@ -76,7 +76,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
         Err(Halt::Suspended) => return run.model_returned(number),
         Ok(()) => {
             run.model_ended(None);
-            let result = CellResult::finished(number, &episode, spent, tries);
+            let result = CellResult::finished(number, &episode, spent, attempts);
             (result, None)
         }
         Err(Halt::Failed(mut failure)) => {
@@ -92,7 +92,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
                 episode.metadata.insert("failed_step", sent);
             }
             let reward = episode.total_reward();
-            let result = CellResult::failed(number, failure, reward, spent, tries);
+            let result = CellResult::failed(number, failure, reward, spent, attempts);
             (result, draft)
         }
     };
@@ -140,7 +140,7 @@ impl<'a> Playing<'a> {
             run,
             cell,
             policy: run.plan.policy(cell)?,
-            job: Job::of(&run.id, &run.plan, cell, draft.tries)?,
+            job: Job::of(&run.id, &run.plan, cell, draft.attempts)?,
             episode: Episode::default(),
             seconds: draft.spent.seconds,
             draft,

@@ -194,7 +194,7 @@ fn cross_cell(
     };
     let half = group
         .standard_error
-        .and_then(|error| widths.of(error, group.tries));
+        .and_then(|error| widths.of(error, group.trials));
     let mean = match group.mean_reward {
         Some(mean) => mean_text(mean, half),
         None => "–".to_owned(),

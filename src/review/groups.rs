@@ -1,4 +1,4 @@
-//! Trajectories by group: number of attempts, mean reward, successes, and agreement.
+//! Trajectories by group: number of trials, mean reward, successes, and agreement.
 
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ fn GroupTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoVie
             group.with(|group| {
                 let (by, range, group) = group.as_ref()?;
                 let half = group.standard_error.and_then(|error| {
-                    widths.try_update_value(|widths| widths.of(error, group.tries))?
+                    widths.try_update_value(|widths| widths.of(error, group.trials))?
                 });
                 Some(row(look, by, group, *range, half))
             })

@@ -61,7 +61,7 @@ pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> Change {
         seconds: spent.seconds,
         tokens: spent.tokens,
         cost: spent.cost,
-        tries: draft.tries,
+        tries: draft.attempts,
         recorded: (!draft.recorded.is_empty())
             .then(|| Json::Object(draft.recorded.clone()).to_python_text()),
     });
@@ -235,11 +235,11 @@ fn read_draft(text: &KeptText) -> Result<(usize, Draft), Damage> {
             _ => return Err(Damage::Texts),
         },
     };
-    let tries = draft.tries;
+    let attempts = draft.tries;
     let cell = draft.cell;
     let draft = Draft {
         spent,
-        tries,
+        attempts,
         recorded,
     };
     Ok((cell, draft))

@@ -239,7 +239,7 @@ impl<E> Evaluation<E> {
             let draft = self.drafts.entry(result.cell).or_default();
             // The spent tokens and cost count whatever the result was.
             draft.spent = result.spent;
-            draft.tries = result.tries;
+            draft.attempts = result.attempts;
             (result.cell, draft.clone())
         });
         drafts.collect()
@@ -325,9 +325,9 @@ impl<E> Evaluation<E> {
             kind: FailureKind::Environment,
             message,
         };
-        let tries = self.drafts.get(&cell).map_or(0, |draft| draft.tries);
+        let attempts = self.drafts.get(&cell).map_or(0, |draft| draft.attempts);
         let done = Done {
-            result: CellResult::failed(cell, failure, 0.0, Spent::default(), tries + 1),
+            result: CellResult::failed(cell, failure, 0.0, Spent::default(), attempts + 1),
             episode: None,
             draft: None,
         };
@@ -425,8 +425,8 @@ impl<E> Evaluation<E> {
         let cells = self.schedule.begin(Lane::Local, most);
         self.careful = self.careful.saturating_sub(cells.len());
         let jobs = cells.into_iter().filter_map(|cell| {
-            let tries = self.drafts.get(&cell).map_or(0, |draft| draft.tries);
-            Job::of(&self.head.id, &self.plan, self.plan.cell(cell)?, tries)
+            let attempts = self.drafts.get(&cell).map_or(0, |draft| draft.attempts);
+            Job::of(&self.head.id, &self.plan, self.plan.cell(cell)?, attempts)
         });
         jobs.collect()
     }

@@ -344,7 +344,7 @@ fn job(actor: Actor) -> Job {
             actor,
             max_steps: 3,
         }],
-        repeats: 1,
+        trials: 1,
         ..Plan::default()
     };
     Job::of(&"e".into(), &plan, plan.cell(0).unwrap(), 2).unwrap()

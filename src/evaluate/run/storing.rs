@@ -38,7 +38,7 @@ fn changes(
         result, episode, ..
     } in results
     {
-        let is_new = result.tries <= 1 && first_attempts == FirstAttempts::New;
+        let is_new = result.attempts <= 1 && first_attempts == FirstAttempts::New;
         let episodes = if is_new { &mut new } else { &mut others };
         episodes.extend(episode.clone());
     }

@@ -90,20 +90,16 @@ impl Setup {
         self.policies.update(|entries| entries.push(entry));
     }
 
-    /// The number of tasks, policies and attempts; `None` while a field is invalid.
+    /// The number of tasks, policies and trials; `None` while a field is invalid.
     pub fn size(self) -> Option<[usize; 3]> {
         let tasks = self.tasks.with(Form::value).ok()?;
         let general = self.general.with(Form::value).ok()?;
         let tasks = source::shape(self).count(&self.choice.get(), &tasks);
-        Some([
-            tasks,
-            self.policies.with(Vec::len),
-            setup::repeats(&general),
-        ])
+        Some([tasks, self.policies.with(Vec::len), setup::trials(&general)])
     }
 
     pub fn size_text(self) -> String {
-        let Some(size @ [tasks, policies, tries]) = self.size() else {
+        let Some(size @ [tasks, policies, trials]) = self.size() else {
             return String::new();
         };
         format!(
@@ -113,9 +109,9 @@ impl Setup {
                 1 => "1 policy".to_owned(),
                 _ => format!("{policies} policies"),
             },
-            match tries {
-                1 => "1 try".to_owned(),
-                _ => format!("{tries} tries"),
+            match trials {
+                1 => "1 trial".to_owned(),
+                _ => format!("{trials} trials"),
             },
             plural(product(size), "episode")
         )
@@ -151,7 +147,7 @@ impl Setup {
 
     /// Estimates what the models will spend; empty if no policy is a model, or while a field is invalid.
     pub fn estimate_text(self) -> String {
-        let Some([tasks, _, tries]) = self.size() else {
+        let Some([tasks, _, trials]) = self.size() else {
             return String::new();
         };
         let source = source::name(self);
@@ -175,7 +171,7 @@ impl Setup {
                 prices::read(|prices| prices.cost(model, usage))
             };
             Some(Forecast::of(
-                tasks.saturating_mul(tries),
+                tasks.saturating_mul(trials),
                 steps,
                 measured,
                 price,
@@ -194,7 +190,7 @@ impl Setup {
                     plural(size, "episode"),
                     count_text(MOST_CELLS)
                 ),
-                "Use fewer tasks or repeats, or split it into several evaluations.",
+                "Use fewer tasks or trials, or split it into several evaluations.",
             );
         }
         if untrack(|| source::lacks_oracle(self)) {

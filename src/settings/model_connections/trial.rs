@@ -167,7 +167,7 @@ async fn tried(saved: &Saved) -> (TrialState, Option<ModelProblem>) {
     let mut asking = Ask::of(saved);
     asking.silence = Patience::of(SILENCE);
     // No retries: failures are reported immediately.
-    asking.tries.tries = 1;
+    asking.patience.attempts = 1;
     let mut request = ModelRequest {
         model: saved.connection.model.clone(),
         messages: vec![Message::user("Say OK.").into()],

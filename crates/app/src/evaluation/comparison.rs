@@ -1,7 +1,7 @@
 //! Compares two policies on the same tasks: the paired difference, with its interval and a sign test.
 //!
 //! A pair is a task that both sides finished at least once. Tasks match if dataset, id, environment and configuration
-//! are equal; where each seed is a task, base seed and task number must be equal instead. Tries of one task are
+//! are equal; where each seed is a task, base seed and task number must be equal instead. Trials of one task are
 //! averaged first, so each task counts once.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub enum Measure {
 /// One side: a policy of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// What was evaluated: tasks, policies and tries.
+    /// What was evaluated: tasks, policies and trials.
     pub plan: &'a Plan,
     /// The results of its finished cells.
     pub results: &'a [CellResult],
@@ -37,11 +37,11 @@ pub struct Side<'a> {
 pub struct Pair {
     /// The title of the task.
     pub title: Text,
-    /// The value of the first side, averaged over tries.
+    /// The value of the first side, averaged over trials.
     pub first: f64,
-    /// The value of the second side, averaged over tries.
+    /// The value of the second side, averaged over trials.
     pub second: f64,
-    /// The cells of the first finished tries, which the user can open.
+    /// The cells of the first finished trials, which the user can open.
     pub cells: (usize, usize),
 }
 
@@ -162,7 +162,7 @@ mod tests {
     fn tasks_are_paired_and_tries_averaged() {
         let one = plan(4, &Actor::Random);
         let mut two = plan(5, &Actor::Random);
-        two.repeats = 2;
+        two.trials = 2;
         let first = [
             rewarded(0, 0.0),
             rewarded(1, 1.0),

@@ -28,7 +28,7 @@ pub(super) fn plan(tasks: usize, actor: &Actor) -> Plan {
             actor: actor.clone(),
             max_steps: 5,
         }],
-        repeats: 1,
+        trials: 1,
         seed: 1,
         success: 1.0,
         pace: Pace::default(),
@@ -72,7 +72,7 @@ pub(super) fn finished(cell: usize) -> CellResult {
         },
         reward: 1.0,
         spent: Spent::default(),
-        tries: 1,
+        attempts: 1,
         model: None,
     }
 }
@@ -329,12 +329,12 @@ fn failures_are_retried_with_what_they_spent() {
         panic!("{effects:?}");
     };
     assert_eq!(
-        (drafts[0].0, drafts[0].1.spent.tokens, drafts[0].1.tries),
+        (drafts[0].0, drafts[0].1.spent.tokens, drafts[0].1.attempts),
         (0, 7, 1)
     );
     assert_eq!(machine.begin(9), [0; 0], "the drafts are not stored yet");
     machine.update(Event::RetriesStored);
-    assert_eq!(machine.evaluation.begin_local(9)[0].tries, 1);
+    assert_eq!(machine.evaluation.begin_local(9)[0].attempts, 1);
     let effects = machine.played(vec![done(finished(0))]);
     let [Effect::StoreResults(results)] = effects.as_slice() else {
         panic!("{effects:?}");

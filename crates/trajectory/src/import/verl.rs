@@ -60,7 +60,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         has_roles,
         begun,
     } = prompt(&input);
-    // Rollouts with the same prompt are attempts of one task.
+    // Rollouts with the same prompt are trials of one task.
     let task = slime::task_of(&messages);
     messages
         .into_iter()

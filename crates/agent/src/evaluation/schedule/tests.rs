@@ -7,7 +7,7 @@ use super::*;
 use crate::evaluation::plan::{PlannedPolicy, PlannedTask};
 use crate::model::limits::Budget;
 
-fn plan(tasks: usize, actors: &[Actor], repeats: usize, pace: Pace) -> Plan {
+fn plan(tasks: usize, actors: &[Actor], trials: usize, pace: Pace) -> Plan {
     let policy = |(n, actor): (usize, &Actor)| PlannedPolicy {
         name: format!("policy {n}").into(),
         actor: actor.clone(),
@@ -23,7 +23,7 @@ fn plan(tasks: usize, actors: &[Actor], repeats: usize, pace: Pace) -> Plan {
             })
             .collect(),
         policies: actors.iter().enumerate().map(policy).collect(),
-        repeats,
+        trials,
         pace,
         ..Plan::default()
     }
