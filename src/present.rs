@@ -11,7 +11,7 @@ pub mod presenter;
 pub mod revealed;
 
 use leptos::prelude::*;
-use volary_app::present::{Command, Move, Position};
+use volary_app::present::{PresenterCommand, PresenterMove, SlidePosition};
 
 use crate::browser::keys::KeyPress;
 use crate::browser::{element, full_screen};
@@ -53,9 +53,9 @@ impl Deck {
     }
 
     /// The position, tracked.
-    pub fn position(self) -> Position {
+    pub fn position(self) -> SlidePosition {
         let slide = self.at.get();
-        self.slides.with_value(|slides| Position {
+        self.slides.with_value(|slides| SlidePosition {
             slide,
             slides: slides.len(),
             steps: slides
@@ -66,22 +66,22 @@ impl Deck {
     }
 
     /// Carries out a command.
-    pub fn go(self, command: Command) {
+    pub fn go(self, command: PresenterCommand) {
         let position = untrack(|| self.position());
         match position.after(command) {
             None => {}
-            Some(Move::Step(step)) => {
+            Some(PresenterMove::Step(step)) => {
                 if let Some(steps) = self.steps(position.slide) {
                     steps.selected.set(step);
                 }
             }
-            Some(Move::Slide(slide)) => {
+            Some(PresenterMove::Slide(slide)) => {
                 if let Some(steps) = self.steps(slide) {
                     steps.selected.set(0);
                 }
                 self.at.set(slide);
             }
-            Some(Move::EndOfSlide(slide)) => {
+            Some(PresenterMove::EndOfSlide(slide)) => {
                 if let Some(steps) = self.steps(slide) {
                     steps.selected.set(steps.last.get_untracked());
                 }
@@ -101,7 +101,7 @@ impl Deck {
             "Escape" => self.leave(),
             "f" => full_screen::toggle(),
             " " if element::is_control_focused() => return false,
-            key => match Command::of_key(key) {
+            key => match PresenterCommand::of_key(key) {
                 Some(command) => self.go(command),
                 None => return false,
             },

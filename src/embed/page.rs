@@ -5,7 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_app::embed::message::{Load, Theme};
 use volary_app::embed::notes::{Note, Notes};
-use volary_app::embed::{Arrived, Effect as Then, EmbedConversation, Position};
+use volary_app::embed::{Arrived, Effect as Then, EmbedConversation, EpisodePosition};
 use volary_app::playground::address::last_step;
 use volary_core::json::{Json, to_json};
 
@@ -14,8 +14,8 @@ use crate::browser::parent_window::{self, Message};
 use crate::browser::{self, appearance, element, keys, location, timers};
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Transcript};
-use crate::learn::opening::{self, Opened, linked_step};
-use crate::learn::player::{Player, Workbench};
+use crate::learn::opening::{self, OpenedEpisode, linked_step};
+use crate::learn::player::{EpisodePlayer, Workbench};
 use crate::learn::player_view::{Controls, StateFold, Steps, Tools};
 use crate::playground::built_in;
 use crate::playground::state::{Playground, use_playground};
@@ -30,10 +30,10 @@ const MOST_SELECTED: usize = 4_000;
 #[derive(Clone, Copy)]
 struct Frame {
     playground: Playground,
-    player: Player,
+    player: EpisodePlayer,
     conversation: StoredValue<EmbedConversation>,
     /// What is shown.
-    opened: RwSignal<Opened>,
+    opened: RwSignal<OpenedEpisode>,
     /// Whether the reader acts.
     is_playing: RwSignal<bool>,
     /// Whether something is being opened.
@@ -54,9 +54,9 @@ pub fn page() -> AnyView {
     built_in::fill(playground);
     let frame = Frame {
         playground,
-        player: Player::new(Workbench::new()),
+        player: EpisodePlayer::new(Workbench::new()),
         conversation: StoredValue::new(EmbedConversation::default()),
-        opened: RwSignal::new(Opened::Nothing),
+        opened: RwSignal::new(OpenedEpisode::Nothing),
         is_playing: RwSignal::new(false),
         is_opening: RwSignal::new(false),
         link: RwSignal::new(None),
@@ -82,13 +82,13 @@ pub fn page() -> AnyView {
 impl Frame {
     /// Reports the selected step and the end to the surrounding page.
     fn report_moves(self) {
-        let Player {
+        let EpisodePlayer {
             episode, selected, ..
         } = self.player;
         Effect::new(move |_| {
             let step = selected.get();
             let is_growing = self.is_playing.get();
-            let position = episode.with(|episode| Position {
+            let position = episode.with(|episode| EpisodePosition {
                 step,
                 steps: episode.steps.len(),
                 // JSON has no other numbers.
@@ -96,11 +96,11 @@ impl Frame {
                 ending: episode.ending.clone(),
                 is_growing,
             });
-            if self.is_opening.get() || self.opened.get() == Opened::Nothing {
+            if self.is_opening.get() || self.opened.get() == OpenedEpisode::Nothing {
                 return;
             }
             // A task that the reader has not begun is not at its end.
-            if self.opened.get() == Opened::Task && !is_growing {
+            if self.opened.get() == OpenedEpisode::Task && !is_growing {
                 return;
             }
             self.converse(|conversation| conversation.moved(&position));
@@ -147,7 +147,7 @@ impl Frame {
         self.loads.set_value(number);
         self.is_opening.set(true);
         self.is_playing.set(false);
-        self.opened.set(Opened::Nothing);
+        self.opened.set(OpenedEpisode::Nothing);
         // They were about another episode.
         self.notes.update(|notes| {
             *notes = notes.is_some().then(Notes::default);
@@ -162,7 +162,7 @@ impl Frame {
             }
             match opened {
                 Ok(opened) => {
-                    let Player { episode, .. } = self.player;
+                    let EpisodePlayer { episode, .. } = self.player;
                     // Recordings are read from their beginning.
                     self.select(load.step.unwrap_or(0));
                     self.player.problem.set(None);
@@ -197,7 +197,7 @@ impl Frame {
     }
 
     fn select(self, step: usize) {
-        let Player {
+        let EpisodePlayer {
             episode, selected, ..
         } = self.player;
         let last = episode.with_untracked(|episode| last_step(episode));
@@ -241,7 +241,7 @@ fn address_of(hash: &str) -> String {
 
 fn view(frame: Frame) -> AnyView {
     let player = frame.player;
-    let has_begun = Memo::new(move |_| frame.opened.get() != Opened::Nothing);
+    let has_begun = Memo::new(move |_| frame.opened.get() != OpenedEpisode::Nothing);
     let title = Memo::new(move |_| match has_begun.get() {
         true => player.episode.with(|episode| episode.name.to_string()),
         false => "Volary".to_owned(),
@@ -250,8 +250,8 @@ fn view(frame: Frame) -> AnyView {
         let is_over = player.episode.with(|episode| episode.is_over());
         match frame.opened.get() {
             _ if frame.is_playing.get() => None,
-            Opened::Task => Some("Play"),
-            Opened::Replayed if !is_over => Some("Continue from here"),
+            OpenedEpisode::Task => Some("Play"),
+            OpenedEpisode::Replayed if !is_over => Some("Continue from here"),
             _ => None,
         }
     });

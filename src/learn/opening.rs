@@ -7,7 +7,7 @@ use volary_app::playground::tasks::TaskSource;
 use volary_core::registry::Registry;
 use volary_protocol::environments::{NamedFile, Request};
 
-use super::player::Player;
+use super::player::EpisodePlayer;
 use crate::browser::worker_client::WorkerClient;
 use crate::playground::incoming_episode::receive;
 use crate::playground::state::Playground;
@@ -15,7 +15,7 @@ use crate::route::{PlaygroundPlace, Route};
 
 /// The kind of episode that was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Opened {
+pub(crate) enum OpenedEpisode {
     #[default]
     Nothing,
     /// A recording, which is only read.
@@ -29,9 +29,9 @@ pub(crate) enum Opened {
 /// Opens what a message asks for. Resolves when it is shown, or with the reason why it cannot be.
 pub(crate) async fn open(
     playground: Playground,
-    player: Player,
+    player: EpisodePlayer,
     load: &Load,
-) -> Result<Opened, String> {
+) -> Result<OpenedEpisode, String> {
     let source = playground.registry.with_value(|registry| {
         let lists = playground.setup.sources;
         lists.with_untracked(|lists| source_of(load, registry, lists))
@@ -45,12 +45,12 @@ pub(crate) async fn open(
             let replies = worker.call(&Request::Import { files });
             let incoming = receive(replies).await;
             player.show(incoming.map_err(|reason| reason.to_string())?.episode);
-            Ok(Opened::Recording)
+            Ok(OpenedEpisode::Recording)
         }
         EmbedSource::Replay { recipe, actions } => {
             let opened = match actions.is_empty() {
-                true => Opened::Task,
-                false => Opened::Replayed,
+                true => OpenedEpisode::Task,
+                false => OpenedEpisode::Replayed,
             };
             let name = match &recipe.task {
                 Some(task) => format!("{} · {}", recipe.environment, task.id),

@@ -64,7 +64,7 @@ impl Default for Workbench {
 
 /// Signals of an episode, its environment in the worker, and the reader's action.
 #[derive(Clone, Copy)]
-pub struct Player {
+pub struct EpisodePlayer {
     pub episode: RwSignal<Arc<Episode>>,
     /// Incremented whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,
@@ -81,12 +81,12 @@ pub struct Player {
     workbench: Workbench,
 }
 
-impl Player {
+impl EpisodePlayer {
     /// A player without an episode.
-    pub fn new(workbench: Workbench) -> Player {
+    pub fn new(workbench: Workbench) -> EpisodePlayer {
         let number = workbench.players.get_value();
         workbench.players.set_value(number + 1);
-        Player {
+        EpisodePlayer {
             episode: RwSignal::default(),
             edition: RwSignal::new(0),
             selected: RwSignal::new(0),

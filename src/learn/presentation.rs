@@ -13,8 +13,8 @@ use volary_lesson::{Lesson, Play};
 use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
 use super::lesson_view::{Course, prose, token_strip};
-use super::opening::{self, Opened};
-use super::player::{Player, Workbench};
+use super::opening::{self, OpenedEpisode};
+use super::player::{EpisodePlayer, Workbench};
 use super::player_view::{Controls, Tools, open_play};
 use crate::browser::keys::KeyPress;
 use crate::browser::{self, location};
@@ -144,8 +144,8 @@ pub(super) fn SequenceForm() -> impl IntoView {
 #[derive(Clone, Copy)]
 struct Stage {
     playground: Playground,
-    player: Player,
-    opened: RwSignal<Opened>,
+    player: EpisodePlayer,
+    opened: RwSignal<OpenedEpisode>,
     /// Whether the presenter acts.
     is_playing: RwSignal<bool>,
     source: StoredValue<Source>,
@@ -162,8 +162,8 @@ impl Stage {
     fn new(playground: Playground, workbench: Workbench, source: Source) -> Stage {
         let stage = Stage {
             playground,
-            player: Player::new(workbench),
-            opened: RwSignal::new(Opened::Nothing),
+            player: EpisodePlayer::new(workbench),
+            opened: RwSignal::new(OpenedEpisode::Nothing),
             is_playing: RwSignal::new(false),
             source: StoredValue::new(source),
         };
@@ -186,9 +186,9 @@ impl Stage {
             Source::Play(play) => {
                 open_play(playground, &play, player, play.recorded()).await;
                 match (play.is_playable, play.recorded().is_empty()) {
-                    (true, true) => Opened::Task,
-                    (true, false) => Opened::Replayed,
-                    (false, _) => Opened::Recording,
+                    (true, true) => OpenedEpisode::Task,
+                    (true, false) => OpenedEpisode::Replayed,
+                    (false, _) => OpenedEpisode::Recording,
                 }
             }
             Source::Link(load) => match opening::open(playground, player, &load).await {
@@ -206,7 +206,7 @@ impl Stage {
     }
 
     fn steps(self) -> Steps {
-        let Player {
+        let EpisodePlayer {
             episode, selected, ..
         } = self.player;
         Steps {
@@ -320,7 +320,7 @@ fn draw(slide: &LessonSlide, course: Course, stage: Option<Stage>) -> AnyView {
 #[component]
 fn StageView(stage: Stage, #[prop(into)] title: Signal<String>) -> impl IntoView {
     let player = stage.player;
-    let has_begun = Memo::new(move |_| stage.opened.get() != Opened::Nothing);
+    let has_begun = Memo::new(move |_| stage.opened.get() != OpenedEpisode::Nothing);
     let is_at_end = Memo::new(move |_| {
         let last = player.episode.with(|episode| last_step(episode));
         player.selected.get() >= last
@@ -329,8 +329,8 @@ fn StageView(stage: Stage, #[prop(into)] title: Signal<String>) -> impl IntoView
         let is_over = player.episode.with(|episode| episode.is_over());
         let words = match stage.opened.get() {
             _ if stage.is_playing.get() => return None,
-            Opened::Task => "Play",
-            Opened::Replayed if is_at_end.get() && !is_over => "Continue from here",
+            OpenedEpisode::Task => "Play",
+            OpenedEpisode::Replayed if is_at_end.get() && !is_over => "Continue from here",
             _ => return None,
         };
         Some(view! {

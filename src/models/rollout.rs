@@ -14,7 +14,7 @@ use volary_core::json::{Json, Object, Text, to_json};
 use volary_core::message::DumpOptions;
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, object};
-use volary_protocol::rollout::{Event, Request, Setup, Task};
+use volary_protocol::rollout::{Event, Request, RolloutSetup, Task};
 use volary_trajectory::Episode;
 
 use crate::browser::transferable::Attachment;
@@ -27,7 +27,7 @@ thread_local! {
 
 /// A turn of a rollout: its setup, and the episode before it.
 pub struct RolloutTurn {
-    setup: Setup,
+    setup: RolloutSetup,
     has_tokenizer: bool,
     conversation: Result<Object, ConversationError>,
 }
@@ -114,7 +114,7 @@ impl RolloutTurn {
         };
         let tokenizer = file.as_ref();
         let tokenizer = tokenizer.map(|file| Text::from(format!("{} {}", file.name, file.size)));
-        let setup = Setup {
+        let setup = RolloutSetup {
             tokenizer,
             ..self.setup.clone()
         };
@@ -159,9 +159,9 @@ pub(super) async fn render(
     }
 }
 
-fn setup(connection: &Connection, request: &ModelRequest) -> Setup {
+fn setup(connection: &Connection, request: &ModelRequest) -> RolloutSetup {
     let generate = &connection.generate;
-    Setup {
+    RolloutSetup {
         template: generate.template.clone(),
         mask: generate.mask.clone(),
         tokenizer: None,

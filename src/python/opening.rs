@@ -13,7 +13,7 @@ use super::files;
 use super::transport::PythonTransport;
 
 /// An environment that was started and reset.
-pub struct Opened {
+pub struct OpenedInPython {
     pub runner: Runner,
     /// The result of the reset.
     pub opening: Opening,
@@ -22,7 +22,7 @@ pub struct Opened {
 }
 
 /// Starts and resets the environment of a recipe. The error says what failed, why, and what to do.
-pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<Opened, Text> {
+pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<OpenedInPython, Text> {
     let (source, start) = files::parts(recipe)?;
     let transport = Rc::new(PythonTransport {
         environment: recipe.environment.clone(),
@@ -58,7 +58,7 @@ pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<Opened, Text>
         tools: reset.tools,
         frame: frame.clone(),
     };
-    Ok(Opened {
+    Ok(OpenedInPython {
         runner: Runner::resume(Box::new(environment), frame, clock),
         opening,
         id,

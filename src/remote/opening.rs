@@ -19,7 +19,7 @@ use super::servers::{Unfit, frames_of, start_of};
 use super::transport::Fetch;
 
 /// An environment on a server that was started and reset.
-pub struct Opened {
+pub struct OpenedOnServer {
     /// The runner that steps it.
     pub runner: Runner,
     /// The result of the reset.
@@ -101,7 +101,7 @@ pub async fn open(
     known: &[ServerAccess],
     clock: Rc<dyn Clock>,
     begun: Begun<'_>,
-) -> Result<Opened, Refused> {
+) -> Result<OpenedOnServer, Refused> {
     let access = known.iter().find(|access| access.url == recipe.environment);
     let access = access.ok_or_else(|| Refused {
         reason: format!(
@@ -156,7 +156,7 @@ pub async fn open(
         access: access.clone(),
         env_id: environment.env_id().cloned(),
     };
-    Ok(Opened {
+    Ok(OpenedOnServer {
         runner: Runner::resume(Box::new(environment), frame.clone(), clock),
         opening: Opening {
             messages: reset.messages,

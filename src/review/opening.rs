@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_app::review::opening::{Effect, Opener, Opening};
+use volary_app::review::opening::{Effect, Opener, ReviewOpening};
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 
@@ -28,7 +28,7 @@ pub struct Openings {
     pub playground: Playground,
     pub sequence: Sequence,
     /// What the page shows of the address.
-    pub opening: RwSignal<Opening>,
+    pub opening: RwSignal<ReviewOpening>,
     pub opener: StoredValue<Opener<Arc<Episode>, Goal>, LocalStorage>,
     /// Called with the new id of the episode of the address.
     pub rename: Callback<String>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_app::review::opening::{Opener, Opening};
+use volary_app::review::opening::{Opener, ReviewOpening};
 use volary_connectivity::linked_file::Elsewhere;
 use volary_trajectory::annotations::Target;
 
@@ -124,7 +124,7 @@ struct Review {
     /// The last address of this page. The page keeps its state while another page is shown.
     place: Memo<ReviewPlace>,
     part: Memo<ReviewScreen>,
-    opening: RwSignal<Opening>,
+    opening: RwSignal<ReviewOpening>,
     openings: Openings,
     viewer: Viewer,
     comparison: Comparison,
@@ -152,7 +152,7 @@ impl Review {
             });
             place.or(former.cloned()).unwrap_or_default()
         });
-        let opening = RwSignal::new(Opening::Nothing);
+        let opening = RwSignal::new(ReviewOpening::Nothing);
         let (client, notes) = (LibraryClient::new(), Notes::new());
         let file = FileInAddress::new(client, pages, place);
         let look = Look::new(client, notes);
@@ -210,7 +210,7 @@ impl Review {
 
     fn shows_episode(self) -> Signal<bool> {
         let opening = self.opening;
-        Signal::derive(move || opening.with(|opening| matches!(opening, Opening::Shown(_))))
+        Signal::derive(move || opening.with(|opening| matches!(opening, ReviewOpening::Shown(_))))
     }
 
     fn shows_comparison(self) -> Signal<bool> {
@@ -382,9 +382,9 @@ fn Opened(
     let is_wanted =
         Signal::derive(move || review.part.get() == part && review.question.with(Option::is_none));
     let state = move || match review.opening.get() {
-        Opening::Failed(reason) => view! { <Failed reason/> }.into_any(),
-        Opening::Wanted(_) => view! { <OpeningWords/> }.into_any(),
-        Opening::Nothing | Opening::Shown(_) => ().into_any(),
+        ReviewOpening::Failed(reason) => view! { <Failed reason/> }.into_any(),
+        ReviewOpening::Wanted(_) => view! { <OpeningWords/> }.into_any(),
+        ReviewOpening::Nothing | ReviewOpening::Shown(_) => ().into_any(),
     };
     view! {
         <KeepAlive is_wanted>

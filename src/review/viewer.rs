@@ -11,7 +11,7 @@ use volary_trajectory::sensitive;
 use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 
 use super::panels::{DETAILS, RESULT, STATE};
-use crate::components::playback::Player;
+use crate::components::playback::Playback;
 use crate::components::text::inert;
 use crate::components::transcript::passage;
 use crate::components::transcript::reading::ReadingOptions;
@@ -30,7 +30,7 @@ pub struct Viewer {
     pub shown: EpisodeSignals,
     /// The last step that can be selected.
     pub last: Memo<usize>,
-    pub player: Player,
+    pub player: Playback,
     /// Display options of the transcript.
     pub reading: ReadingOptions,
     /// The index of the open side panel.
@@ -106,7 +106,7 @@ impl Viewer {
             }),
             draw: Box::new(move || presented(shown)),
         };
-        let player = Player::new(shown.selected, last.into());
+        let player = Playback::new(shown.selected, last.into());
         player.play_along();
         Viewer {
             shown,

@@ -34,7 +34,7 @@ pub struct Arrived {
 
 /// The position in a shown episode.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Position {
+pub struct EpisodePosition {
     /// The selected step; 0 is the reset.
     pub step: usize,
     /// The number of steps.
@@ -142,11 +142,11 @@ impl EmbedConversation {
     }
 
     /// The reader selected a step, or took one.
-    pub fn moved(&mut self, position: &Position) -> Vec<Effect> {
+    pub fn moved(&mut self, position: &EpisodePosition) -> Vec<Effect> {
         if self.loaded.is_none() {
             return Vec::new();
         }
-        let Position { step, steps, .. } = *position;
+        let EpisodePosition { step, steps, .. } = *position;
         let mut replies = Vec::new();
         if self.told != Some((step, steps)) {
             self.told = Some((step, steps));

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use volary_agent::model::sglang::conversation::Conversation;
 use volary_agent::model::sglang::setup::sampling_params;
 use volary_core::json::{Json, Object, Text, from_json};
-use volary_protocol::rollout::{Call, Event, Request, Setup, Task};
+use volary_protocol::rollout::{Call, Event, Request, RolloutSetup, Task};
 use volary_rollout::export::{LOG_PROBS, TrialIndex, slime_sample};
 use volary_rollout::sglang::{GenerateReply, GenerateRequest, Prompt};
 use volary_rollout::{InteractionResult, Replay, ReplayedTurn, RolloutSettings};
@@ -39,7 +39,7 @@ pub struct Rollouts {
 
 /// A rollout, and the input that it was built from.
 struct Running {
-    setup: Setup,
+    setup: RolloutSetup,
     /// The conversation without its turns.
     opening: Conversation,
     replay: Replay,
@@ -47,7 +47,7 @@ struct Running {
 
 impl Rollouts {
     /// Whether the tokenizer of a setup has to be read first.
-    pub fn lacks_tokenizer(&self, setup: &Setup) -> bool {
+    pub fn lacks_tokenizer(&self, setup: &RolloutSetup) -> bool {
         match (&setup.tokenizer, &self.tokenizer) {
             (None, _) => false,
             (Some(wanted), Some((known, _))) => wanted != known,
@@ -56,7 +56,7 @@ impl Rollouts {
     }
 
     /// Reads the tokenizer of a setup from its file.
-    pub fn read_tokenizer(&mut self, setup: &Setup, file: &[u8]) -> Result<(), Text> {
+    pub fn read_tokenizer(&mut self, setup: &RolloutSetup, file: &[u8]) -> Result<(), Text> {
         let Some(key) = setup.tokenizer.clone() else {
             return Ok(());
         };
@@ -132,7 +132,7 @@ impl Rollouts {
     /// The rollout of a conversation after these turns.
     fn advanced(
         &mut self,
-        setup: Setup,
+        setup: RolloutSetup,
         opening: Conversation,
         turns: &[ReplayedTurn],
     ) -> Result<&Replay, String> {
@@ -159,7 +159,7 @@ impl Rollouts {
 
     fn begin(
         &self,
-        setup: &Setup,
+        setup: &RolloutSetup,
         conversation: &Conversation,
         max_num_steps: usize,
     ) -> Result<Replay, String> {
@@ -184,7 +184,7 @@ impl Rollouts {
     }
 }
 
-fn template(setup: &Setup) -> Result<ChatTemplate, String> {
+fn template(setup: &RolloutSetup) -> Result<ChatTemplate, String> {
     let template = match Builtin::from_name(&setup.template) {
         Some(builtin) => builtin.template(),
         None => ChatTemplate::new(&setup.template),
@@ -193,7 +193,7 @@ fn template(setup: &Setup) -> Result<ChatTemplate, String> {
 }
 
 /// The body of a request for messages that are rendered unchanged.
-fn render(setup: &Setup, conversation: &Object) -> Result<Object, String> {
+fn render(setup: &RolloutSetup, conversation: &Object) -> Result<Object, String> {
     let list = |key: &str| conversation.get(key).and_then(Json::as_list);
     let input = RenderInput {
         messages: list("messages").unwrap_or_default(),

@@ -12,7 +12,7 @@ use crate::envelope::{self, Channel};
 
 /// The setup of a rollout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Setup {
+pub struct RolloutSetup {
     /// The name of a built-in chat template, or Jinja source.
     pub template: Text,
     /// The name of the mode that determines tokens and loss mask.
@@ -31,7 +31,7 @@ pub struct Setup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The setup of the rollout.
-    pub setup: Setup,
+    pub setup: RolloutSetup,
     /// The episode so far, in the form of `volary_agent::model::sglang::conversation`; for [`Task::Render`],
     /// `messages` and `tools`.
     #[serde(with = "coded")]

@@ -383,7 +383,7 @@ fn evaluation_events() -> Vec<evaluation::Event> {
 
 fn rollout_requests() -> Vec<rollout::Request> {
     use rollout::Task;
-    let setup = || rollout::Setup {
+    let setup = || rollout::RolloutSetup {
         template: "qwen2.5".into(),
         mask: "token_in".into(),
         tokenizer: Some("tokenizer.json 7031645".into()),

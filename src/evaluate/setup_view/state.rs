@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_agent::evaluation::Plan;
 use volary_agent::model::Usage;
 use volary_app::evaluation::estimate::{self, Forecast};
-use volary_app::evaluation::task_source::TaskSource;
+use volary_app::evaluation::task_source::EvaluationTasks;
 
 use super::{FORM, planning, source};
 use crate::browser;
@@ -18,14 +18,14 @@ use crate::projection::notice::Notice;
 use crate::projection::text::{count_text, large_count_text, plural};
 
 #[derive(Clone, Copy)]
-pub struct Setup {
+pub struct EvaluationSetup {
     pub evaluations: Evaluations,
-    pub source: RwSignal<TaskSource>,
+    pub source: RwSignal<EvaluationTasks>,
     /// The chosen way to select tasks.
     pub choice: RwSignal<String>,
     pub tasks: RwSignal<Form>,
     pub configuration: RwSignal<Form>,
-    /// The plan whose tasks [`TaskSource::Copy`] selects.
+    /// The plan whose tasks [`EvaluationTasks::Copy`] selects.
     pub copied: RwSignal<Option<Plan>>,
     pub policies: RwSignal<Vec<PolicyEntry>>,
     next: RwSignal<u64>,
@@ -49,11 +49,11 @@ impl PolicyEntry {
     }
 }
 
-impl Setup {
-    pub fn new(evaluations: Evaluations) -> Setup {
-        let setup = Setup {
+impl EvaluationSetup {
+    pub fn new(evaluations: Evaluations) -> EvaluationSetup {
+        let setup = EvaluationSetup {
             evaluations,
-            source: RwSignal::new(TaskSource::Dataset(0)),
+            source: RwSignal::new(EvaluationTasks::Dataset(0)),
             choice: RwSignal::new(CHOICES[0].to_owned()),
             tasks: RwSignal::new(Form::new(tasks_schema(
                 SelectableTasks::Dataset(1),
@@ -141,7 +141,7 @@ impl Setup {
         self.policies.set(entries);
         self.copied.set(Some(plan));
         self.choice.set(CHOICES[0].to_owned());
-        self.source.set(TaskSource::Copy);
+        self.source.set(EvaluationTasks::Copy);
         source::refresh(self);
     }
 

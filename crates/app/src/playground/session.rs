@@ -84,12 +84,12 @@ pub enum Phase {
         action: AnyMessage,
     },
     /// Another episode, or this one again, is being opened.
-    Opening(Box<Opening>),
+    Opening(Box<PendingOpening>),
 }
 
 /// An episode that is being opened.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct PendingOpening {
     environment: EnvironmentId,
     why: Why,
     actions: Vec<AnyMessage>,
@@ -517,7 +517,7 @@ impl Session {
             Phase::Stepping { .. } => PreviousEpisode::Record,
             Phase::Opening(opening) => opening.shown,
         };
-        self.phase = Phase::Opening(Box::new(Opening {
+        self.phase = Phase::Opening(Box::new(PendingOpening {
             environment,
             why,
             actions: actions.clone(),
@@ -537,7 +537,7 @@ impl Session {
         let Phase::Opening(opening) = std::mem::take(&mut self.phase) else {
             return Change::Nothing;
         };
-        let Opening {
+        let PendingOpening {
             environment,
             why,
             then,
@@ -557,8 +557,8 @@ impl Session {
 
     /// Ends an opening whose worker is gone: a new episode is shown up to the last chunk received; the record of a
     /// replayed episode is shown unchanged.
-    fn give_up(&mut self, opening: Opening, episode: &mut Episode, message: &Text) {
-        let Opening {
+    fn give_up(&mut self, opening: PendingOpening, episode: &mut Episode, message: &Text) {
+        let PendingOpening {
             why,
             actions,
             incoming,
