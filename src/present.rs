@@ -17,16 +17,16 @@ use crate::browser::keys::KeyPress;
 use crate::browser::{element, full_screen};
 
 /// What is shown at once: a text, a question, or an episode step by step.
-pub struct Slide {
+pub struct ShownSlide {
     /// Draws it, whenever it is shown.
     pub draw: Box<dyn Fn() -> AnyView>,
     /// The steps of its episode, if it has one.
-    pub steps: Option<Steps>,
+    pub steps: Option<SlideSteps>,
 }
 
 /// The steps of a slide's episode.
 #[derive(Clone, Copy)]
-pub struct Steps {
+pub struct SlideSteps {
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
     pub last: Signal<usize>,
@@ -35,7 +35,7 @@ pub struct Steps {
 /// The slides of a presentation, and the position in them.
 #[derive(Clone, Copy)]
 pub struct Deck {
-    slides: StoredValue<Vec<Slide>, LocalStorage>,
+    slides: StoredValue<Vec<ShownSlide>, LocalStorage>,
     /// The index of the shown slide.
     pub at: RwSignal<usize>,
     leave: Callback<()>,
@@ -43,7 +43,7 @@ pub struct Deck {
 
 impl Deck {
     /// A presentation that starts at a slide. `leave` closes it.
-    pub fn new(slides: Vec<Slide>, at: usize, leave: Callback<()>) -> Deck {
+    pub fn new(slides: Vec<ShownSlide>, at: usize, leave: Callback<()>) -> Deck {
         let at = RwSignal::new(at.min(slides.len().saturating_sub(1)));
         Deck {
             slides: StoredValue::new_local(slides),
@@ -115,7 +115,7 @@ impl Deck {
         self.leave.run(());
     }
 
-    fn steps(self, slide: usize) -> Option<Steps> {
+    fn steps(self, slide: usize) -> Option<SlideSteps> {
         self.slides
             .with_value(|slides| slides.get(slide).and_then(|slide| slide.steps))
     }

@@ -17,7 +17,7 @@ use crate::browser::database::KeptText;
 use crate::browser::{self, timers};
 use crate::navigation::{Page, use_pages};
 use crate::projection::notice::Notice;
-use crate::secrets::{self, Origin};
+use crate::secrets::{self, KeyOrigin};
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
 
@@ -95,7 +95,7 @@ impl Board {
                 return self.connection.set(Connection::Failed(notice));
             }
         };
-        let origin = Origin::of(&url);
+        let origin = KeyOrigin::of(&url);
         let key = match key.trim() {
             "" => untrack(|| secrets::key(service::OWNER, &origin)),
             typed => ApiKey::new(typed),

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_app::embed::message::{Load, Theme};
-use volary_app::embed::notes::{Note, Notes};
+use volary_app::embed::message::{EmbedTheme, Load};
+use volary_app::embed::notes::{EmbedNotes, Note};
 use volary_app::embed::{Arrived, Effect as Then, EmbedConversation, EpisodePosition};
 use volary_app::playground::address::last_step;
 use volary_core::json::{Json, to_json};
 
 use super::notes::NotesFold;
-use crate::browser::parent_window::{self, Message};
+use crate::browser::parent_window::{self, ParentMessage};
 use crate::browser::{self, appearance, element, keys, location, timers};
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Transcript};
@@ -41,7 +41,7 @@ struct Frame {
     /// The link to what is shown in Volary itself, if it came from one.
     link: RwSignal<Option<String>>,
     /// The notes on the episode; `None` if the surrounding page keeps none.
-    notes: RwSignal<Option<Notes>>,
+    notes: RwSignal<Option<EmbedNotes>>,
     /// What was asked for last, to start over.
     load: StoredValue<Load>,
     /// The number of loads; a newer one supersedes an older one.
@@ -107,7 +107,7 @@ impl Frame {
         });
     }
 
-    fn handle(self, message: Message) {
+    fn handle(self, message: ParentMessage) {
         let arrived = Arrived {
             is_from_parent: message.is_from_parent,
             origin: message.origin.into(),
@@ -133,9 +133,9 @@ impl Frame {
             Then::Load(load) => self.load(load),
             Then::Select(step) => self.select(step),
             Then::Use(theme) => appearance::set_theme(match theme {
-                Theme::Light => Some("light"),
-                Theme::Dark => Some("dark"),
-                Theme::System => None,
+                EmbedTheme::Light => Some("light"),
+                EmbedTheme::Dark => Some("dark"),
+                EmbedTheme::System => None,
             }),
             Then::Annotate(notes) => self.notes.set(Some(notes)),
         }
@@ -150,7 +150,7 @@ impl Frame {
         self.opened.set(OpenedEpisode::Nothing);
         // They were about another episode.
         self.notes.update(|notes| {
-            *notes = notes.is_some().then(Notes::default);
+            *notes = notes.is_some().then(EmbedNotes::default);
         });
         let link = load.link.as_deref().and_then(|link| link.split_once('#'));
         self.link.set(link.map(|(_, hash)| address_of(hash)));

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use leptos::prelude::*;
 
 use super::chart::{self, Axis};
-use super::run::Run;
+use super::run::OpenRun;
 use crate::components::text::inert;
 
 #[component]
-pub(super) fn Charts(run: Rc<Run>) -> impl IntoView {
+pub(super) fn Charts(run: Rc<OpenRun>) -> impl IntoView {
     let passes = (run.plan.trials > 1).then(|| {
         view! {
             <Figure
@@ -32,7 +32,7 @@ pub(super) fn Charts(run: Rc<Run>) -> impl IntoView {
 }
 
 #[component]
-fn Rewards(run: Rc<Run>) -> impl IntoView {
+fn Rewards(run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
     move || {
@@ -81,7 +81,7 @@ fn Rewards(run: Rc<Run>) -> impl IntoView {
 }
 
 #[component]
-fn Passes(run: Rc<Run>) -> impl IntoView {
+fn Passes(run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
     let legend = names.iter().enumerate().map(|(place, name)| {
@@ -143,7 +143,7 @@ fn Passes(run: Rc<Run>) -> impl IntoView {
 
 /// The values of the curves as a table.
 #[component]
-fn PassTable(run: Rc<Run>) -> impl IntoView {
+fn PassTable(run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
     let ks = table.with_untracked(|table| table.ks.clone());

@@ -22,9 +22,9 @@ use volary_trajectory::table::Row;
 use volary_trajectory::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
 
 use super::model_settings;
-use super::run::Run;
+use super::run::OpenRun;
 use super::stage::WorkerStage;
-use crate::browser::database::Change;
+use crate::browser::database::DatabaseChange;
 use crate::browser::{network, timers};
 use crate::models::{
     self, Ask, Asking, RequestProgress, Saved, connections, prices, record, rollout,
@@ -53,7 +53,7 @@ impl From<Failure> for Halt {
 }
 
 /// Plays a cell and stores the result.
-pub(super) async fn play(run: Rc<Run>, number: usize) {
+pub(super) async fn play(run: Rc<OpenRun>, number: usize) {
     let Some(mut playing) = Playing::new(&run, number) else {
         return;
     };
@@ -112,7 +112,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
 }
 
 struct Playing<'a> {
-    run: &'a Rc<Run>,
+    run: &'a Rc<OpenRun>,
     cell: Cell,
     policy: &'a PlannedPolicy,
     job: Job,
@@ -132,7 +132,7 @@ struct Reply {
 }
 
 impl<'a> Playing<'a> {
-    fn new(run: &'a Rc<Run>, number: usize) -> Option<Self> {
+    fn new(run: &'a Rc<OpenRun>, number: usize) -> Option<Self> {
         let cell = run.plan.cell(number)?;
         let draft = run.with(|evaluation| evaluation.draft(number).cloned());
         let draft = draft.unwrap_or_default();
@@ -368,7 +368,7 @@ impl<'a> Playing<'a> {
         cost
     }
 
-    async fn keep_draft(&mut self, step: Option<Change>) {
+    async fn keep_draft(&mut self, step: Option<DatabaseChange>) {
         self.draft.spent.seconds = self.seconds;
         self.draft.spent.steps = self.episode.steps.len() as u64;
         let draft = keeping_draft(&self.run.id, self.cell.number, &self.draft);

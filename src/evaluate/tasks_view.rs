@@ -7,7 +7,7 @@ use volary_agent::evaluation::table::TaskCell;
 use volary_agent::evaluation::{CellResult, Status, episode_id};
 use volary_app::evaluation::tasks::{TaskOrder, shown_tasks};
 
-use super::run::Run;
+use super::run::OpenRun;
 use super::state::{Evaluations, review_address};
 use crate::components::Dialog;
 use crate::components::rows::{Rows, redrawn};
@@ -21,7 +21,7 @@ const ROW: f64 = 40.0;
 /// The table of tasks. Rows are keyed by task wherever they are sorted to, so that new results update cells in place
 /// and preserve the focus.
 #[component]
-pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
+pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let chosen = RwSignal::new(None::<(usize, usize)>);
     let order = RwSignal::new(TaskOrder::Plan);

@@ -11,7 +11,7 @@ use super::lesson_progress::LessonProgress;
 use super::lesson_view::LessonView;
 use super::list::LessonList;
 use super::presentation::{self, Presentation, SequenceForm};
-use crate::browser::http::{self, Patience, Request};
+use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{self, location, network};
 use crate::components::FetchQuestion;
 use crate::components::text::inert;
@@ -160,7 +160,7 @@ fn fetch(shown: RwSignal<LearnContent>, place: Memo<LearnPlace>, url: String, ke
         };
         let reply = http::fetch(
             &request,
-            Patience::of(TIMEOUT),
+            Timeouts::of(TIMEOUT),
             volary_lesson::parse::LARGEST,
         )
         .await;

@@ -7,7 +7,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_app::embed::message::Load;
 use volary_app::playground::address::last_step;
-use volary_lesson::slides::{Content, Slide as LessonSlide, slides};
+use volary_lesson::slides::{Content, Slide, slides};
 use volary_lesson::{Lesson, Play};
 
 use super::check_view::{CheckView, QuestionView};
@@ -23,7 +23,7 @@ use crate::components::text::inert;
 use crate::playground::state::{Playground, use_playground};
 use crate::present::presenter::Presenter;
 use crate::present::revealed::Revealed;
-use crate::present::{Deck, Slide, Steps};
+use crate::present::{Deck, ShownSlide, SlideSteps};
 use crate::route::LearnPlace;
 
 /// Whether the lesson is read or presented, as the address says.
@@ -205,11 +205,11 @@ impl Stage {
         }
     }
 
-    fn steps(self) -> Steps {
+    fn steps(self) -> SlideSteps {
         let EpisodePlayer {
             episode, selected, ..
         } = self.player;
-        Steps {
+        SlideSteps {
             selected,
             last: Signal::derive(move || episode.with(|episode| last_step(episode))),
         }
@@ -240,7 +240,7 @@ pub(super) fn of_lesson(
             Content::Check(check) => stages.get(&check.of).copied(),
             _ => None,
         };
-        Slide {
+        ShownSlide {
             steps: stage
                 .filter(|_| matches!(slide.content, Content::Play { .. }))
                 .map(Stage::steps),
@@ -261,7 +261,7 @@ pub(super) fn of_links(links: &[String], at: usize, leave: Callback<()>) -> Deck
         let stage = Stage::new(playground, workbench, Source::Link(load));
         let name = stage.player.episode;
         let title = Signal::derive(move || name.with(|episode| episode.name.to_string()));
-        Slide {
+        ShownSlide {
             steps: Some(stage.steps()),
             draw: Box::new(move || view! { <StageView stage title/> }.into_any()),
         }
@@ -269,7 +269,7 @@ pub(super) fn of_links(links: &[String], at: usize, leave: Callback<()>) -> Deck
     Deck::new(slides.collect(), at, leave)
 }
 
-fn draw(slide: &LessonSlide, course: Course, stage: Option<Stage>) -> AnyView {
+fn draw(slide: &Slide, course: Course, stage: Option<Stage>) -> AnyView {
     let heading = match slide.heading.as_str() {
         "" => None,
         heading => Some(view! {

@@ -30,7 +30,7 @@ pub struct Ask<'a> {
     connection: &'a Connection,
     key: ApiKey,
     /// The timeouts for a server that sends nothing.
-    pub silence: http::Patience,
+    pub silence: http::Timeouts,
     /// The maximum number of attempts.
     pub patience: Patience,
 }
@@ -41,7 +41,7 @@ impl<'a> Ask<'a> {
         Ask {
             connection: &saved.connection,
             key: untrack(|| saved.key()),
-            silence: http::Patience::default(),
+            silence: http::Timeouts::default(),
             patience: Patience::default(),
         }
     }

@@ -11,7 +11,7 @@ use volary_core::Object;
 
 use super::planned;
 use super::state::{Playground, use_playground};
-use crate::browser::http::{self, Patience, Request};
+use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{self, location, network};
 use crate::components::{Dialog, FetchQuestion};
 use crate::navigation::{Page, use_pages};
@@ -61,7 +61,7 @@ fn fetch(playground: Playground, url: String) {
             url,
             ..Request::default()
         };
-        let reply = http::fetch(&request, Patience::of(TIMEOUT), LARGEST).await;
+        let reply = http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST).await;
         match reply {
             Ok(reply) if (200..300).contains(&reply.status) => plan(playground, &reply.body),
             Ok(reply) => refuse(

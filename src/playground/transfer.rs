@@ -20,8 +20,8 @@ use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
 use crate::route::PlaygroundPlace;
-use volary_app::playground::address::Start;
-use volary_app::playground::sharing::{self, Link, What};
+use volary_app::playground::address::EpisodeStart;
+use volary_app::playground::sharing::{self, ShareLink, What};
 use volary_app::playground::tasks;
 
 /// The file types that the import dialog accepts.
@@ -54,7 +54,7 @@ pub struct Offer {
     /// A snapshot taken when Share was pressed; later steps are not in its links.
     pub episode: Arc<Episode>,
     /// The place of its task, if an address can name it.
-    pub start: Option<Start>,
+    pub start: Option<EpisodeStart>,
     /// The selected step, in the form that an address uses.
     pub step: Option<usize>,
     /// The titles of the fields that only a reviewer should see.
@@ -291,18 +291,18 @@ fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
 /// Returns the reason why there can be no link.
 pub fn share_link(
     part: &Episode,
-    start: Option<&Start>,
+    start: Option<&EpisodeStart>,
     step: Option<usize>,
     is_masked: bool,
 ) -> Result<String, String> {
     let place = match sharing::link(part, start, is_masked)? {
-        Link::Named(start) => PlaygroundPlace {
+        ShareLink::Named(start) => PlaygroundPlace {
             environment: Some(start.environment),
             task: start.task,
             seed: start.seed,
             ..PlaygroundPlace::default()
         },
-        Link::Packed { environment, text } => PlaygroundPlace {
+        ShareLink::Packed { environment, text } => PlaygroundPlace {
             environment: Some(environment),
             episode: Some(text),
             step: step.filter(|_| !part.steps.is_empty()),

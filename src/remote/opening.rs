@@ -77,7 +77,7 @@ pub struct Loss {
 }
 
 /// The reason why an environment could not be opened.
-pub struct Refused {
+pub struct ServerRefusal {
     /// What failed, why, and what to do.
     pub reason: Text,
     /// The invalid key of the configuration, if there is one.
@@ -101,9 +101,9 @@ pub async fn open(
     known: &[ServerAccess],
     clock: Rc<dyn Clock>,
     begun: Begun<'_>,
-) -> Result<OpenedOnServer, Refused> {
+) -> Result<OpenedOnServer, ServerRefusal> {
     let access = known.iter().find(|access| access.url == recipe.environment);
-    let access = access.ok_or_else(|| Refused {
+    let access = access.ok_or_else(|| ServerRefusal {
         reason: format!(
             "You are not connected to {}. Connect to it in the settings first.",
             recipe.environment
@@ -112,7 +112,7 @@ pub async fn open(
         key: None,
         concerns_all: true,
     })?;
-    let start = start_of(&recipe.configuration).map_err(|Unfit { key, reason }| Refused {
+    let start = start_of(&recipe.configuration).map_err(|Unfit { key, reason }| ServerRefusal {
         reason: reason.into(),
         key: Some(key.into()),
         concerns_all: false,
@@ -141,7 +141,7 @@ pub async fn open(
                 ServerProblem::Timeout => connect(&access.url, key).await.is_err(),
                 problem => problem.concerns_all(),
             };
-            return Err(Refused {
+            return Err(ServerRefusal {
                 reason: format!("{} {} {}", found.what, found.why, found.remedy).into(),
                 key: None,
                 concerns_all,

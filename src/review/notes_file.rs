@@ -11,7 +11,7 @@ use volary_core::json::{Json, Text};
 use volary_trajectory::annotations::{Annotations, sidecar};
 
 use super::notes::Notes;
-use crate::browser::http::{self, Patience, Whole};
+use crate::browser::http::{self, Timeouts, Whole};
 use crate::browser::spawn;
 use crate::library::client::LibraryClient;
 use crate::projection::notice::Notice;
@@ -157,7 +157,7 @@ async fn exchanged(
         body,
         own_cookies: true,
     };
-    let answer = http::fetch(&request, Patience::of(PATIENCE), LARGEST).await;
+    let answer = http::fetch(&request, Timeouts::of(PATIENCE), LARGEST).await;
     let Whole { status, body } = answer.map_err(|error| error.to_string())?;
     if (200..300).contains(&status) {
         return Ok(body);

@@ -8,7 +8,7 @@ use volary_app::review::opening::{Effect, Opener, ReviewOpening};
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 
-use super::comparison::Comparison;
+use super::comparison::EpisodeComparison;
 use super::grid_page::{Grid, MOST};
 use super::sequence::Sequence;
 use super::viewer::Viewer;
@@ -23,7 +23,7 @@ use crate::route::{IN_PLAYGROUND, ReviewPlace};
 pub struct Openings {
     pub client: LibraryClient,
     pub viewer: Viewer,
-    pub comparison: Comparison,
+    pub comparison: EpisodeComparison,
     pub grid: Grid,
     pub playground: Playground,
     pub sequence: Sequence,

@@ -11,7 +11,7 @@ use super::KEYS;
 use super::actions::Actions;
 use super::address::{self, ShownPlace};
 use super::compare_page::ComparePage;
-use super::comparison::Comparison;
+use super::comparison::EpisodeComparison;
 use super::episode_page::{EpisodePage, focus_find};
 use super::evaluation_bar::EvaluationBar;
 use super::file_in_address::{FileInAddress, replace_place};
@@ -127,7 +127,7 @@ struct Review {
     opening: RwSignal<ReviewOpening>,
     openings: Openings,
     viewer: Viewer,
-    comparison: Comparison,
+    comparison: EpisodeComparison,
     grid: Grid,
     notes: Notes,
     /// The display state of the table.
@@ -161,7 +161,7 @@ impl Review {
         let openings = Openings {
             client,
             viewer: Viewer::new(),
-            comparison: Comparison::new(),
+            comparison: EpisodeComparison::new(),
             grid: Grid::new(),
             playground: use_playground(),
             sequence: Sequence::new(look, episode),

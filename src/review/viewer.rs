@@ -16,10 +16,10 @@ use crate::components::text::inert;
 use crate::components::transcript::passage;
 use crate::components::transcript::reading::ReadingOptions;
 use crate::library::client::{LibraryClient, requests};
-use crate::library::findings::Finding;
+use crate::library::findings::EpisodeMatch;
 use crate::playground::frame_pane::EpisodeSignals;
 use crate::present::revealed::Revealed;
-use crate::present::{Deck, Slide, Steps};
+use crate::present::{Deck, ShownSlide, SlideSteps};
 use crate::projection::highlight::Spot;
 use volary_app::playground::address::last_step;
 
@@ -44,7 +44,7 @@ pub struct Viewer {
     /// The search text.
     pub wanted: RwSignal<String>,
     /// The search hits.
-    pub findings: RwSignal<Arc<Vec<Finding>>>,
+    pub findings: RwSignal<Arc<Vec<EpisodeMatch>>>,
     /// The index of the current hit.
     pub at_finding: RwSignal<usize>,
     /// The passage that a link names.
@@ -79,7 +79,7 @@ pub struct Checked {
 }
 
 /// The location of a search hit on the page.
-pub fn spot_of_finding(finding: &Finding) -> Spot {
+pub fn spot_of_finding(finding: &EpisodeMatch) -> Spot {
     Spot {
         place: finding.place,
         range: finding.start..finding.start + finding.length,
@@ -99,8 +99,8 @@ impl Viewer {
         };
         let last = Memo::new(move |_| shown.episode.with(|episode| last_step(episode)));
         let presenting = RwSignal::new(false);
-        let slide = Slide {
-            steps: Some(Steps {
+        let slide = ShownSlide {
+            steps: Some(SlideSteps {
                 selected: shown.selected,
                 last: last.into(),
             }),

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use volary_agent::model::sglang::conversation::Conversation;
 use volary_agent::model::sglang::setup::sampling_params;
 use volary_core::json::{Json, Object, Text, from_json};
-use volary_protocol::rollout::{Call, Event, Request, RolloutSetup, Task};
+use volary_protocol::rollout::{Event, Request, RolloutCall, RolloutSetup, RolloutTask};
 use volary_rollout::export::{LOG_PROBS, TrialIndex, slime_sample};
 use volary_rollout::sglang::{GenerateReply, GenerateRequest, Prompt};
 use volary_rollout::{InteractionResult, Replay, ReplayedTurn, RolloutSettings};
@@ -79,7 +79,7 @@ impl Rollouts {
             conversation,
             task,
         } = request;
-        if let Task::Render = task {
+        if let RolloutTask::Render = task {
             let body = render(&setup, &conversation)?;
             return Ok(Event::Body { body });
         }
@@ -88,13 +88,13 @@ impl Rollouts {
         let turns = conversation.turns().map_err(said)?;
         conversation.turns.clear();
         match task {
-            Task::Render | Task::Next => {
+            RolloutTask::Render | RolloutTask::Next => {
                 let replay = self.advanced(setup, conversation, &turns)?;
                 let body = replay.request().map_err(said)?.to_json();
                 let body = body.as_object().cloned().unwrap_or_default();
                 Ok(Event::Body { body })
             }
-            Task::Read { reply } => {
+            RolloutTask::Read { reply } => {
                 let reply = GenerateReply::read(&Json::Object(reply)).map_err(said)?;
                 let has_respond = conversation.has_respond;
                 let replay = self.advanced(setup, conversation, &turns)?;
@@ -108,13 +108,13 @@ impl Rollouts {
                     (true, true) => Text::default(),
                     _ => parsed.normal_text,
                 };
-                let call = (!action.is_respond() || has_respond).then(|| Call {
+                let call = (!action.is_respond() || has_respond).then(|| RolloutCall {
                     name: action.name,
                     arguments: Json::Object(action.kwargs).to_python_text().into(),
                 });
                 Ok(Event::Said { text, call })
             }
-            Task::Record { is_over } => {
+            RolloutTask::Record { is_over } => {
                 let members = match is_over {
                     false => recorded(self.advanced(setup, conversation, &turns)?.result()),
                     true => {

@@ -12,7 +12,7 @@ use volary_core::{Message, object};
 use super::super::section::Problem as ProblemAlert;
 use super::Editor;
 use crate::browser;
-use crate::browser::http::Patience;
+use crate::browser::http::Timeouts;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::models::{Ask, Asked, RequestProgress, Saved, ask, diagnose, prices, rollout};
@@ -165,7 +165,7 @@ fn missing_key(saved: &Saved) -> Option<Notice> {
 
 async fn tested(saved: &Saved) -> (TestState, Option<ModelProblem>) {
     let mut asking = Ask::of(saved);
-    asking.silence = Patience::of(SILENCE);
+    asking.silence = Timeouts::of(SILENCE);
     // No retries: failures are reported immediately.
     asking.patience.attempts = 1;
     let mut request = ModelRequest {

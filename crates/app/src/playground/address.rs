@@ -13,7 +13,7 @@ const LONGEST_ENCODED: usize = 500;
 
 /// An address that starts a new episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct EpisodeStart {
     pub environment: String,
     /// The task id; `None` for the first task, or if there are none.
     pub task: Option<String>,
@@ -28,11 +28,11 @@ pub fn start_of(
     reach: Reach,
     sources: &[TaskSource],
     default: impl FnOnce() -> Option<Object>,
-) -> Option<Start> {
+) -> Option<EpisodeStart> {
     let environment = recipe.environment.to_string();
     if reach != Reach::Local || task::python_file(&environment).is_some() {
         // Servers choose tasks and seeds themselves; a Python environment is named by its file only.
-        return recipe.task.is_none().then_some(Start {
+        return recipe.task.is_none().then_some(EpisodeStart {
             environment,
             task: None,
             seed: None,
@@ -53,7 +53,7 @@ pub fn start_of(
         None if default()? != recipe.configuration => return None,
         None => None,
     };
-    Some(Start {
+    Some(EpisodeStart {
         environment,
         task,
         seed: (recipe.seed != 0).then_some(recipe.seed),
@@ -110,7 +110,7 @@ mod tests {
     use super::tasks::{TaskFile, TaskPlace};
     use super::*;
 
-    fn start(recipe: &Recipe, reach: Reach, sources: &[TaskSource]) -> Option<Start> {
+    fn start(recipe: &Recipe, reach: Reach, sources: &[TaskSource]) -> Option<EpisodeStart> {
         start_of(recipe, reach, sources, || Some(object!({"size": 3})))
     }
 
@@ -122,8 +122,8 @@ mod tests {
         }
     }
 
-    fn plain(environment: &str) -> Option<Start> {
-        Some(Start {
+    fn plain(environment: &str) -> Option<EpisodeStart> {
+        Some(EpisodeStart {
             environment: environment.to_owned(),
             task: None,
             seed: None,
