@@ -6,12 +6,13 @@
 use std::rc::Rc;
 
 use volary_agent::{Opening, Runner};
+use volary_app::environment_start;
 use volary_core::json::{Object, Text};
-use volary_core::{Clock, Environment, object};
+use volary_core::{Clock, object};
 use volary_protocol::environments::ServerAccess;
+use volary_remote::TaskEnvironmentClient;
 use volary_remote::client::DEFAULT_TIMEOUT;
 use volary_remote::diagnosis::ServerProblem;
-use volary_remote::{Frames, TaskEnvironmentClient};
 use volary_trajectory::Recipe;
 
 use super::connection::{connect, explain, options};
@@ -120,22 +121,12 @@ pub async fn open(
     let key = access.key.as_ref();
     let options = options(&access.url, key, Some(DEFAULT_TIMEOUT));
     let environment = TaskEnvironmentClient::of(options, Rc::new(Fetch), start);
-    let mut environment = environment.knowing(frames_of(access));
-    let reset = match environment.try_start().await {
-        Ok(()) => {
-            if let Some(env_id) = environment.env_id() {
-                begun(&access.url, env_id);
-            }
-            environment.try_reset_started().await
-        }
-        Err(error) => Err(error),
-    };
-    let reset = match reset {
-        Ok(reset) => reset,
+    let environment = environment.knowing(frames_of(access));
+    let begun = |env_id: &Text| begun(&access.url, env_id);
+    let started = match environment_start::start(environment, clock, begun).await {
+        Ok(started) => started,
         Err(error) => {
-            let found = explain(&access.url, key, &error).await;
-            // An environment that could not be reset is useless.
-            let _ = environment.try_close().await;
+            let found = explain(&access.url, key, error.cause()).await;
             let concerns_all = match found.problem {
                 // The timeout may concern this task alone.
                 ServerProblem::Timeout => connect(&access.url, key).await.is_err(),
@@ -148,22 +139,13 @@ pub async fn open(
             });
         }
     };
-    // An episode without frames is better than none.
-    let _ = environment.fetch_frame().await;
-    let frame = environment.export_frame();
-    let has_frames = environment.frames() == Frames::Shown;
-    let place = RemoteLocation {
-        access: access.clone(),
-        env_id: environment.env_id().cloned(),
-    };
     Ok(OpenedOnServer {
-        runner: Runner::resume(Box::new(environment), frame.clone(), clock),
-        opening: Opening {
-            messages: reset.messages,
-            tools: reset.tools,
-            frame,
+        runner: started.runner,
+        opening: started.opening,
+        has_frames: started.has_frames,
+        place: RemoteLocation {
+            access: access.clone(),
+            env_id: started.env_id,
         },
-        has_frames,
-        place,
     })
 }

@@ -6,6 +6,7 @@
 
 pub mod built_in_model;
 pub mod embed;
+pub mod environment_start;
 pub mod evaluation;
 pub mod export;
 pub mod library;

@@ -119,7 +119,7 @@ fn steps_and_the_end_are_reported_once() {
         step,
         steps: 2,
         reward: Some(1.0),
-        ..Position::default()
+        ..EpisodePosition::default()
     };
     // Nobody has asked yet.
     assert_eq!(conversation.loaded(&episode(2)), []);
