@@ -47,7 +47,7 @@ pub enum Need {
     Person,
 }
 
-/// A pending question.
+/// A question of an environment, and under which ticket its answer is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingQuestion {
     pub ticket: Ticket,

@@ -10,7 +10,7 @@ use volary_core::json::{Object, Text};
 use crate::coded;
 use crate::envelope::{self, Channel};
 
-/// The setup of a rollout.
+/// What a rollout needs before its first turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RolloutSetup {
     /// The name of a built-in chat template, or Jinja source.

@@ -12,7 +12,6 @@ use volary_protocol::library::{Match, UnmappedFile};
 use super::ClientState;
 use crate::projection::notice::Notice;
 
-/// The signals of the library.
 pub struct LibrarySignals {
     /// All trajectories, the newest first.
     pub rows: RwSignal<LibraryRows>,

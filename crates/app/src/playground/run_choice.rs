@@ -2,7 +2,7 @@
 
 use super::session::Refusal;
 
-/// The acting party.
+/// Who chooses the next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActingParty {
     /// The user.
