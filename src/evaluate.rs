@@ -1,4 +1,4 @@
-//! Evaluations: many tasks × policies × repeats, run in the background, with their results.
+//! Evaluations: many tasks × policies × trials, run in the background, with their results.
 //!
 //! - [`setup`]: the input for a new evaluation and its plan; [`setup_view`] renders the form.
 //! - [`state`]: the evaluations of the page; [`run`]: the open one, with its schedule and storage.

@@ -15,13 +15,15 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_agent::model::limits::Spent;
 use volary_agent::model::{Answer, ModelRequest};
-use volary_app::outside::{Asked, Asker, Effect, Event, Outside, PlayingPage, Ticket};
+use volary_app::outside::{
+    AskingEnvironment, Effect, Event, OutsideQuestions, PendingQuestion, PlayingPage, Ticket,
+};
 use volary_connectivity::linked_file::LinkedFile;
 use volary_core::json::Text;
 use volary_core::message::{Message, Role};
 use volary_protocol::environments::{ChatLine, Question};
 
-use crate::browser::http::{self, Patience};
+use crate::browser::http::{self, Timeouts};
 use crate::browser::{self, network};
 use crate::models::{self, Ask, connections, prices};
 
@@ -34,9 +36,9 @@ type Reply = Box<dyn FnOnce(Result<Text, Text>)>;
 /// The state of the page, and the open replies.
 #[derive(Clone, Copy)]
 struct Desk {
-    state: RwSignal<Outside>,
+    state: RwSignal<OutsideQuestions>,
     /// The callbacks for answers.
-    replies: StoredValue<BTreeMap<Ticket, (Asker, Reply)>, LocalStorage>,
+    replies: StoredValue<BTreeMap<Ticket, (AskingEnvironment, Reply)>, LocalStorage>,
 }
 
 thread_local! {
@@ -58,19 +60,19 @@ fn desk() -> Desk {
 }
 
 /// The permissions and the pending questions. Tracks changes.
-fn state() -> RwSignal<Outside> {
+fn state() -> RwSignal<OutsideQuestions> {
     desk().state
 }
 
 /// The questions of one environment, or of one worker with several environments. Dropping it cancels them.
-pub struct Questions(Asker);
+pub struct Questions(AskingEnvironment);
 
 impl Questions {
     /// Starts without questions.
     pub fn of(page: PlayingPage) -> Self {
         let id = LAST_ASKER.get() + 1;
         LAST_ASKER.set(id);
-        Questions(Asker { page, id })
+        Questions(AskingEnvironment { page, id })
     }
 
     /// Answers a question: at once if that is allowed, otherwise after the user was asked.
@@ -85,11 +87,11 @@ impl Questions {
         };
         let ticket = LAST_TICKET.get() + 1;
         LAST_TICKET.set(ticket);
-        let waiting: (Asker, Reply) = (self.0, Box::new(reply));
+        let waiting: (AskingEnvironment, Reply) = (self.0, Box::new(reply));
         desk().replies.update_value(|replies| {
             replies.insert(ticket, waiting);
         });
-        dispatch(Event::Asked(Asked {
+        dispatch(Event::Asked(PendingQuestion {
             ticket,
             asker: self.0,
             question,
@@ -162,7 +164,7 @@ async fn page(url: &str) -> Result<String, String> {
         url: url.to_owned(),
         ..http::Request::default()
     };
-    let reply = http::fetch(&request, Patience::of(TIMEOUT), LARGEST_PAGE).await;
+    let reply = http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST_PAGE).await;
     match reply {
         Ok(reply) if (200..300).contains(&reply.status) => Ok(reply.body),
         Ok(reply) => Err(format!("{url} responded with {}.", reply.status)),

@@ -13,6 +13,7 @@
 //!   of the code that handles them.
 //! - [`remote_environments`]: environments on servers; [`python`]: environments of the user's Python files;
 //!   `questions`: environments' questions to the page; `tau_bench`: tasks of the user's checkout of tau-bench.
+//! - `incoming_episode`: waits for an episode from a worker.
 //! - `planned`: episodes that wait for consent, shown in the [`plan_dialog`]; [`code_consent`]: Python code before it
 //!   runs; [`linked_code`]: Python files at an address.
 //! - `forks`: comparison of a forked episode with its original.
@@ -29,6 +30,7 @@ mod forks;
 pub mod frame_pane;
 pub mod hidden_members;
 pub mod hint;
+pub(crate) mod incoming_episode;
 pub mod intents;
 pub mod linked_code;
 pub mod manual_action;

@@ -11,22 +11,22 @@ pub mod presenter;
 pub mod revealed;
 
 use leptos::prelude::*;
-use volary_app::present::{Command, Move, Position};
+use volary_app::present::{PresenterCommand, PresenterMove, SlidePosition};
 
 use crate::browser::keys::KeyPress;
 use crate::browser::{element, full_screen};
 
 /// What is shown at once: a text, a question, or an episode step by step.
-pub struct Slide {
+pub struct ShownSlide {
     /// Draws it, whenever it is shown.
     pub draw: Box<dyn Fn() -> AnyView>,
     /// The steps of its episode, if it has one.
-    pub steps: Option<Steps>,
+    pub steps: Option<SlideSteps>,
 }
 
 /// The steps of a slide's episode.
 #[derive(Clone, Copy)]
-pub struct Steps {
+pub struct SlideSteps {
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
     pub last: Signal<usize>,
@@ -35,7 +35,7 @@ pub struct Steps {
 /// The slides of a presentation, and the position in them.
 #[derive(Clone, Copy)]
 pub struct Deck {
-    slides: StoredValue<Vec<Slide>, LocalStorage>,
+    slides: StoredValue<Vec<ShownSlide>, LocalStorage>,
     /// The index of the shown slide.
     pub at: RwSignal<usize>,
     leave: Callback<()>,
@@ -43,7 +43,7 @@ pub struct Deck {
 
 impl Deck {
     /// A presentation that starts at a slide. `leave` closes it.
-    pub fn new(slides: Vec<Slide>, at: usize, leave: Callback<()>) -> Deck {
+    pub fn new(slides: Vec<ShownSlide>, at: usize, leave: Callback<()>) -> Deck {
         let at = RwSignal::new(at.min(slides.len().saturating_sub(1)));
         Deck {
             slides: StoredValue::new_local(slides),
@@ -53,9 +53,9 @@ impl Deck {
     }
 
     /// The position, tracked.
-    pub fn position(self) -> Position {
+    pub fn position(self) -> SlidePosition {
         let slide = self.at.get();
-        self.slides.with_value(|slides| Position {
+        self.slides.with_value(|slides| SlidePosition {
             slide,
             slides: slides.len(),
             steps: slides
@@ -66,22 +66,22 @@ impl Deck {
     }
 
     /// Carries out a command.
-    pub fn go(self, command: Command) {
+    pub fn go(self, command: PresenterCommand) {
         let position = untrack(|| self.position());
         match position.after(command) {
             None => {}
-            Some(Move::Step(step)) => {
+            Some(PresenterMove::Step(step)) => {
                 if let Some(steps) = self.steps(position.slide) {
                     steps.selected.set(step);
                 }
             }
-            Some(Move::Slide(slide)) => {
+            Some(PresenterMove::Slide(slide)) => {
                 if let Some(steps) = self.steps(slide) {
                     steps.selected.set(0);
                 }
                 self.at.set(slide);
             }
-            Some(Move::EndOfSlide(slide)) => {
+            Some(PresenterMove::EndOfSlide(slide)) => {
                 if let Some(steps) = self.steps(slide) {
                     steps.selected.set(steps.last.get_untracked());
                 }
@@ -101,7 +101,7 @@ impl Deck {
             "Escape" => self.leave(),
             "f" => full_screen::toggle(),
             " " if element::is_control_focused() => return false,
-            key => match Command::of_key(key) {
+            key => match PresenterCommand::of_key(key) {
                 Some(command) => self.go(command),
                 None => return false,
             },
@@ -115,7 +115,7 @@ impl Deck {
         self.leave.run(());
     }
 
-    fn steps(self, slide: usize) -> Option<Steps> {
+    fn steps(self, slide: usize) -> Option<SlideSteps> {
         self.slides
             .with_value(|slides| slides.get(slide).and_then(|slide| slide.steps))
     }

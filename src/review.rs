@@ -5,14 +5,13 @@
 //!   [`storage_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - `screen`: the part of the page that the address names; `address`: what is written into the address. Projections:
 //!   `table_rows`, `filter_texts`, `group_cells`, `grid_texts`, `mapping_texts`.
-//! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file named there is fetched
-//!   (`file_in_address`).
+//! - [`opening`]: opens what an address names; `file_in_address` asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`opened_pages`]: a training run, an episode or several, whose code is loaded when the first is opened.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
 //!   other continuations of an episode. [`training`]: training runs, with their steps and groups.
-//! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; [`export`]: export formats, preceded by
-//!   the [`sharing_check`]; [`export_chosen`]: those of several.
+//! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; `export_chosen`: the export of
+//!   several episodes.
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
 //!   [`state_panel`], and notes in [`notes`], [`notes_file`] and [`notes_panel`].
@@ -30,9 +29,7 @@ pub mod comparison;
 pub mod cross_table;
 pub mod episode_page;
 pub mod evaluation_bar;
-mod export;
 mod export_chosen;
-pub mod fetch_question;
 pub mod field_mapping;
 mod file_in_address;
 mod filter_texts;

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - A key stays in the memory of the page and is lost with it, unless the user chose otherwise.
-//! - A key is sent only to the origin that it was entered for. It is stored under its owner and that [`Origin`], and
+//! - A key is sent only to the origin that it was entered for. It is stored under its owner and that [`KeyOrigin`], and
 //!   a lookup names the origin of the request: after a change of the address no key is found, and for the previous
 //!   address it is found again.
 //! - Keys are in no address, export, log or episode. Callers of models and servers remove the key from the data that
@@ -17,7 +17,7 @@ use leptos::prelude::*;
 use volary_agent::model::ApiKey;
 
 use crate::browser::storage::{self, Keep};
-pub use origin::Origin;
+pub use origin::KeyOrigin;
 use ring::Ring;
 
 /// The place where keys are stored.
@@ -96,7 +96,7 @@ fn state() -> ArcRwSignal<KeyState> {
 }
 
 /// The owner's key for requests to an origin; empty if there is none. Tracks changes.
-pub fn key(owner: &str, to: &Origin) -> ApiKey {
+pub fn key(owner: &str, to: &KeyOrigin) -> ApiKey {
     state().with(|state| match state.is_forgotten() {
         true => ApiKey::default(),
         false => state.ring.key(owner, to),
@@ -104,12 +104,12 @@ pub fn key(owner: &str, to: &Origin) -> ApiKey {
 }
 
 /// Whether the owner has a key for an origin. Tracks changes.
-pub fn has(owner: &str, to: &Origin) -> bool {
+pub fn has(owner: &str, to: &KeyOrigin) -> bool {
     state().with(|state| !state.is_forgotten() && state.ring.has(owner, to))
 }
 
 /// The origins for which the owner has keys. Tracks changes.
-pub fn origins(owner: &str) -> Vec<Origin> {
+pub fn origins(owner: &str) -> Vec<KeyOrigin> {
     state().with(|state| match state.is_forgotten() {
         true => Vec::new(),
         false => state.ring.origins(owner).cloned().collect(),
@@ -127,7 +127,7 @@ pub fn keeping() -> Keeping {
 }
 
 /// Sets the owner's key for an origin; an empty one deletes it. Keys for other origins stay.
-pub fn put(owner: &str, to: &Origin, key: &ApiKey) -> Result<(), NotKept> {
+pub fn put(owner: &str, to: &KeyOrigin, key: &ApiKey) -> Result<(), NotKept> {
     change(|ring| ring.put(owner, to, key))
 }
 

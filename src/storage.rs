@@ -28,7 +28,8 @@ use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::prelude::*;
 
 use crate::browser::database::{
-    Access, Change, Database, DatabaseError, KeptText, RowBatch, Store, read_row_batches, read_rows,
+    Access, Database, DatabaseChange, DatabaseError, KeptText, RowBatch, Store, read_row_batches,
+    read_rows,
 };
 use crate::projection::recovery::Recovery;
 
@@ -70,8 +71,8 @@ pub fn is_read_only() -> bool {
 
 /// Makes the changes atomically; after an error they are made in memory. If a new record exists already
 /// ([`DatabaseError::Taken`]), none is made at all.
-pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
-    let changes: Rc<[Change]> = changes.into();
+pub async fn write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
+    let changes: Rc<[DatabaseChange]> = changes.into();
     let kept = match database().await {
         Ok(database) => database.write(Rc::clone(&changes)).await,
         Err(error) => Err(error),
@@ -98,20 +99,20 @@ pub async fn keep_all() -> Result<(), DatabaseError> {
             let (store, key) = (*store, key.clone());
             match (store, text) {
                 (Store::Rows, Some(text)) => rows.push((key, text.clone())),
-                (Store::Rows, None) => changes.push(Change::DeleteRows(vec![key])),
-                (_, Some(text)) => changes.push(Change::Put(store, key, text.clone())),
-                (_, None) => changes.push(Change::Delete(store, key)),
+                (Store::Rows, None) => changes.push(DatabaseChange::DeleteRows(vec![key])),
+                (_, Some(text)) => changes.push(DatabaseChange::Put(store, key, text.clone())),
+                (_, None) => changes.push(DatabaseChange::Delete(store, key)),
             }
         }
     });
-    changes.push(Change::PutRows(RowBatch::new(rows)));
+    changes.push(DatabaseChange::PutRows(RowBatch::new(rows)));
     write(changes).await
 }
 
 /// Deletes everything, in the browser and in memory.
 pub async fn forget_all() -> Result<(), DatabaseError> {
     let stores = Store::ALL.into_iter();
-    let changes = stores.map(|store| Change::DeletePrefix(store, String::new()));
+    let changes = stores.map(|store| DatabaseChange::DeletePrefix(store, String::new()));
     write(changes.collect()).await?;
     unreadable::clear_all();
     Ok(())
@@ -240,48 +241,48 @@ async fn open() -> Result<Rc<Database>, DatabaseError> {
     Ok(Rc::new(database))
 }
 
-fn apply(unstored: &mut Unstored, change: Change) {
+fn apply(unstored: &mut Unstored, change: DatabaseChange) {
     match change {
-        Change::Put(store, key, text) => {
+        DatabaseChange::Put(store, key, text) => {
             unstored.insert((store, key), Some(text));
         }
-        Change::Delete(store, key) => {
+        DatabaseChange::Delete(store, key) => {
             unstored.insert((store, key), None);
         }
-        Change::DeletePrefix(store, prefix) => {
+        DatabaseChange::DeletePrefix(store, prefix) => {
             unstored.retain(|(of, key), _| *of != store || !key.starts_with(&prefix));
         }
-        Change::AddRows(rows) | Change::PutRows(rows) => {
+        DatabaseChange::AddRows(rows) | DatabaseChange::PutRows(rows) => {
             let rows = rows.rows().iter().cloned();
             unstored.extend(rows.map(|(id, row)| ((Store::Rows, id), Some(row))));
         }
-        Change::DeleteRows(ids) => {
+        DatabaseChange::DeleteRows(ids) => {
             unstored.extend(ids.into_iter().map(|id| ((Store::Rows, id), None)));
         }
         // The batch is unreadable, so none of its rows is displayed.
-        Change::DeleteRowBatch(_) => {}
+        DatabaseChange::DeleteRowBatch(_) => {}
     }
 }
 
-fn forget(unstored: &mut Unstored, change: &Change) {
+fn forget(unstored: &mut Unstored, change: &DatabaseChange) {
     match change {
-        Change::Put(store, key, _) | Change::Delete(store, key) => {
+        DatabaseChange::Put(store, key, _) | DatabaseChange::Delete(store, key) => {
             unstored.remove(&(*store, key.clone()));
         }
-        Change::DeletePrefix(store, prefix) => {
+        DatabaseChange::DeletePrefix(store, prefix) => {
             unstored.retain(|(of, key), _| of != store || !key.starts_with(prefix));
         }
-        Change::AddRows(rows) | Change::PutRows(rows) => {
+        DatabaseChange::AddRows(rows) | DatabaseChange::PutRows(rows) => {
             for id in rows.ids() {
                 unstored.remove(&(Store::Rows, id.to_owned()));
             }
         }
-        Change::DeleteRows(ids) => {
+        DatabaseChange::DeleteRows(ids) => {
             for id in ids {
                 unstored.remove(&(Store::Rows, id.clone()));
             }
         }
-        Change::DeleteRowBatch(_) => {}
+        DatabaseChange::DeleteRowBatch(_) => {}
     }
 }
 

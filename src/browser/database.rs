@@ -25,7 +25,7 @@ use wasm_bindgen::prelude::*;
 
 use completion::Completion;
 
-pub use change::{Change, Store};
+pub use change::{DatabaseChange, Store};
 pub use damage::Damage;
 pub use error::DatabaseError;
 pub use kept_text::KeptText;
@@ -141,7 +141,7 @@ impl Database {
     }
 
     /// Makes the changes atomically, even if the future is dropped.
-    pub async fn write(&self, changes: Rc<[Change]>) -> Result<(), DatabaseError> {
+    pub async fn write(&self, changes: Rc<[DatabaseChange]>) -> Result<(), DatabaseError> {
         let mut names: Vec<&str> = changes.iter().map(|change| change.store().name()).collect();
         names.sort_unstable();
         names.dedup();
@@ -161,9 +161,10 @@ impl Database {
         names: &[&'static str],
         find: impl for<'a> FnOnce(
             &'a Transaction,
-        )
-            -> LocalBoxFuture<'a, Result<(Vec<Change>, Found), DatabaseError>>
-        + 'static,
+        ) -> LocalBoxFuture<
+            'a,
+            Result<(Vec<DatabaseChange>, Found), DatabaseError>,
+        > + 'static,
     ) -> Result<Found, DatabaseError> {
         let transaction = self.begin(names)?;
         run_transaction(transaction, names, move |transaction| {
@@ -360,7 +361,10 @@ async fn run_transaction<Found: 'static>(
     })
 }
 
-async fn make_all(transaction: &Transaction, changes: &[Change]) -> Result<(), DatabaseError> {
+async fn make_all(
+    transaction: &Transaction,
+    changes: &[DatabaseChange],
+) -> Result<(), DatabaseError> {
     changes
         .iter()
         .try_for_each(|change| make(transaction, change))?;
@@ -368,24 +372,25 @@ async fn make_all(transaction: &Transaction, changes: &[Change]) -> Result<(), D
 }
 
 /// Requests a change. The result of the transaction tells whether it succeeded.
-fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError> {
+fn make(transaction: &Transaction, change: &DatabaseChange) -> Result<(), DatabaseError> {
     let store = transaction.object_store(change.store().name())?;
     match change {
         // `rows::make` makes these together, after all others.
-        Change::AddRows(_) | Change::PutRows(_) | Change::DeleteRows(_) => {}
-        Change::DeleteRowBatch(number) => {
+        DatabaseChange::AddRows(_) | DatabaseChange::PutRows(_) | DatabaseChange::DeleteRows(_) => {
+        }
+        DatabaseChange::DeleteRowBatch(number) => {
             store.delete(JsValue::from(*number as f64))?;
         }
-        Change::Put(_, key, text) => {
+        DatabaseChange::Put(_, key, text) => {
             store.put(text.as_js(), Some(&key.into()))?;
         }
-        Change::Delete(_, key) => {
+        DatabaseChange::Delete(_, key) => {
             store.delete(JsValue::from(key))?;
         }
-        Change::DeletePrefix(_, prefix) if prefix.is_empty() => {
+        DatabaseChange::DeletePrefix(_, prefix) if prefix.is_empty() => {
             store.clear()?;
         }
-        Change::DeletePrefix(_, prefix) => {
+        DatabaseChange::DeletePrefix(_, prefix) => {
             store.delete(range(prefix)?)?;
         }
     }

@@ -3,7 +3,7 @@
 //! Invariants:
 //! - Dropping the future of [`send`] or the [`Response`] aborts the request. To stop a run, its caller only has to
 //!   drop the future (`futures_util::future::Abortable` does).
-//! - No request waits forever: silence longer than [`Patience`] is an error.
+//! - No request waits forever: silence longer than [`Timeouts`] is an error.
 //! - Requests use no cache and follow no redirect: a key goes to the address that it was entered for, and nowhere else.
 //!   They send no cookies, except those for files of the page's own origin ([`Request::own_cookies`]).
 //! - Neither requests nor errors have a `Debug` or a message that contains the value of a header.
@@ -40,28 +40,28 @@ pub struct Request {
 
 /// The timeouts for a server that sends nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// Until the head of the response.
     pub before: Duration,
     /// Between two chunks of its body.
     pub within: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     /// A model on the user's own machine may read a long prompt for minutes; once it generates, chunks follow
     /// quickly.
     fn default() -> Self {
-        Patience {
+        Timeouts {
             before: Duration::from_secs(300),
             within: Duration::from_secs(120),
         }
     }
 }
 
-impl Patience {
+impl Timeouts {
     /// The same timeout before and within the response.
     pub fn of(duration: Duration) -> Self {
-        Patience {
+        Timeouts {
             before: duration,
             within: duration,
         }
@@ -117,7 +117,7 @@ pub struct Response {
 }
 
 /// Sends a request. A response with any status is `Ok`.
-pub async fn send(request: &Request, patience: Patience) -> Result<Response, HttpError> {
+pub async fn send(request: &Request, patience: Timeouts) -> Result<Response, HttpError> {
     let cancel = Cancel::new()?;
     let raw = made(request, &cancel)?;
     let sent = gloo::Request::from(raw).send();
@@ -150,7 +150,7 @@ pub struct Whole {
 /// Sends a request and reads its whole response, at most `limit` bytes.
 pub async fn fetch(
     request: &Request,
-    patience: Patience,
+    patience: Timeouts,
     limit: usize,
 ) -> Result<Whole, HttpError> {
     let mut response = send(request, patience).await?;
@@ -187,7 +187,7 @@ pub fn send_and_go(request: &Request) {
 }
 
 /// Whether a server responds at all, even if CORS hides the response from this page. `None` if that is unknown.
-pub async fn answers_without_cors(url: &str, patience: Patience) -> Option<bool> {
+pub async fn answers_without_cors(url: &str, patience: Timeouts) -> Option<bool> {
     let cancel = Cancel::new().ok()?;
     let init = RequestInit::new();
     init.set_mode(RequestMode::NoCors);

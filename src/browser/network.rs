@@ -25,7 +25,7 @@ pub fn page() -> RequestingPage {
 
 /// Finds out why a server did not respond. Sends one more request, without anything secret.
 pub async fn probe(url: &str) -> Silence {
-    let patience = http::Patience::of(Duration::from_secs(5));
+    let patience = http::Timeouts::of(Duration::from_secs(5));
     let answers_without_cors = http::answers_without_cors(url, patience).await;
     Silence {
         answers_without_cors,

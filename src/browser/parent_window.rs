@@ -5,7 +5,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{MessageEvent, Window};
 
 /// A message that arrived at this window.
-pub struct Message {
+pub struct ParentMessage {
     /// Whether the parent window sent it.
     pub is_from_parent: bool,
     /// The origin of the sender.
@@ -29,12 +29,12 @@ pub fn post(text: &str, origin: &str) {
 }
 
 /// Calls back with each message to this window, for the lifetime of the page.
-pub fn on_message(heard: impl Fn(Message) + 'static) {
+pub fn on_message(heard: impl Fn(ParentMessage) + 'static) {
     let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         let parent = parent().map(JsValue::from);
         let source = event.source().map(JsValue::from);
         let text = JSON::stringify(&event.data()).ok();
-        heard(Message {
+        heard(ParentMessage {
             is_from_parent: parent.is_some() && source == parent,
             origin: event.origin(),
             text: text.and_then(|text| text.as_string()),

@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{HtmlElement, HtmlIFrameElement, MessageChannel, MessageEvent, MessagePort};
 
 use super::python_files::{self, PythonFiles, SandboxDocument};
-use super::python_port::{Answer, answer, get, number, set};
+use super::python_port::{PortAnswer, answer, get, number, set};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameEvent {
@@ -28,7 +28,7 @@ pub enum FrameEvent {
     /// Python accepts questions.
     Ready,
     /// The answer to a question with the printed output, or an error.
-    Answer(u32, Answer),
+    Answer(u32, PortAnswer),
     /// Python could not be started, or crashed.
     Failed(String),
 }

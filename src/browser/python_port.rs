@@ -13,7 +13,7 @@ pub use web_sys::MessagePort;
 use web_sys::{MessageChannel, MessageEvent};
 
 /// The answer to a question with the printed output, or an error.
-pub type Answer = Result<(String, String), String>;
+pub type PortAnswer = Result<(String, String), String>;
 
 /// The worker's end of the port.
 struct Asking {
@@ -50,7 +50,7 @@ pub(super) fn accept(port: MessagePort) {
 }
 
 /// Sends a question to Python. `limit` is the timeout in seconds.
-pub async fn ask(question: &str, limit: f64) -> Answer {
+pub async fn ask(question: &str, limit: f64) -> PortAnswer {
     let promise = ASKING.with_borrow_mut(|asking| {
         let asking = asking.as_mut()?;
         asking.last = asking.last.wrapping_add(1);
@@ -107,7 +107,7 @@ impl QuestionPort {
     }
 
     /// Replies to a question.
-    pub fn reply(&self, number: u32, answer: &Answer) {
+    pub fn reply(&self, number: u32, answer: &PortAnswer) {
         let message = Object::new();
         set(&message, "id", &number.into());
         match answer {
@@ -122,7 +122,7 @@ impl QuestionPort {
 }
 
 /// Decodes the answer in a message.
-pub(super) fn answer(data: &JsValue) -> Answer {
+pub(super) fn answer(data: &JsValue) -> PortAnswer {
     let text = |key: &str| get(data, key).and_then(|value| value.as_string());
     match (text("answer"), text("output")) {
         (Some(answer), Some(output)) => Ok((answer, output)),

@@ -18,7 +18,7 @@ use crate::components::text::inert;
 use crate::components::{Glyph, Icon};
 use crate::playground::state::{Playground, use_playground};
 use crate::projection::notice::Notice;
-use crate::secrets::{self, Origin};
+use crate::secrets::{self, KeyOrigin};
 
 /// Longer lists of tasks are not offered; a link to one of their tasks can be added.
 const LONGEST_LIST: usize = 300;
@@ -104,7 +104,7 @@ impl Draft {
             Ok(url) => url,
             Err(why) => return self.refuse(INCOMPLETE, &why, "Check the address of the class."),
         };
-        let origin = Origin::of(&url);
+        let origin = KeyOrigin::of(&url);
         let typed = self.key.get_untracked();
         let key = match typed.trim() {
             "" => untrack(|| secrets::key(service::OWNER, &origin)),

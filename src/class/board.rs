@@ -17,7 +17,7 @@ use crate::browser::database::KeptText;
 use crate::browser::{self, timers};
 use crate::navigation::{Page, use_pages};
 use crate::projection::notice::Notice;
-use crate::secrets::{self, Origin};
+use crate::secrets::{self, KeyOrigin};
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
 
@@ -53,7 +53,7 @@ impl Board {
     pub fn connect(self, url: &str, key: &str) {
         let server = service::address(url).map(|url| {
             let key = match key.trim() {
-                "" => untrack(|| secrets::key(service::OWNER, &Origin::of(&url))),
+                "" => untrack(|| secrets::key(service::OWNER, &KeyOrigin::of(&url))),
                 typed => ApiKey::new(typed),
             };
             ClassServer { url, key }
@@ -91,7 +91,7 @@ impl Board {
             }),
             Effect::StoreKey(ClassServer { url, key }) => {
                 // If it cannot be stored, it is known until the page is left.
-                let _ = secrets::put(service::OWNER, &Origin::of(&url), &key);
+                let _ = secrets::put(service::OWNER, &KeyOrigin::of(&url), &key);
             }
             Effect::FetchRows { connection, server } => browser::spawn(async move {
                 let rows = service::rows(&server.url, &server.key).await;

@@ -10,7 +10,7 @@ use super::service;
 use crate::browser::timers;
 use crate::components::alert_box::AlertWords;
 use crate::components::{Glyph, Icon};
-use crate::secrets::{self, Origin};
+use crate::secrets::{self, KeyOrigin};
 
 /// The form that connects to a class server, or the state of the connection.
 #[component]
@@ -19,7 +19,8 @@ pub(super) fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
     let key = RwSignal::new(String::new());
     let has_key = Memo::new(move |_| {
         url.with(|url| {
-            service::address(url).is_ok_and(|url| secrets::has(service::OWNER, &Origin::of(&url)))
+            service::address(url)
+                .is_ok_and(|url| secrets::has(service::OWNER, &KeyOrigin::of(&url)))
         })
     });
     let connect = move |event: SubmitEvent| {

@@ -11,7 +11,7 @@ use volary_classroom::{Assignment, Name};
 use super::service;
 use crate::browser::storage::{self, Keep};
 use crate::browser::{self, files, timers};
-use crate::learn::player::Player;
+use crate::learn::player::EpisodePlayer;
 
 /// The work on an assignment.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ impl Desk {
     }
 
     /// Keeps what a player shows, whenever it has changed and nothing is in progress.
-    pub fn follow(self, place: usize, player: Player) {
+    pub fn follow(self, place: usize, player: EpisodePlayer) {
         Effect::new(move |_| {
             let has_begun = player.edition.get() > 0;
             let is_settled = player.session.with(|session| !session.is_busy());

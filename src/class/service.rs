@@ -12,7 +12,7 @@ use volary_connectivity::linked_file::LinkedFile;
 use volary_core::json::{Json, from_json, read};
 use volary_remote::KEY_HEADER;
 
-use crate::browser::http::{self, Patience, Request};
+use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{location, network};
 use crate::projection::notice::Notice;
 
@@ -155,7 +155,7 @@ async fn ask(request: Request) -> Result<String, ReplyError> {
             "there is no network connection.".to_owned(),
         ));
     }
-    let reply = http::fetch(&request, Patience::of(TIMEOUT), LARGEST).await;
+    let reply = http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST).await;
     let reply = reply.map_err(|error| ReplyError::Silent(error.to_string()))?;
     if (200..300).contains(&reply.status) {
         return Ok(reply.body);

@@ -15,7 +15,7 @@ use crate::components::alert_box::AlertWords;
 use crate::components::field::Field;
 use crate::components::text::inert;
 use crate::components::{Glyph, Icon};
-use crate::learn::player::{Player, Workbench};
+use crate::learn::player::{EpisodePlayer, Workbench};
 use crate::learn::player_view::PlayView;
 use crate::playground::state::use_playground;
 use crate::projection::summary::reward_text;
@@ -32,7 +32,7 @@ pub fn WorkView(assignment: Arc<Assignment>) -> impl IntoView {
         view! { <TaskEntry desk place title/> }
     });
     let cards = tasks.map(|(place, _)| {
-        let player = Player::new(workbench);
+        let player = EpisodePlayer::new(workbench);
         desk.follow(place, player);
         view! { <TaskCard desk place player/> }
     });
@@ -120,7 +120,7 @@ fn card_id(place: usize) -> String {
 }
 
 #[component]
-fn TaskCard(desk: Desk, place: usize, player: Player) -> impl IntoView {
+fn TaskCard(desk: Desk, place: usize, player: EpisodePlayer) -> impl IntoView {
     let playground = use_playground();
     // The lists of tasks are loaded with the environments.
     let card = move || {

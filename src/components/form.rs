@@ -18,7 +18,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::later::{self, Later};
-use crate::projection::form::{Draft, Field, FieldKind, FieldPath, Form, Shape};
+use crate::projection::form::{Field, FieldDraft, FieldKind, FieldPath, Form, Shape};
 
 static RAW: Later<fn(Editor) -> AnyView> = Later::new();
 
@@ -44,14 +44,16 @@ impl Editor {
     fn shape(self, place: &FieldPath) -> Memo<Shape> {
         let place = place.clone();
         Memo::new(move |_| {
-            let shape = self.form.with(|form| form.draft(&place).map(Draft::shape));
+            let shape = self
+                .form
+                .with(|form| form.draft(&place).map(FieldDraft::shape));
             // The form changed while this field is about to be removed.
             shape.unwrap_or(Shape::Fixed)
         })
     }
 
     /// Edits the draft at a path.
-    fn edit(self, place: &FieldPath, change: impl FnOnce(&mut Draft)) {
+    fn edit(self, place: &FieldPath, change: impl FnOnce(&mut FieldDraft)) {
         self.form.update(|form| {
             if let Some(draft) = form.draft_mut(place) {
                 change(draft);
@@ -60,7 +62,7 @@ impl Editor {
     }
 
     /// Replaces the draft at a path.
-    fn put(self, place: &FieldPath, new: Draft) {
+    fn put(self, place: &FieldPath, new: FieldDraft) {
         self.edit(place, |draft| *draft = new);
     }
 }

@@ -24,7 +24,7 @@ pub fn Inspector(
         if exchanges.is_empty() {
             return view! { <p class="faint">"No requests recorded for this step."</p> }.into_any();
         }
-        let choice = (last > 0).then(|| tries(&exchanges, chosen));
+        let choice = (last > 0).then(|| attempts(&exchanges, chosen));
         let shown = move || match exchanges.get(chosen.get())? {
             Ok(exchange) => Some(exchange_view(exchange)),
             Err(error) => Some(unreadable(*error)),
@@ -34,7 +34,7 @@ pub fn Inspector(
 }
 
 /// Tabs that select one of several exchanges.
-fn tries(
+fn attempts(
     exchanges: &[Result<Exchange, KeptError>],
     chosen: RwSignal<usize>,
 ) -> impl IntoView + use<> {

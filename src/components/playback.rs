@@ -8,7 +8,7 @@ use crate::browser::{self, timers};
 
 /// The state of playback.
 #[derive(Clone, Copy)]
-pub struct Player {
+pub struct Playback {
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
     /// The last step that can be selected.
@@ -19,10 +19,10 @@ pub struct Player {
     pub speed: RwSignal<f64>,
 }
 
-impl Player {
+impl Playback {
     /// A player that is stopped.
-    pub fn new(selected: RwSignal<usize>, last: Signal<usize>) -> Player {
-        Player {
+    pub fn new(selected: RwSignal<usize>, last: Signal<usize>) -> Playback {
+        Playback {
             selected,
             last,
             playing: RwSignal::new(false),

@@ -10,7 +10,7 @@ use crate::browser;
 use crate::projection::curve::{
     Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, step_at, x_of_step,
 };
-use crate::projection::measures::Measure;
+use crate::projection::measures::StepMeasure;
 use crate::projection::summary::reward_text;
 use crate::projection::tally::Tally;
 use crate::projection::text::plural;
@@ -66,7 +66,7 @@ pub fn RewardCurve(
 
 /// The curve of a measure of each step, such as its cost.
 pub fn measure_curve(
-    measure: &'static Measure,
+    measure: &'static StepMeasure,
     episode: Signal<Arc<Episode>>,
     selected: RwSignal<usize>,
 ) -> AnyView {

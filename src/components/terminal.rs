@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::prose::plain;
 use super::text::inert;
-use crate::projection::ansi::{Look, stretches};
+use crate::projection::ansi::{TextStyle, stretches};
 
 /// Maximum number of coloured runs. A text with more runs is shown without colours, because each run is an element.
 const MOST: usize = 4_000;
@@ -29,7 +29,7 @@ pub fn terminal(text: &str, at: usize) -> AnyView {
     view! { <span>{drawn.collect_view()}</span> }.into_any()
 }
 
-fn class(look: Look) -> Option<String> {
+fn class(look: TextStyle) -> Option<String> {
     let (colour, behind) = match look.inverse {
         true => (
             Some(look.behind.unwrap_or(0)),

@@ -32,7 +32,7 @@ pub fn TurnView(
 ) -> impl IntoView {
     // A retry starts over.
     let head =
-        Memo::new(move |_| turn.with(|turn| Some((turn.as_ref()?.step, turn.as_ref()?.tries))));
+        Memo::new(move |_| turn.with(|turn| Some((turn.as_ref()?.step, turn.as_ref()?.attempts))));
     move || {
         let (step, _) = head.get()?;
         Some(view! {

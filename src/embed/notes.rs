@@ -2,7 +2,7 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use volary_app::embed::notes::{Note, Notes};
+use volary_app::embed::notes::{EmbedNotes, Note};
 
 use crate::browser;
 use crate::components::DisclosureButton;
@@ -12,7 +12,7 @@ use crate::components::text::inert;
 /// The notes, collapsed.
 #[component]
 pub fn NotesFold(
-    notes: RwSignal<Option<Notes>>,
+    notes: RwSignal<Option<EmbedNotes>>,
     /// The selected step; 0 is the start.
     selected: RwSignal<usize>,
     /// Called with a note that was written, or deleted (`true`).
@@ -21,7 +21,7 @@ pub fn NotesFold(
     let is_open = RwSignal::new(false);
     let list = Memo::new(move |_| {
         notes.with(|notes| {
-            let notes = notes.as_ref().map(Notes::list);
+            let notes = notes.as_ref().map(EmbedNotes::list);
             notes.unwrap_or_default().to_vec()
         })
     });
@@ -56,7 +56,7 @@ fn step_text(step: usize) -> String {
 
 fn item(
     note: Note,
-    notes: RwSignal<Option<Notes>>,
+    notes: RwSignal<Option<EmbedNotes>>,
     selected: RwSignal<usize>,
     report: Callback<(Note, bool)>,
 ) -> impl IntoView {
@@ -102,7 +102,7 @@ fn item(
 /// The form of a new note on the selected step.
 #[component]
 fn NewNote(
-    notes: RwSignal<Option<Notes>>,
+    notes: RwSignal<Option<EmbedNotes>>,
     selected: RwSignal<usize>,
     report: Callback<(Note, bool)>,
 ) -> impl IntoView {

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_app::embed::content::{self, ContentEffect, ContentEvent, EmbedContent, LoadNumber};
-use volary_app::embed::message::{Load, Theme};
-use volary_app::embed::notes::{Note, Notes};
-use volary_app::embed::{Arrived, Effect as Then, EmbedConversation, Position};
+use volary_app::embed::message::{EmbedTheme, Load};
+use volary_app::embed::notes::{EmbedNotes, Note};
+use volary_app::embed::{Arrived, Effect as Then, EmbedConversation, EpisodePosition};
 use volary_app::playground::address::last_step;
 use volary_core::json::{Json, to_json};
 
 use super::notes::NotesFold;
-use crate::browser::parent_window::{self, Message};
+use crate::browser::parent_window::{self, ParentMessage};
 use crate::browser::{self, appearance, element, keys, location, timers};
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Transcript};
 use crate::learn::opening::{self, linked_step};
-use crate::learn::player::{Player, Workbench};
+use crate::learn::player::{EpisodePlayer, Workbench};
 use crate::learn::player_view::{Controls, StateFold, Steps, Tools};
 use crate::playground::built_in;
 use crate::playground::state::{Playground, use_playground};
@@ -31,11 +31,11 @@ const MOST_SELECTED: usize = 4_000;
 #[derive(Clone, Copy)]
 struct Frame {
     playground: Playground,
-    player: Player,
+    player: EpisodePlayer,
     conversation: StoredValue<EmbedConversation>,
     content: RwSignal<EmbedContent>,
     /// The notes on the episode; `None` if the surrounding page keeps none.
-    notes: RwSignal<Option<Notes>>,
+    notes: RwSignal<Option<EmbedNotes>>,
 }
 
 /// Draws the episode or the task, and starts the conversation with the parent window.
@@ -44,7 +44,7 @@ pub fn page() -> AnyView {
     built_in::fill(playground);
     let frame = Frame {
         playground,
-        player: Player::new(Workbench::new()),
+        player: EpisodePlayer::new(Workbench::new()),
         conversation: StoredValue::new(EmbedConversation::default()),
         content: RwSignal::default(),
         notes: RwSignal::new(None),
@@ -67,7 +67,7 @@ pub fn page() -> AnyView {
 impl Frame {
     /// Reports the selected step and the end to the surrounding page.
     fn report_moves(self) {
-        let Player {
+        let EpisodePlayer {
             episode, selected, ..
         } = self.player;
         let content = self.content;
@@ -77,7 +77,7 @@ impl Frame {
         Effect::new(move |_| {
             let step = selected.get();
             let (is_growing, reports_moves) = moves.get();
-            let position = episode.with(|episode| Position {
+            let position = episode.with(|episode| EpisodePosition {
                 step,
                 steps: episode.steps.len(),
                 // JSON has no other numbers.
@@ -91,7 +91,7 @@ impl Frame {
         });
     }
 
-    fn handle(self, message: Message) {
+    fn handle(self, message: ParentMessage) {
         let arrived = Arrived {
             is_from_parent: message.is_from_parent,
             origin: message.origin.into(),
@@ -117,9 +117,9 @@ impl Frame {
             Then::Load(load) => self.load(load),
             Then::Select(step) => self.select(step),
             Then::Use(theme) => appearance::set_theme(match theme {
-                Theme::Light => Some("light"),
-                Theme::Dark => Some("dark"),
-                Theme::System => None,
+                EmbedTheme::Light => Some("light"),
+                EmbedTheme::Dark => Some("dark"),
+                EmbedTheme::System => None,
             }),
             Then::Annotate(notes) => self.notes.set(Some(notes)),
         }
@@ -175,7 +175,7 @@ impl Frame {
     }
 
     fn select(self, step: usize) {
-        let Player {
+        let EpisodePlayer {
             episode, selected, ..
         } = self.player;
         let last = episode.with_untracked(|episode| last_step(episode));

@@ -66,11 +66,11 @@ pub fn whisker(axis: Axis, row: &PolicyRow) -> String {
     }
 }
 
-/// A curve of probabilities over the number of attempts, as an SVG path in a box of 100 by 100.
-pub fn curve(tries: &[usize], chances: impl Iterator<Item = Option<f64>>) -> String {
-    let most = tries.last().copied().unwrap_or(1).max(2);
+/// A curve of probabilities over the number of trials, as an SVG path in a box of 100 by 100.
+pub fn curve(trials: &[usize], chances: impl Iterator<Item = Option<f64>>) -> String {
+    let most = trials.last().copied().unwrap_or(1).max(2);
     let mut path = String::new();
-    for (k, chance) in tries.iter().zip(chances) {
+    for (k, chance) in trials.iter().zip(chances) {
         if let Some(chance) = chance {
             let x = (k.saturating_sub(1)) as f64 / (most - 1) as f64 * 100.0;
             let y = 100.0 - chance * 100.0;

@@ -5,16 +5,16 @@ use std::rc::Rc;
 use leptos::prelude::*;
 
 use super::chart::{self, Axis};
-use super::run::Run;
+use super::run::OpenRun;
 use crate::components::text::inert;
 
 #[component]
-pub(super) fn Charts(run: Rc<Run>) -> impl IntoView {
-    let passes = (run.plan.repeats > 1).then(|| {
+pub(super) fn Charts(run: Rc<OpenRun>) -> impl IntoView {
+    let passes = (run.plan.trials > 1).then(|| {
         view! {
             <Figure
                 title="pass@k and pass^k"
-                help="Solid: at least one of k tries succeeds. Dashed: all k succeed."
+                help="Solid: at least one of k trials succeeds. Dashed: all k succeed."
                 chart=view! { <Passes run=Rc::clone(&run)/> }.into_any()
             />
         }
@@ -32,7 +32,7 @@ pub(super) fn Charts(run: Rc<Run>) -> impl IntoView {
 }
 
 #[component]
-fn Rewards(run: Rc<Run>) -> impl IntoView {
+fn Rewards(run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
     move || {
@@ -81,7 +81,7 @@ fn Rewards(run: Rc<Run>) -> impl IntoView {
 }
 
 #[component]
-fn Passes(run: Rc<Run>) -> impl IntoView {
+fn Passes(run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
     let legend = names.iter().enumerate().map(|(place, name)| {
@@ -97,7 +97,7 @@ fn Passes(run: Rc<Run>) -> impl IntoView {
             let curves = table.policies.iter().enumerate().map(|(place, row)| {
                 let line = |kind: &str, chances: Vec<Option<f64>>| {
                     let class = format!("{kind} series-{}", place % 6);
-                    let curve = chart::curve(&table.tries, chances.into_iter());
+                    let curve = chart::curve(&table.ks, chances.into_iter());
                     view! { <path class=class d=curve></path> }
                 };
                 let at = row.passes.iter().map(|(at, _)| *at).collect();
@@ -111,8 +111,8 @@ fn Passes(run: Rc<Run>) -> impl IntoView {
         })
     };
     let most = move || {
-        let most = table.with(|table| table.tries.last().copied().unwrap_or(1));
-        format!("{most} tries")
+        let most = table.with(|table| table.ks.last().copied().unwrap_or(1));
+        format!("{most} trials")
     };
     view! {
         <div class="curves-box">
@@ -126,14 +126,14 @@ fn Passes(run: Rc<Run>) -> impl IntoView {
                 viewBox="0 0 100 100"
                 preserveAspectRatio="none"
                 role="img"
-                aria-label="pass@k and pass^k by number of tries. The table below lists the values."
+                aria-label="pass@k and pass^k by number of trials. The table below lists the values."
             >
                 <path class="grid" d={"M0 0H100M0 25H100M0 50H100M0 75H100M0 100H100"}></path>
                 {curves}
             </svg>
         </div>
         <div class="axis-ends curves-x" aria-hidden="true">
-            <span>{"1 try"}</span>
+            <span>{"1 trial"}</span>
             <span>{most}</span>
         </div>
         <ul class="legend">{legend.collect_view()}</ul>
@@ -143,11 +143,11 @@ fn Passes(run: Rc<Run>) -> impl IntoView {
 
 /// The values of the curves as a table.
 #[component]
-fn PassTable(run: Rc<Run>) -> impl IntoView {
+fn PassTable(run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
-    let tries = table.with_untracked(|table| table.tries.clone());
-    let heads = tries.iter().flat_map(|k| {
+    let ks = table.with_untracked(|table| table.ks.clone());
+    let heads = ks.iter().flat_map(|k| {
         let all = (*k > 1).then(|| format!("pass^{k}"));
         std::iter::once(format!("pass@{k}")).chain(all)
     });
@@ -157,7 +157,7 @@ fn PassTable(run: Rc<Run>) -> impl IntoView {
         table.with(|table| {
             let rows = table.policies.iter().zip(&names).map(|(row, name)| {
                 let values = table
-                    .tries
+                    .ks
                     .iter()
                     .zip(&row.passes)
                     .flat_map(|(k, (at, each))| {
@@ -180,7 +180,7 @@ fn PassTable(run: Rc<Run>) -> impl IntoView {
     view! {
         <div class="table-scroll" tabindex="0" role="region" aria-label="Table of pass@k">
             <table class="results-table">
-                <caption class="visually-hidden">{"Chances of success by number of tries"}</caption>
+                <caption class="visually-hidden">{"Chances of success by number of trials"}</caption>
                 <thead>
                     <tr>
                         <th scope="col">{"Policy"}</th>

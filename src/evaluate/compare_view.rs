@@ -5,7 +5,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use volary_agent::evaluation::episode_id;
 use volary_app::evaluation::Kept;
-use volary_app::evaluation::comparison::{Comparison, Measure, Pair, Side};
+use volary_app::evaluation::comparison::{ComparedMeasure, Comparison, Side, TaskPair};
 use volary_core::json::Text;
 use volary_trajectory::statistics::Paired;
 
@@ -90,7 +90,7 @@ fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
         true => 1.min(second.plan.policies.len().saturating_sub(1)),
         false => like.unwrap_or(0),
     });
-    let measure = RwSignal::new(Measure::Reward);
+    let measure = RwSignal::new(ComparedMeasure::Reward);
     let names = [Rc::clone(&first), Rc::clone(&second)];
     let policy_name = move |side: usize, policy: usize| {
         let kept = names.get(side);
@@ -170,8 +170,8 @@ fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
                     <span>{"Measure"}</span>
                     <select on:change=move |event| {
                         measure.set(match event_target_value(&event).as_str() {
-                            "success" => Measure::Success,
-                            _ => Measure::Reward,
+                            "success" => ComparedMeasure::Success,
+                            _ => ComparedMeasure::Reward,
                         });
                     }>
                         <option value="reward">{"Mean reward"}</option>
@@ -219,7 +219,7 @@ fn policy_options(kept: &Kept) -> AnyView {
 }
 
 /// The row of a task, with a link that shows the episodes of both side by side.
-fn pair_row(ids: &(Text, Text), pair: &Pair) -> AnyView {
+fn pair_row(ids: &(Text, Text), pair: &TaskPair) -> AnyView {
     let place = ReviewPlace {
         episode: Some(episode_id(&ids.0, pair.cells.0).to_string()),
         beside: vec![episode_id(&ids.1, pair.cells.1).to_string()],
@@ -255,7 +255,7 @@ fn pair_row(ids: &(Text, Text), pair: &Pair) -> AnyView {
 /// The findings of the comparison, one sentence each.
 fn verdict_words(
     comparison: &Comparison,
-    measure: Measure,
+    measure: ComparedMeasure,
     first: &str,
     second: &str,
 ) -> Vec<String> {
@@ -274,12 +274,12 @@ fn verdict_words(
         p_value: p,
     } = paired;
     let value = |value: f64| match measure {
-        Measure::Reward => short(value),
-        Measure::Success => percent(Some(value)),
+        ComparedMeasure::Reward => short(value),
+        ComparedMeasure::Success => percent(Some(value)),
     };
     let name = match measure {
-        Measure::Reward => "Mean reward",
-        Measure::Success => "Success rate",
+        ComparedMeasure::Reward => "Mean reward",
+        ComparedMeasure::Success => "Success rate",
     };
     let mut lines = vec![format!(
         "{name} on {}: {first} {}, {second} {}.",
@@ -340,7 +340,7 @@ mod tests {
         Comparison {
             pairs: pairs
                 .iter()
-                .map(|(first, second)| Pair {
+                .map(|(first, second)| TaskPair {
                     title: "T".into(),
                     first: *first,
                     second: *second,
@@ -360,8 +360,9 @@ mod tests {
 
     #[test]
     fn a_verdict_needs_an_interval_that_excludes_0() {
-        let words =
-            |pairs: &[(f64, f64)]| verdict_words(&compared(pairs), Measure::Reward, "A", "B");
+        let words = |pairs: &[(f64, f64)]| {
+            verdict_words(&compared(pairs), ComparedMeasure::Reward, "A", "B")
+        };
         let better = words(&[(0.0, 1.0), (0.0, 0.9), (0.0, 1.0)]);
         assert_eq!(better[0], "Mean reward on 3 tasks: A 0.0, B 0.967.");
         assert!(

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use volary_agent::evaluation::Phase;
+use volary_agent::evaluation::EvaluationPhase;
 
 use super::rate_limits;
-use super::run::Run;
+use super::run::OpenRun;
 use super::state::Evaluations;
 use crate::browser;
 use crate::components::{Dialog, SchemaForm};
@@ -18,7 +18,7 @@ const FORM: &str = "evaluation-limits";
 #[component]
 pub(super) fn LimitsDialog(
     evaluations: Evaluations,
-    run: Rc<Run>,
+    run: Rc<OpenRun>,
     /// Whether the dialog is open.
     open: RwSignal<bool>,
 ) -> impl IntoView {
@@ -40,7 +40,7 @@ pub(super) fn LimitsDialog(
         open.set(false);
     };
     let phase = run.shown.phase;
-    let paused = move || phase.with(|phase| matches!(phase, Phase::Paused(_)));
+    let paused = move || phase.with(|phase| matches!(phase, EvaluationPhase::Paused(_)));
     let submitted = move |event: SubmitEvent| {
         event.prevent_default();
         apply(untrack(paused));
@@ -70,6 +70,6 @@ pub(super) fn LimitsDialog(
 }
 
 /// The form, filled with the current limits of the run.
-fn filled(run: &Run) -> Form {
+fn filled(run: &OpenRun) -> Form {
     Form::with_value(rate_limits::schema(), &rate_limits::value(&run.pace()))
 }

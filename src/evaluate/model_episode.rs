@@ -22,9 +22,9 @@ use volary_trajectory::table::Row;
 use volary_trajectory::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
 
 use super::model_settings;
-use super::run::Run;
+use super::run::OpenRun;
 use super::stage::WorkerStage;
-use crate::browser::database::Change;
+use crate::browser::database::DatabaseChange;
 use crate::browser::{network, timers};
 use crate::models::{
     self, Ask, Asking, RequestProgress, Saved, connections, prices, record, rollout,
@@ -53,7 +53,7 @@ impl From<Failure> for Halt {
 }
 
 /// Plays a cell and stores the result.
-pub(super) async fn play(run: Rc<Run>, number: usize) {
+pub(super) async fn play(run: Rc<OpenRun>, number: usize) {
     let Some(mut playing) = Playing::new(&run, number) else {
         return;
     };
@@ -67,7 +67,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
         unanswered,
         ..
     } = playing;
-    let tries = draft.tries + 1;
+    let attempts = draft.attempts + 1;
     let mut spent = draft.spent;
     spent.seconds = seconds;
     spent.steps = episode.steps.len() as u64;
@@ -76,7 +76,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
         Err(Halt::Suspended) => return run.model_returned(number),
         Ok(()) => {
             run.model_ended(None);
-            let result = CellResult::finished(number, &episode, spent, tries);
+            let result = CellResult::finished(number, &episode, spent, attempts);
             (result, None)
         }
         Err(Halt::Failed(mut failure)) => {
@@ -92,7 +92,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
                 episode.metadata.insert("failed_step", sent);
             }
             let reward = episode.total_reward();
-            let result = CellResult::failed(number, failure, reward, spent, tries);
+            let result = CellResult::failed(number, failure, reward, spent, attempts);
             (result, draft)
         }
     };
@@ -112,7 +112,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
 }
 
 struct Playing<'a> {
-    run: &'a Rc<Run>,
+    run: &'a Rc<OpenRun>,
     cell: Cell,
     policy: &'a PlannedPolicy,
     job: Job,
@@ -132,7 +132,7 @@ struct Reply {
 }
 
 impl<'a> Playing<'a> {
-    fn new(run: &'a Rc<Run>, number: usize) -> Option<Self> {
+    fn new(run: &'a Rc<OpenRun>, number: usize) -> Option<Self> {
         let cell = run.plan.cell(number)?;
         let draft = run.with(|evaluation| evaluation.draft(number).cloned());
         let draft = draft.unwrap_or_default();
@@ -140,7 +140,7 @@ impl<'a> Playing<'a> {
             run,
             cell,
             policy: run.plan.policy(cell)?,
-            job: Job::of(&run.id, &run.plan, cell, draft.tries)?,
+            job: Job::of(&run.id, &run.plan, cell, draft.attempts)?,
             episode: Episode::default(),
             seconds: draft.spent.seconds,
             draft,
@@ -368,7 +368,7 @@ impl<'a> Playing<'a> {
         cost
     }
 
-    async fn keep_draft(&mut self, step: Option<Change>) {
+    async fn keep_draft(&mut self, step: Option<DatabaseChange>) {
         self.draft.spent.seconds = self.seconds;
         self.draft.spent.steps = self.episode.steps.len() as u64;
         let draft = keeping_draft(&self.run.id, self.cell.number, &self.draft);

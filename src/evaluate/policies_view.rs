@@ -8,13 +8,13 @@ use volary_core::json::Text;
 
 use super::chart;
 use super::list_view::policy_words;
-use super::run::Run;
+use super::run::OpenRun;
 use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::{count_text, large_count_text};
 
 #[component]
-pub(super) fn PoliciesTable(run: Rc<Run>) -> impl IntoView {
+pub(super) fn PoliciesTable(run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
     let heads = HEADS.map(|head| view! { <th scope="col">{head}</th> });

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use volary_agent::evaluation::schedule::Why;
-use volary_agent::evaluation::{MainReason, Phase, Progress};
+use volary_agent::evaluation::schedule::PauseReason;
+use volary_agent::evaluation::{EvaluationPhase, MainReason, Progress};
 use volary_agent::model::limits::Spent;
 
 use super::chart;
-use super::run::Run;
+use super::run::OpenRun;
 use super::state::Evaluations;
 use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
@@ -21,7 +21,7 @@ const ELSEWHERE: &str = "This evaluation is running in another tab. Only one tab
 
 #[component]
 pub(super) fn ProgressView(
-    run: Rc<Run>,
+    run: Rc<OpenRun>,
     /// Whether the dialog of limits is open.
     limits: RwSignal<bool>,
 ) -> impl IntoView {
@@ -76,16 +76,16 @@ pub(super) fn ProgressView(
 
 /// The reason of a pause if the user should know it; otherwise the most common failure.
 #[component]
-fn Reason(run: Rc<Run>, limits: RwSignal<bool>) -> impl IntoView {
+fn Reason(run: Rc<OpenRun>, limits: RwSignal<bool>) -> impl IntoView {
     let (phase, table, total) = (run.shown.phase, run.shown.table, run.plan.length());
     move || {
         let (reason, is_budget) = match phase.get() {
-            Phase::Paused(Why::Budget(end)) => {
+            EvaluationPhase::Paused(PauseReason::Budget(end)) => {
                 (format!("{end} Raise the limit to continue."), true)
             }
-            Phase::Paused(Why::Elsewhere) => (ELSEWHERE.to_owned(), false),
-            Phase::Paused(Why::Problem(problem)) => (problem.to_string(), false),
-            Phase::Running => return None,
+            EvaluationPhase::Paused(PauseReason::Elsewhere) => (ELSEWHERE.to_owned(), false),
+            EvaluationPhase::Paused(PauseReason::Problem(problem)) => (problem.to_string(), false),
+            EvaluationPhase::Running => return None,
             _ => {
                 let reason = table.with(|table| table.main_reason.clone());
                 return reason.map(|reason| view! { <Failures reason total/> }.into_any());
@@ -148,17 +148,19 @@ fn failed_words(reason: &MainReason, total: usize) -> String {
     words
 }
 
-fn status_words(phase: &Phase, progress: &Progress) -> String {
+fn status_words(phase: &EvaluationPhase, progress: &Progress) -> String {
     let done = progress.finished + progress.failed;
     let mut text = match phase {
-        Phase::Running => "Running".to_owned(),
-        Phase::Finished => "Finished".to_owned(),
+        EvaluationPhase::Running => "Running".to_owned(),
+        EvaluationPhase::Finished => "Finished".to_owned(),
         // An evaluation that has spent anything has been started.
-        Phase::Paused(Why::Loaded) if done == 0 && progress.spent == Spent::default() => {
+        EvaluationPhase::Paused(PauseReason::Loaded)
+            if done == 0 && progress.spent == Spent::default() =>
+        {
             "Ready".to_owned()
         }
-        Phase::Paused(Why::Cancelled) => "Cancelled".to_owned(),
-        Phase::Paused(_) => "Paused".to_owned(),
+        EvaluationPhase::Paused(PauseReason::Cancelled) => "Cancelled".to_owned(),
+        EvaluationPhase::Paused(_) => "Paused".to_owned(),
     };
     text.push_str(&format!(
         ": {} of {}",
@@ -175,7 +177,7 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
             chart::cost_words(progress.spent.cost)
         ));
     }
-    if let (Phase::Running, Some(left)) = (phase, progress.seconds_left) {
+    if let (EvaluationPhase::Running, Some(left)) = (phase, progress.seconds_left) {
         text.push_str(&format!(", about {} left", seconds_text(left.ceil())));
     }
     text
@@ -184,23 +186,23 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
 #[component]
 pub(super) fn Controls(
     evaluations: Evaluations,
-    run: Rc<Run>,
+    run: Rc<OpenRun>,
     /// Whether the dialog of limits is open.
     limits: RwSignal<bool>,
 ) -> impl IntoView {
     let (phase, progress) = (run.shown.phase, run.shown.progress);
-    let is_running = move || phase.with(|phase| *phase == Phase::Running);
-    let is_paused = move || phase.with(|phase| matches!(phase, Phase::Paused(_)));
+    let is_running = move || phase.with(|phase| *phase == EvaluationPhase::Running);
+    let is_paused = move || phase.with(|phase| matches!(phase, EvaluationPhase::Paused(_)));
     let has_failures = move || progress.with(|progress| progress.failed > 0);
-    let act = move |act: fn(&Rc<Run>)| {
+    let act = move |act: fn(&Rc<OpenRun>)| {
         if let Some(run) = evaluations.open.get_untracked() {
             act(&run);
         }
     };
     // Pause and Resume are one button, so that it keeps the focus.
     let pause_or_resume = move |_| match untrack(is_running) {
-        true => act(|run| run.pause(Why::Asked)),
-        false => act(Run::resume),
+        true => act(|run| run.pause(PauseReason::Asked)),
+        false => act(OpenRun::resume),
     };
     let (id, name) = (run.id.to_string(), run.plan.name.to_string());
     let mut policies = run.plan.policies.iter();
@@ -220,12 +222,12 @@ pub(super) fn Controls(
                 </button>
             </Show>
             <Show when=is_running>
-                <button type="button" on:click=move |_| act(Run::cancel)>
+                <button type="button" on:click=move |_| act(OpenRun::cancel)>
                     {"Cancel"}
                 </button>
             </Show>
             <Show when=move || has_failures() && !is_running()>
-                <button type="button" on:click=move |_| act(Run::retry_failures)>
+                <button type="button" on:click=move |_| act(OpenRun::retry_failures)>
                     {"Retry failures"}
                 </button>
             </Show>
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn an_evaluation_that_cost_something_is_not_new() {
-        let loaded = Phase::Paused(Why::Loaded);
+        let loaded = EvaluationPhase::Paused(PauseReason::Loaded);
         let said = |finished, tokens| {
             let spent = Spent {
                 tokens,

@@ -8,7 +8,7 @@ use super::charts_view::Charts;
 use super::limits_view::LimitsDialog;
 use super::policies_view::PoliciesTable;
 use super::progress_view::{Controls, ProgressView};
-use super::run::Run;
+use super::run::OpenRun;
 use super::state::Evaluations;
 use super::tasks_view::TasksTable;
 use crate::browser;
@@ -17,7 +17,7 @@ use crate::components::text::inert;
 use crate::storage;
 
 #[component]
-pub(super) fn Results(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
+pub(super) fn Results(evaluations: Evaluations, run: Rc<OpenRun>) -> impl IntoView {
     let limits = RwSignal::new(false);
     view! {
         <div class="evaluation">

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use futures_util::future::{AbortHandle, abortable};
 use volary_agent::evaluation::plan::Pace;
-use volary_agent::evaluation::schedule::Why;
-use volary_agent::evaluation::{CellResult, Failure, Phase, Plan, episode_id};
+use volary_agent::evaluation::schedule::PauseReason;
+use volary_agent::evaluation::{CellResult, EvaluationPhase, Failure, Plan, episode_id};
 use volary_app::evaluation::{Done, Effect, Evaluation, Event, Head, Kept, Reloaded};
 use volary_core::json::Text;
 
@@ -41,7 +41,7 @@ pub(super) async fn lock(id: &str) -> Option<WebLock> {
 }
 
 /// An open evaluation.
-pub struct Run {
+pub struct OpenRun {
     pub id: Text,
     pub plan: Plan,
     /// The signals that the page shows.
@@ -55,17 +55,17 @@ pub struct Run {
     throttle: Throttle,
 }
 
-impl Run {
+impl OpenRun {
     /// Opens a stored evaluation, paused.
-    pub fn open(kept: Kept) -> Rc<Run> {
+    pub fn open(kept: Kept) -> Rc<OpenRun> {
         let (head, plan) = (kept.head.clone(), kept.plan.clone());
-        Run::of(head, plan, Evaluation::stored(kept))
+        OpenRun::of(head, plan, Evaluation::stored(kept))
     }
 
     /// Starts a new evaluation. `store` stores its plan concurrently.
-    pub fn start(head: Head, plan: Plan, store: impl Future<Output = ()> + 'static) -> Rc<Run> {
+    pub fn start(head: Head, plan: Plan, store: impl Future<Output = ()> + 'static) -> Rc<OpenRun> {
         let evaluation = Evaluation::new(head.clone(), plan.clone());
-        let run = Run::of(head, plan, evaluation);
+        let run = OpenRun::of(head, plan, evaluation);
         let started = Rc::clone(&run);
         browser::spawn(async move {
             store.await;
@@ -75,8 +75,8 @@ impl Run {
         run
     }
 
-    fn of(head: Head, plan: Plan, evaluation: Evaluation<StoredEpisode>) -> Rc<Run> {
-        Rc::new_cyclic(|run: &Weak<Run>| Run {
+    fn of(head: Head, plan: Plan, evaluation: Evaluation<StoredEpisode>) -> Rc<OpenRun> {
+        Rc::new_cyclic(|run: &Weak<OpenRun>| OpenRun {
             id: head.id,
             shown: RunSignals::new(&evaluation, &plan),
             pool: RefCell::new(pool(run.clone(), &plan, 0)),
@@ -102,7 +102,7 @@ impl Run {
     }
 
     /// Starts no more cells and sends no more requests. Episodes in progress wait.
-    pub fn pause(self: &Rc<Self>, why: Why) {
+    pub fn pause(self: &Rc<Self>, why: PauseReason) {
         self.dispatch(Event::Pause(why));
     }
 
@@ -283,7 +283,7 @@ impl Run {
 
     fn spawn<F: Future<Output = ()> + 'static>(
         self: &Rc<Self>,
-        task: impl FnOnce(Rc<Run>) -> F + 'static,
+        task: impl FnOnce(Rc<OpenRun>) -> F + 'static,
     ) {
         browser::spawn(task(Rc::clone(self)));
     }
@@ -299,7 +299,7 @@ impl Run {
 
     /// Schedules an update of the page.
     pub(super) fn show_soon(self: &Rc<Self>) {
-        let due = match self.with(|evaluation| *evaluation.phase() == Phase::Running) {
+        let due = match self.with(|evaluation| *evaluation.phase() == EvaluationPhase::Running) {
             true => Due::Soon,
             false => Due::Now,
         };
@@ -348,7 +348,7 @@ impl Run {
 }
 
 /// Creates the pool of an evaluation. Its events are tagged with its generation.
-fn pool(run: Weak<Run>, plan: &Plan, generation: u32) -> Rc<Pool> {
+fn pool(run: Weak<OpenRun>, plan: &Plan, generation: u32) -> Rc<Pool> {
     let is_remote = remote_environments::has_server_tasks(plan);
     Rc::new(Pool::new(is_remote, plan.length(), move |event| {
         if let Some(run) = run.upgrade() {

@@ -1,4 +1,4 @@
-//! The input for a new evaluation: tasks, policies, repeats and limits, as forms with schemas, and the plan that
+//! The input for a new evaluation: tasks, policies, trials and limits, as forms with schemas, and the plan that
 //! results from it. Pure.
 
 pub mod tasks;
@@ -16,7 +16,7 @@ use tasks::Tasks;
 /// The name of the script's field in a policy's form.
 pub const SCRIPT: &str = "Script";
 const MAXIMUM_STEPS: &str = "Maximum steps";
-const REPEATS: &str = "Repeats";
+const TRIALS: &str = "Trials";
 const SEED: &str = "Seed";
 const SUCCESS: &str = "Success threshold";
 
@@ -26,9 +26,9 @@ pub const MOST_CELLS: usize = 100_000;
 /// The JSON Schema of the settings of the whole evaluation.
 pub fn general_schema() -> Json {
     object_schema(json!({
-        REPEATS: {
+        TRIALS: {
             "type": "integer",
-            "description": "Number of tries for each policy and task. With 2 or more, pass^k \
+            "description": "Number of trials for each policy and task. With 2 or more, pass^k \
                  measures reliability.",
             "default": 1,
             "minimum": 1,
@@ -220,7 +220,7 @@ pub fn policy_form(policy: &PlannedPolicy) -> (PolicyChoice, Json) {
 /// The form value of the settings of the whole evaluation.
 pub fn general_form(plan: &Plan) -> Json {
     let mut value = Object::new();
-    value.insert(REPEATS, plan.repeats as i64);
+    value.insert(TRIALS, plan.trials as i64);
     value.insert(SEED, plan.seed as i64);
     value.insert(SUCCESS, plan.success);
     Json::Object(value)
@@ -231,9 +231,9 @@ pub fn max_steps(value: &Json) -> usize {
     count(value, MAXIMUM_STEPS).unwrap_or(50) as usize
 }
 
-/// The number of attempts per policy and task.
-pub fn repeats(general: &Json) -> usize {
-    count(general, REPEATS).unwrap_or(1) as usize
+/// The number of trials per policy and task.
+pub fn trials(general: &Json) -> usize {
+    count(general, TRIALS).unwrap_or(1) as usize
 }
 
 /// Builds the plan. Policies with the same name are numbered.
@@ -255,7 +255,7 @@ pub fn plan(tasks: Tasks, mut policies: Vec<PlannedPolicy>, general: &Json, pace
         name: name.into(),
         dataset: tasks.dataset,
         tasks: tasks.list,
-        repeats: repeats(general),
+        trials: trials(general),
         seed: count(general, SEED).unwrap_or_default(),
         success: general.get(SUCCESS).and_then(Json::as_f64).unwrap_or(1.0),
         pace: rate_limits::read(pace),
@@ -297,7 +297,7 @@ mod tests {
             &value(rate_limits::schema()),
         );
         assert_eq!(&*plan.name, "dummy: Random, Random 2, Mine");
-        assert_eq!((plan.length(), plan.repeats, plan.success), (30, 1, 1.0));
+        assert_eq!((plan.length(), plan.trials, plan.success), (30, 1, 1.0));
         assert_eq!(plan.pace, Default::default());
         assert_eq!(plan.policies[2].max_steps, 20);
         assert!(plan.policies[2].actor.is_model());
@@ -309,7 +309,7 @@ mod tests {
         let model = PolicyChoice::Model("Mine".into());
         let asked = Form::new(policy_schema(&model)).value().unwrap();
         let general = Json::Object(object!({
-            "Repeats": 3,
+            "Trials": 3,
             "Seed": 5,
             "Success threshold": 0.5
         }));

@@ -8,7 +8,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use self::source::{SourceField, TasksFields};
-use self::state::{PolicyEntry, Setup};
+use self::state::{EvaluationSetup, PolicyEntry};
 use super::pool::idle_workers;
 use super::setup::PolicyChoice;
 use super::state::Evaluations;
@@ -21,7 +21,7 @@ const FORM: &str = "evaluation-form";
 
 #[component]
 pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
-    let setup = Setup::new(evaluations);
+    let setup = EvaluationSetup::new(evaluations);
     let playground = evaluations.playground;
     playground.intend(Intent::LoadCode);
     Effect::new(move |_| {
@@ -97,7 +97,7 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
 
 /// The fields of a policy: its kind and settings.
 #[component]
-fn PolicyFields(setup: Setup, entry: PolicyEntry) -> impl IntoView {
+fn PolicyFields(setup: EvaluationSetup, entry: PolicyEntry) -> impl IntoView {
     let built_in = PolicyChoice::BUILT_IN
         .map(|kind| view! { <option value=kind.to_value()>{kind.name().to_owned()}</option> });
     let models = move || {

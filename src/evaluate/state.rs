@@ -12,7 +12,7 @@ use volary_trajectory::native;
 use volary_trajectory::sensitive::{self, check_document, masked_document};
 
 use super::delete_dialog::Doomed;
-use super::run::{Run, lock};
+use super::run::{OpenRun, lock};
 use crate::browser::database::DatabaseError;
 use crate::browser::{self, files, location, timers};
 use crate::components::sharing_check::{CheckedExport, OwnedFinding};
@@ -30,7 +30,7 @@ pub struct Evaluations {
     /// The stored evaluations, latest first.
     pub heads: RwSignal<Vec<Head>>,
     /// The open evaluation.
-    pub open: RwSignal<Option<Rc<Run>>, LocalStorage>,
+    pub open: RwSignal<Option<Rc<OpenRun>>, LocalStorage>,
     /// Whether the evaluation in the address is loading, which takes longer after a crash.
     pub(super) is_loading: RwSignal<bool>,
     /// The evaluation to delete, while the dialog asks for confirmation.
@@ -40,7 +40,7 @@ pub struct Evaluations {
     /// A file of results or episodes, checked for sensitive data before it is saved.
     pub(super) export: CheckedExport,
     /// The open evaluation and those that were left, which may still have requests in flight.
-    page: StoredValue<OpenEvaluation<Rc<Run>>, LocalStorage>,
+    page: StoredValue<OpenEvaluation<Rc<OpenRun>>, LocalStorage>,
     /// The plan to copy into the form for a new evaluation.
     pub(super) copied: RwSignal<Option<Plan>>,
 }
@@ -169,7 +169,10 @@ impl Evaluations {
         self.update(|page| page.follow(id, |run| run.has_lock()));
     }
 
-    fn update(self, change: impl FnOnce(&mut OpenEvaluation<Rc<Run>>) -> Vec<OpenEffect<Rc<Run>>>) {
+    fn update(
+        self,
+        change: impl FnOnce(&mut OpenEvaluation<Rc<OpenRun>>) -> Vec<OpenEffect<Rc<OpenRun>>>,
+    ) {
         let effects = self.page.try_update_value(change).unwrap_or_default();
         for effect in effects {
             match effect {
@@ -189,7 +192,7 @@ impl Evaluations {
             return;
         }
         match loaded {
-            Ok(Some(kept)) => return self.update(|page| page.opened(&id, Run::open(kept))),
+            Ok(Some(kept)) => return self.update(|page| page.opened(&id, OpenRun::open(kept))),
             Ok(None) => self.playground.alert(Notice::new(
                 "Evaluation not found.",
                 "It was deleted or belongs to another browser.",
@@ -214,7 +217,7 @@ impl Evaluations {
             policies: Vec::new(),
         };
         let (stored_head, stored_plan) = (head.clone(), plan.clone());
-        let run = Run::start(head, plan, async move {
+        let run = OpenRun::start(head, plan, async move {
             let changes = vec![
                 kept::keeping_head(&stored_head),
                 kept::keeping_plan(&stored_head.id, &stored_plan),

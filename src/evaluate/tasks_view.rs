@@ -7,7 +7,7 @@ use volary_agent::evaluation::table::TaskCell;
 use volary_agent::evaluation::{CellResult, Status, episode_id};
 use volary_app::evaluation::tasks::{TaskOrder, shown_tasks};
 
-use super::run::Run;
+use super::run::OpenRun;
 use super::state::{Evaluations, review_address};
 use crate::components::Dialog;
 use crate::components::rows::{Rows, redrawn};
@@ -21,7 +21,7 @@ const ROW: f64 = 40.0;
 /// The table of tasks. Rows are keyed by task wherever they are sorted to, so that new results update cells in place
 /// and preserve the focus.
 #[component]
-pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
+pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<OpenRun>) -> impl IntoView {
     let table = run.shown.table;
     let chosen = RwSignal::new(None::<(usize, usize)>);
     let order = RwSignal::new(TaskOrder::Plan);
@@ -113,7 +113,7 @@ pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoVie
         <section class="card tasks" aria-label="By task">
             <h2>{"By task"}</h2>
             <p class="faint">
-                {"Mean reward and number of successful tries. Select a cell to see its episodes."}
+                {"Mean reward and number of successful trials. Select a cell to see its episodes."}
             </p>
             <div class="task-controls">
                 <label>
@@ -170,11 +170,11 @@ fn cell_text(cell: &TaskCell) -> String {
         Some(reward) => reward_text((reward * 1e3).round() / 1e3),
         None => "failed".to_owned(),
     };
-    let tries = cell.rewards.len();
-    if tries > 1 {
-        text.push_str(&format!(" · {}/{tries}", cell.successes));
+    let trials = cell.rewards.len();
+    if trials > 1 {
+        text.push_str(&format!(" · {}/{trials}", cell.successes));
     }
-    if cell.failures > 0 && tries > 0 {
+    if cell.failures > 0 && trials > 0 {
         text.push_str(" !");
     }
     text
@@ -186,7 +186,7 @@ fn cell_words(cell: &TaskCell) -> String {
             "mean reward {}, {} of {} succeeded",
             reward_text(reward),
             cell.successes,
-            plural(cell.rewards.len(), "try")
+            plural(cell.rewards.len(), "trial")
         ),
         None => "no result".to_owned(),
     };
@@ -234,12 +234,12 @@ fn EpisodesDialog(
         let title = names.map_or_else(String::new, |(task, policy)| {
             format!("{}, {}", task.title, policy.name)
         });
-        let rows = (0..run.plan.repeats).filter_map(|repeat| {
-            let cell = run.plan.number(task, policy, repeat);
+        let rows = (0..run.plan.trials).filter_map(|trial| {
+            let cell = run.plan.number(task, policy, trial);
             Some(episode_row(
                 evaluations,
                 &run.id,
-                repeat,
+                trial,
                 open,
                 &run.result(cell)?,
             ))
@@ -259,7 +259,7 @@ fn EpisodesDialog(
 fn episode_row(
     evaluations: Evaluations,
     evaluation: &str,
-    repeat: usize,
+    trial: usize,
     open: RwSignal<bool>,
     result: &CellResult,
 ) -> impl IntoView + use<> {
@@ -268,14 +268,14 @@ fn episode_row(
     let words = match &result.status {
         Status::Finished { ending } => format!(
             "Try {}: reward {}, {ending}, {}, {}",
-            repeat + 1,
+            trial + 1,
             reward_text(result.reward),
             plural(steps, "step"),
             seconds_text(result.spent.seconds)
         ),
         Status::Failed(failure) => format!(
             "Try {}: failed ({}). {}",
-            repeat + 1,
+            trial + 1,
             failure.kind.word(),
             failure.message
         ),
@@ -291,12 +291,12 @@ fn episode_row(
             <a
                 class="button"
                 href=address
-                aria-label=format!("Review try {}", repeat + 1)
+                aria-label=format!("Review trial {}", trial + 1)
                 on:click=move |_| open.set(false)
             >
                 {"Review"}
             </a>
-            <button type="button" aria-label=format!("Open try {}", repeat + 1) on:click=show>
+            <button type="button" aria-label=format!("Open trial {}", trial + 1) on:click=show>
                 {"Open"}
             </button>
         </li>

@@ -13,7 +13,7 @@ use volary_connectivity::linked_file::LinkedFile;
 use super::page::Lab;
 use crate::browser::database::KeptText;
 use crate::browser::files::GivenFile;
-use crate::browser::http::{self, HttpError, Patience, Request};
+use crate::browser::http::{self, HttpError, Request, Timeouts};
 use crate::browser::{location, network, spawn};
 use crate::components::field::Field;
 
@@ -101,7 +101,7 @@ async fn fetch(url: String) -> Result<GivenFile, String> {
         url,
         ..Request::default()
     };
-    let reply = http::fetch(&request, Patience::of(TIMEOUT), LARGEST).await;
+    let reply = http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST).await;
     let url = &request.url;
     match reply {
         Ok(reply) if (200..300).contains(&reply.status) => {

@@ -4,14 +4,18 @@ use leptos::prelude::*;
 use volary_lesson::{Check, Goal, Question};
 
 use super::lesson_view::Course;
-use super::player::Player;
+use super::player::EpisodePlayer;
 use crate::components::prose::PROSE;
 use crate::components::text::inert;
 use crate::components::{Glyph, Icon};
 
 /// A check, which observes the episode. Once met, it stays met.
 #[component]
-pub(super) fn CheckView(course: Course, check: Check, player: Option<Player>) -> impl IntoView {
+pub(super) fn CheckView(
+    course: Course,
+    check: Check,
+    player: Option<EpisodePlayer>,
+) -> impl IntoView {
     let number = check.number;
     let named = RwSignal::new(None);
     let goal = StoredValue::new(check.goal.clone());
@@ -41,7 +45,7 @@ pub(super) fn CheckView(course: Course, check: Check, player: Option<Player>) ->
 fn StepChoice(
     course: Course,
     number: usize,
-    player: Player,
+    player: EpisodePlayer,
     named: RwSignal<Option<usize>>,
 ) -> impl IntoView {
     let last = Memo::new(move |_| player.episode.with(|episode| episode.steps.len()));

@@ -8,7 +8,7 @@ use volary_lesson::{Lesson, Piece, catalog};
 
 use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
-use super::player::{Player, Workbench};
+use super::player::{EpisodePlayer, Workbench};
 use super::player_view::PlayView;
 use crate::browser::location;
 use crate::components::DisclosureButton;
@@ -54,9 +54,9 @@ pub(super) fn LessonView(
 ) -> impl IntoView {
     let course = Course::new(key.clone(), progress);
     let workbench = Workbench::new();
-    let players: HashMap<String, Player> = lesson
+    let players: HashMap<String, EpisodePlayer> = lesson
         .plays()
-        .map(|play| (play.id.clone(), Player::new(workbench)))
+        .map(|play| (play.id.clone(), EpisodePlayer::new(workbench)))
         .collect();
     let pieces: Vec<AnyView> = lesson
         .pieces
@@ -104,7 +104,7 @@ pub(super) fn LessonView(
     }
 }
 
-fn draw(piece: &Piece, course: Course, players: &HashMap<String, Player>) -> AnyView {
+fn draw(piece: &Piece, course: Course, players: &HashMap<String, EpisodePlayer>) -> AnyView {
     match piece {
         Piece::Heading { level: 2, text } => view! { <h2 dir="auto">{inert(text)}</h2> }.into_any(),
         Piece::Heading { text, .. } => view! { <h3 dir="auto">{inert(text)}</h3> }.into_any(),

@@ -1,6 +1,5 @@
 //! Opens an episode or a task that is not part of a lesson: that of a link, of a message, or of a file.
 
-use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_app::embed::content::OpenedKind;
 use volary_app::embed::message::{Load, TaskOfLoad};
@@ -9,17 +8,17 @@ use volary_app::playground::tasks::TaskSource;
 use volary_core::registry::Registry;
 use volary_protocol::environments::{NamedFile, Request};
 
-use super::player::Player;
+use super::player::EpisodePlayer;
 use crate::browser::worker_client::WorkerClient;
+use crate::playground::incoming_episode::receive;
 use crate::playground::state::Playground;
-use crate::playground::transfer::assemble;
 use crate::route::{PlaygroundPlace, Route};
 
 /// Opens what a message asks for. Resolves when it is shown, or with the reason why it cannot be. A file takes a while to
 /// read: it is shown only if `is_wanted` then.
 pub(crate) async fn open(
     playground: Playground,
-    player: Player,
+    player: EpisodePlayer,
     load: &Load,
     is_wanted: impl Fn() -> bool,
 ) -> Result<OpenedKind, String> {
@@ -34,11 +33,8 @@ pub(crate) async fn open(
             let worker = WorkerClient::start()?;
             let files = vec![NamedFile { name, bytes }];
             let replies = worker.call(&Request::Import { files });
-            let events = replies.map(|reply| match reply {
-                Ok(reply) => Ok(reply.event),
-                Err(loss) => Err(loss.to_string()),
-            });
-            let episode = assemble(events).await?.episode;
+            let incoming = receive(replies).await;
+            let episode = incoming.map_err(|reason| reason.to_string())?.episode;
             if !is_wanted() {
                 return Err("Something else was opened.".to_owned());
             }

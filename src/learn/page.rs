@@ -11,8 +11,9 @@ use super::lesson_progress::LessonProgress;
 use super::lesson_view::LessonView;
 use super::list::LessonList;
 use super::presentation::{self, Presentation, SequenceForm};
-use crate::browser::http::{self, Patience, Request};
+use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{self, location, network};
+use crate::components::FetchQuestion;
 use crate::components::text::inert;
 use crate::navigation::{Hooks, Keys, Page, use_pages};
 use crate::route::{LearnPlace, Route};
@@ -115,7 +116,7 @@ pub fn page() -> AnyView {
             |_| view! { <SequenceForm/> }.into_any(),
             move |at, leave| presentation::of_links(&links, at, leave),
         ),
-        LearnContent::Ask(file) => question(&file, shown, place),
+        LearnContent::Ask(file) => question(file, shown, place),
         LearnContent::Broken(problems) => broken(&problems),
         LearnContent::Failed(reason) => failed(&reason),
     };
@@ -159,7 +160,7 @@ fn fetch(shown: RwSignal<LearnContent>, place: Memo<LearnPlace>, url: String, ke
         };
         let reply = http::fetch(
             &request,
-            Patience::of(TIMEOUT),
+            Timeouts::of(TIMEOUT),
             volary_lesson::parse::LARGEST,
         )
         .await;
@@ -188,30 +189,27 @@ fn read_lesson(text: &str, key: String) -> LearnContent {
 }
 
 /// Asks whether to fetch a file of another origin.
-fn question(file: &Elsewhere, shown: RwSignal<LearnContent>, place: Memo<LearnPlace>) -> AnyView {
-    let warning = file.warning();
+fn question(file: Elsewhere, shown: RwSignal<LearnContent>, place: Memo<LearnPlace>) -> AnyView {
     let url = file.url.clone();
-    let agree = move |_| fetch(shown, place, url.clone(), url.clone());
+    let agree = move |()| fetch(shown, place, url.clone(), url.clone());
+    let decline = |()| {
+        location::go(
+            &Route::Learn {
+                path: String::new(),
+            }
+            .to_hash(),
+        )
+    };
     view! {
         <section class="lesson" aria-label="Fetch this lesson?">
             <h1>{"Fetch this lesson?"}</h1>
-            <p>
-                {format!(
-                    "The address of this page refers to a lesson on {}. Nothing has been requested yet. If you agree, your browser \
-                     downloads the file without cookies and shows it.",
-                    file.host,
-                )}
-            </p>
-            <code dir="auto">{inert(&file.url)}</code>
-            {warning.map(|warning| view! { <p class="near-address">{warning}</p> })}
-            <div class="button-row">
-                <a class="button" href="#/learn">
-                    {"Don't fetch"}
-                </a>
-                <button type="button" class="primary" on:click=agree>
-                    {"Fetch"}
-                </button>
-            </div>
+            <FetchQuestion
+                file
+                content="a lesson"
+                then=" and shows it."
+                fetch=agree
+                decline
+            />
         </section>
     }
     .into_any()

@@ -64,7 +64,7 @@ impl Default for Workbench {
 
 /// Signals of an episode, its environment in the worker, and the reader's action.
 #[derive(Clone, Copy)]
-pub struct Player {
+pub struct EpisodePlayer {
     pub episode: RwSignal<Arc<Episode>>,
     /// Incremented whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,
@@ -79,24 +79,22 @@ pub struct Player {
     /// The last error.
     pub problem: RwSignal<Option<String>>,
     workbench: Workbench,
-    first_id: EnvironmentId,
 }
 
-impl Player {
+impl EpisodePlayer {
     /// A player without an episode.
-    pub fn new(workbench: Workbench) -> Player {
+    pub fn new(workbench: Workbench) -> EpisodePlayer {
         let number = workbench.players.get_value();
         workbench.players.set_value(number + 1);
-        Player {
+        EpisodePlayer {
             episode: RwSignal::default(),
             edition: RwSignal::new(0),
             selected: RwSignal::new(0),
-            session: RwSignal::default(),
+            session: RwSignal::new(Session::with_ids_above(number * IDS)),
             tool: RwSignal::new(None),
             form: RwSignal::default(),
             problem: RwSignal::new(None),
             workbench,
-            first_id: number * IDS,
         }
     }
 
@@ -113,7 +111,7 @@ impl Player {
     /// Shows a recording from its start.
     pub fn show(self, episode: Episode) {
         self.problem.set(None);
-        self.session.set(Session::default());
+        self.session.update(Session::clear);
         self.episode.set(Arc::new(episode));
         self.edition.update(|edition| *edition += 1);
         self.selected.set(0);
@@ -235,21 +233,7 @@ impl Player {
 
     async fn carry_out(self, command: Command) -> Option<Command> {
         let environment = command.environment();
-        let sent = self.first_id + environment;
-        let request = match command {
-            Command::Open {
-                recipe, actions, ..
-            } => Request::Open {
-                environment: sent,
-                recipe,
-                actions,
-                servers: Vec::new(),
-            },
-            Command::Step { action, .. } => Request::Step {
-                environment: sent,
-                action,
-            },
-        };
+        let request = command.into_request(|_| Vec::new());
         let mut replies = match self.workbench.call(&request) {
             Ok(replies) => replies,
             Err(reason) => return self.lose(reason.into()),

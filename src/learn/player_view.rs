@@ -11,7 +11,7 @@ use volary_core::json::Text;
 use volary_lesson::{Play, Problem, Recording};
 use volary_trajectory::Recipe;
 
-use super::player::Player;
+use super::player::EpisodePlayer;
 use crate::browser::{self, timers};
 use crate::components::text::inert;
 use crate::components::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
@@ -28,7 +28,7 @@ const SETTLING: Duration = Duration::from_millis(200);
 #[component]
 pub fn PlayView(
     play: Arc<Play>,
-    player: Player,
+    player: EpisodePlayer,
     /// Actions that the reader took in a task before; they are repeated, and the reader continues after them.
     #[prop(optional)]
     resume: Vec<AnyMessage>,
@@ -115,7 +115,7 @@ pub fn PlayView(
 }
 
 /// Opens a play and repeats actions.
-fn open(playground: Playground, play: &Arc<Play>, player: Player, actions: Vec<AnyMessage>) {
+fn open(playground: Playground, play: &Arc<Play>, player: EpisodePlayer, actions: Vec<AnyMessage>) {
     let play = Arc::clone(play);
     browser::spawn(async move {
         open_play(playground, &play, player, actions).await;
@@ -131,7 +131,7 @@ fn open(playground: Playground, play: &Arc<Play>, player: Player, actions: Vec<A
 pub(super) async fn open_play(
     playground: Playground,
     play: &Play,
-    player: Player,
+    player: EpisodePlayer,
     actions: Vec<AnyMessage>,
 ) {
     let recipe: Result<Recipe, Problem> = playground.registry.with_value(|registry| {
@@ -161,7 +161,7 @@ pub(super) async fn open_play(
 
 /// Buttons that move through the steps.
 #[component]
-pub(crate) fn Steps(player: Player) -> impl IntoView {
+pub(crate) fn Steps(player: EpisodePlayer) -> impl IntoView {
     let last = Memo::new(move |_| player.episode.with(|episode| episode.steps.len()));
     let go = move |step: usize| player.selected.set(step.min(last.get_untracked()));
     let place = move || match (player.selected.get(), last.get()) {
@@ -195,7 +195,7 @@ pub(crate) fn Steps(player: Player) -> impl IntoView {
 
 /// The state of the environment at the selected step, collapsed.
 #[component]
-pub(crate) fn StateFold(player: Player) -> impl IntoView {
+pub(crate) fn StateFold(player: EpisodePlayer) -> impl IntoView {
     let playground = use_playground();
     let is_open = RwSignal::new(false);
     // Members that the configuration hides stay hidden until the episode ends.
@@ -230,7 +230,7 @@ pub(crate) fn StateFold(player: Player) -> impl IntoView {
 /// The tools, and the form of the chosen one.
 #[component]
 pub(crate) fn Tools(
-    player: Player,
+    player: EpisodePlayer,
     /// The title of the task.
     title: String,
 ) -> impl IntoView {
@@ -306,7 +306,7 @@ pub(crate) fn Tools(
 }
 
 #[component]
-pub(crate) fn Controls(player: Player, start_over: Callback<()>) -> impl IntoView {
+pub(crate) fn Controls(player: EpisodePlayer, start_over: Callback<()>) -> impl IntoView {
     let undo = move |_| {
         let steps = player.episode.with_untracked(|episode| episode.steps.len());
         if let Some(before) = steps.checked_sub(1) {

@@ -8,14 +8,14 @@ use leptos::prelude::*;
 use volary_app::embed::content::OpenedKind;
 use volary_app::embed::message::Load;
 use volary_app::playground::address::last_step;
-use volary_lesson::slides::{Content, Slide as LessonSlide, slides};
+use volary_lesson::slides::{Content, Slide, slides};
 use volary_lesson::{Lesson, Play};
 
 use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
 use super::lesson_view::{Course, prose, token_strip};
 use super::opening;
-use super::player::{Player, Workbench};
+use super::player::{EpisodePlayer, Workbench};
 use super::player_view::{Controls, Tools, open_play};
 use crate::browser::keys::KeyPress;
 use crate::browser::{self, location};
@@ -24,7 +24,7 @@ use crate::components::text::inert;
 use crate::playground::state::{Playground, use_playground};
 use crate::present::presenter::Presenter;
 use crate::present::revealed::Revealed;
-use crate::present::{Deck, Slide, Steps};
+use crate::present::{Deck, ShownSlide, SlideSteps};
 use crate::route::LearnPlace;
 
 /// Whether the lesson is read or presented, as the address says.
@@ -145,7 +145,7 @@ pub(super) fn SequenceForm() -> impl IntoView {
 #[derive(Clone, Copy)]
 struct Stage {
     playground: Playground,
-    player: Player,
+    player: EpisodePlayer,
     /// `None` until it is shown.
     opened: RwSignal<Option<OpenedKind>>,
     /// Whether the presenter acts.
@@ -164,7 +164,7 @@ impl Stage {
     fn new(playground: Playground, workbench: Workbench, source: Source) -> Stage {
         let stage = Stage {
             playground,
-            player: Player::new(workbench),
+            player: EpisodePlayer::new(workbench),
             opened: RwSignal::new(None),
             is_playing: RwSignal::new(false),
             source: StoredValue::new(source),
@@ -210,11 +210,11 @@ impl Stage {
         }
     }
 
-    fn steps(self) -> Steps {
-        let Player {
+    fn steps(self) -> SlideSteps {
+        let EpisodePlayer {
             episode, selected, ..
         } = self.player;
-        Steps {
+        SlideSteps {
             selected,
             last: Signal::derive(move || episode.with(|episode| last_step(episode))),
         }
@@ -245,7 +245,7 @@ pub(super) fn of_lesson(
             Content::Check(check) => stages.get(&check.of).copied(),
             _ => None,
         };
-        Slide {
+        ShownSlide {
             steps: stage
                 .filter(|_| matches!(slide.content, Content::Play { .. }))
                 .map(Stage::steps),
@@ -266,7 +266,7 @@ pub(super) fn of_links(links: &[String], at: usize, leave: Callback<()>) -> Deck
         let stage = Stage::new(playground, workbench, Source::Link(load));
         let name = stage.player.episode;
         let title = Signal::derive(move || name.with(|episode| episode.name.to_string()));
-        Slide {
+        ShownSlide {
             steps: Some(stage.steps()),
             draw: Box::new(move || view! { <StageView stage title/> }.into_any()),
         }
@@ -274,7 +274,7 @@ pub(super) fn of_links(links: &[String], at: usize, leave: Callback<()>) -> Deck
     Deck::new(slides.collect(), at, leave)
 }
 
-fn draw(slide: &LessonSlide, course: Course, stage: Option<Stage>) -> AnyView {
+fn draw(slide: &Slide, course: Course, stage: Option<Stage>) -> AnyView {
     let heading = match slide.heading.as_str() {
         "" => None,
         heading => Some(view! {

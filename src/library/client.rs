@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
-use volary_app::library::live::Live;
+use volary_app::library::live::LiveFiles;
 use volary_app::library::readings::ReadingNumber;
 use volary_app::library::{Effect, Library, WorkerNumber};
 use volary_connectivity::Cause;
@@ -28,11 +28,11 @@ use crate::browser::files::{self, GivenFile};
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_client::{Replies, Reply, WorkerClient};
 use crate::browser::{network, spawn, timers};
-use signals::Signals;
+use signals::LibrarySignals;
 
 /// A handle to the library. There is one library for the life of the page.
 #[derive(Clone, Copy)]
-pub struct LibraryClient(&'static Signals);
+pub struct LibraryClient(&'static LibrarySignals);
 
 /// Called with the id of a trajectory of a reading once it is known; `None` if the reading has none.
 type Arrived = Box<dyn FnOnce(Option<Text>)>;
@@ -42,7 +42,7 @@ struct ClientState {
     worker: Option<WorkerClient>,
     number: WorkerNumber,
     library: Library,
-    live: Live,
+    live: LiveFiles,
     /// The list of the site's files.
     list: Option<FileList>,
     /// The last find; replies to older ones are ignored.
@@ -69,9 +69,9 @@ struct Sent {
 }
 
 impl std::ops::Deref for LibraryClient {
-    type Target = Signals;
+    type Target = LibrarySignals;
 
-    fn deref(&self) -> &Signals {
+    fn deref(&self) -> &LibrarySignals {
         self.0
     }
 }
@@ -80,7 +80,7 @@ impl LibraryClient {
     /// Creates the library.
     pub fn new() -> LibraryClient {
         // Leaked: it lives as long as the page.
-        LibraryClient(Box::leak(Box::new(Signals::new())))
+        LibraryClient(Box::leak(Box::new(LibrarySignals::new())))
     }
 
     /// Lists all stored trajectories.

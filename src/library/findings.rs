@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use volary_core::json::Text;
-pub use volary_protocol::library::{Finding, Match};
+pub use volary_protocol::library::{EpisodeMatch, Match};
 use volary_trajectory::passages::TextPosition;
 use volary_trajectory::search::{Document, Query};
 
@@ -11,14 +11,14 @@ use volary_trajectory::search::{Document, Query};
 pub const MOST: usize = 5_000;
 
 /// Finds all matches of a query in an episode, in order, at most [`MOST`].
-pub fn find(document: &Document, query: &Query) -> Vec<Finding> {
+pub fn find(document: &Document, query: &Query) -> Vec<EpisodeMatch> {
     // The number of previous matches of the same words in the same text.
     let mut counts: HashMap<(TextPosition, String), usize> = HashMap::new();
     let findings = document.hits(query, MOST).into_iter().map(|hit| {
         let words: Text = document.snippet(&hit, 0).hit.into();
         let count = counts.entry((hit.place, words.to_lowercase())).or_default();
         *count += 1;
-        Finding {
+        EpisodeMatch {
             place: hit.place,
             start: hit.start,
             length: hit.length,

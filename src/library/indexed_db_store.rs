@@ -11,9 +11,9 @@ use volary_core::json::Text;
 use volary_trajectory::import::index::EpisodeRange;
 use volary_trajectory::table::Row;
 
-use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, ListedRow, Unkept};
+use super::repository::{EpisodeStore, Held, InFile, Item, KnownFile, ListedRow, Stored, Unkept};
 use super::source::Source;
-use crate::browser::database::{Change, DatabaseError, KeptText, RowBatch};
+use crate::browser::database::{DatabaseChange, DatabaseError, KeptText, RowBatch};
 use crate::browser::files::GivenFile;
 use crate::browser::files::streaming_download::StreamingDownload;
 use crate::browser::storage_quota;
@@ -90,8 +90,8 @@ impl EpisodeStore for IndexedDbStore {
                 }
             }
             let mut changes = episodes::storing(new, others);
-            changes.push(Change::AddRows(RowBatch::new(new_rows)));
-            changes.push(Change::PutRows(RowBatch::new(other_rows)));
+            changes.push(DatabaseChange::AddRows(RowBatch::new(new_rows)));
+            changes.push(DatabaseChange::PutRows(RowBatch::new(other_rows)));
             match storage::write(changes).await {
                 Err(DatabaseError::Taken) => Err(Unkept::Taken(episodes)),
                 kept => said(kept).map_err(Unkept::InMemory),
@@ -100,7 +100,7 @@ impl EpisodeStore for IndexedDbStore {
         .boxed_local()
     }
 
-    fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
+    fn label(&self, rows: Vec<Row>) -> Stored<'_> {
         async move {
             let ids: Vec<Text> = rows.iter().map(|row| row.id.clone()).collect();
             // Rows that cannot be read are treated as missing.
@@ -116,7 +116,7 @@ impl EpisodeStore for IndexedDbStore {
                     labelled.push(episodes::stored_row(row, place.as_ref()));
                 }
             }
-            changes.push(Change::PutRows(RowBatch::new(labelled)));
+            changes.push(DatabaseChange::PutRows(RowBatch::new(labelled)));
             said(storage::write(changes).await)
         }
         .boxed_local()
@@ -167,7 +167,7 @@ impl EpisodeStore for IndexedDbStore {
         .boxed_local()
     }
 
-    fn keep_file(&self, file: KnownFile) -> Keeping<'_> {
+    fn keep_file(&self, file: KnownFile) -> Stored<'_> {
         async move {
             let about = About {
                 name: file.name.clone(),

@@ -81,7 +81,7 @@ pub enum Unkept {
 }
 
 /// A change of the store. An error means that the change is only in memory and will be lost after this visit.
-pub type Keeping<'a> = LocalBoxFuture<'a, Result<(), String>>;
+pub type Stored<'a> = LocalBoxFuture<'a, Result<(), String>>;
 
 /// A row, and the place of its episode if that has no text.
 pub type ListedRow = (Row, Option<InFile>);
@@ -91,7 +91,7 @@ pub trait EpisodeStore {
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>>;
 
     /// Replaces the rows of existing episodes.
-    fn label(&self, rows: Vec<Row>) -> Keeping<'_>;
+    fn label(&self, rows: Vec<Row>) -> Stored<'_>;
 
     /// Returns the existing ones among these rows, in this order, with the places of episodes without texts.
     fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<ListedRow>>;
@@ -125,7 +125,7 @@ pub trait EpisodeStore {
 
     /// Stores a file and replaces one with the same id. An error means that only its metadata is stored.
     /// Dropping the future stops the copy.
-    fn keep_file(&self, file: KnownFile) -> Keeping<'_>;
+    fn keep_file(&self, file: KnownFile) -> Stored<'_>;
 
     /// Returns a file; `None` if it does not exist.
     fn file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<KnownFile>>;
@@ -236,7 +236,7 @@ impl EpisodeStore for MemoryStore {
         now(Ok(()))
     }
 
-    fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
+    fn label(&self, rows: Vec<Row>) -> Stored<'_> {
         let mut known = self.episodes.borrow_mut();
         for row in rows {
             if let Some(known) = known.get_mut(&row.id) {
@@ -280,7 +280,7 @@ impl EpisodeStore for MemoryStore {
         now(())
     }
 
-    fn keep_file(&self, file: KnownFile) -> Keeping<'_> {
+    fn keep_file(&self, file: KnownFile) -> Stored<'_> {
         self.files.borrow_mut().insert(file.id.clone(), file);
         now(Ok(()))
     }

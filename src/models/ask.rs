@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use leptos::prelude::untrack;
 use volary_agent::model::exchange::{Exchange, Keeping, Timing};
-use volary_agent::model::retry::{Next, Patience, Tries, seconds_of_header};
+use volary_agent::model::retry::{Attempts, Next, Patience, seconds_of_header};
 use volary_agent::model::{
     Answer, ApiKey, Connection, Delta, ModelError, ModelRequest, ParameterFallback, Reply,
 };
@@ -30,9 +30,9 @@ pub struct Ask<'a> {
     connection: &'a Connection,
     key: ApiKey,
     /// The timeouts for a server that sends nothing.
-    pub silence: http::Patience,
+    pub silence: http::Timeouts,
     /// The maximum number of attempts.
-    pub tries: Patience,
+    pub patience: Patience,
 }
 
 impl<'a> Ask<'a> {
@@ -41,8 +41,8 @@ impl<'a> Ask<'a> {
         Ask {
             connection: &saved.connection,
             key: untrack(|| saved.key()),
-            silence: http::Patience::default(),
-            tries: Patience::default(),
+            silence: http::Timeouts::default(),
+            patience: Patience::default(),
         }
     }
 
@@ -127,7 +127,7 @@ pub async fn ask(
 /// A request with its attempts, for callers that schedule the delays themselves.
 pub struct Asking<'a> {
     ask: Ask<'a>,
-    tries: Tries,
+    attempts: Attempts,
     attempt: u32,
     started: f64,
 }
@@ -140,7 +140,7 @@ impl<'a> Asking<'a> {
             request.fallbacks = request.fallbacks.with(fallback);
         }
         Asking {
-            tries: Tries::new(ask.tries, browser::random_number()),
+            attempts: Attempts::new(ask.patience, browser::random_number()),
             ask,
             attempt: 0,
             started: timers::now(),
@@ -180,7 +180,7 @@ impl<'a> Asking<'a> {
             return Err((unanswered, Next::GiveUp));
         }
         let next = self
-            .tries
+            .attempts
             .after(connection.kind, request, &unanswered.error);
         let (error, exchange) = (&unanswered.error, &unanswered.exchange);
         match next {
@@ -210,7 +210,7 @@ async fn exchanged(
     let provider = connection.provider();
     let http = provider.request(&connection.base_url, key, request);
     let mut exchange = Exchange::of(&http, key);
-    exchange.tries = attempt;
+    exchange.attempts = attempt;
     heard(RequestProgress::Sending {
         attempt,
         exchange: &exchange,

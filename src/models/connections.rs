@@ -9,7 +9,7 @@ use volary_agent::model::{ApiKey, Connection};
 use volary_core::json::{self, Json, Text, from_json, to_json};
 
 use crate::browser;
-use crate::secrets::{self, Origin};
+use crate::secrets::{self, KeyOrigin};
 use crate::shared::Shared;
 
 /// A stored connection.
@@ -50,8 +50,8 @@ impl Saved {
     }
 
     /// The origin of its requests.
-    pub fn origin(&self) -> Origin {
-        Origin::of(&self.connection.base_url)
+    pub fn origin(&self) -> KeyOrigin {
+        KeyOrigin::of(&self.connection.base_url)
     }
 
     /// The key for the origin of its base URL; empty if none was entered for it. Tracks changes.

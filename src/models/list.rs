@@ -47,8 +47,8 @@ pub async fn list(saved: &Saved) -> Result<Names, Box<Unanswered>> {
     let provider = connection.provider();
     let request = provider.models(&connection.base_url, key);
     let mut exchange = Exchange::of(&request, key);
-    exchange.tries = 1;
-    let patience = http::Patience::of(PATIENCE);
+    exchange.attempts = 1;
+    let patience = http::Timeouts::of(PATIENCE);
     let whole = match http::fetch(&outgoing(&request), patience, LIMIT).await {
         Ok(whole) => whole,
         Err(error) => return Err(Box::new(Unanswered::of_transport(error, exchange))),

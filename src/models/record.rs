@@ -79,7 +79,7 @@ mod tests {
         let exchange = Exchange {
             method: "POST".into(),
             body: "All that was said so far. ".repeat(50).into(),
-            tries: 2,
+            attempts: 2,
             ..Exchange::default()
         };
         let mut steps = Vec::new();

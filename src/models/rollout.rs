@@ -14,7 +14,7 @@ use volary_core::json::{Json, Object, Text, to_json};
 use volary_core::message::DumpOptions;
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, object};
-use volary_protocol::rollout::{Event, Request, Setup, Task};
+use volary_protocol::rollout::{Event, Request, RolloutSetup, RolloutTask};
 use volary_trajectory::Episode;
 
 use crate::browser::transferable::Attachment;
@@ -27,7 +27,7 @@ thread_local! {
 
 /// A turn of a rollout: its setup, and the episode before it.
 pub struct RolloutTurn {
-    setup: Setup,
+    setup: RolloutSetup,
     has_tokenizer: bool,
     conversation: Result<Object, ConversationError>,
 }
@@ -59,7 +59,7 @@ impl RolloutTurn {
 
     /// Sets the body of the request.
     pub async fn prepare(&self, request: &mut ModelRequest) -> Result<(), ModelError> {
-        match self.ask(Task::Next).await? {
+        match self.ask(RolloutTask::Next).await? {
             Event::Body { body } => {
                 request.generate = Some(Json::Object(body));
                 Ok(())
@@ -80,7 +80,7 @@ impl RolloutTurn {
         let Some(reply) = reply.cloned() else {
             return Ok(answer.clone());
         };
-        match self.ask(Task::Read { reply }).await? {
+        match self.ask(RolloutTask::Read { reply }).await? {
             Event::Said { text, call } => Ok(Answer {
                 text: (!text.is_empty()).then(|| text.to_string()),
                 calls: call
@@ -99,13 +99,13 @@ impl RolloutTurn {
 
     /// Returns the tokens of the turns so far, as members of the episode's raw record.
     pub async fn record(&self, is_over: bool) -> Result<Object, ModelError> {
-        match self.ask(Task::Record { is_over }).await? {
+        match self.ask(RolloutTask::Record { is_over }).await? {
             Event::Recorded { members } => Ok(members),
             _ => Err(unexpected()),
         }
     }
 
-    async fn ask(&self, task: Task) -> Result<Event, ModelError> {
+    async fn ask(&self, task: RolloutTask) -> Result<Event, ModelError> {
         let conversation = self.conversation.clone();
         let conversation = conversation.map_err(|error| failed(error.to_string()))?;
         let file = match self.has_tokenizer {
@@ -114,7 +114,7 @@ impl RolloutTurn {
         };
         let tokenizer = file.as_ref();
         let tokenizer = tokenizer.map(|file| Text::from(format!("{} {}", file.name, file.size)));
-        let setup = Setup {
+        let setup = RolloutSetup {
             tokenizer,
             ..self.setup.clone()
         };
@@ -148,7 +148,7 @@ pub(super) async fn render(
     let rendering = Request {
         setup: setup(connection, request),
         conversation: object!({ "messages": messages, "tools": tools }),
-        task: Task::Render,
+        task: RolloutTask::Render,
     };
     match call(&rendering, Vec::new()).await? {
         Event::Body { body } => {
@@ -159,9 +159,9 @@ pub(super) async fn render(
     }
 }
 
-fn setup(connection: &Connection, request: &ModelRequest) -> Setup {
+fn setup(connection: &Connection, request: &ModelRequest) -> RolloutSetup {
     let generate = &connection.generate;
-    Setup {
+    RolloutSetup {
         template: generate.template.clone(),
         mask: generate.mask.clone(),
         tokenizer: None,

@@ -1,7 +1,7 @@
 //! The cost of models in roles in this visit.
 
 use leptos::prelude::*;
-use volary_app::outside::Role;
+use volary_app::outside::ModelRole;
 use volary_core::json::Text;
 
 use crate::later::LaterView;
@@ -37,7 +37,7 @@ pub fn RoleCosts() -> impl IntoView {
     view! { {lines} }
 }
 
-fn line(purpose: &Text, role: &Role) -> String {
+fn line(purpose: &Text, role: &ModelRole) -> String {
     let name = connections::read(|known| {
         let saved = known.find(&role.connection);
         saved.map(|saved| saved.connection.name.to_string())
@@ -50,7 +50,7 @@ fn line(purpose: &Text, role: &Role) -> String {
 }
 
 /// Formats the cost of a role: `3 requests, 1,234 tokens, $0.0012`.
-pub(super) fn spent_words(role: &Role) -> String {
+pub(super) fn spent_words(role: &ModelRole) -> String {
     let requests = usize::try_from(role.requests).unwrap_or(usize::MAX);
     let cost = match role.spent.cost {
         Some(cost) => cost_text(cost),

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use volary_agent::model::limits::Budget;
-use volary_app::outside::{Asked, Event, PlayingPage, Ticket};
+use volary_app::outside::{Event, PendingQuestion, PlayingPage, Ticket};
 use volary_connectivity::linked_file::LinkedFile;
 use volary_core::json::Text;
 use volary_protocol::environments::Question;
@@ -56,7 +56,7 @@ pub fn OutsideDialog(
     }
 }
 
-fn content(page: PlayingPage, asked: Asked, decline: Callback<()>) -> AnyView {
+fn content(page: PlayingPage, asked: PendingQuestion, decline: Callback<()>) -> AnyView {
     match (asked.question, asked.host) {
         (Question::Page { url }, host) => {
             let host = host.unwrap_or_default();

@@ -11,10 +11,9 @@ use volary_core::Object;
 
 use super::planned;
 use super::state::{Playground, use_playground};
-use crate::browser::http::{self, Patience, Request};
+use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{self, location, network};
-use crate::components::Dialog;
-use crate::components::text::inert;
+use crate::components::{Dialog, FetchQuestion};
 use crate::navigation::{Page, use_pages};
 use crate::projection::notice::Notice;
 use crate::python::files::{self, Description, PythonSource};
@@ -62,7 +61,7 @@ fn fetch(playground: Playground, url: String) {
             url,
             ..Request::default()
         };
-        let reply = http::fetch(&request, Patience::of(TIMEOUT), LARGEST).await;
+        let reply = http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST).await;
         match reply {
             Ok(reply) if (200..300).contains(&reply.status) => plan(playground, &reply.body),
             Ok(reply) => refuse(
@@ -108,34 +107,21 @@ pub fn FetchCodeDialog() -> impl IntoView {
             decline();
         }
     });
-    let agree = move |file: &Elsewhere| {
-        let url = file.url.clone();
-        decline();
-        fetch(playground, url);
-    };
     let question = move || {
         asked(playground).get().map(|file| {
-            let warning = file.warning();
-            let shown = inert(&file.url);
+            let url = file.url.clone();
+            let agree = move |()| {
+                decline();
+                fetch(playground, url.clone());
+            };
             view! {
-                <p>
-                    {format!(
-                        "The address of this page refers to Python code on {}. Nothing has been requested yet. If you \
-                         agree, your browser downloads the file without cookies, up to 1 MB, and shows the code. It \
-                         does not run by itself.",
-                        file.host,
-                    )}
-                </p>
-                <code dir="auto">{shown}</code>
-                {warning.map(|warning| view! { <p class="near-address">{warning}</p> })}
-                <div class="button-row">
-                    <button type="button" on:click=move |_| decline()>
-                        {"Don't fetch"}
-                    </button>
-                    <button type="button" class="primary" on:click=move |_| agree(&file)>
-                        {"Fetch"}
-                    </button>
-                </div>
+                <FetchQuestion
+                    file
+                    content="Python code"
+                    then=", up to 1 MB, and shows the code. It does not run by itself."
+                    fetch=agree
+                    decline=move |()| decline()
+                />
             }
         })
     };

@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 
 use super::state::Playground;
-use crate::components::playback::Player;
+use crate::components::playback::Playback;
 use volary_app::playground::address::last_step;
 
 /// Moves the selection while playback is on.
 pub fn play_along(playground: Playground) {
-    Player {
+    Playback {
         selected: playground.selected,
         last: Signal::derive(move || playground.episode.with(|episode| last_step(episode))),
         playing: playground.transfer.playing,

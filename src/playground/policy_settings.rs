@@ -2,7 +2,7 @@
 
 use futures_util::future::AbortHandle;
 use leptos::prelude::*;
-use volary_app::playground::policy::{self, Pace, PolicyFault, PolicyKind};
+use volary_app::playground::policy::{self, PolicyFault, PolicyKind, PolicyPace};
 use volary_app::playground::run::{Run, Runs};
 use volary_core::json;
 use volary_core::json::Text;
@@ -23,7 +23,7 @@ pub struct PolicySettings {
     /// The settings of this kind of policy.
     pub form: RwSignal<Form>,
     /// Delay and limits, which are preserved when another policy is chosen.
-    pace: StoredValue<Pace>,
+    pace: StoredValue<PolicyPace>,
     /// Whether a run is active.
     pub run: RwSignal<Run>,
     /// Whether the current operation is slow, so that the user may want to stop it.
@@ -53,7 +53,7 @@ impl PolicySettings {
         PolicySettings {
             kind: RwSignal::default(),
             form: RwSignal::new(Form::new(json!({"type": "object", "properties": {}}))),
-            pace: StoredValue::new(Pace::default()),
+            pace: StoredValue::new(PolicyPace::default()),
             run: RwSignal::default(),
             is_slow: RwSignal::new(false),
             is_choosing: RwSignal::new(false),
@@ -65,7 +65,7 @@ impl PolicySettings {
     }
 
     /// The pace in the form if it is valid; otherwise the previous one.
-    fn pace(self) -> Pace {
+    fn pace(self) -> PolicyPace {
         let filled = self.form.with_untracked(Form::filled);
         let pace = self.pace.get_value().updated(&filled);
         self.pace.set_value(pace);

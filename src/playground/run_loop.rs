@@ -23,7 +23,7 @@ use crate::projection::notice::Notice;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::replay::is_over;
 use volary_app::playground::run::{Run, Runs};
-use volary_app::playground::run_choice::{Actor, RunChoice, run_choice};
+use volary_app::playground::run_choice::{ActingParty, RunChoice, run_choice};
 
 /// How long Stop waits for the step in progress before it terminates the worker.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -34,12 +34,12 @@ pub fn run(playground: Playground) {
         return;
     }
     let actor = match playground.policy.kind.get_untracked() {
-        PolicyKind::Manual => Actor::Person,
-        PolicyKind::Model => Actor::Model {
+        PolicyKind::Manual => ActingParty::Person,
+        PolicyKind::Model => ActingParty::Model {
             is_connected: untrack(|| connections::read(|known| !known.list().is_empty())),
         },
         PolicyKind::Scripted | PolicyKind::Random | PolicyKind::Oracle | PolicyKind::Student => {
-            Actor::Policy
+            ActingParty::Policy
         }
     };
     match run_choice(actor, untrack(|| session_driver::may_step(playground))) {

@@ -258,25 +258,7 @@ fn command(
 fn send(playground: Playground, command: Command) {
     warm_up(playground);
     let environment = command.environment();
-    let request = match command {
-        Command::Open {
-            environment,
-            recipe,
-            actions,
-        } => Request::Open {
-            environment,
-            servers: remote_environments::access(playground, &recipe),
-            recipe,
-            actions,
-        },
-        Command::Step {
-            environment,
-            action,
-        } => Request::Step {
-            environment,
-            action,
-        },
-    };
+    let request = command.into_request(|recipe| remote_environments::access(playground, recipe));
     if let Request::Open { recipe, .. } = &request {
         give_python(playground, recipe);
     }

@@ -26,9 +26,9 @@ use volary_app::playground::session::Session;
 
 /// A handle to the playground, of which there is one for the life of the page.
 #[derive(Clone, Copy)]
-pub struct Playground(&'static Signals);
+pub struct Playground(&'static PlaygroundSignals);
 
-pub struct Signals {
+pub struct PlaygroundSignals {
     /// The environments and datasets that are loaded so far.
     pub registry: StoredValue<Registry>,
     /// Whether all environments and all other code of the playground are loaded.
@@ -74,9 +74,9 @@ pub struct Signals {
 }
 
 impl Deref for Playground {
-    type Target = Signals;
+    type Target = PlaygroundSignals;
 
-    fn deref(&self) -> &Signals {
+    fn deref(&self) -> &PlaygroundSignals {
         self.0
     }
 }
@@ -86,7 +86,7 @@ impl Playground {
     pub fn provide() -> Playground {
         let sources = first_view::source().into_iter().collect();
         // Leaked on purpose: it lives as long as the page. Closures then capture one pointer instead of forty signals.
-        let playground = Playground(Box::leak(Box::new(Signals {
+        let playground = Playground(Box::leak(Box::new(PlaygroundSignals {
             registry: StoredValue::new(first_view::registry()),
             whole: RwSignal::new(false),
             wanted: RwSignal::new(false),

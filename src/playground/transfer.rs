@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_protocol::environments::{Event, NamedFile, Request};
-use volary_protocol::episode::{Assembled, EpisodeAssembler};
-use volary_trajectory::{Episode, messages_jsonl, native, renderer_files, sensitive};
+use volary_protocol::environments::{NamedFile, Request};
+use volary_protocol::episode::Assembled;
+use volary_trajectory::{Episode, native};
 
+use super::incoming_episode::receive;
 use super::remote_environments::{self, is_remote};
 use super::session_driver;
 use super::setup;
@@ -20,8 +20,8 @@ use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
 use crate::route::PlaygroundPlace;
-use volary_app::playground::address::{Start, file_name};
-use volary_app::playground::sharing::{self, Link, What};
+use volary_app::playground::address::EpisodeStart;
+use volary_app::playground::sharing::{self, ShareLink, What};
 use volary_app::playground::tasks;
 
 /// The file types that the import dialog accepts.
@@ -54,7 +54,7 @@ pub struct Offer {
     /// A snapshot taken when Share was pressed; later steps are not in its links.
     pub episode: Arc<Episode>,
     /// The place of its task, if an address can name it.
-    pub start: Option<Start>,
+    pub start: Option<EpisodeStart>,
     /// The selected step, in the form that an address uses.
     pub step: Option<usize>,
     /// The titles of the fields that only a reviewer should see.
@@ -72,17 +72,6 @@ impl Offer {
     pub fn is_named(&self, what: What) -> bool {
         what == What::Task && self.start.is_some()
     }
-}
-
-/// An export format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The native format, which is complete.
-    Native,
-    /// The format of aviary's own tools.
-    Renderer,
-    /// Messages in the format of chat models.
-    Messages,
 }
 
 impl Transfer {
@@ -116,15 +105,10 @@ impl Transfer {
             // Newer files replaced these, so their worker is no longer needed.
             false => drop(worker),
         }
-        let events = replies.map(|reply| {
-            reply
-                .map(|reply| reply.event)
-                .map_err(|loss| loss.to_string())
-        });
-        assemble(events).await.map_err(|reason| {
+        receive(replies).await.map_err(|reason| {
             Notice::new(
                 format!("{names} could not be imported."),
-                reason,
+                reason.to_string(),
                 "Choose an episode exported by Volary, Aviary Renderer files (as a zip) or a GSM8K \
                  file. The current episode is unchanged.",
             )
@@ -143,27 +127,6 @@ impl Transfer {
 impl Default for Transfer {
     fn default() -> Self {
         Transfer::new()
-    }
-}
-
-/// Saves the episode as a file, optionally masked.
-pub fn export(playground: Playground, format: Format, is_masked: bool) {
-    playground.transfer.exporting.set(false);
-    let failed = playground.episode.with_untracked(|episode| {
-        if !is_masked {
-            return save(episode, format).err();
-        }
-        match sensitive::masked(episode) {
-            Ok(masked) => save(&masked, format).err(),
-            Err(error) => Some(error.to_string()),
-        }
-    });
-    if let Some(reason) = failed {
-        playground.alert(Notice::new(
-            "The episode could not be exported in this format.",
-            reason,
-            "Export it as Volary JSON instead, which contains everything.",
-        ));
     }
 }
 
@@ -328,18 +291,18 @@ fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
 /// Returns the reason why there can be no link.
 pub fn share_link(
     part: &Episode,
-    start: Option<&Start>,
+    start: Option<&EpisodeStart>,
     step: Option<usize>,
     is_masked: bool,
 ) -> Result<String, String> {
     let place = match sharing::link(part, start, is_masked)? {
-        Link::Named(start) => PlaygroundPlace {
+        ShareLink::Named(start) => PlaygroundPlace {
             environment: Some(start.environment),
             task: start.task,
             seed: start.seed,
             ..PlaygroundPlace::default()
         },
-        Link::Packed { environment, text } => PlaygroundPlace {
+        ShareLink::Packed { environment, text } => PlaygroundPlace {
             environment: Some(environment),
             episode: Some(text),
             step: step.filter(|_| !part.steps.is_empty()),
@@ -353,55 +316,4 @@ pub fn share_link(
 enum UserFiles {
     Episode(Box<Assembled>),
     Tasks { name: String, text: Text },
-}
-
-/// Assembles an episode from a stream of events, or returns why there is none.
-pub(crate) async fn assemble(
-    events: impl futures_util::Stream<Item = Result<Event, String>>,
-) -> Result<Assembled, String> {
-    let mut events = std::pin::pin!(events);
-    let mut assembler = EpisodeAssembler::default();
-    while let Some(event) = events.next().await {
-        match event? {
-            Event::Episode(chunk) => {
-                let assembled = assembler.push(chunk).map_err(|error| error.to_string())?;
-                if let Some(assembled) = assembled {
-                    return Ok(assembled);
-                }
-            }
-            Event::Refused { reason, .. } | Event::Lost { reason, .. } => {
-                return Err(reason.to_string());
-            }
-            Event::Started(_)
-            | Event::Stopped { .. }
-            | Event::Gone
-            | Event::Question { .. }
-            | Event::Recorded { .. } => {}
-        }
-    }
-    Err("The worker ended before the episode was complete.".to_owned())
-}
-
-/// Downloads the episode as a file. Returns an error message if it cannot be encoded.
-fn save(episode: &Episode, format: Format) -> Result<(), String> {
-    let name = file_name(&episode.name);
-    match format {
-        Format::Native => {
-            let text = native::to_text(episode);
-            files::download(&format!("{name}.json"), "application/json", text.as_bytes());
-        }
-        Format::Renderer => {
-            let bytes = renderer_files::to_zip(episode).map_err(|error| error.to_string())?;
-            files::download(&format!("{name}.zip"), "application/zip", &bytes);
-        }
-        Format::Messages => {
-            let text = messages_jsonl::to_text([episode]);
-            files::download(
-                &format!("{name}.jsonl"),
-                "application/jsonl",
-                text.as_bytes(),
-            );
-        }
-    }
-    Ok(())
 }

@@ -3,69 +3,34 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_app::export;
 use volary_app::playground::sharing::{self, What};
-use volary_trajectory::sensitive;
 
 use super::code_consent::wheel_note;
 use super::state::{Playground, use_playground};
-use super::transfer::{self, Format, Offer};
+use super::transfer::Offer;
+use crate::components::export_dialog::save;
 use crate::components::field::Field;
 use crate::components::sharing_check::{OwnedFinding, SharingCheck};
 use crate::components::text::inert;
-use crate::components::{CopyButton, Dialog};
+use crate::components::{CopyButton, Dialog, ExportDialog};
 use crate::projection::text::{count_text, plural};
-
-const FORMATS: [(Format, &str, &str); 3] = [
-    (
-        Format::Native,
-        "Volary JSON",
-        "Complete: can be imported, viewed and continued.",
-    ),
-    (
-        Format::Renderer,
-        "Renderer files (zip)",
-        "The frames, in the format of aviary's Renderer.",
-    ),
-    (
-        Format::Messages,
-        "Messages (JSONL)",
-        "The conversation, in the format of chat models.",
-    ),
-];
 
 /// The dialog of the export formats.
 pub fn export_dialog() -> AnyView {
     let playground = use_playground();
     let open = playground.transfer.exporting;
-    let masks = RwSignal::new(false);
-    let found = Memo::new(move |_| match open.get() {
-        true => playground
-            .episode
-            .with_untracked(|episode| OwnedFinding::all(sensitive::check(episode))),
-        false => Vec::new(),
-    });
-    let rows = FORMATS.map(|(format, name, words)| {
-        let save = move |_| transfer::export(playground, format, masks.get_untracked());
-        view! {
-            <li>
-                <button type="button" on:click=save>
-                    {name}
-                </button>
-                <span class="help">{words}</span>
-            </li>
-        }
-    });
     let needs = move || open.get().then(|| wheel_line(playground)).flatten();
-    let go = Callback::new(move |step| {
-        open.set(false);
-        playground.selected.set(step);
-    });
     view! {
-        <Dialog open title="Export this episode">
-            <SharingCheck found subject="This episode" masks on_step=go/>
-            <ul class="choices">{rows.into_iter().collect_view()}</ul>
+        <ExportDialog
+            episode=playground.episode
+            formats=&export::PLAYGROUND
+            open
+            on_step=Callback::new(move |step| playground.selected.set(step))
+            on_failure=Callback::new(move |notice| playground.alert(notice))
+        >
             {needs}
-        </Dialog>
+        </ExportDialog>
     }
     .into_any()
 }
@@ -112,16 +77,21 @@ fn ShareOffer(playground: Playground, offer: Arc<Offer>, open: RwSignal<bool>) -
     let of = offer.clone();
     let link = Memo::new(move |_| of.link(what.get(), masks.get()));
     let choices = What::ALL.map(|choice| share_choice(&offer, choice, what));
-    let save = move |_| {
+    let save_file = move |_| {
         open.set(false);
-        transfer::export(playground, Format::Native, masks.get_untracked());
+        let saved = playground
+            .episode
+            .with_untracked(|episode| save(episode, &export::VOLARY, masks.get_untracked()));
+        if let Err(notice) = saved {
+            playground.alert(notice);
+        }
     };
     let result = move || match link.get() {
         Ok(link) => offer_link(link),
         Err(reason) => view! {
             <p role="alert">{reason}</p>
             <p>{"Share the episode as a file instead. Importing it shows the same episode."}</p>
-            <button type="button" class="primary" on:click=save>
+            <button type="button" class="primary" on:click=save_file>
                 {"Save as a file"}
             </button>
         }

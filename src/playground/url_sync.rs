@@ -23,7 +23,7 @@ use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{PlaygroundPlace, Route};
 use crate::storage::episodes;
-use volary_app::playground::address::{self, Start, encoded_steps};
+use volary_app::playground::address::{self, EpisodeStart, encoded_steps};
 use volary_app::playground::consent::{
     Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
 };
@@ -296,7 +296,7 @@ fn place_of_episode(playground: Playground) -> PlaygroundPlace {
 }
 
 /// The start that opens a recipe, if a URL can name it.
-fn start_of(playground: Playground, recipe: &Recipe) -> Option<Start> {
+fn start_of(playground: Playground, recipe: &Recipe) -> Option<EpisodeStart> {
     let environment = &recipe.environment;
     let default = || {
         let entry = untrack(|| setup::entry(playground, environment))?;
@@ -314,7 +314,7 @@ fn start_of(playground: Playground, recipe: &Recipe) -> Option<Start> {
 }
 
 /// The start that opens a recipe in every browser: it names a task of this page, or its defaults.
-pub(super) fn named_task(playground: Playground, recipe: &Recipe) -> Option<Start> {
+pub(super) fn named_task(playground: Playground, recipe: &Recipe) -> Option<EpisodeStart> {
     let is_of_page = untrack(|| setup::entry(playground, &recipe.environment)).is_some();
     start_of(playground, recipe).filter(|_| is_of_page)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use leptos::html;
 use leptos::prelude::*;
-use volary_app::present::Command;
+use volary_app::present::PresenterCommand;
 
 use super::Deck;
 use crate::browser::{appearance, element, full_screen, timers};
@@ -18,7 +18,8 @@ const SLIDE: &str = "slide";
 pub fn Presenter(deck: Deck, #[prop(into)] title: String) -> impl IntoView {
     let slide = move || deck.draw(deck.at.get());
     let position = Memo::new(move |_| deck.position());
-    let is_at = move |command: Command| position.get().after(command).is_none().to_string();
+    let is_at =
+        move |command: PresenterCommand| position.get().after(command).is_none().to_string();
     let has_full_screen = full_screen::is_supported();
     timers::next_frame(|| {
         element::focus_id(SLIDE);
@@ -41,16 +42,16 @@ pub fn Presenter(deck: Deck, #[prop(into)] title: String) -> impl IntoView {
                     <button
                         type="button"
                         class="quiet small"
-                        aria-disabled=move || is_at(Command::Previous)
-                        on:click=move |_| deck.go(Command::Previous)
+                        aria-disabled=move || is_at(PresenterCommand::Previous)
+                        on:click=move |_| deck.go(PresenterCommand::Previous)
                     >
                         {"Previous"}
                     </button>
                     <button
                         type="button"
                         class="quiet small"
-                        aria-disabled=move || is_at(Command::Next)
-                        on:click=move |_| deck.go(Command::Next)
+                        aria-disabled=move || is_at(PresenterCommand::Next)
+                        on:click=move |_| deck.go(PresenterCommand::Next)
                     >
                         {"Next"}
                     </button>

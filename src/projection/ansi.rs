@@ -10,7 +10,7 @@ const MAX_SEQUENCE: usize = 2_000;
 
 /// The style of a run of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct TextStyle {
     /// Foreground colour, one of sixteen.
     pub colour: Option<u8>,
     /// Background colour, one of sixteen.
@@ -31,15 +31,16 @@ pub fn is_for_terminals(text: &str) -> bool {
 }
 
 /// The text that a terminal would show, as byte ranges in order.
-pub fn stretches(text: &str) -> Vec<(Range<usize>, Look)> {
-    let mut found: Vec<(Range<usize>, Look)> = Vec::new();
-    let mut look = Look::default();
+pub fn stretches(text: &str) -> Vec<(Range<usize>, TextStyle)> {
+    let mut found: Vec<(Range<usize>, TextStyle)> = Vec::new();
+    let mut look = TextStyle::default();
     let mut from = 0;
-    let push = |found: &mut Vec<(Range<usize>, Look)>, range: Range<usize>, look: Look| {
-        if !range.is_empty() {
-            found.push((range, look));
-        }
-    };
+    let push =
+        |found: &mut Vec<(Range<usize>, TextStyle)>, range: Range<usize>, look: TextStyle| {
+            if !range.is_empty() {
+                found.push((range, look));
+            }
+        };
     while let Some(place) = text.get(from..).and_then(|rest| rest.find('\u{1b}')) {
         let escape = from + place;
         let Some((length, sequence)) = sequence(&text.as_bytes()[escape..]) else {
@@ -120,11 +121,11 @@ fn sequence(bytes: &[u8]) -> Option<(usize, Sequence)> {
     }
 }
 
-fn changed(mut look: Look, numbers: &[u16]) -> Look {
+fn changed(mut look: TextStyle, numbers: &[u16]) -> TextStyle {
     let mut rest = numbers.iter().copied();
     while let Some(number) = rest.next() {
         match number {
-            0 => look = Look::default(),
+            0 => look = TextStyle::default(),
             1 => look.bold = true,
             2 => look.faint = true,
             3 => look.italic = true,
@@ -199,21 +200,21 @@ mod tests {
 
     use super::*;
 
-    fn shown(text: &str) -> Vec<(&str, Look)> {
+    fn shown(text: &str) -> Vec<(&str, TextStyle)> {
         let found = stretches(text).into_iter();
         found.map(|(range, look)| (&text[range], look)).collect()
     }
 
-    fn coloured(colour: u8) -> Look {
-        Look {
+    fn coloured(colour: u8) -> TextStyle {
+        TextStyle {
             colour: Some(colour),
-            ..Look::default()
+            ..TextStyle::default()
         }
     }
 
     #[test]
     fn colours_and_weights() {
-        let plain = Look::default();
+        let plain = TextStyle::default();
         assert_eq!(
             shown("a\u{1b}[31mred\u{1b}[0m\u{1b}[1;92mok\u{1b}[m."),
             [
@@ -221,7 +222,7 @@ mod tests {
                 ("red", coloured(1)),
                 (
                     "ok",
-                    Look {
+                    TextStyle {
                         bold: true,
                         ..coloured(10)
                     }
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn terminal_commands_are_removed() {
-        let plain = Look::default();
+        let plain = TextStyle::default();
         assert_eq!(
             shown("a\u{1b}[2K\u{1b}[1;1Hb"),
             [("a", plain), ("b", plain)]
@@ -255,7 +256,7 @@ mod tests {
                 ("[3é1m", plain),
                 (
                     "b",
-                    Look {
+                    TextStyle {
                         bold: true,
                         ..plain
                     }

@@ -57,9 +57,9 @@ pub fn facts(step: &StepRecord) -> Vec<String> {
         facts.extend(seconds("latency").map(seconds_text));
         let first = seconds("first_token").map(seconds_text);
         facts.extend(first.map(|first| format!("first token after {first}")));
-        let tries = answered.get("tries").and_then(Json::as_i64).unwrap_or(1);
-        if tries > 1 {
-            facts.push(format!("{tries} tries"));
+        let attempts = answered.get("tries").and_then(Json::as_i64).unwrap_or(1);
+        if attempts > 1 {
+            facts.push(format!("{attempts} attempts"));
         }
     }
     facts
@@ -141,7 +141,7 @@ mod tests {
                 "$0.0012",
                 "1.2 s",
                 "first token after 500 ms",
-                "2 tries"
+                "2 attempts"
             ]
         );
         assert_eq!(

@@ -20,7 +20,7 @@ use volary_core::Json;
 
 use crate::later::Later;
 
-pub use draft::{Blank, Direction, Draft, Shape};
+pub use draft::{Blank, FieldDraft, MoveDirection, Shape};
 pub use field::{Field, FieldKind, is_write_only};
 pub use field_path::FieldPath;
 pub use read::FieldError;
@@ -53,7 +53,7 @@ pub struct Form {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mode {
     /// As fields.
-    Fields(Draft),
+    Fields(FieldDraft),
     /// As JSON text.
     Raw(String),
 }
@@ -68,7 +68,7 @@ impl Form {
     /// A form filled with the schema's defaults.
     pub fn new(schema: Json) -> Self {
         let root = Field::root(&schema);
-        let draft = Draft::initial(&root);
+        let draft = FieldDraft::initial(&root);
         Form {
             schema: Arc::new(schema),
             root: Arc::new(root),
@@ -90,7 +90,7 @@ impl Form {
     /// A form with an initial value that its fields can hold without loss.
     pub fn holding(schema: Json, value: &Json) -> Self {
         let mut form = Form::new(schema);
-        if let Some(draft) = Draft::of(&form.root, Some(value)) {
+        if let Some(draft) = FieldDraft::of(&form.root, Some(value)) {
             form.mode = Mode::Fields(draft);
         }
         form
@@ -98,7 +98,7 @@ impl Form {
 
     /// Fields with an initial value, if they can hold it without loss.
     fn fields_for(&self, value: &Json) -> Option<Mode> {
-        let draft = Draft::of(&self.root, Some(value))?;
+        let draft = FieldDraft::of(&self.root, Some(value))?;
         let read = read::read(&self.root, &draft);
         (read.errors.is_empty() && read.value.as_ref() == Some(value))
             .then_some(Mode::Fields(draft))
@@ -262,7 +262,7 @@ impl Form {
     }
 
     /// The draft at a path.
-    pub fn draft(&self, place: &FieldPath) -> Option<&Draft> {
+    pub fn draft(&self, place: &FieldPath) -> Option<&FieldDraft> {
         let Mode::Fields(root) = &self.mode else {
             return None;
         };
@@ -273,7 +273,7 @@ impl Form {
     }
 
     /// The draft at a path, for editing.
-    pub fn draft_mut(&mut self, place: &FieldPath) -> Option<&mut Draft> {
+    pub fn draft_mut(&mut self, place: &FieldPath) -> Option<&mut FieldDraft> {
         self.refusals.clear();
         let Mode::Fields(root) = &mut self.mode else {
             return None;

@@ -52,7 +52,7 @@ pub const TERMS: [(&str, &str); 13] = [
     ),
     (
         "pass@k, pass^k",
-        "The probability that at least one of k attempts succeeds, and that all of them do.",
+        "The probability that at least one of k trials succeeds, and that all of them do.",
     ),
 ];
 

@@ -8,7 +8,7 @@ use super::summary::reward_text;
 use super::text::large_count_text;
 
 /// An amount that each step has.
-pub struct Measure {
+pub struct StepMeasure {
     pub name: &'static str,
     /// The amounts by step.
     pub amounts: fn(&Episode) -> Vec<f64>,
@@ -19,7 +19,7 @@ pub struct Measure {
 }
 
 /// Rewards. A reward for the whole episode is shown at the last step.
-pub const REWARD: Measure = Measure {
+pub const REWARD: StepMeasure = StepMeasure {
     name: "Reward",
     amounts: |episode| amounts(rewards(episode)),
     is_known: |episode| !rewards(episode).is_unknown(),
@@ -27,7 +27,7 @@ pub const REWARD: Measure = Measure {
 };
 
 /// Tokens, input and output.
-pub const TOKENS: Measure = Measure {
+pub const TOKENS: StepMeasure = StepMeasure {
     name: "Tokens",
     amounts: |episode| amounts(tokens(episode)),
     is_known: |episode| !tokens(episode).is_unknown(),
@@ -35,7 +35,7 @@ pub const TOKENS: Measure = Measure {
 };
 
 /// Cost in US dollars.
-pub const COST: Measure = Measure {
+pub const COST: StepMeasure = StepMeasure {
     name: "Cost",
     amounts: |episode| amounts(usage(episode, |usage| usage.cost)),
     is_known: |episode| !usage(episode, |usage| usage.cost).is_unknown(),

@@ -16,7 +16,7 @@ pub const LANE: f64 = 20.0;
 const NARROWEST: f64 = 1.5;
 
 /// A shape and the class that draws it.
-pub type Shape = (&'static str, String);
+pub type DrawnShape = (&'static str, String);
 
 /// The vertical range of a kind, and its class.
 fn form(kind: SpanKind) -> (f64, f64, &'static str) {
@@ -55,7 +55,7 @@ pub fn shapes(
     spans: Option<&SpanBars>,
     range: (f64, f64),
     only: Option<SpanKind>,
-) -> Vec<Shape> {
+) -> Vec<DrawnShape> {
     let whole = bar(SpanKind::Whole, lane.from, lane.to, range);
     let mut shapes = vec![(class_of(SpanKind::Whole), whole)];
     let bars = || spans.into_iter().flat_map(|spans| &spans.bars);

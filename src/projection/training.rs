@@ -14,16 +14,16 @@ const GAP: f64 = 12.0;
 
 /// The steps and the values that a drawing spans.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
+pub struct ChartFrame {
     /// The first and the last step.
     pub steps: (i64, i64),
     /// The values at the bottom and at the top.
     pub values: (f64, f64),
 }
 
-impl Frame {
+impl ChartFrame {
     /// A frame around curves; `None` without any point. Shares start at 0.
-    pub fn of(curves: &[&[SeriesPoint]], is_share: bool) -> Option<Frame> {
+    pub fn of(curves: &[&[SeriesPoint]], is_share: bool) -> Option<ChartFrame> {
         let points = || curves.iter().flat_map(|points| points.iter());
         let first = points().map(|point| point.step).min()?;
         let last = points().map(|point| point.step).max()?;
@@ -39,7 +39,7 @@ impl Frame {
                 (low - half, low + half)
             }
         };
-        Some(Frame {
+        Some(ChartFrame {
             steps: (first, last),
             values,
         })
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn curves_span_their_frame() {
         let points = [point(0, 0.0, 0.0), point(10, 1.0, 0.0), point(20, 0.5, 0.5)];
-        let frame = Frame::of(&[&points], true).unwrap();
+        let frame = ChartFrame::of(&[&points], true).unwrap();
         assert_eq!(frame.steps, (0, 20));
         assert_eq!(frame.values, (0.0, 1.0));
         assert_eq!(frame.line(&points), "M0.0 1000.0L500.0 0.0L1000.0 500.0");
@@ -217,8 +217,8 @@ mod tests {
         assert_eq!(frame.dots(&points[..1]), "M0.0 1000.0h0");
         assert_eq!(frame.nearest(&[0, 10, 20], 0.6), Some(1));
         assert_eq!(frame.nearest(&[], 0.6), None);
-        assert_eq!(Frame::of(&[&[]], true), None);
-        let flat = Frame::of(&[&[point(3, 2.0, 0.0)]], false).unwrap();
+        assert_eq!(ChartFrame::of(&[&[]], true), None);
+        let flat = ChartFrame::of(&[&[point(3, 2.0, 0.0)]], false).unwrap();
         assert_eq!((flat.values, flat.x(3)), ((1.0, 3.0), 500.0));
     }
 

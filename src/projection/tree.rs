@@ -153,23 +153,23 @@ pub enum Mark {
 
 /// The changes between two frames.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct FrameChanges {
     state: Diff,
     info: Diff,
 }
 
-/// [`Changes::between`].
-pub static CHANGES: Later<fn(&Frame, &Frame) -> Changes> = Later::new();
+/// [`FrameChanges::between`].
+pub static CHANGES: Later<fn(&Frame, &Frame) -> FrameChanges> = Later::new();
 
 pub(crate) fn install() {
-    CHANGES.set(Changes::between);
+    CHANGES.set(FrameChanges::between);
     change::install();
 }
 
-impl Changes {
+impl FrameChanges {
     /// Compares two frames. Linear in their size, and the only expensive part.
     pub fn between(previous: &Frame, frame: &Frame) -> Self {
-        Changes {
+        FrameChanges {
             state: diff(&previous.state, &frame.state),
             info: diff(&previous.info, &frame.info),
         }
@@ -179,7 +179,7 @@ impl Changes {
 /// The rows of a frame. `previous` is the previous frame with the changes since.
 pub fn rows(
     frame: &Frame,
-    previous: Option<(&Frame, &Changes)>,
+    previous: Option<(&Frame, &FrameChanges)>,
     expansion: &Expansion,
 ) -> Vec<TreeRow> {
     let mut roots = Vec::with_capacity(2);

@@ -19,7 +19,7 @@ pub struct StreamingTurn {
     /// The stage of the request.
     pub stage: Stage,
     /// The attempt, counted from 1. Output of earlier attempts is dropped.
-    pub tries: u32,
+    pub attempts: u32,
     /// Its reasoning so far.
     pub thinking: String,
     /// Its text so far.
@@ -85,7 +85,7 @@ impl StreamingTurn {
 
     /// Starts another attempt and drops the output of the last one.
     pub fn begin_try(&mut self) {
-        self.tries += 1;
+        self.attempts += 1;
         self.stage = Stage::Asking;
         self.thinking.clear();
         self.text.clear();
@@ -171,7 +171,7 @@ const MOST_CALLS: usize = 200;
 /// The state of a turn in words. `now` is the page's clock.
 pub fn stage_text(turn: &StreamingTurn, now: f64) -> String {
     match &turn.stage {
-        Stage::Asking if turn.tries > 1 => format!("Retrying (attempt {})…", turn.tries),
+        Stage::Asking if turn.attempts > 1 => format!("Retrying (attempt {})…", turn.attempts),
         Stage::Asking => "Waiting for the model…".to_owned(),
         Stage::Answering => {
             let what = if !turn.calls.is_empty() {
@@ -255,7 +255,10 @@ mod tests {
         };
         assert_eq!(stage_text(&turn, 10.0), "Retrying in 3 s.");
         turn.begin_try();
-        assert_eq!((turn.tries, &*turn.text, turn.exchanges.len()), (2, "", 1));
+        assert_eq!(
+            (turn.attempts, &*turn.text, turn.exchanges.len()),
+            (2, "", 1)
+        );
         assert_eq!(stage_text(&turn, 0.0), "Retrying (attempt 2)…");
     }
 

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use volary_agent::{Opening, Runner};
+use volary_app::environment_start::{self, StartError};
+use volary_core::Clock;
 use volary_core::json::Text;
-use volary_core::{Clock, Environment};
 use volary_remote::client::ClientError;
 use volary_remote::{ClientOptions, Frames, TaskEnvironmentClient, Transport, TransportError};
 use volary_trajectory::Recipe;
@@ -13,7 +14,7 @@ use super::files;
 use super::transport::PythonTransport;
 
 /// An environment that was started and reset.
-pub struct Opened {
+pub struct OpenedInPython {
     pub runner: Runner,
     /// The result of the reset.
     pub opening: Opening,
@@ -22,7 +23,7 @@ pub struct Opened {
 }
 
 /// Starts and resets the environment of a recipe. The error says what failed, why, and what to do.
-pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<Opened, Text> {
+pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<OpenedInPython, Text> {
     let (source, start) = files::parts(recipe)?;
     let transport = Rc::new(PythonTransport {
         environment: recipe.environment.clone(),
@@ -32,41 +33,26 @@ pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<Opened, Text>
     let options = ClientOptions::new(&*recipe.environment);
     let environment =
         TaskEnvironmentClient::of(options, Rc::clone(&transport) as Rc<dyn Transport>, start);
-    let mut environment = environment.knowing(Frames::Unknown);
-    environment
-        .try_start()
-        .await
-        .map_err(|error| explain("made", &error))?;
-    let reset = match environment.try_reset_started().await {
-        Ok(reset) => reset,
-        Err(error) => {
-            let reason = explain("reset", &error);
-            // A failed environment is closed.
-            let _ = environment.try_close().await;
-            return Err(reason);
-        }
-    };
-    // The base class has frames, so a missing frame is an error of the environment's own code.
-    let _ = environment.fetch_frame().await;
-    let frame = environment.export_frame();
-    let id = match environment.env_id() {
+    let environment = environment.knowing(Frames::Unknown);
+    let started = environment_start::start(environment, clock, |_| ()).await;
+    let started = started.map_err(|error| explain(&error))?;
+    let id = match &started.env_id {
         Some(env_id) => transport.environment_id(env_id).await,
         None => None,
     };
-    let opening = Opening {
-        messages: reset.messages,
-        tools: reset.tools,
-        frame: frame.clone(),
-    };
-    Ok(Opened {
-        runner: Runner::resume(Box::new(environment), frame, clock),
-        opening,
+    Ok(OpenedInPython {
+        runner: started.runner,
+        opening: started.opening,
         id,
     })
 }
 
-fn explain(what: &str, error: &ClientError) -> Text {
-    let why = match error {
+fn explain(error: &StartError) -> Text {
+    let what = match error {
+        StartError::Start(_) => "made",
+        StartError::Reset(_) => "reset",
+    };
+    let why = match error.cause() {
         ClientError::Status { detail, .. } => detail.to_string(),
         ClientError::Transport(TransportError::Unreachable { reason }) => reason.to_string(),
         error => error.to_string(),

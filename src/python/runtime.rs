@@ -247,7 +247,8 @@ fn carry_out(effect: Effect) {
         }
         Effect::Reply { to, number, result } => RUNTIME.with_borrow(|runtime| {
             if let Some(port) = to.checked_sub(1).and_then(|index| runtime.ports.get(index)) {
-                let answer: python_port::Answer = result.map(|answer| (answer.text, answer.output));
+                let answer: python_port::PortAnswer =
+                    result.map(|answer| (answer.text, answer.output));
                 port.reply(number, &answer);
             }
         }),

@@ -6,7 +6,7 @@ use volary_core::json::{Json, Text};
 use volary_protocol::environments::ServerAccess;
 
 use super::servers::Server;
-use crate::secrets::{self, NotKept, Origin};
+use crate::secrets::{self, KeyOrigin, NotKept};
 use crate::shared::Shared;
 
 /// The prefix of owners of server keys, before the address.
@@ -36,13 +36,13 @@ pub fn change(act: impl FnOnce(&mut Vec<Server>)) {
 
 /// Returns the key of a server.
 pub fn key_of(url: &str) -> Option<Text> {
-    let key = secrets::key(&owner(url), &Origin::of(url));
+    let key = secrets::key(&owner(url), &KeyOrigin::of(url));
     (!key.is_empty()).then(|| key.expose().into())
 }
 
 /// Stores the key of a server; an empty one is deleted.
 pub fn keep_key(url: &str, key: &str) -> Result<(), NotKept> {
-    secrets::put(&owner(url), &Origin::of(url), &ApiKey::new(key))
+    secrets::put(&owner(url), &KeyOrigin::of(url), &ApiKey::new(key))
 }
 
 /// Deletes the key of a server.

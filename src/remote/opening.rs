@@ -6,12 +6,13 @@
 use std::rc::Rc;
 
 use volary_agent::{Opening, Runner};
+use volary_app::environment_start;
 use volary_core::json::{Object, Text};
-use volary_core::{Clock, Environment, object};
+use volary_core::{Clock, object};
 use volary_protocol::environments::ServerAccess;
+use volary_remote::TaskEnvironmentClient;
 use volary_remote::client::DEFAULT_TIMEOUT;
 use volary_remote::diagnosis::ServerProblem;
-use volary_remote::{Frames, TaskEnvironmentClient};
 use volary_trajectory::Recipe;
 
 use super::connection::{connect, explain, options};
@@ -19,7 +20,7 @@ use super::servers::{Unfit, frames_of, start_of};
 use super::transport::Fetch;
 
 /// An environment on a server that was started and reset.
-pub struct Opened {
+pub struct OpenedOnServer {
     /// The runner that steps it.
     pub runner: Runner,
     /// The result of the reset.
@@ -77,7 +78,7 @@ pub struct Loss {
 }
 
 /// The reason why an environment could not be opened.
-pub struct Refused {
+pub struct ServerRefusal {
     /// What failed, why, and what to do.
     pub reason: Text,
     /// The invalid key of the configuration, if there is one.
@@ -101,9 +102,9 @@ pub async fn open(
     known: &[ServerAccess],
     clock: Rc<dyn Clock>,
     begun: Begun<'_>,
-) -> Result<Opened, Refused> {
+) -> Result<OpenedOnServer, ServerRefusal> {
     let access = known.iter().find(|access| access.url == recipe.environment);
-    let access = access.ok_or_else(|| Refused {
+    let access = access.ok_or_else(|| ServerRefusal {
         reason: format!(
             "You are not connected to {}. Connect to it in the settings first.",
             recipe.environment
@@ -112,7 +113,7 @@ pub async fn open(
         key: None,
         concerns_all: true,
     })?;
-    let start = start_of(&recipe.configuration).map_err(|Unfit { key, reason }| Refused {
+    let start = start_of(&recipe.configuration).map_err(|Unfit { key, reason }| ServerRefusal {
         reason: reason.into(),
         key: Some(key.into()),
         concerns_all: false,
@@ -120,50 +121,31 @@ pub async fn open(
     let key = access.key.as_ref();
     let options = options(&access.url, key, Some(DEFAULT_TIMEOUT));
     let environment = TaskEnvironmentClient::of(options, Rc::new(Fetch), start);
-    let mut environment = environment.knowing(frames_of(access));
-    let reset = match environment.try_start().await {
-        Ok(()) => {
-            if let Some(env_id) = environment.env_id() {
-                begun(&access.url, env_id);
-            }
-            environment.try_reset_started().await
-        }
-        Err(error) => Err(error),
-    };
-    let reset = match reset {
-        Ok(reset) => reset,
+    let environment = environment.knowing(frames_of(access));
+    let begun = |env_id: &Text| begun(&access.url, env_id);
+    let started = match environment_start::start(environment, clock, begun).await {
+        Ok(started) => started,
         Err(error) => {
-            let found = explain(&access.url, key, &error).await;
-            // An environment that could not be reset is useless.
-            let _ = environment.try_close().await;
+            let found = explain(&access.url, key, error.cause()).await;
             let concerns_all = match found.problem {
                 // The timeout may concern this task alone.
                 ServerProblem::Timeout => connect(&access.url, key).await.is_err(),
                 problem => problem.concerns_all(),
             };
-            return Err(Refused {
+            return Err(ServerRefusal {
                 reason: format!("{} {} {}", found.what, found.why, found.remedy).into(),
                 key: None,
                 concerns_all,
             });
         }
     };
-    // An episode without frames is better than none.
-    let _ = environment.fetch_frame().await;
-    let frame = environment.export_frame();
-    let has_frames = environment.frames() == Frames::Shown;
-    let place = RemoteLocation {
-        access: access.clone(),
-        env_id: environment.env_id().cloned(),
-    };
-    Ok(Opened {
-        runner: Runner::resume(Box::new(environment), frame.clone(), clock),
-        opening: Opening {
-            messages: reset.messages,
-            tools: reset.tools,
-            frame,
+    Ok(OpenedOnServer {
+        runner: started.runner,
+        opening: started.opening,
+        has_frames: started.has_frames,
+        place: RemoteLocation {
+            access: access.clone(),
+            env_id: started.env_id,
         },
-        has_frames,
-        place,
     })
 }

@@ -10,7 +10,7 @@ use volary_agent::model::ApiKey;
 use volary_core::json::Text;
 use volary_remote::{KEY_HEADER, Method, Transport, TransportError, WireReply, WireRequest};
 
-use crate::browser::http::{self, HttpError, Patience, Request};
+use crate::browser::http::{self, HttpError, Request, Timeouts};
 use crate::browser::timers;
 
 /// The maximum size of a reply in bytes: a tab does not have enough memory for more.
@@ -26,7 +26,7 @@ impl Transport for Fetch {
     fn send(&self, request: WireRequest) -> LocalBoxFuture<'_, Result<WireReply, TransportError>> {
         Box::pin(async move {
             let seconds = request.timeout.unwrap_or(FOR_EVER).clamp(0.0, FOR_EVER);
-            let patience = Patience::of(Duration::from_secs_f64(seconds));
+            let patience = Timeouts::of(Duration::from_secs_f64(seconds));
             let key = request.api_key.as_deref().map(ApiKey::new);
             let request = Request {
                 method: match request.method {

@@ -5,19 +5,18 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trajectory::annotations::Target;
-use volary_trajectory::export::html;
 use volary_trajectory::{Episode, Link, Relation, Rewards, markdown, sensitive};
 
-use super::export::ExportDialog;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
-use crate::browser::{files, location, printer, spawn};
+use crate::browser::{location, printer, spawn};
+use crate::components::export_dialog::save;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::sharing_check::{
     CheckedExport, CheckedExportDialog, OwnedFinding, SharingCheck,
 };
-use crate::components::{CopyButton, Dialog};
+use crate::components::{CopyButton, Dialog, ExportDialog};
 use crate::library::client::{LibraryClient, requests};
 use crate::navigation::use_pages;
 use crate::playground::code_consent::{self, code_consent};
@@ -29,7 +28,7 @@ use crate::playground::url_sync;
 use crate::projection::notice::Notice;
 use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route, TemplatePlace};
-use volary_app::playground::address::file_name;
+use volary_app::export;
 use volary_app::playground::replay_check::{CheckNumber, ReplayCheck, ReplayVerdict};
 use volary_app::playground::sharing::{self, What};
 
@@ -49,6 +48,7 @@ pub(super) fn Actions(
         }
     };
     let exporting = RwSignal::new(false);
+    let show = Callback::new(move |notice| client.notice.set(Some(notice)));
     let is_checking = Memo::new(move |_| viewer.check.with(ReplayCheck::is_running));
     let asking = RwSignal::new(false);
     let run_python = Callback::new(move |code| check_python(playground, viewer, code));
@@ -138,7 +138,13 @@ pub(super) fn Actions(
             {"Template lab"}
         </button>
         <span>
-            <ExportDialog client viewer open=exporting/>
+            <ExportDialog
+                episode
+                formats=&export::ALL
+                open=exporting
+                on_step=Callback::new(move |step| viewer.select(step))
+                on_failure=show
+            />
             <CodeDialog viewer open=asking agree=run_python/>
         </span>
     }
@@ -275,7 +281,11 @@ fn forked(original: &Arc<Episode>, step: usize) -> Episode {
 
 /// A dismissible note that a copied link works only in this browser, with alternatives that work elsewhere.
 #[component]
-pub(super) fn LinkNote(viewer: Viewer, playground: Playground) -> impl IntoView {
+pub(super) fn LinkNote(
+    client: LibraryClient,
+    viewer: Viewer,
+    playground: Playground,
+) -> impl IntoView {
     let episode = viewer.shown.episode;
     let share = move || episode.with_untracked(|episode| share_offer(viewer, playground, episode));
     let checked = CheckedExport::new();
@@ -283,15 +293,9 @@ pub(super) fn LinkNote(viewer: Viewer, playground: Playground) -> impl IntoView 
         let episode = episode.get_untracked();
         let found = OwnedFinding::all(sensitive::check(&episode));
         checked.save("This episode", found, move |is_masked| {
-            let masked = is_masked.then(|| sensitive::masked(&episode));
-            let text = match &masked {
-                None => html::to_text(&episode),
-                Some(Ok(masked)) => html::to_text(masked),
-                // Don't copy a page that could not be masked.
-                Some(Err(_)) => return,
-            };
-            let name = format!("{}.html", file_name(&episode.name));
-            files::download(&name, "text/html", text.as_bytes());
+            if let Err(notice) = save(&episode, &export::HTML, is_masked) {
+                client.notice.set(Some(notice));
+            }
         });
     };
     view! {

@@ -1,6 +1,6 @@
 //! The address of Review: what is written into it, and which file it names. Pure.
 
-use volary_app::review::opening::Opening;
+use volary_app::review::opening::ReviewOpening;
 use volary_connectivity::linked_file::Elsewhere;
 
 use super::screen::ReviewScreen;
@@ -20,12 +20,12 @@ pub(super) struct ShownPlace {
 /// The address for what is shown now; `None` while the episode in the address is loading, or if it is a comparison.
 pub(super) fn written(
     now: &ReviewPlace,
-    opening: &Opening,
+    opening: &ReviewOpening,
     shown: ShownPlace,
 ) -> Option<ReviewPlace> {
     let ShownPlace { step, tokens, view } = shown;
     let is_open = match opening {
-        Opening::Shown(id) => now.episode.as_ref() == Some(id) && now.beside.is_empty(),
+        ReviewOpening::Shown(id) => now.episode.as_ref() == Some(id) && now.beside.is_empty(),
         _ => false,
     };
     let (step, tokens) = match is_open {
@@ -73,9 +73,9 @@ pub(super) fn must_fetch(now: &WantedFile, former: Option<&WantedFile>) -> bool 
 pub(super) fn question(
     asked: Option<Elsewhere>,
     place: &ReviewPlace,
-    opening: &Opening,
+    opening: &ReviewOpening,
 ) -> Option<Elsewhere> {
-    let is_missing = place.episode.is_none() || matches!(opening, Opening::Failed(_));
+    let is_missing = place.episode.is_none() || matches!(opening, ReviewOpening::Failed(_));
     asked.filter(|_| is_missing)
 }
 
@@ -130,8 +130,8 @@ mod tests {
         }
     }
 
-    fn open(id: &str) -> Opening {
-        Opening::Shown(id.to_owned())
+    fn open(id: &str) -> ReviewOpening {
+        ReviewOpening::Shown(id.to_owned())
     }
 
     #[test]
@@ -167,9 +167,9 @@ mod tests {
         // The step of the previous episode would replace that of the link.
         for opening in [
             open("a"),
-            Opening::Wanted("b".to_owned()),
-            Opening::Failed("gone".to_owned()),
-            Opening::Nothing,
+            ReviewOpening::Wanted("b".to_owned()),
+            ReviewOpening::Failed("gone".to_owned()),
+            ReviewOpening::Nothing,
         ] {
             assert_eq!(written(&linked, &opening, shown(3)), None, "{opening:?}");
         }
@@ -210,11 +210,14 @@ mod tests {
         };
         let asks =
             |place: &ReviewPlace, opening| question(Some(file.clone()), place, &opening).is_some();
-        assert!(asks(&ReviewPlace::default(), Opening::Nothing));
-        assert!(!asks(&episode("a"), Opening::Wanted("a".to_owned())));
+        assert!(asks(&ReviewPlace::default(), ReviewOpening::Nothing));
+        assert!(!asks(&episode("a"), ReviewOpening::Wanted("a".to_owned())));
         assert!(!asks(&episode("a"), open("a")));
-        assert!(asks(&episode("a"), Opening::Failed("unknown".to_owned())));
-        assert_eq!(question(None, &episode("a"), &Opening::Nothing), None);
+        assert!(asks(
+            &episode("a"),
+            ReviewOpening::Failed("unknown".to_owned())
+        ));
+        assert_eq!(question(None, &episode("a"), &ReviewOpening::Nothing), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::align::AlignedRow;
 
-use super::comparison::{Comparison, is_same};
+use super::comparison::{EpisodeComparison, is_same};
 use super::library_page::BackLink;
 use crate::components::rows::{Rows, redrawn};
 use crate::components::text::inert;
@@ -19,7 +19,7 @@ const ROW: f64 = 34.0;
 
 /// The page of a comparison.
 #[component]
-pub(super) fn ComparePage(comparison: Comparison) -> impl IntoView {
+pub(super) fn ComparePage(comparison: EpisodeComparison) -> impl IntoView {
     view! {
         <div class="compare">
             <Head comparison/>
@@ -36,7 +36,7 @@ pub(super) fn ComparePage(comparison: Comparison) -> impl IntoView {
 }
 
 #[component]
-fn Head(comparison: Comparison) -> impl IntoView {
+fn Head(comparison: EpisodeComparison) -> impl IntoView {
     let names = move || {
         comparison.pair.with(|pair| {
             let (left, right) = pair.as_ref()?;
@@ -133,7 +133,7 @@ fn name(episode: &Episode, side: &'static str, in_playground: bool) -> impl Into
     }
 }
 
-fn aligned(comparison: Comparison) -> AnyView {
+fn aligned(comparison: EpisodeComparison) -> AnyView {
     let count = Memo::new(move |_| comparison.rows() + 1);
     let edition = Memo::new(move |edition: Option<&u32>| {
         comparison.alignment.track();
@@ -154,7 +154,7 @@ fn aligned(comparison: Comparison) -> AnyView {
     )
 }
 
-fn aligned_row(comparison: Comparison, number: usize) -> AnyView {
+fn aligned_row(comparison: EpisodeComparison, number: usize) -> AnyView {
     let row = comparison.alignment.with_untracked(|alignment| {
         let alignment = alignment.as_ref()?;
         match number.checked_sub(1) {
@@ -234,7 +234,7 @@ fn side(episode: &Episode, number: usize, step: Option<usize>) -> AnyView {
 }
 
 /// Where both episodes differ first, and how many of their steps differ.
-fn verdict(comparison: Comparison) -> String {
+fn verdict(comparison: EpisodeComparison) -> String {
     comparison.alignment.with(|alignment| {
         let Some(alignment) = alignment else {
             return String::new();
@@ -257,7 +257,7 @@ fn verdict(comparison: Comparison) -> String {
 }
 
 /// The first difference and its details, for a page that shows no more of the comparison.
-pub(super) fn first_difference(comparison: Comparison) -> AnyView {
+pub(super) fn first_difference(comparison: EpisodeComparison) -> AnyView {
     view! {
         <p role="status">{move || verdict(comparison)}</p>
         {move || detail(comparison)}
@@ -265,7 +265,7 @@ pub(super) fn first_difference(comparison: Comparison) -> AnyView {
     .into_any()
 }
 
-fn detail(comparison: Comparison) -> Option<Vec<AnyView>> {
+fn detail(comparison: EpisodeComparison) -> Option<Vec<AnyView>> {
     let selected = comparison.selected.get();
     let row = comparison.alignment.with(|alignment| {
         let rows = &alignment.as_ref()?.rows;

@@ -10,7 +10,7 @@ use crate::components::keyed::key_of;
 
 /// A comparison of two episodes.
 #[derive(Clone, Copy)]
-pub struct Comparison {
+pub struct EpisodeComparison {
     /// The left and the right episode.
     pub pair: RwSignal<Option<(Arc<Episode>, Arc<Episode>)>>,
     /// Whether the right episode is the playground's, which may grow.
@@ -21,11 +21,11 @@ pub struct Comparison {
     pub(super) alignment: Memo<Option<Arc<Alignment>>>,
 }
 
-impl Comparison {
+impl EpisodeComparison {
     /// An empty comparison.
-    pub fn new() -> Comparison {
+    pub fn new() -> EpisodeComparison {
         let pair = RwSignal::new(None::<(Arc<Episode>, Arc<Episode>)>);
-        Comparison {
+        EpisodeComparison {
             pair,
             live: RwSignal::new(false),
             selected: RwSignal::new(0),
@@ -122,9 +122,9 @@ impl Comparison {
     }
 }
 
-impl Default for Comparison {
+impl Default for EpisodeComparison {
     fn default() -> Self {
-        Comparison::new()
+        EpisodeComparison::new()
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
     fn the_selected_pair_stays_when_its_row_moves() {
         let owner = Owner::new();
         owner.with(|| {
-            let comparison = Comparison::new();
+            let comparison = EpisodeComparison::new();
             let left = episode(&["a", "b", "c", "d"]);
             comparison.show(left, episode(&["a"]), true);
             comparison.selected.set(3);
@@ -206,7 +206,7 @@ mod tests {
     fn a_step_is_in_one_row() {
         let owner = Owner::new();
         owner.with(|| {
-            let comparison = Comparison::new();
+            let comparison = EpisodeComparison::new();
             comparison.show(episode(&["a", "b"]), episode(&["x", "b", "y"]), true);
             let rows = comparison.rows();
             let mut all: Vec<u64> = (0..rows + 3).map(|row| comparison.identity(row)).collect();

@@ -10,10 +10,9 @@ use volary_trajectory::table::Column;
 use volary_trajectory::table::cross::{Cross, CrossTotal};
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::{Group, GroupOrder};
-use volary_trajectory::table::order::Direction;
 
-use super::group_cells::{CONFIDENCE, Grouped, mean_text, next_order, rounded};
-use super::groups::bar;
+use super::group_cells::{CONFIDENCE, Grouped, mean_text, rounded};
+use super::groups::{GroupHeading, bar};
 use super::selection::Look;
 use crate::components::text::inert;
 use crate::projection::library::heading;
@@ -145,30 +144,13 @@ fn cross_table(
         let words = format!("{} more columns. Filter to see them.", count_text(more));
         view! { <p class="faint">{words}</p> }
     });
-    let heading = move |name: String, by: GroupOrder| {
-        let now = sort.filter(|(known, _)| *known == by);
-        let next = move |_| look.group_sort.set(next_order(sort, by));
-        let (sorted, mark) = match now {
-            None => (None, ""),
-            Some((_, Direction::Ascending)) => (Some("ascending"), " ↑"),
-            Some((_, Direction::Descending)) => (Some("descending"), " ↓"),
-        };
-        view! {
-            <th scope="col" aria-sort=sorted>
-                <button type="button" class="quiet column-sort" on:click=next>
-                    {name}
-                    <span aria-hidden="true">{mark}</span>
-                </button>
-            </th>
-        }
-    };
     view! {
         <table aria-label="Groups" class="cross-table">
             <thead>
                 <tr>
-                    {heading(first.to_owned(), GroupOrder::Name)}
+                    <GroupHeading look name=first order=GroupOrder::Name/>
                     {heads.collect_view()}
-                    {heading("All".to_owned(), GroupOrder::Reward)}
+                    <GroupHeading look name="All" order=GroupOrder::Reward/>
                 </tr>
             </thead>
             <tbody>{rows}</tbody>
@@ -212,7 +194,7 @@ fn cross_cell(
     };
     let half = group
         .standard_error
-        .and_then(|error| widths.of(error, group.tries));
+        .and_then(|error| widths.of(error, group.trials));
     let mean = match group.mean_reward {
         Some(mean) => mean_text(mean, half),
         None => "–".to_owned(),

@@ -64,7 +64,7 @@ pub(super) fn EpisodePage(
             <Rest client viewer/>
             <Forks client viewer/>
             <CheckVerdict viewer playground/>
-            <LinkNote viewer playground/>
+            <LinkNote client viewer playground/>
             <CopyNote viewer/>
             <div class="review-panes">
                 <section class="pane outline-pane" id="outline-pane" aria-label="Outline">

@@ -5,8 +5,8 @@ use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_protocol::library::Origin;
 
 use super::address;
-use super::fetch_question::FetchQuestion;
 use crate::browser::{location, network};
+use crate::components::FetchQuestion;
 use crate::library::client::{LibraryClient, imports};
 use crate::navigation::Pages;
 use crate::projection::notice::Notice;
@@ -96,10 +96,15 @@ impl FileInAddress {
         replace_place(self.pages, place);
     }
 
-    /// The dialog that asks whether to fetch a file.
+    /// Asks whether to fetch a file, and whether to store its contents.
     pub(super) fn question(self, file: Elsewhere) -> AnyView {
-        let url = file.url.clone();
-        let fetch = move |origin| {
+        let keeps = RwSignal::new(false);
+        let (url, host) = (file.url.clone(), file.host.clone());
+        let fetch = move |()| {
+            let origin = match keeps.get_untracked() {
+                true => Origin::Imported,
+                false => Origin::Linked,
+            };
             self.asked.set(None);
             self.fetch(&url, origin);
             self.agreements.update(|count| *count += 1);
@@ -108,7 +113,31 @@ impl FileInAddress {
             self.asked.set(None);
             self.leave();
         };
-        view! { <FetchQuestion file fetch decline/> }.into_any()
+        view! {
+            <section class="fetch-question" aria-label="Fetch a file">
+                <h2>{format!("Fetch a file from {host}?")}</h2>
+                <FetchQuestion
+                    file
+                    content="a file"
+                    then=", up to 2 GB. Its size is shown when the host reports it, and you can cancel."
+                    fetch
+                    decline
+                >
+                    <label class="flag-line">
+                        <input
+                            type="checkbox"
+                            prop:checked=keeps
+                            on:change=move |event| keeps.set(event_target_checked(&event))
+                        />
+                        <span>{"Store its trajectories in this browser"}</span>
+                    </label>
+                    <p class="help">
+                        {"Otherwise they are available until you leave or reload the page."}
+                    </p>
+                </FetchQuestion>
+            </section>
+        }
+        .into_any()
     }
 }
 

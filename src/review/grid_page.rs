@@ -1,4 +1,4 @@
-//! Several episodes as a grid: one column per episode, one row per step. Intended for attempts at one task: which
+//! Several episodes as a grid: one column per episode, one row per step. Intended for trials of one task: which
 //! actions agree, where they first differ, and the results.
 
 use std::sync::Arc;

@@ -58,7 +58,7 @@ pub(super) fn facts(episode: &Episode) -> String {
     facts.join(", ")
 }
 
-/// The totals of all episodes together. Rewards and times of several attempts have no sensible sum.
+/// The totals of all episodes together. Rewards and times of several trials have no sensible sum.
 pub(super) fn sum(totals: &[EpisodeTotal]) -> EpisodeTotal {
     EpisodeTotal {
         reward: None,

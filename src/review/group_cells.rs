@@ -77,7 +77,7 @@ pub fn next_order<T: PartialEq>(sort: Option<(T, Direction)>, by: T) -> Option<(
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct GroupCells {
     pub name: String,
-    /// The environment and the actor of tries of a task, if they are known.
+    /// The environment and the actor of trials of a task, if they are known.
     pub aside: Option<String>,
     pub count: String,
     pub mean: String,
@@ -96,12 +96,12 @@ impl GroupCells {
             let actor = actor(&tried.model, &tried.agent).unwrap_or_default();
             joined(&[&*tried.environment, &*actor])
         });
-        let success = share(group.successes, group.tries, CONFIDENCE).map(|share| {
+        let success = share(group.successes, group.trials, CONFIDENCE).map(|share| {
             let percent = |share: Option<f64>| (share.unwrap_or_default() * 100.0).round();
             format!(
                 "{} of {} ({}–{}%)",
                 group.successes,
-                group.tries,
+                group.trials,
                 percent(share.low),
                 percent(share.high)
             )
@@ -230,7 +230,7 @@ mod tests {
 
     use super::*;
 
-    fn tries() -> Group {
+    fn of_trials() -> Group {
         Group {
             name: "refund".into(),
             tried: Some(Tried {
@@ -239,7 +239,7 @@ mod tests {
                 agent: "".into(),
             }),
             rows: (0..1200).collect(),
-            tries: 4,
+            trials: 4,
             successes: 1,
             mean_reward: Some(0.25),
             agreement: Some(0.5),
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_task_shows_who_tried_it_and_how_often() {
-        let cells = GroupCells::of(&GroupBy::Task, &tries(), Some(0.4244));
+        let cells = GroupCells::of(&GroupBy::Task, &of_trials(), Some(0.4244));
         assert_eq!(cells.name, "refund");
         assert_eq!(cells.aside.as_deref(), Some("airline, m"));
         assert_eq!(cells.count, count_text(1200));
@@ -284,8 +284,8 @@ mod tests {
     #[test]
     fn a_group_leads_to_exactly_its_rows() {
         let one_of = |text: &str| Filter::OneOf(vec![text.to_owned()]);
-        let cells = GroupCells::of(&GroupBy::Task, &tries(), None);
-        // Another environment may have a task of this name, and another model tries of it.
+        let cells = GroupCells::of(&GroupBy::Task, &of_trials(), None);
+        // Another environment may have a task of this name, and other trials of it.
         let expected = [
             (Column::Task, one_of("refund")),
             (Column::Environment, one_of("airline")),

@@ -1,4 +1,4 @@
-//! Trajectories by group: number of attempts, mean reward, successes, and agreement.
+//! Trajectories by group: number of trials, mean reward, successes, and agreement.
 
 use std::sync::Arc;
 
@@ -7,7 +7,6 @@ use volary_trajectory::statistics::HalfWidths;
 use volary_trajectory::table::groups::{
     Group, GroupBy, GroupOrder, Grouping, Passes, SUCCESS, passes,
 };
-use volary_trajectory::table::order::Direction;
 
 use super::cross_table::CrossTable;
 use super::gradually::{Work, gradually};
@@ -17,7 +16,9 @@ use super::group_cells::{
 pub use super::group_cells::{mean_text, rounded};
 use super::selection::Look;
 use crate::components::keyed::{key_of, keyed};
+use crate::components::sort_button::{SortButton, aria_sort};
 use crate::components::text::inert;
+use crate::components::transient_memo::transient_memo;
 use crate::projection::text::{count_text, plural};
 
 /// The maximum number of groups shown.
@@ -82,7 +83,7 @@ fn GroupTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoVie
     let head = move || {
         let cells = by.get().map(|by| columns(&by)).unwrap_or_default().iter();
         cells
-            .map(|(name, order)| view! { <GroupHeading look name order=*order/> })
+            .map(|(name, order)| view! { <GroupHeading look name=*name order=*order/> })
             .collect_view()
     };
     let keys = Memo::new(move |_| {
@@ -105,7 +106,7 @@ fn GroupTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoVie
             group.with(|group| {
                 let (by, range, group) = group.as_ref()?;
                 let half = group.standard_error.and_then(|error| {
-                    widths.try_update_value(|widths| widths.of(error, group.tries))?
+                    widths.try_update_value(|widths| widths.of(error, group.trials))?
                 });
                 Some(row(look, by, group, *range, half))
             })
@@ -132,35 +133,26 @@ fn GroupTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl IntoVie
     }
 }
 
+/// A heading that sorts the groups.
 #[component]
-fn GroupHeading(look: Look, name: &'static str, order: GroupOrder) -> impl IntoView {
-    let now = Memo::new(move |_| {
+pub(super) fn GroupHeading(
+    look: Look,
+    #[prop(into)] name: String,
+    order: GroupOrder,
+) -> impl IntoView {
+    // Transient, because a cross table is drawn again whenever its groups change.
+    let now = transient_memo(move |_| {
         let sort = look.group_sort.get();
         sort.filter(|(by, _)| *by == order)
             .map(|(_, direction)| direction)
     });
-    let sort = move |_| {
+    let sort = Callback::new(move |()| {
         let sort = look.group_sort.get_untracked();
         look.group_sort.set(next_order(sort, order));
-    };
+    });
     view! {
-        <th
-            scope="col"
-            aria-sort=move || match now.get()? {
-                Direction::Ascending => Some("ascending"),
-                Direction::Descending => Some("descending"),
-            }
-        >
-            <button type="button" class="quiet column-sort" on:click=sort>
-                {name}
-                <span aria-hidden="true">
-                    {move || match now.get() {
-                        None => "",
-                        Some(Direction::Ascending) => " ↑",
-                        Some(Direction::Descending) => " ↓",
-                    }}
-                </span>
-            </button>
+        <th scope="col" aria-sort=move || aria_sort(now.get())>
+            <SortButton name direction=now.into() sort/>
         </th>
     }
 }

@@ -33,7 +33,7 @@ pub struct Notes {
     /// The labels assigned to the keys 1 to 9.
     pub labels: RwSignal<Labels>,
     /// The note that is being edited.
-    pub draft: Draft,
+    pub draft: NoteDraft,
     /// A message about the effect of the last label key.
     pub said: RwSignal<Option<String>>,
     /// The last error.
@@ -41,7 +41,7 @@ pub struct Notes {
 }
 
 #[derive(Clone, Copy)]
-pub struct Draft {
+pub struct NoteDraft {
     /// The id of an existing note; `None` for a new one.
     pub changes: RwSignal<Option<Text>>,
     pub target: RwSignal<Target>,
@@ -62,7 +62,7 @@ impl Notes {
                     .and_then(|text| serde_json::from_str(&text).ok())
                     .unwrap_or_default(),
             ),
-            draft: Draft {
+            draft: NoteDraft {
                 changes: RwSignal::new(None),
                 target: RwSignal::default(),
                 text: RwSignal::default(),

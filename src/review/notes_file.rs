@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_app::review::notes_sync::{self, Event, NotesSync, Ours, Response};
+use volary_app::review::notes_sync::{self, Event, NotesResponse, NotesSync, Ours};
 use volary_core::json::Text;
 use volary_trajectory::annotations::sidecar;
 
 use super::notes::Notes;
-use crate::browser::http::{self, Patience, Whole};
+use crate::browser::http::{self, Timeouts, Whole};
 use crate::browser::spawn;
 use crate::library::client::LibraryClient;
 
@@ -95,7 +95,7 @@ impl NotesFileSync {
     }
 }
 
-async fn exchanged(method: &'static str, url: &str, body: Option<String>) -> Response {
+async fn exchanged(method: &'static str, url: &str, body: Option<String>) -> NotesResponse {
     let request = http::Request {
         method,
         url: url.to_owned(),
@@ -103,7 +103,7 @@ async fn exchanged(method: &'static str, url: &str, body: Option<String>) -> Res
         body,
         own_cookies: true,
     };
-    let answer = http::fetch(&request, Patience::of(PATIENCE), LARGEST).await;
+    let answer = http::fetch(&request, Timeouts::of(PATIENCE), LARGEST).await;
     let Whole { status, body } = answer.map_err(|error| error.to_string())?;
     Ok((status, body))
 }

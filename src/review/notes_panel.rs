@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use volary_trajectory::annotations::labels::{Labels, labels_on, target_of};
 use volary_trajectory::annotations::{Annotation, Target, Verdict};
 
-use super::notes::{Draft, Notes, target_text};
+use super::notes::{NoteDraft, Notes, target_text};
 use super::quote::selected_passage;
 use super::viewer::Viewer;
 use crate::browser::files;
@@ -347,7 +347,7 @@ fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
 }
 
 #[component]
-fn VerdictChoice(draft: Draft) -> impl IntoView {
+fn VerdictChoice(draft: NoteDraft) -> impl IntoView {
     let verdict = move || draft.verdict.get().map(Verdict::as_str).unwrap_or_default();
     let judge = move |event| {
         let value = event_target_value(&event);

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
-use volary_app::review::opening::Opening;
+use volary_app::review::opening::ReviewOpening;
 
 use super::actions::Actions;
 use super::compare_page::ComparePage;
@@ -102,9 +102,9 @@ fn Opened(
     let is_wanted =
         Signal::derive(move || review.part.get() == part && review.question.with(Option::is_none));
     let state = move || match review.opening.get() {
-        Opening::Failed(reason) => view! { <Failed reason/> }.into_any(),
-        Opening::Wanted(_) => view! { <OpeningWords/> }.into_any(),
-        Opening::Nothing | Opening::Shown(_) => ().into_any(),
+        ReviewOpening::Failed(reason) => view! { <Failed reason/> }.into_any(),
+        ReviewOpening::Wanted(_) => view! { <OpeningWords/> }.into_any(),
+        ReviewOpening::Nothing | ReviewOpening::Shown(_) => ().into_any(),
     };
     view! {
         <KeepAlive is_wanted>

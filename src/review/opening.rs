@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_app::review::opening::{Effect, Opener, Opening};
+use volary_app::review::opening::{Effect, Opener, ReviewOpening};
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 
-use super::comparison::Comparison;
+use super::comparison::EpisodeComparison;
 use super::grid_page::{Grid, MOST};
 use super::sequence::Sequence;
 use super::viewer::Viewer;
@@ -23,12 +23,12 @@ use crate::route::{IN_PLAYGROUND, ReviewPlace};
 pub struct Openings {
     pub client: LibraryClient,
     pub viewer: Viewer,
-    pub comparison: Comparison,
+    pub comparison: EpisodeComparison,
     pub grid: Grid,
     pub playground: Playground,
     pub sequence: Sequence,
     /// What the page shows of the address.
-    pub opening: RwSignal<Opening>,
+    pub opening: RwSignal<ReviewOpening>,
     pub opener: StoredValue<Opener<Arc<Episode>, Goal>, LocalStorage>,
     /// Called with the new id of the episode of the address.
     pub rename: Callback<String>,

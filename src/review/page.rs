@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_app::review::opening::{Opener, Opening};
+use volary_app::review::opening::{Opener, ReviewOpening};
 use volary_connectivity::linked_file::Elsewhere;
 use volary_trajectory::annotations::Target;
 
 use super::KEYS;
 use super::address::{self, ShownPlace};
-use super::comparison::Comparison;
+use super::comparison::EpisodeComparison;
 use super::episode_page::focus_find;
 use super::file_in_address::{FileInAddress, replace_place};
 use super::grid_page::Grid;
@@ -113,10 +113,10 @@ pub(super) struct Review {
     /// The last address of this page. The page keeps its state while another page is shown.
     pub(super) place: Memo<ReviewPlace>,
     pub(super) part: Memo<ReviewScreen>,
-    pub(super) opening: RwSignal<Opening>,
+    pub(super) opening: RwSignal<ReviewOpening>,
     openings: Openings,
     pub(super) viewer: Viewer,
-    pub(super) comparison: Comparison,
+    pub(super) comparison: EpisodeComparison,
     pub(super) grid: Grid,
     pub(super) notes: Notes,
     /// The display state of the table.
@@ -146,7 +146,7 @@ impl Review {
             });
             place.or(former.cloned()).unwrap_or_default()
         });
-        let opening = RwSignal::new(Opening::Nothing);
+        let opening = RwSignal::new(ReviewOpening::Nothing);
         let notes = Notes::new();
         let file = FileInAddress::new(client, pages, place);
         let look = Look::new(client, notes);
@@ -155,7 +155,7 @@ impl Review {
         let openings = Openings {
             client,
             viewer: Viewer::new(),
-            comparison: Comparison::new(),
+            comparison: EpisodeComparison::new(),
             grid: Grid::new(),
             playground: use_playground(),
             sequence: Sequence::new(look, episode),
@@ -204,7 +204,7 @@ impl Review {
 
     pub(super) fn shows_episode(self) -> Signal<bool> {
         let opening = self.opening;
-        Signal::derive(move || opening.with(|opening| matches!(opening, Opening::Shown(_))))
+        Signal::derive(move || opening.with(|opening| matches!(opening, ReviewOpening::Shown(_))))
     }
 
     pub(super) fn shows_comparison(self) -> Signal<bool> {

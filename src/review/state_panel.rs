@@ -17,7 +17,7 @@ use crate::components::reward_curve::measure_curve;
 use crate::components::text::inert;
 use crate::playground::frame_pane::FrameAndTree;
 use crate::playground::state::Playground;
-use crate::projection::measures::{COST, Measure, REWARD, TOKENS};
+use crate::projection::measures::{COST, REWARD, StepMeasure, TOKENS};
 use crate::projection::state_path::{of_pointer, words as path_words};
 use crate::projection::text::{count_text, plural};
 
@@ -210,7 +210,7 @@ fn go(
 #[component]
 fn Curves(viewer: Viewer) -> impl IntoView {
     let (episode, selected) = (viewer.shown.episode, viewer.shown.selected);
-    let curve = move |measure: &'static Measure| {
+    let curve = move |measure: &'static StepMeasure| {
         move || {
             let is_known = episode.with(|episode: &Arc<Episode>| (measure.is_known)(episode));
             is_known.then(|| measure_curve(measure, episode.into(), selected))

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::selection::Look;
 use crate::browser::{self, storage_quota};
-use crate::components::Dialog;
+use crate::components::{Dialog, Persistence};
 use crate::projection::text::{plural, size_text};
 
 /// The state of the browser's storage.
@@ -81,28 +81,9 @@ fn OfBrowser(found: RwSignal<Option<Found>>, known: Found) -> impl IntoView {
         );
         view! { <p>{text}</p> }
     });
-    let ask_to_last = move |_| {
-        browser::spawn(async move {
-            // The refreshed state shows whether the browser agreed.
-            storage_quota::ask_to_last().await;
-            ask(found);
-        });
-    };
-    let lasting = match known.is_lasting {
-        true => {
-            view! { <p>"The browser keeps this data even when the disk is full."</p> }.into_any()
-        }
-        false => view! {
-            <p>"The browser may delete this data when the disk is full."</p>
-            <button type="button" on:click=ask_to_last>
-                {"Request persistent storage"}
-            </button>
-        }
-        .into_any(),
-    };
     view! {
         {quota}
-        {lasting}
+        <Persistence is_promised=known.is_lasting on_request=Callback::new(move |()| ask(found))/>
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
-use volary_trajectory::table::order::Direction;
 use volary_trajectory::table::{Column, Row};
 
 use super::groups::bar;
@@ -14,6 +13,7 @@ use super::selection::{HitsById, Look};
 use crate::browser::{element, spawn, timers};
 use crate::components::keyed::key_of;
 use crate::components::rows::Rows;
+use crate::components::sort_button::{SortButton, aria_sort};
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
 use crate::library::findings::Match;
@@ -264,28 +264,11 @@ fn Heading(look: Look, column: Column) -> impl IntoView {
             sort.map(|(_, direction)| *direction)
         })
     });
-    let direction = move || {
-        Some(match now.get()? {
-            Direction::Ascending => "ascending",
-            Direction::Descending => "descending",
-        })
-    };
-    let mark = move || match now.get() {
-        None => "",
-        Some(Direction::Ascending) => " ↑",
-        Some(Direction::Descending) => " ↓",
-    };
-    let (name, class) = (heading(&column), class(&column));
+    let (name, class) = (heading(&column).to_string(), class(&column));
+    let sort = Callback::new(move |()| look.sort_by(&column));
     view! {
-        <div class=class role="columnheader" aria-sort=direction>
-            <button
-                type="button"
-                class="quiet column-sort"
-                on:click=move |_| look.sort_by(&column)
-            >
-                {span(None, &name)}
-                <span aria-hidden="true">{mark}</span>
-            </button>
+        <div class=class role="columnheader" aria-sort=move || aria_sort(now.get())>
+            <SortButton name direction=now.into() sort/>
         </div>
     }
 }

@@ -27,7 +27,7 @@ use volary_trajectory::training::{
     Catalog, Measure, RewardChoice, RunRows, SampleGroup, StepSummary, TrainingRun,
 };
 
-use super::comparison::Comparison;
+use super::comparison::EpisodeComparison;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
 use crate::browser::{element, location, timers};
@@ -51,7 +51,7 @@ pub struct Training {
     /// The index of the step that the reader points at.
     head: RwSignal<Option<usize>>,
     /// The best and the worst sample of the shown group.
-    pair: Comparison,
+    pair: EpisodeComparison,
     /// Whether the tasks over steps are unfolded.
     tasks_open: RwSignal<bool>,
 }
@@ -110,7 +110,7 @@ impl Training {
             shown: computed(|place| Some(&place.run)),
             beside: computed(|place| place.with.as_ref()),
             head: RwSignal::new(None),
-            pair: Comparison::new(),
+            pair: EpisodeComparison::new(),
             tasks_open: RwSignal::new(false),
         }
     }

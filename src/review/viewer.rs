@@ -11,15 +11,15 @@ use volary_trajectory::sensitive;
 use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 
 use super::panels::{DETAILS, RESULT, STATE};
-use crate::components::playback::Player;
+use crate::components::playback::Playback;
 use crate::components::text::inert;
 use crate::components::transcript::passage;
 use crate::components::transcript::reading::ReadingOptions;
 use crate::library::client::{LibraryClient, requests};
-use crate::library::findings::Finding;
+use crate::library::findings::EpisodeMatch;
 use crate::playground::frame_pane::EpisodeSignals;
 use crate::present::revealed::Revealed;
-use crate::present::{Deck, Slide, Steps};
+use crate::present::{Deck, ShownSlide, SlideSteps};
 use crate::projection::highlight::Spot;
 use volary_app::playground::address::last_step;
 use volary_app::playground::replay_check::ReplayCheck;
@@ -31,7 +31,7 @@ pub struct Viewer {
     pub shown: EpisodeSignals,
     /// The last step that can be selected.
     pub last: Memo<usize>,
-    pub player: Player,
+    pub player: Playback,
     /// Display options of the transcript.
     pub reading: ReadingOptions,
     /// The index of the open side panel.
@@ -45,7 +45,7 @@ pub struct Viewer {
     /// The search text.
     pub wanted: RwSignal<String>,
     /// The search hits.
-    pub findings: RwSignal<Arc<Vec<Finding>>>,
+    pub findings: RwSignal<Arc<Vec<EpisodeMatch>>>,
     /// The index of the current hit.
     pub at_finding: RwSignal<usize>,
     /// The passage that a link names.
@@ -69,7 +69,7 @@ pub struct Viewer {
 }
 
 /// The location of a search hit on the page.
-pub fn spot_of_finding(finding: &Finding) -> Spot {
+pub fn spot_of_finding(finding: &EpisodeMatch) -> Spot {
     Spot {
         place: finding.place,
         range: finding.start..finding.start + finding.length,
@@ -89,14 +89,14 @@ impl Viewer {
         };
         let last = Memo::new(move |_| shown.episode.with(|episode| last_step(episode)));
         let presenting = RwSignal::new(false);
-        let slide = Slide {
-            steps: Some(Steps {
+        let slide = ShownSlide {
+            steps: Some(SlideSteps {
                 selected: shown.selected,
                 last: last.into(),
             }),
             draw: Box::new(move || presented(shown)),
         };
-        let player = Player::new(shown.selected, last.into());
+        let player = Playback::new(shown.selected, last.into());
         player.play_along();
         Viewer {
             shown,

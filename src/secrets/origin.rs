@@ -4,11 +4,11 @@
 /// a browser. Some addresses of one origin differ here (`https://a` and `https://a:443`); the user is then asked for
 /// the key once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin(String);
+pub struct KeyOrigin(String);
 
-impl Origin {
+impl KeyOrigin {
     /// Parses an address. The origin of an incomplete address is the address itself: nothing can be sent there.
-    pub fn of(url: &str) -> Origin {
+    pub fn of(url: &str) -> KeyOrigin {
         let url = url.trim();
         let origin = url.split_once("://").and_then(|(scheme, rest)| {
             let authority = rest.split(['/', '?', '#']).next()?;
@@ -16,7 +16,7 @@ impl Origin {
             (!authority.is_empty()).then(|| format!("{scheme}://{authority}"))
         });
         let origin = origin.unwrap_or_else(|| url.to_owned());
-        Origin(origin.to_ascii_lowercase())
+        KeyOrigin(origin.to_ascii_lowercase())
     }
 
     /// Whether requests can be sent there. An address without a scheme is incomplete.
@@ -36,19 +36,19 @@ mod tests {
 
     #[test]
     fn paths_and_case_make_no_other_origin() {
-        let known = Origin::of("https://api.openai.com/v1");
+        let known = KeyOrigin::of("https://api.openai.com/v1");
         for url in [
             " HTTPS://API.openai.com/v2/x ",
             "https://api.openai.com?x",
             "https://api.openai.com",
         ] {
-            assert_eq!(Origin::of(url), known, "{url}");
+            assert_eq!(KeyOrigin::of(url), known, "{url}");
         }
     }
 
     #[test]
     fn hosts_schemes_and_ports_do() {
-        let known = Origin::of("https://api.openai.com/v1");
+        let known = KeyOrigin::of("https://api.openai.com/v1");
         for url in [
             "http://api.openai.com/v1",
             "https://api.openai.com:8443/v1",
@@ -59,18 +59,18 @@ mod tests {
             "api.openai.com/v1",
             "",
         ] {
-            assert_ne!(Origin::of(url), known, "{url}");
+            assert_ne!(KeyOrigin::of(url), known, "{url}");
         }
         // Browsers resolve each to the host after the slashes.
         assert_ne!(
-            Origin::of("https:////a.example"),
-            Origin::of("https:////b.example")
+            KeyOrigin::of("https:////a.example"),
+            KeyOrigin::of("https:////b.example")
         );
-        assert!(!Origin::of("localhost:8000").is_address());
+        assert!(!KeyOrigin::of("localhost:8000").is_address());
         assert!(known.is_address());
         assert_ne!(
-            Origin::of("localhost:8000"),
-            Origin::of("http://localhost:8000")
+            KeyOrigin::of("localhost:8000"),
+            KeyOrigin::of("http://localhost:8000")
         );
     }
 }

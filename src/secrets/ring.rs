@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use volary_agent::model::ApiKey;
 use volary_core::json::{Json, from_json, read, to_json};
 
-use super::Origin;
+use super::KeyOrigin;
 
 /// The keys: at most one per owner and origin. No `Debug`, because the contents must never be printed.
 #[derive(Clone, Default)]
@@ -13,7 +13,7 @@ pub struct Ring(Vec<Entry>);
 #[derive(Clone)]
 struct Entry {
     owner: String,
-    origin: Origin,
+    origin: KeyOrigin,
     key: ApiKey,
 }
 
@@ -26,7 +26,7 @@ struct StoredKey {
 }
 
 impl Entry {
-    fn is_for(&self, owner: &str, origin: &Origin) -> bool {
+    fn is_for(&self, owner: &str, origin: &KeyOrigin) -> bool {
         self.owner == owner && self.origin == *origin
     }
 }
@@ -43,28 +43,28 @@ impl Ring {
     }
 
     /// The origins for which an owner has keys.
-    pub fn origins(&self, owner: &str) -> impl Iterator<Item = &Origin> {
+    pub fn origins(&self, owner: &str) -> impl Iterator<Item = &KeyOrigin> {
         let own = self.0.iter().filter(move |entry| entry.owner == owner);
         own.map(|entry| &entry.origin)
     }
 
-    fn find(&self, owner: &str, origin: &Origin) -> Option<&Entry> {
+    fn find(&self, owner: &str, origin: &KeyOrigin) -> Option<&Entry> {
         self.0.iter().find(|entry| entry.is_for(owner, origin))
     }
 
     /// Whether an owner has a key for an origin.
-    pub fn has(&self, owner: &str, origin: &Origin) -> bool {
+    pub fn has(&self, owner: &str, origin: &KeyOrigin) -> bool {
         self.find(owner, origin).is_some()
     }
 
     /// The owner's key for an origin; empty if there is none.
-    pub fn key(&self, owner: &str, origin: &Origin) -> ApiKey {
+    pub fn key(&self, owner: &str, origin: &KeyOrigin) -> ApiKey {
         let found = self.find(owner, origin);
         found.map_or_else(ApiKey::default, |entry| entry.key.clone())
     }
 
     /// Sets the owner's key for an origin. An empty key removes it.
-    pub fn put(&mut self, owner: &str, origin: &Origin, key: &ApiKey) {
+    pub fn put(&mut self, owner: &str, origin: &KeyOrigin, key: &ApiKey) {
         self.0.retain(|entry| !entry.is_for(owner, origin));
         if !key.is_empty() {
             self.0.push(Entry {
@@ -120,7 +120,7 @@ impl Ring {
         for entry in entries.filter_map(|entry| from_json::<StoredKey>(entry).ok()) {
             ring.put(
                 &entry.owner,
-                &Origin::of(&entry.origin),
+                &KeyOrigin::of(&entry.origin),
                 &ApiKey::new(&entry.key),
             );
         }
@@ -134,8 +134,8 @@ mod tests {
 
     const OPENAI: &str = "https://api.openai.com/v1";
 
-    fn to(url: &str) -> Origin {
-        Origin::of(url)
+    fn to(url: &str) -> KeyOrigin {
+        KeyOrigin::of(url)
     }
 
     fn ring() -> Ring {
@@ -172,7 +172,7 @@ mod tests {
             ring.key("model.1", &to(OPENAI)).expose(),
             "sk-one-0123456789"
         );
-        let origins: Vec<&str> = ring.origins("model.1").map(Origin::as_str).collect();
+        let origins: Vec<&str> = ring.origins("model.1").map(KeyOrigin::as_str).collect();
         assert_eq!(origins, ["https://api.openai.com", "https://other.example"]);
         ring.put("model.1", &to(OPENAI), &ApiKey::default());
         assert!(!ring.has("model.1", &to(OPENAI)));

@@ -4,10 +4,10 @@
 //! change.
 
 mod built_in;
+mod connection_test;
 mod form;
 mod generate;
 mod names;
-mod trial;
 
 use form::ConnectionForm;
 use leptos::prelude::*;
@@ -43,7 +43,7 @@ struct Editor {
     /// The id of the selected connection, or of the draft.
     chosen: RwSignal<Text>,
     draft: RwSignal<Saved>,
-    trial: trial::Trial,
+    test: connection_test::ConnectionTest,
     names: names::Names,
 }
 
@@ -54,7 +54,7 @@ impl Editor {
         Editor {
             chosen: RwSignal::new(chosen.unwrap_or_else(|| draft.id.clone())),
             draft: RwSignal::new(draft),
-            trial: trial::Trial::new(),
+            test: connection_test::ConnectionTest::new(),
             names: names::Names::new(),
         }
     }
@@ -92,13 +92,13 @@ impl Editor {
             self.names.forget();
         }
         if after != before {
-            self.trial.forget();
+            self.test.forget();
         }
     }
 
     /// Selects another connection.
     fn choose(self, id: Text) {
-        self.trial.forget();
+        self.test.forget();
         self.names.forget();
         self.chosen.set(id);
     }

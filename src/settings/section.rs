@@ -6,7 +6,7 @@ use volary_connectivity::Space;
 use crate::browser::network;
 use crate::components::alert_box::AlertWords;
 use crate::projection::notice::Notice;
-use crate::secrets::Origin;
+use crate::secrets::KeyOrigin;
 
 /// A section with its heading and description.
 #[component]
@@ -77,8 +77,8 @@ pub(super) fn ApiKeyHelp(
 }
 
 /// A message that a key stays with other origins.
-pub fn stays_with(origins: &[Origin]) -> String {
-    let origins: Vec<&str> = origins.iter().map(Origin::as_str).collect();
+pub fn stays_with(origins: &[KeyOrigin]) -> String {
+    let origins: Vec<&str> = origins.iter().map(KeyOrigin::as_str).collect();
     format!(
         "The key for {} stays with that address. Enter a key for this address, or go back.",
         origins.join(" and ")

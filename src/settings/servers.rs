@@ -18,7 +18,7 @@ use crate::playground::state::{Playground, use_playground};
 use crate::remote::connection;
 use crate::remote::keeping;
 use crate::remote::servers::Server;
-use crate::secrets::Origin;
+use crate::secrets::KeyOrigin;
 
 #[derive(Clone, Copy)]
 pub(super) struct Servers {
@@ -28,7 +28,7 @@ pub(super) struct Servers {
     key: RwSignal<String>,
     typed_keys: StoredValue<TypedKeys>,
     /// The origin that keeps the typed key after the address was changed.
-    key_stays_with: RwSignal<Option<Origin>>,
+    key_stays_with: RwSignal<Option<KeyOrigin>>,
     checks: RwSignal<ServerChecks>,
 }
 
@@ -171,7 +171,7 @@ impl Servers {
     /// current one. Returns `false` if the field changed.
     fn follow_address(self) -> bool {
         let url = self.url.get_untracked();
-        let origin = Origin::of(task::tidied(&url));
+        let origin = KeyOrigin::of(task::tidied(&url));
         if !origin.is_address() {
             return true;
         }
@@ -180,8 +180,8 @@ impl Servers {
         let field = keys.address_is(origin, typed);
         self.typed_keys.set_value(keys);
         match field {
-            typed_keys::Field::Stays => true,
-            typed_keys::Field::Becomes { key, former } => {
+            typed_keys::KeyField::Stays => true,
+            typed_keys::KeyField::Becomes { key, former } => {
                 let is_other = former.is_some() || !key.is_empty();
                 self.key.set(key);
                 self.key_stays_with.set(former);

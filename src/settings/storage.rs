@@ -6,6 +6,7 @@ use super::section::Section;
 use crate::browser::files;
 use crate::browser::storage_quota::{self, Quota};
 use crate::browser::{self, database::DatabaseError, network};
+use crate::components::Persistence;
 use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
@@ -98,25 +99,6 @@ fn Known(
         let words = format!("{used} of {quota}, by all pages of this host");
         row("Storage used", words)
     });
-    let ask_to_last = move |_| {
-        browser::spawn(async move {
-            // The refreshed summary shows whether the browser agreed.
-            storage_quota::ask_to_last().await;
-            look(state);
-        });
-    };
-    let lasting = match kept.lasting {
-        true => view! {
-            <p class="help">"The browser keeps this data even when the disk is full."</p>
-        }
-        .into_any(),
-        false => view! {
-            <button type="button" on:click=ask_to_last>
-                "Request persistent storage"
-            </button>
-        }
-        .into_any(),
-    };
     let read_only = kept
         .is_read_only
         .then(|| view! { <Refused what="Storage is read-only." error=DatabaseError::Newer/> });
@@ -145,8 +127,8 @@ fn Known(
             {row("Evaluations", plural(kept.evaluations, "evaluation"))}
             {room}
         </dl>
+        <Persistence is_promised=kept.lasting on_request=Callback::new(move |()| look(state))/>
         <div class="button-row">
-            {lasting}
             <button type="button" on:click=delete>
                 {move || if sure.get() { "Yes, delete all" } else { "Delete all" }}
             </button>

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use volary_core::json::{self, Text, from_json, to_json};
 
 use crate::browser::broadcast;
-use crate::browser::database::{Change, Store};
+use crate::browser::database::{DatabaseChange, Store};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedEpisodes {
@@ -17,17 +17,17 @@ pub struct ChangedEpisodes {
 }
 
 /// Notifies the other tabs and workers.
-pub(super) fn notify(changes: &[Change]) {
+pub(super) fn notify(changes: &[DatabaseChange]) {
     let mut changed = ChangedEpisodes::default();
     for change in changes {
         match change {
-            Change::AddRows(rows) | Change::PutRows(rows) => {
+            DatabaseChange::AddRows(rows) | DatabaseChange::PutRows(rows) => {
                 changed.kept.extend(rows.ids().map(Text::from));
             }
-            Change::DeleteRows(ids) => {
+            DatabaseChange::DeleteRows(ids) => {
                 changed.gone.extend(ids.iter().map(|id| id.as_str().into()));
             }
-            Change::DeletePrefix(Store::Rows, start) => {
+            DatabaseChange::DeletePrefix(Store::Rows, start) => {
                 changed.gone_from.push(start.as_str().into())
             }
             _ => {}

@@ -3,7 +3,7 @@
 //! Invariant: files, tasks and id belong to one checkout, because one transaction writes them.
 
 use super::{all, get, write};
-use crate::browser::database::{Change, DatabaseError, Store};
+use crate::browser::database::{DatabaseChange, DatabaseError, Store};
 
 /// The key of the id, and the prefix of the keys of files and tasks.
 const KEY: &str = "tau-bench";
@@ -28,8 +28,12 @@ pub async fn keep(
     let tasks = tasks.into_iter();
     let tasks = tasks.map(|(name, text)| (tasks_key(&name), text));
     let mut changes = deletions();
-    changes.push(Change::Put(Store::Sources, KEY.to_owned(), id.into()));
-    let put = |(key, text): (String, String)| Change::Put(Store::Files, key, text.into());
+    changes.push(DatabaseChange::Put(
+        Store::Sources,
+        KEY.to_owned(),
+        id.into(),
+    ));
+    let put = |(key, text): (String, String)| DatabaseChange::Put(Store::Files, key, text.into());
     changes.extend(files.chain(tasks).map(put));
     write(changes).await
 }
@@ -62,9 +66,9 @@ pub async fn forget() -> Result<(), DatabaseError> {
     write(deletions()).await
 }
 
-fn deletions() -> Vec<Change> {
+fn deletions() -> Vec<DatabaseChange> {
     vec![
-        Change::Delete(Store::Sources, KEY.to_owned()),
-        Change::DeletePrefix(Store::Files, format!("{KEY}/")),
+        DatabaseChange::Delete(Store::Sources, KEY.to_owned()),
+        DatabaseChange::DeletePrefix(Store::Files, format!("{KEY}/")),
     ]
 }

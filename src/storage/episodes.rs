@@ -13,7 +13,7 @@ use super::record::{FORMAT, RowRecord};
 use super::unreadable::{self, RecordLocation};
 use super::{all, get, keys_between, record, row_batches, rows, write};
 use crate::browser::database::{
-    Change, Damage, DatabaseError, KeptText, RowBatch, Store, after_all, bounds,
+    Damage, DatabaseChange, DatabaseError, KeptText, RowBatch, Store, after_all, bounds,
 };
 use crate::browser::files::GivenFile;
 use crate::browser::timers;
@@ -52,14 +52,14 @@ impl StoredEpisode {
 }
 
 /// The changes that store episodes. Those in `new` must not exist yet ([`DatabaseError::Taken`]); the others may.
-pub fn storing(new: Vec<StoredEpisode>, others: Vec<StoredEpisode>) -> Vec<Change> {
+pub fn storing(new: Vec<StoredEpisode>, others: Vec<StoredEpisode>) -> Vec<DatabaseChange> {
     let former = others.iter().map(|episode| deleting_text(&episode.id));
-    let mut changes: Vec<Change> = former.collect();
+    let mut changes: Vec<DatabaseChange> = former.collect();
     for StoredEpisode { id, text, .. } in new.iter().chain(&others) {
         let parts = text.parts(PART).into_iter().enumerate();
-        changes.extend(
-            parts.map(|(number, part)| Change::Put(Store::Episodes, part_key(id, number), part)),
-        );
+        changes.extend(parts.map(|(number, part)| {
+            DatabaseChange::Put(Store::Episodes, part_key(id, number), part)
+        }));
     }
     let rows = |episodes: Vec<StoredEpisode>| {
         let rows = episodes
@@ -67,14 +67,14 @@ pub fn storing(new: Vec<StoredEpisode>, others: Vec<StoredEpisode>) -> Vec<Chang
             .map(|episode| (episode.id, episode.row));
         RowBatch::new(rows.collect())
     };
-    changes.push(Change::AddRows(rows(new)));
-    changes.push(Change::PutRows(rows(others)));
+    changes.push(DatabaseChange::AddRows(rows(new)));
+    changes.push(DatabaseChange::PutRows(rows(others)));
     changes
 }
 
 /// The change that deletes the text of an episode.
-pub fn deleting_text(id: &str) -> Change {
-    Change::DeletePrefix(Store::Episodes, parts_of(id))
+pub fn deleting_text(id: &str) -> DatabaseChange {
+    DatabaseChange::DeletePrefix(Store::Episodes, parts_of(id))
 }
 
 fn part_key(id: &str, number: usize) -> String {
@@ -88,10 +88,10 @@ fn part_key(id: &str, number: usize) -> String {
 }
 
 /// The changes that store the parts of an episode's text that the browser did not store.
-pub fn putting_unstored(id: &str) -> Vec<Change> {
+pub fn putting_unstored(id: &str) -> Vec<DatabaseChange> {
     let parts = super::unstored(Store::Episodes, &parts_of(id)).into_iter();
     parts
-        .filter_map(|(key, text)| Some(Change::Put(Store::Episodes, key, text?)))
+        .filter_map(|(key, text)| Some(DatabaseChange::Put(Store::Episodes, key, text?)))
         .collect()
 }
 
@@ -135,8 +135,8 @@ pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
         let mut parts = kept.range(start.clone()..);
         parts.next().is_some_and(|part| part.starts_with(start))
     });
-    let texts = starts.map(|start| Change::DeletePrefix(Store::Episodes, start));
-    let rows = Change::DeleteRows(ids.to_vec());
+    let texts = starts.map(|start| DatabaseChange::DeletePrefix(Store::Episodes, start));
+    let rows = DatabaseChange::DeleteRows(ids.to_vec());
     write(texts.chain([rows]).collect()).await
 }
 

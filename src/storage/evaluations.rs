@@ -15,13 +15,13 @@ use volary_trajectory::native::{step_from_json, step_to_json};
 
 use super::record::{self, DraftRecord, FORMAT, HeadRecord};
 use super::{all, episodes, get, keys_between, unreadable, write};
-use crate::browser::database::{Change, Damage, DatabaseError, KeptText, Store, after_all};
+use crate::browser::database::{Damage, DatabaseChange, DatabaseError, KeptText, Store, after_all};
 use crate::storage::origin::EVALUATED;
 
 pub use volary_app::evaluation::{Draft, Head, Kept};
 
 /// The change that stores a head.
-pub fn keeping_head(head: &Head) -> Change {
+pub fn keeping_head(head: &Head) -> DatabaseChange {
     let text = record::write(&HeadRecord {
         format: FORMAT,
         id: head.id.to_string(),
@@ -33,26 +33,26 @@ pub fn keeping_head(head: &Head) -> Change {
         source: head.source.as_ref().map(|source| source.to_string()),
         policies: head.policies.clone(),
     });
-    Change::Put(Store::Evaluations, format!("head/{}", head.id), text)
+    DatabaseChange::Put(Store::Evaluations, format!("head/{}", head.id), text)
 }
 
 /// The change that stores a plan.
-pub fn keeping_plan(id: &str, plan: &Plan) -> Change {
+pub fn keeping_plan(id: &str, plan: &Plan) -> DatabaseChange {
     put(Store::Evaluations, format!("plan/{id}"), plan.to_json())
 }
 
 /// The change that stores a result.
-pub fn keeping_result(id: &str, result: &CellResult) -> Change {
+pub fn keeping_result(id: &str, result: &CellResult) -> DatabaseChange {
     put(Store::Results, place(id, result.cell), result.to_json())
 }
 
 /// The change that deletes a result.
-pub fn forgetting_result(id: &str, cell: usize) -> Change {
-    Change::Delete(Store::Results, place(id, cell))
+pub fn forgetting_result(id: &str, cell: usize) -> DatabaseChange {
+    DatabaseChange::Delete(Store::Results, place(id, cell))
 }
 
 /// The change that stores a draft.
-pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> Change {
+pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> DatabaseChange {
     let spent = &draft.spent;
     let text = record::write(&DraftRecord {
         format: FORMAT,
@@ -61,28 +61,28 @@ pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> Change {
         seconds: spent.seconds,
         tokens: spent.tokens,
         cost: spent.cost,
-        tries: draft.tries,
+        tries: draft.attempts,
         recorded: (!draft.recorded.is_empty())
             .then(|| Json::Object(draft.recorded.clone()).to_python_text()),
     });
-    Change::Put(Store::Drafts, place(id, cell), text)
+    DatabaseChange::Put(Store::Drafts, place(id, cell), text)
 }
 
 /// The change that stores a step, counted from 0, of an unfinished episode.
-pub fn keeping_step(id: &str, cell: usize, number: usize, step: &StepRecord) -> Change {
+pub fn keeping_step(id: &str, cell: usize, number: usize, step: &StepRecord) -> DatabaseChange {
     let key = format!("{}{number:06}", steps_of(id, cell));
     put(Store::Drafts, key, step_to_json(step))
 }
 
 /// The change that deletes the steps of an unfinished episode.
-pub fn forgetting_steps(id: &str, cell: usize) -> Change {
-    Change::DeletePrefix(Store::Drafts, steps_of(id, cell))
+pub fn forgetting_steps(id: &str, cell: usize) -> DatabaseChange {
+    DatabaseChange::DeletePrefix(Store::Drafts, steps_of(id, cell))
 }
 
 /// The changes that delete a draft and its steps.
-pub fn forgetting_draft(id: &str, cell: usize) -> [Change; 2] {
+pub fn forgetting_draft(id: &str, cell: usize) -> [DatabaseChange; 2] {
     [
-        Change::Delete(Store::Drafts, place(id, cell)),
+        DatabaseChange::Delete(Store::Drafts, place(id, cell)),
         forgetting_steps(id, cell),
     ]
 }
@@ -175,14 +175,14 @@ pub async fn forget(id: &str) -> Result<(), DatabaseError> {
     let episodes = own_episodes(id).await?;
     let prefix = format!("{id}/");
     let own = vec![
-        Change::Delete(Store::Evaluations, format!("head/{id}")),
-        Change::Delete(Store::Evaluations, format!("plan/{id}")),
-        Change::DeletePrefix(Store::Results, prefix.clone()),
-        Change::DeletePrefix(Store::Drafts, prefix),
-        Change::DeletePrefix(Store::Drafts, format!("steps/{id}/")),
+        DatabaseChange::Delete(Store::Evaluations, format!("head/{id}")),
+        DatabaseChange::Delete(Store::Evaluations, format!("plan/{id}")),
+        DatabaseChange::DeletePrefix(Store::Results, prefix.clone()),
+        DatabaseChange::DeletePrefix(Store::Drafts, prefix),
+        DatabaseChange::DeletePrefix(Store::Drafts, format!("steps/{id}/")),
     ];
     let texts = episodes.iter().map(|id| episodes::deleting_text(id));
-    let rows = Change::DeleteRows(episodes.clone());
+    let rows = DatabaseChange::DeleteRows(episodes.clone());
     write(own.into_iter().chain(texts).chain([rows]).collect()).await
 }
 
@@ -194,8 +194,8 @@ fn steps_of(id: &str, cell: usize) -> String {
     format!("steps/{}/", place(id, cell))
 }
 
-fn put(store: Store, key: String, value: Json) -> Change {
-    Change::Put(store, key, record::write_json(value).into())
+fn put(store: Store, key: String, value: Json) -> DatabaseChange {
+    DatabaseChange::Put(store, key, record::write_json(value).into())
 }
 
 fn read_with<Record>(
@@ -235,11 +235,11 @@ fn read_draft(text: &KeptText) -> Result<(usize, Draft), Damage> {
             _ => return Err(Damage::Texts),
         },
     };
-    let tries = draft.tries;
+    let attempts = draft.tries;
     let cell = draft.cell;
     let draft = Draft {
         spent,
-        tries,
+        attempts,
         recorded,
     };
     Ok((cell, draft))

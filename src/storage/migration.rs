@@ -5,7 +5,7 @@
 
 use super::unreadable::{self, RecordLocation};
 use crate::browser::database::{
-    Change, Damage, Database, DatabaseError, Store, move_journal_record, move_next_rows,
+    Damage, Database, DatabaseChange, DatabaseError, Store, move_journal_record, move_next_rows,
     read_journal_record, row_changes,
 };
 use crate::projection::recovery::Recovery;
@@ -14,14 +14,20 @@ use crate::projection::recovery::Recovery;
 const ROWS: u32 = 2000;
 
 /// Migrates everything; the records that could not be moved are added to `left`.
-pub(super) async fn run(database: &Database, left: &mut Vec<Change>) -> Result<(), DatabaseError> {
+pub(super) async fn run(
+    database: &Database,
+    left: &mut Vec<DatabaseChange>,
+) -> Result<(), DatabaseError> {
     let journal = move_journal(database, left).await;
     // Even if moving the journal failed: the journal may have been too large for the remaining space.
     let rows = move_rows(database, left).await;
     journal.and(rows)
 }
 
-async fn move_journal(database: &Database, left: &mut Vec<Change>) -> Result<(), DatabaseError> {
+async fn move_journal(
+    database: &Database,
+    left: &mut Vec<DatabaseChange>,
+) -> Result<(), DatabaseError> {
     let keys = database.keys(Store::LegacyJournal, "").await?;
     let total = keys.len();
     let mut moved = Ok(());
@@ -51,7 +57,10 @@ async fn move_journal(database: &Database, left: &mut Vec<Change>) -> Result<(),
     moved
 }
 
-async fn move_rows(database: &Database, left: &mut Vec<Change>) -> Result<(), DatabaseError> {
+async fn move_rows(
+    database: &Database,
+    left: &mut Vec<DatabaseChange>,
+) -> Result<(), DatabaseError> {
     // Most databases have none, and a read-only transaction does not wait for others.
     if database.keys(Store::LegacyRows, "").await?.is_empty() {
         return Ok(());

@@ -5,7 +5,7 @@ use volary_trajectory::import::fields::FieldMapping;
 
 use super::record::{self, FORMAT, SourceRecord};
 use super::{database, get, unreadable, write};
-use crate::browser::database::{Change, DatabaseError, Store};
+use crate::browser::database::{DatabaseChange, DatabaseError, Store};
 use crate::browser::files::GivenFile;
 
 /// Metadata of a file.
@@ -33,7 +33,12 @@ pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
         end: about.end.as_ref().map(Text::to_string),
         fields: about.fields.clone(),
     });
-    write(vec![Change::Put(Store::Sources, id.to_owned(), text)]).await
+    write(vec![DatabaseChange::Put(
+        Store::Sources,
+        id.to_owned(),
+        text,
+    )])
+    .await
 }
 
 /// Returns the metadata of a file; `None` if there is none.
@@ -64,8 +69,8 @@ pub async fn file(id: &str, name: &str) -> Result<Option<GivenFile>, DatabaseErr
 /// Deletes a file and its metadata.
 pub async fn forget(id: &str) -> Result<(), DatabaseError> {
     write(vec![
-        Change::Delete(Store::Sources, id.to_owned()),
-        Change::Delete(Store::Files, id.to_owned()),
+        DatabaseChange::Delete(Store::Sources, id.to_owned()),
+        DatabaseChange::Delete(Store::Files, id.to_owned()),
     ])
     .await
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use volary_core::json;
 
 use super::{database, write};
-use crate::browser::database::{Change, Damage, DatabaseError, Store, raw_value};
+use crate::browser::database::{Damage, DatabaseChange, DatabaseError, Store, raw_value};
 
 thread_local! {
     /// The reason for each unreadable record.
@@ -95,9 +95,9 @@ pub async fn export() -> Result<String, DatabaseError> {
 /// Deletes the noted records.
 pub async fn delete() -> Result<(), DatabaseError> {
     let changes = all().into_iter().map(|(place, _)| match place {
-        RecordLocation::Record(store, key) => Change::Delete(store, key),
-        RecordLocation::Row(id) => Change::DeleteRows(vec![id]),
-        RecordLocation::RowBatch(number) => Change::DeleteRowBatch(number),
+        RecordLocation::Record(store, key) => DatabaseChange::Delete(store, key),
+        RecordLocation::Row(id) => DatabaseChange::DeleteRows(vec![id]),
+        RecordLocation::RowBatch(number) => DatabaseChange::DeleteRowBatch(number),
     });
     write(changes.collect()).await?;
     clear_all();

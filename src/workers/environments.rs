@@ -15,7 +15,7 @@ use volary_protocol::episode::{CHUNK_STEPS, EpisodeChunk, Steps, chunks};
 use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::{Episode, Recipe};
 
-use super::live::{Announce, Live, Notice, Refusal};
+use super::live::{Announce, LiveEnvironment, OpeningRefusal, ServerNotice};
 use super::outside::PageOutside;
 
 /// The maximum number of seconds between two chunks of replayed steps, so that the page can show progress.
@@ -30,7 +30,7 @@ pub struct Environments {
     clock: Rc<dyn Clock>,
     outside: PageOutside,
     /// `None` while an environment is being opened or stepped.
-    open: RefCell<BTreeMap<EnvironmentId, Option<Live>>>,
+    open: RefCell<BTreeMap<EnvironmentId, Option<LiveEnvironment>>>,
 }
 
 impl Environments {
@@ -66,7 +66,7 @@ impl Environments {
                 close(live.flatten(), send).await;
             }
             Request::CloseOthers { environment } => {
-                let others: Vec<Live> = {
+                let others: Vec<LiveEnvironment> = {
                     let mut open = self.open.borrow_mut();
                     let kept = open.remove(&environment);
                     let others = std::mem::take(&mut *open).into_values().flatten();
@@ -139,7 +139,7 @@ impl Environments {
         mut recipe: Recipe,
         used: Object,
         actions: Vec<AnyMessage>,
-    ) -> Option<Live> {
+    ) -> Option<LiveEnvironment> {
         let is_longer = used
             .iter()
             .any(|(key, _)| recipe.configuration.contains_key(key));
@@ -167,17 +167,18 @@ impl Environments {
         servers: &[ServerAccess],
         clock: Rc<dyn Clock>,
         send: Send<'_>,
-    ) -> Result<(Episode, Live), Refusal> {
+    ) -> Result<(Episode, LiveEnvironment), OpeningRefusal> {
         let announce = |notice| announce(notice, send);
         let outside = Rc::new(self.outside.clone());
-        let opened = Live::open(recipe, &self.registry, servers, clock, outside, &announce);
+        let opened =
+            LiveEnvironment::open(recipe, &self.registry, servers, clock, outside, &announce);
         self.outside.asking(opened, &question(send)).await
     }
 
     /// Takes actions and sends the resulting steps in chunks.
     async fn replay(
         &self,
-        live: &mut Live,
+        live: &mut LiveEnvironment,
         actions: Vec<AnyMessage>,
         send: Send<'_>,
     ) -> Result<(), RunnerError> {
@@ -237,7 +238,7 @@ impl Environments {
     }
 
     /// Puts an environment back, or closes it if it was closed meanwhile.
-    async fn put_back(&self, environment: EnvironmentId, live: Live, send: Send<'_>) {
+    async fn put_back(&self, environment: EnvironmentId, live: LiveEnvironment, send: Send<'_>) {
         let left = match self.open.borrow_mut().get_mut(&environment) {
             Some(place) => {
                 *place = Some(live);
@@ -255,7 +256,7 @@ impl Environments {
         });
         let outcome = match import(&files.collect::<Vec<_>>()) {
             Ok(outcome) => outcome,
-            Err(error) => return send(refused(Refusal::of(error.to_string()))),
+            Err(error) => return send(refused(OpeningRefusal::of(error.to_string()))),
         };
         let count = outcome.episodes.len();
         let mut notes: Vec<_> = outcome.notes.into_iter().map(|note| note.text).collect();
@@ -263,7 +264,7 @@ impl Environments {
             notes.push(format!("The file has {count} episodes; the first is shown.").into());
         }
         match outcome.episodes.into_iter().next() {
-            None => send(refused(Refusal::of("It contains no episode."))),
+            None => send(refused(OpeningRefusal::of("It contains no episode."))),
             Some(episode) => {
                 for chunk in chunks(episode, notes) {
                     send(Event::Episode(chunk));
@@ -273,7 +274,7 @@ impl Environments {
     }
 }
 
-async fn close(live: Option<Live>, send: Send<'_>) {
+async fn close(live: Option<LiveEnvironment>, send: Send<'_>) {
     if let Some(live) = live {
         live.leave(&|notice| announce(notice, send)).await;
     }
@@ -289,10 +290,10 @@ fn differs(configuration: &Object, recorded: &Object) -> bool {
     members.any(|(key, value)| configuration.get(key) != Some(value))
 }
 
-fn announce(notice: Notice, send: Send<'_>) {
+fn announce(notice: ServerNotice, send: Send<'_>) {
     send(match notice {
-        Notice::Started(environment) => Event::Started(environment),
-        Notice::Stopped { env_id } => Event::Stopped { env_id },
+        ServerNotice::Started(environment) => Event::Started(environment),
+        ServerNotice::Stopped { env_id } => Event::Stopped { env_id },
     });
 }
 
@@ -301,7 +302,7 @@ fn add(steps: &mut Steps, stepped: Stepped, has_frames: bool) {
     steps.patches.extend(has_frames.then_some(stepped.frame));
 }
 
-fn refused(refusal: Refusal) -> Event {
+fn refused(refusal: OpeningRefusal) -> Event {
     Event::Refused {
         reason: refusal.reason,
         key: refusal.key,

@@ -20,7 +20,7 @@ use volary_trajectory::{Episode, native};
 
 use super::environments::Environments;
 use super::in_flight::InFlight;
-use super::live::{Announced, Live, Notice};
+use super::live::{Announced, LiveEnvironment, ServerNotice};
 use super::outside::PageOutside;
 use crate::browser::database::KeptText;
 use crate::storage::episodes::StoredEpisode;
@@ -39,7 +39,7 @@ const ORDER_SECONDS: f64 = 0.3;
 pub type Send<'a> = &'a dyn Fn(Event, Option<Vec<KeptText>>);
 
 /// The evaluation service of a worker.
-pub struct Evaluations {
+pub struct EvaluationService {
     registry: Registry,
     clock: Rc<dyn Clock>,
     /// Seconds since 1970.
@@ -52,10 +52,10 @@ pub struct Evaluations {
     outside: PageOutside,
 }
 
-impl Evaluations {
+impl EvaluationService {
     /// Creates a service that plays environments of this registry, and those of servers that a request names.
     pub fn new(registry: Registry, clock: Rc<dyn Clock>, wall_clock: fn() -> f64) -> Self {
-        Evaluations {
+        EvaluationService {
             registry,
             clock,
             wall_clock,
@@ -136,7 +136,7 @@ impl Evaluations {
         let opened = async {
             let clock = Rc::clone(&self.clock);
             let recipe = job.recipe.clone();
-            let (head, live) = Live::open(
+            let (head, live) = LiveEnvironment::open(
                 recipe,
                 &self.registry,
                 servers,
@@ -201,10 +201,10 @@ impl Batch {
     }
 }
 
-fn announce(notice: Notice, send: Send<'_>) {
+fn announce(notice: ServerNotice, send: Send<'_>) {
     let event = match notice {
-        Notice::Started(environment) => Event::Started(environment),
-        Notice::Stopped { env_id } => Event::Stopped { env_id },
+        ServerNotice::Started(environment) => Event::Started(environment),
+        ServerNotice::Stopped { env_id } => Event::Stopped { env_id },
     };
     send(event, None);
 }

@@ -13,7 +13,7 @@ use volary_protocol::{Channel, DecodeError, RequestId};
 
 use super::checkout;
 use super::environments::Environments;
-use super::evaluation::Evaluations;
+use super::evaluation::EvaluationService;
 use super::library::fetching::fetch;
 use super::library::listed_files::{fetch_list, refresh};
 use super::library::{LibraryService, Output, listing, reading};
@@ -32,7 +32,7 @@ use crate::storage::change_feed;
 pub struct Host {
     port: WorkerPort,
     environments: Environments,
-    evaluations: Evaluations,
+    evaluations: EvaluationService,
     library: LibraryService,
     rollouts: RolloutService,
 }
@@ -52,7 +52,7 @@ fn serve(port: WorkerPort) -> Loaded<()> {
     let clock: Rc<dyn Clock> = Rc::new(BrowserClock);
     let host = Rc::new(Host {
         environments: Environments::new(volary_envs::registry_with_tau_bench(), Rc::clone(&clock)),
-        evaluations: Evaluations::new(
+        evaluations: EvaluationService::new(
             volary_envs::registry_with_tau_bench(),
             Rc::clone(&clock),
             timers::wall_clock,

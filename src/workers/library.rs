@@ -46,7 +46,7 @@ use volary_core::json::{Json, Text};
 use volary_core::registry::Registry;
 use volary_protocol::RequestId;
 use volary_protocol::episode::chunks;
-use volary_protocol::library::{Event, Request, Sensitive, TaggedEpisode};
+use volary_protocol::library::{Event, Request, SensitiveEpisode, TaggedEpisode};
 
 use volary_trajectory::import::fields::Mappings;
 use volary_trajectory::table::Row;
@@ -374,7 +374,7 @@ impl LibraryService {
             // The export leaves out what cannot be opened.
             if let Ok(episode) = opening::tagged(self, chosen).await {
                 let findings = sensitive::check(&episode).into_iter();
-                found.extend(findings.map(|finding| Sensitive {
+                found.extend(findings.map(|finding| SensitiveEpisode {
                     name: match episode.name.trim() {
                         "" => episode.id.clone(),
                         name => name.into(),

@@ -28,7 +28,7 @@ const ENVIRONMENT_ID: &str = "environment_id";
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// An open environment.
-pub(crate) struct Live {
+pub(crate) struct LiveEnvironment {
     pub runner: Runner,
     /// Environments on servers may have none.
     pub has_frames: bool,
@@ -37,17 +37,17 @@ pub(crate) struct Live {
 }
 
 /// The reason why an environment could not be opened.
-pub(crate) struct Refusal {
+pub(crate) struct OpeningRefusal {
     pub reason: Text,
     pub key: Option<Text>,
     /// Whether no other environment can be opened there either.
     pub concerns_all: bool,
 }
 
-impl Refusal {
+impl OpeningRefusal {
     /// A refusal that concerns only this request.
     pub fn of(reason: impl Into<Text>) -> Self {
-        Refusal {
+        OpeningRefusal {
             reason: reason.into(),
             key: None,
             concerns_all: false,
@@ -55,13 +55,13 @@ impl Refusal {
     }
 }
 
-impl From<RunnerError> for Refusal {
+impl From<RunnerError> for OpeningRefusal {
     fn from(error: RunnerError) -> Self {
         let key = match &error {
             RunnerError::Make(RegistryError::Configuration { key, .. }) => Some(key.clone()),
             _ => None,
         };
-        Refusal {
+        OpeningRefusal {
             reason: error.to_string().into(),
             key,
             concerns_all: false,
@@ -69,8 +69,8 @@ impl From<RunnerError> for Refusal {
     }
 }
 
-impl From<Refusal> for RunnerError {
-    fn from(refusal: Refusal) -> Self {
+impl From<OpeningRefusal> for RunnerError {
+    fn from(refusal: OpeningRefusal) -> Self {
         RunnerError::Elsewhere {
             message: refusal.reason,
             concerns_all: refusal.concerns_all,
@@ -79,7 +79,7 @@ impl From<Refusal> for RunnerError {
 }
 
 /// A fact about an environment on a server that the page needs in order to close it without this worker.
-pub(crate) enum Notice {
+pub(crate) enum ServerNotice {
     /// It was started.
     Started(ServerEnvironment),
     /// It was closed.
@@ -90,9 +90,9 @@ pub(crate) enum Notice {
 }
 
 /// Where notices go.
-pub(crate) type Announce<'a> = &'a dyn Fn(Notice);
+pub(crate) type Announce<'a> = &'a dyn Fn(ServerNotice);
 
-impl Live {
+impl LiveEnvironment {
     /// Opens the environment of a recipe, here or on one of these servers, and resets it. Returns it with the initial
     /// episode.
     pub async fn open(
@@ -102,10 +102,10 @@ impl Live {
         clock: Rc<dyn Clock>,
         outside: Rc<dyn Outside>,
         announce: Announce<'_>,
-    ) -> Result<(Episode, Live), Refusal> {
+    ) -> Result<(Episode, LiveEnvironment), OpeningRefusal> {
         if !task::is_server(&recipe.environment) {
             let (runner, opening) = Runner::open_with(registry, &recipe, clock, outside).await?;
-            let live = Live {
+            let live = LiveEnvironment {
                 runner,
                 has_frames: true,
                 place: None,
@@ -114,8 +114,8 @@ impl Live {
         }
         if task::python_file(&recipe.environment).is_some() {
             let opened = python::opening::open(&recipe, clock).await;
-            let opened = opened.map_err(Refusal::of)?;
-            let live = Live {
+            let opened = opened.map_err(OpeningRefusal::of)?;
+            let live = LiveEnvironment {
                 runner: opened.runner,
                 has_frames: true,
                 place: None,
@@ -131,16 +131,16 @@ impl Live {
         let begun = |url: &Text, env_id: &Text| {
             started.replace(Some(env_id.clone()));
             let (url, env_id) = (url.clone(), env_id.clone());
-            announce(Notice::Started(ServerEnvironment { url, env_id }));
+            announce(ServerNotice::Started(ServerEnvironment { url, env_id }));
         };
         let opened = match opening::open(&recipe, servers, clock, &begun).await {
             Ok(opened) => opened,
             Err(refused) => {
                 // An environment that was started but could not be reset is closed already.
                 if let Some(env_id) = started.take() {
-                    announce(Notice::Stopped { env_id });
+                    announce(ServerNotice::Stopped { env_id });
                 }
-                return Err(Refusal {
+                return Err(OpeningRefusal {
                     reason: refused.reason,
                     key: refused.key,
                     concerns_all: refused.concerns_all,
@@ -152,7 +152,7 @@ impl Live {
         if !opened.has_frames {
             head.frames = FrameHistory::default();
         }
-        let live = Live {
+        let live = LiveEnvironment {
             runner: opened.runner,
             has_frames: opened.has_frames,
             place: Some(opened.place),
@@ -170,14 +170,14 @@ impl Live {
         let names = self.place.as_ref().and_then(opening::RemoteLocation::names);
         if let Some((_, env_id)) = names {
             let env_id = env_id.clone();
-            announce(Notice::Stopped { env_id });
+            announce(ServerNotice::Stopped { env_id });
         }
     }
 }
 
 /// An environment whose closing is announced.
 pub(crate) struct Announced<'a> {
-    pub live: Live,
+    pub live: LiveEnvironment,
     /// Where notices go.
     pub announce: Announce<'a>,
 }
@@ -196,7 +196,7 @@ impl Stage for Announced<'_> {
     }
 }
 
-impl Stage for Live {
+impl Stage for LiveEnvironment {
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
         Box::pin(async move {
             match (self.runner.step(action).await, &self.place) {

@@ -8,24 +8,24 @@ use std::rc::Rc;
 use leptos::wasm_split::wasm_split;
 use volary_app::rollout::Rollouts;
 use volary_core::json::Text;
-use volary_protocol::rollout::{Event, Request, Setup};
+use volary_protocol::rollout::{Event, Request, RolloutSetup};
 
 use crate::browser::lazy::Loaded;
 use crate::browser::transferable::Attachment;
 
 /// The interface of the lazy part, which hides its types.
 trait Rolling {
-    fn lacks_tokenizer(&self, setup: &Setup) -> bool;
-    fn read_tokenizer(&mut self, setup: &Setup, file: &[u8]) -> Result<(), Text>;
+    fn lacks_tokenizer(&self, setup: &RolloutSetup) -> bool;
+    fn read_tokenizer(&mut self, setup: &RolloutSetup, file: &[u8]) -> Result<(), Text>;
     fn handle(&mut self, request: Request) -> Event;
 }
 
 impl Rolling for Rollouts {
-    fn lacks_tokenizer(&self, setup: &Setup) -> bool {
+    fn lacks_tokenizer(&self, setup: &RolloutSetup) -> bool {
         Rollouts::lacks_tokenizer(self, setup)
     }
 
-    fn read_tokenizer(&mut self, setup: &Setup, file: &[u8]) -> Result<(), Text> {
+    fn read_tokenizer(&mut self, setup: &RolloutSetup, file: &[u8]) -> Result<(), Text> {
         Rollouts::read_tokenizer(self, setup, file)
     }
 

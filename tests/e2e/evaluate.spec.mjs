@@ -1,4 +1,4 @@
-// Evaluations: many tasks × policies × repeats.
+// Evaluations: many tasks × policies × trials.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -13,7 +13,7 @@ const oracleAndRandom = async (page, source = "dataset:0") => {
   await evaluate.policy(0).selectOption("Oracle");
   await evaluate.button("Add policy").click();
   await evaluate.policy(1).selectOption("Random");
-  await evaluate.field("Repeats").fill("2");
+  await evaluate.field("Trials").fill("2");
   return evaluate;
 };
 
@@ -30,7 +30,7 @@ const hasFocus = (element) => element === document.activeElement;
 
 for (const size of ["wide", "narrow"]) {
   for (const theme of ["light", "dark"]) {
-    test(`tasks × policies × repeats, ${size}, ${theme}`, () =>
+    test(`tasks × policies × trials, ${size}, ${theme}`, () =>
       visit({ hash: HASH, size, theme }, async (page) => {
         const evaluate = await oracleAndRandom(page);
         await evaluate.button("Start").click();
@@ -42,7 +42,7 @@ for (const size of ["wide", "narrow"]) {
         await cell.scrollIntoViewIfNeeded();
         await cell.click();
         const dialog = page.getByRole("dialog", { name: "Episodes" });
-        await dialog.getByRole("button", { name: "Open try 2" }).click();
+        await dialog.getByRole("button", { name: "Open trial 2" }).click();
         await page.getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
         const episode = page.getByRole("status", { name: "Episode" });
         assert.match(await episode.innerText(), /done/i);
@@ -107,14 +107,14 @@ test("an older evaluation stays open while another one runs", () =>
       former.getByRole("button", { name: new RegExp(`^Delete ${name}`) }),
     );
     await later.waitFor();
-    await evaluate.field("Repeats").fill("7");
+    await evaluate.field("Trials").fill("7");
     await earlier.focus();
     // Click without moving the focus.
     await later.evaluate((button) => button.click());
     await evaluate.confirmDelete("1 episode");
     await later.waitFor({ state: "detached" });
     assert.ok(await earlier.evaluate(hasFocus));
-    assert.equal(await evaluate.field("Repeats").inputValue(), "7", "what is being set up stays");
+    assert.equal(await evaluate.field("Trials").inputValue(), "7", "what is being set up stays");
     await page.keyboard.press("Enter");
     await evaluate.confirmDelete("2 episodes");
     await former.waitFor({ state: "detached" });
@@ -201,11 +201,11 @@ test("a crashed environment fails only its own cell", () =>
 test("invalid input is marked at its field", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
-    await evaluate.field("Repeats").fill("0");
+    await evaluate.field("Trials").fill("0");
     await evaluate.policy(0).selectOption("Scripted");
     await evaluate.field("Script").fill("{");
     await evaluate.button("Start").click();
-    assert.equal(await evaluate.field("Repeats").getAttribute("aria-invalid"), "true");
+    assert.equal(await evaluate.field("Trials").getAttribute("aria-invalid"), "true");
     assert.equal(await evaluate.field("Script").getAttribute("aria-invalid"), "true");
   }));
 

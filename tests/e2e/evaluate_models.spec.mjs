@@ -49,7 +49,7 @@ test("it continues after a reload: nothing is paid for twice, and each step reco
     await evaluate.says("360 tokens");
     // The episode that the reload interrupted.
     const dialog = await evaluate.cell("Seed 2");
-    await dialog.getByRole("button", { name: "Open try 1" }).click();
+    await dialog.getByRole("button", { name: "Open trial 1" }).click();
     const playground = new ModelPlayground(page);
     await playground.says("4 steps", "truncated", "80 tokens in, 40 out");
     const requests = page.getByRole("button", { name: "Request", exact: true });
@@ -306,7 +306,7 @@ test("no key occurs in an evaluation, its files or the page's state", () =>
     await dialog.getByText("Bad key YOUR_API_KEY.").waitFor();
     const failed = await stateOf(page);
     await dialog.getByRole("button", { name: "Close" }).click();
-    await (await evaluate.cell("Seed 1")).getByRole("button", { name: "Open try 1" }).click();
+    await (await evaluate.cell("Seed 1")).getByRole("button", { name: "Open trial 1" }).click();
     await new ModelPlayground(page).says("2 steps", "done");
     const opened = await stateOf(page);
     const texts = [failed, opened].flatMap(Object.values);

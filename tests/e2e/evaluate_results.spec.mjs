@@ -69,7 +69,7 @@ test("an evaluation is renamed, and duplicated with its tasks, policies and limi
     const evaluate = new Evaluate(page);
     await evaluate.from("environment:dummy");
     await evaluate.field("Seeds").fill("3");
-    await evaluate.field("Repeats").fill("2");
+    await evaluate.field("Trials").fill("2");
     await evaluate.button("Start").click();
     await evaluate.says("Finished: 6 of 6");
     await page.getByRole("link", { name: "All evaluations" }).click();
@@ -86,7 +86,7 @@ test("an evaluation is renamed, and duplicated with its tasks, policies and limi
     await list(page).getByRole("button", { name: "Duplicate Baseline" }).click();
     const source = evaluate.form.getByRole("combobox", { name: "Task source" });
     await source.locator("option:checked", { hasText: "Baseline (3 tasks)" }).waitFor({ state: "attached" });
-    assert.equal(await evaluate.field("Repeats").inputValue(), "2");
+    assert.equal(await evaluate.field("Trials").inputValue(), "2");
     assert.equal(await evaluate.policy(0).inputValue(), "Random");
     await evaluate.button("Start").click();
     await evaluate.says("Finished: 6 of 6 episodes");

@@ -46,15 +46,15 @@ const task = (page, title) => page.getByRole("table", { name: "Tasks" }).getByRo
 
 for (const size of ["wide", "narrow"]) {
   for (const theme of ["light", "dark"]) {
-    test(`a server's tasks × policies × repeats, ${size}, ${theme}`, async () => {
+    test(`a server's tasks × policies × trials, ${size}, ${theme}`, async () => {
       await evaluating(our, { size, theme, left: () => our.runs(0) }, async (page, evaluate) => {
         const shots = process.env.VOLARY_SHOTS;
         await evaluate.form.getByRole("option", { name: "Class (3 tasks)" }).waitFor({ state: "attached" });
         await script(evaluate, FORTY_TWO);
         await evaluate.button("Add policy").click();
         await evaluate.policy(1).selectOption("Oracle");
-        await evaluate.field("Repeats").fill("2");
-        await evaluate.form.getByText("3 tasks × 2 policies × 2 tries = 12 episodes").waitFor();
+        await evaluate.field("Trials").fill("2");
+        await evaluate.form.getByText("3 tasks × 2 policies × 2 trials = 12 episodes").waitFor();
         // The oracle is unknown for environments on servers.
         await evaluate.button("Start").click();
         await page.getByRole("alert").getByText("The oracle cannot play on a server").waitFor();
@@ -71,7 +71,7 @@ for (const size of ["wide", "narrow"]) {
         await cell.scrollIntoViewIfNeeded();
         if (shots) await page.screenshot({ path: `${shots}/evaluated-server-${size}-${theme}.png`, fullPage: true });
         await cell.click();
-        await page.getByRole("button", { name: "Open try 2" }).click();
+        await page.getByRole("button", { name: "Open trial 2" }).click();
         const playground = new Playground(page);
         await playground.says("1 step", "done");
         // It opens at its end; on a phone the beginning may be scrolled out of view.
@@ -90,7 +90,7 @@ test("a range and a sample of the original's tasks, without frames", async () =>
     await evaluate.button("Start").click();
     await evaluate.says("Finished: 2 of 2 episodes");
     await task(page, "Task 2").getByRole("button").click();
-    await page.getByRole("button", { name: "Open try 1" }).click();
+    await page.getByRole("button", { name: "Open trial 1" }).click();
     const playground = new Playground(page);
     await playground.messages().first().getByText("Half of -7?").waitFor();
     await playground.frame.getByText("does not provide frames").waitFor();
@@ -99,7 +99,7 @@ test("a range and a sample of the original's tasks, without frames", async () =>
     await script(evaluate, FORTY_TWO);
     await evaluate.field("Tasks").selectOption("Sample");
     await evaluate.field("Sample size").fill("1");
-    await evaluate.field("Repeats").fill("3");
+    await evaluate.field("Trials").fill("3");
     await evaluate.button("Start").click();
     await evaluate.says("Finished: 3 of 3 episodes");
   });
@@ -206,7 +206,7 @@ test("a refused key pauses it, and the failures succeed with another key", async
   let server = await ours(["--gsm8k", tasks, ...CORS, "--api-key", "first"]);
   await evaluating(server, { key: "first" }, async (page, evaluate) => {
     await script(evaluate, FORTY_TWO);
-    await evaluate.field("Repeats").fill("8");
+    await evaluate.field("Trials").fill("8");
     await server.stop();
     server = await ours(["--gsm8k", tasks, ...CORS, "--api-key", "second"], server.port);
     await evaluate.button("Start").click();
@@ -253,7 +253,7 @@ test("a failing task does not affect others: a missing task, an invalid response
     await page.getByRole("link", { name: "All evaluations" }).click();
     await evaluate.from(`server:${server.url}`);
     await script(evaluate, [{ name: "go", arguments: {} }]);
-    await evaluate.field("Repeats").fill("3");
+    await evaluate.field("Trials").fill("3");
     await evaluate.button("Start").click();
     await page.getByRole("alert").getByText("All 6 episodes failed, all for the same reason:").waitFor();
     await page.getByRole("alert").getByText("The disk is full.").waitFor();

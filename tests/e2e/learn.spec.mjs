@@ -50,7 +50,7 @@ test("a lesson from its link to its checks, and one from another origin", async 
       const ask = page.getByRole("region", { name: "Fetch this lesson?" });
       await ask.getByText("Nothing has been requested yet").waitFor();
       assert.ok(!requests.some((url) => url.startsWith(origin)));
-      await ask.getByRole("button", { name: "Fetch" }).click();
+      await ask.getByRole("button", { name: "Fetch", exact: true }).click();
       await page.getByText('line 5: unknown block "taks"; did you mean "task"?').waitFor();
     });
   } finally {

@@ -242,7 +242,7 @@ test("a model plays the agent and another the customer, and the episode replays 
     await evaluate.says("Finished: 1 of 1 episode");
     assert.equal(requests().length, 3);
     const dialog = await evaluate.cell("Seed 1");
-    await dialog.getByRole("button", { name: "Open try 1" }).click();
+    await dialog.getByRole("button", { name: "Open trial 1" }).click();
     const playground = new Playground(page);
     await playground.says("1 step", "done");
     await playground.messages().filter({ hasText: "Not at all. ###STOP###" }).waitFor();

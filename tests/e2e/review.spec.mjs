@@ -78,7 +78,7 @@ test("rows are filtered, sorted and grouped", () =>
     const agreement = groups.getByRole("columnheader", { name: "Agreement" });
     await page.getByRole("combobox", { name: "Group by" }).selectOption("task");
     await agreement.waitFor();
-    // Agreement is defined only for tries of one task.
+    // Agreement is defined only for trials of one task.
     await page.getByRole("combobox", { name: "Group by" }).selectOption("model");
     await agreement.waitFor({ state: "detached" });
     await groups.getByRole("rowheader", { name: "model-other" }).getByRole("button").click();

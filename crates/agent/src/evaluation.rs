@@ -21,5 +21,5 @@ pub use plan::{Actor, Cell, Plan, PlannedPolicy, PlannedTask, Selection};
 pub use play::{Job, episode_id};
 pub use reason::MainReason;
 pub use result::{CellResult, Failure, FailureKind, Status};
-pub use schedule::{Lane, Permit, Phase, Progress, Schedule};
+pub use schedule::{EvaluationPhase, Lane, Permit, Progress, Schedule};
 pub use table::Table;

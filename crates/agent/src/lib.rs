@@ -4,7 +4,7 @@
 //! - [`model`]: requests to models and their answers, for policies that call one.
 //! - [`runner`]: opens a recipe, steps it, replays it up to any step.
 //! - [`mod@rollout`]: plays a whole episode of an environment under a policy, with limits.
-//! - [`evaluation`]: many tasks × policies × repeats: plan, schedule, results.
+//! - [`evaluation`]: many tasks × policies × trials: plan, schedule, results.
 //! - [`statistics`]: estimates and intervals for the results of many episodes.
 //! - [`mod@check`]: checks that a recorded episode is reproducible.
 

@@ -17,8 +17,8 @@ pub mod source;
 use volary_core::json::{Json, Text};
 use volary_trajectory::{Ending, Episode};
 
-use message::{Incoming, Load, Outgoing, Received, Theme, VERSION};
-use notes::{Note, Notes};
+use message::{EmbedTheme, Incoming, Load, Outgoing, ReceivedMessage, VERSION};
+use notes::{EmbedNotes, Note};
 
 /// The origin of documents that have none, such as sandboxed frames.
 const OPAQUE: &str = "null";
@@ -36,7 +36,7 @@ pub struct Arrived {
 
 /// The position in a shown episode.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Position {
+pub struct EpisodePosition {
     /// The selected step; 0 is the reset.
     pub step: usize,
     /// The number of steps.
@@ -58,9 +58,9 @@ pub enum Effect {
     /// Select a step.
     Select(usize),
     /// Use a theme.
-    Use(Theme),
+    Use(EmbedTheme),
     /// Show these notes, and let the reader change them.
-    Annotate(Notes),
+    Annotate(EmbedNotes),
 }
 
 /// The conversation with the surrounding page.
@@ -96,27 +96,27 @@ impl EmbedConversation {
             return Vec::new();
         }
         let received = match data.as_ref().map(message::read) {
-            None | Some(Received::Unknown) => return Vec::new(),
+            None | Some(ReceivedMessage::Unknown) => return Vec::new(),
             Some(received) => received,
         };
         self.parent = Some(origin);
         match received {
-            Received::Unknown => Vec::new(),
-            Received::Malformed { about, reason } => self.reply([Outgoing::Error {
+            ReceivedMessage::Unknown => Vec::new(),
+            ReceivedMessage::Malformed { about, reason } => self.reply([Outgoing::Error {
                 about,
                 message: reason,
             }]),
-            Received::Message(Incoming::Hello) => {
+            ReceivedMessage::Message(Incoming::Hello) => {
                 let ready = Outgoing::Ready { version: VERSION };
                 self.reply([ready].into_iter().chain(self.loaded.clone()))
             }
-            Received::Message(Incoming::Load(load)) => {
+            ReceivedMessage::Message(Incoming::Load(load)) => {
                 self.loaded = None;
                 vec![Effect::Load(load)]
             }
-            Received::Message(Incoming::Step(step)) => vec![Effect::Select(step)],
-            Received::Message(Incoming::Theme(theme)) => vec![Effect::Use(theme)],
-            Received::Message(Incoming::Notes(notes)) => {
+            ReceivedMessage::Message(Incoming::Step(step)) => vec![Effect::Select(step)],
+            ReceivedMessage::Message(Incoming::Theme(theme)) => vec![Effect::Use(theme)],
+            ReceivedMessage::Message(Incoming::Notes(notes)) => {
                 vec![Effect::Annotate(notes.into_iter().collect())]
             }
         }
@@ -144,11 +144,11 @@ impl EmbedConversation {
     }
 
     /// The reader selected a step, or took one.
-    pub fn moved(&mut self, position: &Position) -> Vec<Effect> {
+    pub fn moved(&mut self, position: &EpisodePosition) -> Vec<Effect> {
         if self.loaded.is_none() {
             return Vec::new();
         }
-        let Position { step, steps, .. } = *position;
+        let EpisodePosition { step, steps, .. } = *position;
         let mut replies = Vec::new();
         if self.told != Some((step, steps)) {
             self.told = Some((step, steps));

@@ -33,9 +33,9 @@ mod writer;
 use std::collections::BTreeMap;
 
 use volary_agent::evaluation::plan::Pace;
-use volary_agent::evaluation::schedule::Why;
+use volary_agent::evaluation::schedule::PauseReason;
 use volary_agent::evaluation::{
-    CellResult, Failure, FailureKind, Job, Lane, Permit, Phase, Plan, Progress, Schedule,
+    CellResult, EvaluationPhase, Failure, FailureKind, Job, Lane, Permit, Plan, Progress, Schedule,
 };
 use volary_agent::model::Usage;
 use volary_agent::model::limits::Spent;
@@ -139,7 +139,7 @@ impl<E> Evaluation<E> {
             Event::Pause(why) => self.pause(now, why),
             Event::Leave => {
                 self.attention = Attention::Left;
-                self.pause(now, Why::Asked);
+                self.pause(now, PauseReason::Asked);
             }
             Event::Cancel => self.cancel(now, &mut effects),
             Event::SetPace { pace, and_resume } => {
@@ -239,7 +239,7 @@ impl<E> Evaluation<E> {
             let draft = self.drafts.entry(result.cell).or_default();
             // The spent tokens and cost count whatever the result was.
             draft.spent = result.spent;
-            draft.tries = result.tries;
+            draft.attempts = result.attempts;
             (result.cell, draft.clone())
         });
         drafts.collect()
@@ -261,7 +261,7 @@ impl<E> Evaluation<E> {
             // Cells that started without the lock must not be played here.
             self.cancel(now, effects);
         }
-        self.pause(now, Why::Elsewhere);
+        self.pause(now, PauseReason::Elsewhere);
     }
 
     fn reloaded(&mut self, now: f64, reloaded: Reloaded, effects: &mut Vec<Effect<E>>) {
@@ -279,7 +279,8 @@ impl<E> Evaluation<E> {
             Reloaded::Deleted => {
                 self.ownership.release();
                 let problem = "This evaluation was deleted in another tab. Set up a new one.";
-                self.schedule.pause(now, Why::Problem(problem.into()));
+                self.schedule
+                    .pause(now, PauseReason::Problem(problem.into()));
                 effects.push(Effect::Release);
                 return;
             }
@@ -288,13 +289,13 @@ impl<E> Evaluation<E> {
         self.begin(now, start, effects);
     }
 
-    fn pause(&mut self, now: f64, why: Why) {
+    fn pause(&mut self, now: f64, why: PauseReason) {
         self.ownership.withdraw();
         self.schedule.pause(now, why);
     }
 
     fn cancel(&mut self, now: f64, effects: &mut Vec<Effect<E>>) {
-        self.pause(now, Why::Cancelled);
+        self.pause(now, PauseReason::Cancelled);
         self.waits.clear();
         self.generation = self.generation.wrapping_add(1);
         effects.push(Effect::AbortModels);
@@ -325,9 +326,9 @@ impl<E> Evaluation<E> {
             kind: FailureKind::Environment,
             message,
         };
-        let tries = self.drafts.get(&cell).map_or(0, |draft| draft.tries);
+        let attempts = self.drafts.get(&cell).map_or(0, |draft| draft.attempts);
         let done = Done {
-            result: CellResult::failed(cell, failure, 0.0, Spent::default(), tries + 1),
+            result: CellResult::failed(cell, failure, 0.0, Spent::default(), attempts + 1),
             episode: None,
             draft: None,
         };
@@ -341,7 +342,7 @@ impl<E> Evaluation<E> {
         };
         self.misses += 1;
         if let Some(problem) = problem::of_failures(failure, self.misses) {
-            self.pause(now, Why::Problem(problem));
+            self.pause(now, PauseReason::Problem(problem));
         }
     }
 
@@ -356,7 +357,7 @@ impl<E> Evaluation<E> {
             .iter()
             .find_map(|done| problem::of_server(&done.result))
         {
-            self.pause(now, Why::Problem(problem));
+            self.pause(now, PauseReason::Problem(problem));
         }
         self.writer.push(done);
         self.save(effects);
@@ -376,7 +377,7 @@ impl<E> Evaluation<E> {
             && self.durability == Durability::Stored
         {
             self.durability = Durability::Refused;
-            self.pause(now, Why::Problem(problem));
+            self.pause(now, PauseReason::Problem(problem));
         }
         for (result, draft) in saved {
             let (cell, counts) = (result.cell, result.is_finished());
@@ -404,7 +405,7 @@ impl<E> Evaluation<E> {
             ..self.head.clone()
         };
         // Not while it runs: a summary goes through all results, at each update.
-        if *self.schedule.phase() != Phase::Running && !summary::has_summary(&head) {
+        if *self.schedule.phase() != EvaluationPhase::Running && !summary::has_summary(&head) {
             summary::summarize(&mut head, &self.plan, self.results.values());
         }
         if self.head != head {
@@ -412,7 +413,7 @@ impl<E> Evaluation<E> {
             effects.push(Effect::StoreHead(head));
         }
         let under_way = [Lane::Local, Lane::Model].map(|lane| self.schedule.under_way(lane));
-        let is_quiet = *self.schedule.phase() != Phase::Running
+        let is_quiet = *self.schedule.phase() != EvaluationPhase::Running
             && under_way == [0, 0]
             && self.writer.cells().is_empty();
         if is_quiet && self.ownership.release() {
@@ -425,8 +426,8 @@ impl<E> Evaluation<E> {
         let cells = self.schedule.begin(Lane::Local, most);
         self.careful = self.careful.saturating_sub(cells.len());
         let jobs = cells.into_iter().filter_map(|cell| {
-            let tries = self.drafts.get(&cell).map_or(0, |draft| draft.tries);
-            Job::of(&self.head.id, &self.plan, self.plan.cell(cell)?, tries)
+            let attempts = self.drafts.get(&cell).map_or(0, |draft| draft.attempts);
+            Job::of(&self.head.id, &self.plan, self.plan.cell(cell)?, attempts)
         });
         jobs.collect()
     }
@@ -487,7 +488,7 @@ impl<E> Evaluation<E> {
         self.ownership.has_lock()
     }
 
-    pub fn phase(&self) -> &Phase {
+    pub fn phase(&self) -> &EvaluationPhase {
         self.schedule.phase()
     }
 
@@ -507,7 +508,7 @@ impl<E> Evaluation<E> {
 
     /// The wait that ends first, and the number of waiting cells; `None` if no cell waits or the evaluation is paused.
     pub fn first_wait(&self) -> Option<(&Wait, usize)> {
-        if *self.schedule.phase() != Phase::Running {
+        if *self.schedule.phase() != EvaluationPhase::Running {
             return None;
         }
         let waits = self.waits.values();

@@ -7,7 +7,9 @@
 pub mod built_in_model;
 pub mod class;
 pub mod embed;
+pub mod environment_start;
 pub mod evaluation;
+pub mod export;
 pub mod library;
 pub mod notice;
 pub mod outside;

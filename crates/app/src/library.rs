@@ -33,7 +33,7 @@ use self::search::{Search, SearchNumber};
 use crate::notice::Notice;
 
 /// The rows of the table, newest first.
-pub type Rows = Arc<Vec<Arc<Row>>>;
+pub type LibraryRows = Arc<Vec<Arc<Row>>>;
 
 /// The origin of rows that are published with the site.
 pub const PUBLISHED: &str = "published";
@@ -44,7 +44,7 @@ pub type WorkerNumber = u32;
 /// The state of the library. Times are in seconds of any monotonic clock.
 #[derive(Debug, Default)]
 pub struct Library {
-    rows: Rows,
+    rows: LibraryRows,
     batcher: RowBatcher,
     throttle: RowThrottle,
     readings: Readings,

@@ -29,7 +29,7 @@ pub enum PlayingPage {
 
 /// An environment that asks a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asker {
+pub struct AskingEnvironment {
     /// Where it is played.
     pub page: PlayingPage,
     /// The id of the environment on that page, chosen by the page and not reused.
@@ -47,17 +47,17 @@ pub enum Need {
     Person,
 }
 
-/// A pending question.
+/// A question of an environment, and under which ticket its answer is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct PendingQuestion {
     pub ticket: Ticket,
-    pub asker: Asker,
+    pub asker: AskingEnvironment,
     pub question: Question,
     /// The host of the page, if it is of another origin.
     pub host: Option<Text>,
 }
 
-impl Asked {
+impl PendingQuestion {
     /// What the question needs from the user; `None` if it can be answered without the user.
     pub fn need(&self) -> Option<Need> {
         match &self.question {
@@ -70,7 +70,7 @@ impl Asked {
 
 /// The model in a role.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Role {
+pub struct ModelRole {
     /// The id of its connection.
     pub connection: Text,
     /// The budget of this visit.
@@ -80,7 +80,7 @@ pub struct Role {
     pub requests: u64,
 }
 
-impl Role {
+impl ModelRole {
     /// The limit that was reached, if any.
     pub fn exhausted(&self) -> Option<Exhausted> {
         self.budget.exhausted(&self.spent)
@@ -91,7 +91,7 @@ impl Role {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// An environment asks a question.
-    Asked(Asked),
+    Asked(PendingQuestion),
     /// The user allows pages of a host.
     HostAllowed(Text),
     /// The user chooses the model for a role. The role's earlier spending still counts.
@@ -123,7 +123,7 @@ pub enum Event {
         answer: Result<Text, Text>,
     },
     /// The user left an environment. Its questions need no answer any more.
-    Left(Asker),
+    Left(AskingEnvironment),
     /// An evaluation starts or continues: declined needs may be asked for again.
     EvaluationStarted,
 }
@@ -140,7 +140,7 @@ pub enum Effect {
     /// Ask a model and report [`Event::Completed`].
     Complete {
         /// A question of the variant [`Question::Model`].
-        asked: Asked,
+        asked: PendingQuestion,
         /// The id of the connection.
         connection: Text,
     },
@@ -154,18 +154,18 @@ pub enum Effect {
 
 /// The permissions of the user, and the questions that wait for the user.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outside {
+pub struct OutsideQuestions {
     hosts: BTreeSet<Text>,
-    roles: BTreeMap<Text, Role>,
+    roles: BTreeMap<Text, ModelRole>,
     /// Needs that were declined in the evaluation, so that its other episodes do not ask again.
     declined: BTreeSet<Need>,
     /// Oldest first.
-    waiting: Vec<Asked>,
+    waiting: Vec<PendingQuestion>,
 }
 
-impl Outside {
+impl OutsideQuestions {
     /// The oldest question that waits for the user on a page, if any.
-    pub fn first_waiting(&self, page: PlayingPage) -> Option<&Asked> {
+    pub fn first_waiting(&self, page: PlayingPage) -> Option<&PendingQuestion> {
         let mut waiting = self.waiting.iter();
         waiting.find(|asked| asked.asker.page == page)
     }
@@ -177,7 +177,7 @@ impl Outside {
     }
 
     /// The models by role.
-    pub fn roles(&self) -> &BTreeMap<Text, Role> {
+    pub fn roles(&self) -> &BTreeMap<Text, ModelRole> {
         &self.roles
     }
 
@@ -195,7 +195,7 @@ impl Outside {
                 budget,
             } => {
                 let former = self.roles.get(&purpose);
-                let role = Role {
+                let role = ModelRole {
                     connection,
                     budget,
                     spent: former.map(|role| role.spent).unwrap_or_default(),
@@ -246,7 +246,7 @@ impl Outside {
         }
     }
 
-    fn asked(&mut self, asked: Asked) -> Option<Effect> {
+    fn asked(&mut self, asked: PendingQuestion) -> Option<Effect> {
         let need = asked.need();
         if asked.asker.page == PlayingPage::Evaluation {
             if need == Some(Need::Person) {
@@ -271,7 +271,7 @@ impl Outside {
     }
 
     /// The effect that answers a question, or the question if the user must be asked first.
-    fn carry_out(&self, asked: Asked) -> Result<Effect, Asked> {
+    fn carry_out(&self, asked: PendingQuestion) -> Result<Effect, PendingQuestion> {
         match (&asked.question, asked.need()) {
             (Question::Page { url }, Some(Need::Host(host))) if self.hosts.contains(&host) => {
                 Ok(Effect::Fetch {
@@ -309,7 +309,10 @@ impl Outside {
         effects
     }
 
-    fn take_waiting(&mut self, is_taken: impl Fn(&Asked) -> bool) -> Vec<Asked> {
+    fn take_waiting(
+        &mut self,
+        is_taken: impl Fn(&PendingQuestion) -> bool,
+    ) -> Vec<PendingQuestion> {
         let (taken, left) = std::mem::take(&mut self.waiting)
             .into_iter()
             .partition(is_taken);
@@ -318,7 +321,7 @@ impl Outside {
     }
 }
 
-fn decline(asked: &Asked) -> Effect {
+fn decline(asked: &PendingQuestion) -> Effect {
     Effect::Answer {
         ticket: asked.ticket,
         answer: Err(DECLINED.into()),
@@ -329,17 +332,17 @@ fn decline(asked: &Asked) -> Effect {
 mod tests {
     use super::*;
 
-    const PLAYGROUND: Asker = Asker {
+    const PLAYGROUND: AskingEnvironment = AskingEnvironment {
         page: PlayingPage::Playground,
         id: 0,
     };
-    const CELL: Asker = Asker {
+    const CELL: AskingEnvironment = AskingEnvironment {
         page: PlayingPage::Evaluation,
         id: 7,
     };
 
-    fn page(ticket: Ticket, asker: Asker, host: Option<&str>) -> Asked {
-        Asked {
+    fn page(ticket: Ticket, asker: AskingEnvironment, host: Option<&str>) -> PendingQuestion {
+        PendingQuestion {
             ticket,
             asker,
             question: Question::Page {
@@ -349,8 +352,8 @@ mod tests {
         }
     }
 
-    fn customer(ticket: Ticket, asker: Asker) -> Asked {
-        Asked {
+    fn customer(ticket: Ticket, asker: AskingEnvironment) -> PendingQuestion {
+        PendingQuestion {
             ticket,
             asker,
             question: Question::Model {
@@ -361,8 +364,8 @@ mod tests {
         }
     }
 
-    fn person(ticket: Ticket, asker: Asker) -> Asked {
-        Asked {
+    fn person(ticket: Ticket, asker: AskingEnvironment) -> PendingQuestion {
+        PendingQuestion {
             ticket,
             asker,
             question: Question::Person {
@@ -386,7 +389,7 @@ mod tests {
         }
     }
 
-    fn assign(outside: &mut Outside, budget: Budget) -> Vec<Effect> {
+    fn assign(outside: &mut OutsideQuestions, budget: Budget) -> Vec<Effect> {
         outside.update(Event::RoleAssigned {
             purpose: "customer".into(),
             connection: "model.1".into(),
@@ -409,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_host_is_asked_for_once_and_all_its_questions_continue() {
-        let mut outside = Outside::default();
+        let mut outside = OutsideQuestions::default();
         assert_eq!(
             outside.update(Event::Asked(page(1, PLAYGROUND, None))),
             [fetch(1)]
@@ -431,14 +434,14 @@ mod tests {
         assert_eq!(
             outside
                 .first_waiting(PlayingPage::Evaluation)
-                .map(Asked::need),
+                .map(PendingQuestion::need),
             Some(Some(Need::Host("other.example".into())))
         );
     }
 
     #[test]
     fn a_declined_question_is_asked_again_by_a_step_but_not_by_each_cell() {
-        let mut outside = Outside::default();
+        let mut outside = OutsideQuestions::default();
         let decline = |page| Event::Declined {
             page,
             need: Need::Role("customer".into()),
@@ -465,7 +468,7 @@ mod tests {
 
     #[test]
     fn a_role_is_asked_until_its_own_budget_is_used_up() {
-        let mut outside = Outside::default();
+        let mut outside = OutsideQuestions::default();
         let budget = |cost| Budget {
             cost: Some(cost),
             ..Budget::default()
@@ -501,7 +504,7 @@ mod tests {
     #[test]
     fn an_unknown_cost_ends_a_limit_of_cost_and_nothing_else() {
         for (budget, continues) in [(Some(1.0), false), (None, true)] {
-            let mut outside = Outside::default();
+            let mut outside = OutsideQuestions::default();
             assign(
                 &mut outside,
                 Budget {
@@ -517,7 +520,7 @@ mod tests {
 
     #[test]
     fn a_person_answers_each_question_of_the_playground_and_none_of_an_evaluation() {
-        let mut outside = Outside::default();
+        let mut outside = OutsideQuestions::default();
         let effects = outside.update(Event::Asked(person(1, CELL)));
         assert!(matches!(
             effects.as_slice(),
@@ -544,7 +547,7 @@ mod tests {
 
     #[test]
     fn questions_of_an_environment_that_was_left_are_gone() {
-        let mut outside = Outside::default();
+        let mut outside = OutsideQuestions::default();
         outside.update(Event::Asked(customer(1, CELL)));
         outside.update(Event::Asked(customer(2, PLAYGROUND)));
         assert_eq!(outside.update(Event::Left(CELL)), []);

@@ -4,19 +4,21 @@
 //! - [`action`]: actions that the user makes by hand.
 //! - [`address`]: the address of the shown episode.
 //! - [`consent`]: whether an episode may run immediately or needs the user's consent.
+//! - [`incoming_episode`]: an episode from a worker, shown once it is complete.
 //! - [`policy`]: the policies and their settings; [`run`]: which run is current.
 //! - [`redraw`]: throttle of redraws.
 //! - [`replay`]: comparison of a replay with its record; [`replay_check`]: whether the result of a check still counts.
 //! - [`rival_match`]: a policy plays the task that a person played.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
-//! - [`second_play`]: a play beside the shown episode; [`worker_losses`]: whether a lost worker is replaced at once.
+//! - [`worker_losses`]: whether a lost worker is replaced at once.
 //! - [`sharing`]: contents of a shared link.
 //! - [`tasks`]: lists of tasks, and the recipes of tasks.
 
 pub mod action;
 pub mod address;
 pub mod consent;
+pub mod incoming_episode;
 pub mod policy;
 pub mod redraw;
 pub mod replay;
@@ -25,7 +27,6 @@ pub mod rival_match;
 pub mod run;
 pub mod run_choice;
 pub mod saver;
-pub mod second_play;
 pub mod session;
 pub mod sharing;
 pub mod tasks;

@@ -2,7 +2,7 @@
 
 /// The position in a presentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Position {
+pub struct SlidePosition {
     /// The index of the slide.
     pub slide: usize,
     /// The number of slides.
@@ -13,7 +13,7 @@ pub struct Position {
 
 /// A key or a button of the presenter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum PresenterCommand {
     Next,
     Previous,
     First,
@@ -22,7 +22,7 @@ pub enum Command {
 
 /// A change of the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move {
+pub enum PresenterMove {
     /// Shows a step of the same slide.
     Step(usize),
     /// Shows a slide from its start.
@@ -31,42 +31,42 @@ pub enum Move {
     EndOfSlide(usize),
 }
 
-impl Command {
+impl PresenterCommand {
     /// The command of a key; clickers send `PageDown` and `PageUp`.
-    pub fn of_key(key: &str) -> Option<Command> {
+    pub fn of_key(key: &str) -> Option<PresenterCommand> {
         match key {
-            "PageDown" | "ArrowRight" | " " | "j" | "n" => Some(Command::Next),
-            "PageUp" | "ArrowLeft" | "k" => Some(Command::Previous),
-            "Home" | "g" => Some(Command::First),
-            "End" | "G" => Some(Command::Last),
+            "PageDown" | "ArrowRight" | " " | "j" | "n" => Some(PresenterCommand::Next),
+            "PageUp" | "ArrowLeft" | "k" => Some(PresenterCommand::Previous),
+            "Home" | "g" => Some(PresenterCommand::First),
+            "End" | "G" => Some(PresenterCommand::Last),
             _ => None,
         }
     }
 }
 
-impl Position {
+impl SlidePosition {
     /// The change that a command makes; `None` at either end.
-    pub fn after(self, command: Command) -> Option<Move> {
-        let Position {
+    pub fn after(self, command: PresenterCommand) -> Option<PresenterMove> {
+        let SlidePosition {
             slide,
             slides,
             steps,
         } = self;
         let (step, last) = steps.unwrap_or_default();
         match command {
-            Command::Next if step < last => Some(Move::Step(step + 1)),
-            Command::Next if slide + 1 < slides => Some(Move::Slide(slide + 1)),
-            Command::Previous if step > 0 => Some(Move::Step(step - 1)),
-            Command::Previous => Some(Move::EndOfSlide(slide.checked_sub(1)?)),
-            Command::First => Some(Move::Slide(0)),
-            Command::Last => Some(Move::Slide(slides.checked_sub(1)?)),
-            Command::Next => None,
+            PresenterCommand::Next if step < last => Some(PresenterMove::Step(step + 1)),
+            PresenterCommand::Next if slide + 1 < slides => Some(PresenterMove::Slide(slide + 1)),
+            PresenterCommand::Previous if step > 0 => Some(PresenterMove::Step(step - 1)),
+            PresenterCommand::Previous => Some(PresenterMove::EndOfSlide(slide.checked_sub(1)?)),
+            PresenterCommand::First => Some(PresenterMove::Slide(0)),
+            PresenterCommand::Last => Some(PresenterMove::Slide(slides.checked_sub(1)?)),
+            PresenterCommand::Next => None,
         }
     }
 
     /// The position in words.
     pub fn in_words(self) -> String {
-        let Position {
+        let SlidePosition {
             slide,
             slides,
             steps,
@@ -90,8 +90,8 @@ impl Position {
 mod tests {
     use super::*;
 
-    fn at(slide: usize, steps: Option<(usize, usize)>) -> Position {
-        Position {
+    fn at(slide: usize, steps: Option<(usize, usize)>) -> SlidePosition {
+        SlidePosition {
             slide,
             slides: 3,
             steps,
@@ -101,33 +101,40 @@ mod tests {
     #[test]
     fn steps_come_before_slides() {
         for (position, next, previous) in [
-            (at(0, None), Some(Move::Slide(1)), None),
+            (at(0, None), Some(PresenterMove::Slide(1)), None),
             (
                 at(1, Some((0, 2))),
-                Some(Move::Step(1)),
-                Some(Move::EndOfSlide(0)),
+                Some(PresenterMove::Step(1)),
+                Some(PresenterMove::EndOfSlide(0)),
             ),
             (
                 at(1, Some((1, 2))),
-                Some(Move::Step(2)),
-                Some(Move::Step(0)),
+                Some(PresenterMove::Step(2)),
+                Some(PresenterMove::Step(0)),
             ),
             (
                 at(1, Some((2, 2))),
-                Some(Move::Slide(2)),
-                Some(Move::Step(1)),
+                Some(PresenterMove::Slide(2)),
+                Some(PresenterMove::Step(1)),
             ),
-            (at(2, None), None, Some(Move::EndOfSlide(1))),
+            (at(2, None), None, Some(PresenterMove::EndOfSlide(1))),
         ] {
-            assert_eq!(position.after(Command::Next), next, "{position:?}");
-            assert_eq!(position.after(Command::Previous), previous, "{position:?}");
+            assert_eq!(position.after(PresenterCommand::Next), next, "{position:?}");
+            assert_eq!(
+                position.after(PresenterCommand::Previous),
+                previous,
+                "{position:?}"
+            );
         }
         assert_eq!(
-            at(2, Some((1, 1))).after(Command::First),
-            Some(Move::Slide(0))
+            at(2, Some((1, 1))).after(PresenterCommand::First),
+            Some(PresenterMove::Slide(0))
         );
-        assert_eq!(at(0, None).after(Command::Last), Some(Move::Slide(2)));
-        assert_eq!(Position::default().after(Command::Last), None);
+        assert_eq!(
+            at(0, None).after(PresenterCommand::Last),
+            Some(PresenterMove::Slide(2))
+        );
+        assert_eq!(SlidePosition::default().after(PresenterCommand::Last), None);
     }
 
     #[test]
@@ -135,7 +142,7 @@ mod tests {
         assert_eq!(at(0, None).in_words(), "1 of 3");
         assert_eq!(at(1, Some((2, 5))).in_words(), "2 of 3 · step 2 of 5");
         assert_eq!(at(1, Some((0, 0))).in_words(), "2 of 3");
-        let alone = Position {
+        let alone = SlidePosition {
             slides: 1,
             ..at(0, Some((1, 4)))
         };

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use volary_agent::model::sglang::conversation::Conversation;
 use volary_agent::model::sglang::setup::sampling_params;
 use volary_core::json::{Json, Object, Text, from_json};
-use volary_protocol::rollout::{Call, Event, Request, Setup, Task};
+use volary_protocol::rollout::{Event, Request, RolloutCall, RolloutSetup, RolloutTask};
 use volary_rollout::export::{LOG_PROBS, TrialIndex, slime_sample};
 use volary_rollout::sglang::{GenerateReply, GenerateRequest, Prompt};
 use volary_rollout::{InteractionResult, Replay, ReplayedTurn, RolloutSettings};
@@ -39,7 +39,7 @@ pub struct Rollouts {
 
 /// A rollout, and the input that it was built from.
 struct Running {
-    setup: Setup,
+    setup: RolloutSetup,
     /// The conversation without its turns.
     opening: Conversation,
     replay: Replay,
@@ -47,7 +47,7 @@ struct Running {
 
 impl Rollouts {
     /// Whether the tokenizer of a setup has to be read first.
-    pub fn lacks_tokenizer(&self, setup: &Setup) -> bool {
+    pub fn lacks_tokenizer(&self, setup: &RolloutSetup) -> bool {
         match (&setup.tokenizer, &self.tokenizer) {
             (None, _) => false,
             (Some(wanted), Some((known, _))) => wanted != known,
@@ -56,7 +56,7 @@ impl Rollouts {
     }
 
     /// Reads the tokenizer of a setup from its file.
-    pub fn read_tokenizer(&mut self, setup: &Setup, file: &[u8]) -> Result<(), Text> {
+    pub fn read_tokenizer(&mut self, setup: &RolloutSetup, file: &[u8]) -> Result<(), Text> {
         let Some(key) = setup.tokenizer.clone() else {
             return Ok(());
         };
@@ -79,7 +79,7 @@ impl Rollouts {
             conversation,
             task,
         } = request;
-        if let Task::Render = task {
+        if let RolloutTask::Render = task {
             let body = render(&setup, &conversation)?;
             return Ok(Event::Body { body });
         }
@@ -88,13 +88,13 @@ impl Rollouts {
         let turns = conversation.turns().map_err(said)?;
         conversation.turns.clear();
         match task {
-            Task::Render | Task::Next => {
+            RolloutTask::Render | RolloutTask::Next => {
                 let replay = self.advanced(setup, conversation, &turns)?;
                 let body = replay.request().map_err(said)?.to_json();
                 let body = body.as_object().cloned().unwrap_or_default();
                 Ok(Event::Body { body })
             }
-            Task::Read { reply } => {
+            RolloutTask::Read { reply } => {
                 let reply = GenerateReply::read(&Json::Object(reply)).map_err(said)?;
                 let has_respond = conversation.has_respond;
                 let replay = self.advanced(setup, conversation, &turns)?;
@@ -108,13 +108,13 @@ impl Rollouts {
                     (true, true) => Text::default(),
                     _ => parsed.normal_text,
                 };
-                let call = (!action.is_respond() || has_respond).then(|| Call {
+                let call = (!action.is_respond() || has_respond).then(|| RolloutCall {
                     name: action.name,
                     arguments: Json::Object(action.kwargs).to_python_text().into(),
                 });
                 Ok(Event::Said { text, call })
             }
-            Task::Record { is_over } => {
+            RolloutTask::Record { is_over } => {
                 let members = match is_over {
                     false => recorded(self.advanced(setup, conversation, &turns)?.result()),
                     true => {
@@ -132,7 +132,7 @@ impl Rollouts {
     /// The rollout of a conversation after these turns.
     fn advanced(
         &mut self,
-        setup: Setup,
+        setup: RolloutSetup,
         opening: Conversation,
         turns: &[ReplayedTurn],
     ) -> Result<&Replay, String> {
@@ -159,7 +159,7 @@ impl Rollouts {
 
     fn begin(
         &self,
-        setup: &Setup,
+        setup: &RolloutSetup,
         conversation: &Conversation,
         max_num_steps: usize,
     ) -> Result<Replay, String> {
@@ -184,7 +184,7 @@ impl Rollouts {
     }
 }
 
-fn template(setup: &Setup) -> Result<ChatTemplate, String> {
+fn template(setup: &RolloutSetup) -> Result<ChatTemplate, String> {
     let template = match Builtin::from_name(&setup.template) {
         Some(builtin) => builtin.template(),
         None => ChatTemplate::new(&setup.template),
@@ -193,7 +193,7 @@ fn template(setup: &Setup) -> Result<ChatTemplate, String> {
 }
 
 /// The body of a request for messages that are rendered unchanged.
-fn render(setup: &Setup, conversation: &Object) -> Result<Object, String> {
+fn render(setup: &RolloutSetup, conversation: &Object) -> Result<Object, String> {
     let list = |key: &str| conversation.get(key).and_then(Json::as_list);
     let input = RenderInput {
         messages: list("messages").unwrap_or_default(),

@@ -38,7 +38,7 @@ Exit status:
 
 /// Prints one row for each episode, or for each group of episodes, with rewards, steps, tokens and cost.
 ///
-/// pass^k is the chance that k tries of a task all succeed, as the mean over the tasks that a model and agent tried.
+/// pass^k is the chance that k trials of a task all succeed, as the mean over the tasks that a model and agent tried.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Stats {
@@ -50,7 +50,7 @@ pub struct Stats {
     #[arg(long, value_name = "FILE")]
     fields: Option<PathBuf>,
 
-    /// Group the episodes by task (tries of one task by one model and agent), run, model, agent, environment, outcome or
+    /// Group the episodes by task (trials of one task by one model and agent), run, model, agent, environment, outcome or
     /// another column of Review, or by a member of their metadata, such as step
     #[arg(long, value_name = "COLUMN", value_parser = group_by)]
     by: Option<GroupBy>,
@@ -191,7 +191,7 @@ impl Stats {
             rows.filter_map(|row| row.reward.filter(|reward| !reward.is_nan()))
                 .collect()
         };
-        // Tries of one task are correlated. Without tasks each episode is a sample.
+        // Trials of one task are correlated. Without tasks each episode is a sample.
         let estimate = match tasks.iter().all(|group| group.tried.is_some()) {
             true => mean_over_tasks(&tasks.iter().map(rewards).collect::<Vec<_>>(), CONFIDENCE),
             false => mean(
@@ -202,7 +202,7 @@ impl Stats {
         let of = |group: &Group| GroupLine {
             name: group.name.to_string(),
             episodes: group.rows.len(),
-            rewarded: group.tries,
+            rewarded: group.trials,
             successes: group.successes,
             mean_reward: group.mean_reward,
             standard_error: group.standard_error,
@@ -210,7 +210,7 @@ impl Stats {
         };
         Summary {
             episodes: rows.len(),
-            rewarded: tasks.iter().map(|group| group.tries).sum(),
+            rewarded: tasks.iter().map(|group| group.trials).sum(),
             successes: tasks.iter().map(|group| group.successes).sum(),
             mean_reward: estimate.map(Interval::of),
             pass: passes(&tasks)

@@ -395,7 +395,7 @@ fn statistics_have_groups_and_pass_rates() {
             "traj": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Done"}],
         })
     };
-    // One task of two succeeds in both tries, the other in one of two.
+    // One task of two succeeds in both trials, the other in one of two.
     let trials = [
         trial(0, 0, 1.0),
         trial(0, 1, 1.0),

@@ -47,7 +47,7 @@ pub const LESSONS: [Entry; 6] = [
     },
     Entry {
         id: "repeats",
-        title: "Why evaluations need repeats",
+        title: "Why evaluations need several trials",
         summary: "Success rates, intervals, pass@k and pass^k.",
         minutes: 8,
         goals: 4,

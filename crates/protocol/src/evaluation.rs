@@ -84,7 +84,7 @@ struct JobFields {
     max_steps: usize,
     evaluation: Text,
     run: Text,
-    tries: u32,
+    attempts: u32,
 }
 
 mod jobs {

@@ -265,7 +265,7 @@ pub enum Event {
     /// The matches in one episode.
     Places {
         /// The matches, in order.
-        places: Vec<Finding>,
+        places: Vec<EpisodeMatch>,
     },
     /// An episode was replayed.
     Checked {
@@ -277,7 +277,7 @@ pub enum Event {
     /// What should perhaps not be shared was looked for.
     Sensitive {
         /// In the order of the episodes, and of the places in each.
-        found: Vec<Sensitive>,
+        found: Vec<SensitiveEpisode>,
     },
     /// A part of an episode.
     Episode(EpisodeChunk),
@@ -341,7 +341,7 @@ pub struct Match {
 
 /// A match in one episode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct EpisodeMatch {
     /// The text that contains it.
     #[serde(with = "PlaceFields")]
     pub place: TextPosition,
@@ -357,7 +357,7 @@ pub struct Finding {
 
 /// What should perhaps not be shared in an episode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sensitive {
+pub struct SensitiveEpisode {
     /// What the episode is called; its id if it has no name.
     pub name: Text,
     /// What it is and where.

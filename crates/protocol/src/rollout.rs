@@ -10,9 +10,9 @@ use volary_core::json::{Object, Text};
 use crate::coded;
 use crate::envelope::{self, Channel};
 
-/// The setup of a rollout.
+/// What a rollout needs before its first turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Setup {
+pub struct RolloutSetup {
     /// The name of a built-in chat template, or Jinja source.
     pub template: Text,
     /// The name of the mode that determines tokens and loss mask.
@@ -31,12 +31,12 @@ pub struct Setup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The setup of the rollout.
-    pub setup: Setup,
-    /// The episode so far, in the form of `volary_agent::model::sglang::conversation`; for [`Task::Render`],
+    pub setup: RolloutSetup,
+    /// The episode so far, in the form of `volary_agent::model::sglang::conversation`; for [`RolloutTask::Render`],
     /// `messages` and `tools`.
     #[serde(with = "coded")]
     pub conversation: Object,
-    pub task: Task,
+    pub task: RolloutTask,
 }
 
 impl envelope::Request for Request {
@@ -46,7 +46,7 @@ impl envelope::Request for Request {
 
 /// A task on a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Task {
+pub enum RolloutTask {
     /// Make the body of a request whose messages belong to no episode.
     Render,
     /// Make the body of the request for the next turn.
@@ -76,7 +76,7 @@ pub enum Event {
     Said {
         /// The text around the call, or of a turn without a call.
         text: Text,
-        call: Option<Call>,
+        call: Option<RolloutCall>,
     },
     /// The recorded tokens, as members of an episode's raw record.
     Recorded {
@@ -92,7 +92,7 @@ pub enum Event {
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
+pub struct RolloutCall {
     /// The name of the tool.
     pub name: Text,
     /// The arguments as JSON.

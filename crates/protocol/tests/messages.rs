@@ -21,8 +21,8 @@ use volary_protocol::envelope::{
 use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
 use volary_protocol::library::{
-    self, ExportFormat, Finding, FoundRun, Match, Origin, RemoteFile, Sensitive, TaggedEpisode,
-    Unfetched, UnmappedFile,
+    self, EpisodeMatch, ExportFormat, FoundRun, Match, Origin, RemoteFile, SensitiveEpisode,
+    TaggedEpisode, Unfetched, UnmappedFile,
 };
 use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
@@ -226,7 +226,7 @@ fn library_events() -> Vec<library::Event> {
         id: "a".into(),
         ..Row::default()
     };
-    let finding = |part| Finding {
+    let finding = |part| EpisodeMatch {
         place: TextPosition {
             step: 1,
             message: 2,
@@ -237,7 +237,7 @@ fn library_events() -> Vec<library::Event> {
         words: "six".into(),
         before: 1,
     };
-    let sensitive_kind = |kind| Sensitive {
+    let sensitive_kind = |kind| SensitiveEpisode {
         name: "a".into(),
         finding: sensitive::Finding {
             kind,
@@ -344,7 +344,7 @@ fn job(actor: Actor) -> Job {
             actor,
             max_steps: 3,
         }],
-        repeats: 1,
+        trials: 1,
         ..Plan::default()
     };
     Job::of(&"e".into(), &plan, plan.cell(0).unwrap(), 2).unwrap()
@@ -382,8 +382,8 @@ fn evaluation_events() -> Vec<evaluation::Event> {
 }
 
 fn rollout_requests() -> Vec<rollout::Request> {
-    use rollout::Task;
-    let setup = || rollout::Setup {
+    use rollout::RolloutTask;
+    let setup = || rollout::RolloutSetup {
         template: "qwen2.5".into(),
         mask: "token_in".into(),
         tokenizer: Some("tokenizer.json 7031645".into()),
@@ -392,12 +392,12 @@ fn rollout_requests() -> Vec<rollout::Request> {
         max_tokens: None,
     };
     let tasks = [
-        Task::Render,
-        Task::Next,
-        Task::Read {
+        RolloutTask::Render,
+        RolloutTask::Next,
+        RolloutTask::Read {
             reply: object!({"text": "Hi<|im_end|>", "output_ids": [13048, 151645]}),
         },
-        Task::Record { is_over: true },
+        RolloutTask::Record { is_over: true },
     ];
     let request = |task| rollout::Request {
         setup: setup(),
@@ -415,7 +415,7 @@ fn rollout_events() -> Vec<rollout::Event> {
         },
         Event::Said {
             text: "One moment.".into(),
-            call: Some(rollout::Call {
+            call: Some(rollout::RolloutCall {
                 name: "f".into(),
                 arguments: "{}".into(),
             }),

@@ -8,7 +8,7 @@ use crate::result::{InteractionResult, Status};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrialIndex {
     pub task_index: i64,
-    /// The number of the try at the task, from 0.
+    /// The number of the trial of the task, from 0.
     pub trial: i64,
 }
 

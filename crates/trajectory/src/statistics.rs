@@ -1,4 +1,4 @@
-//! Statistics of evaluation results: means with confidence intervals, and success probabilities over several tries.
+//! Statistics of evaluation results: means with confidence intervals, and success probabilities over several trials.
 //!
 //! Pure functions of samples. Intervals are two-sided, of a given confidence (0.95 is usual).
 
@@ -74,21 +74,21 @@ impl HalfWidths {
     }
 }
 
-/// The mean over tasks with several tries each. Tries of one task are correlated, so the tasks count as samples; with a
-/// single task its tries do.
+/// The mean over tasks with several trials each. Trials of one task are correlated, so the tasks count as samples; with a
+/// single task its trials do.
 pub fn mean_over_tasks(tasks: &[Vec<f64>], confidence: f64) -> Option<Estimate> {
-    let tried: Vec<&Vec<f64>> = tasks.iter().filter(|tries| !tries.is_empty()).collect();
+    let tried: Vec<&Vec<f64>> = tasks.iter().filter(|trials| !trials.is_empty()).collect();
     if let [only] = tried.as_slice() {
         return mean(only, confidence);
     }
     let means: Vec<f64> = tried
         .iter()
-        .map(|tries| tries.iter().sum::<f64>() / tries.len() as f64)
+        .map(|trials| trials.iter().sum::<f64>() / trials.len() as f64)
         .collect();
     mean(&means, confidence)
 }
 
-/// The share of successes, with Wilson's interval, which stays within 0 and 1; `None` without tries.
+/// The share of successes, with Wilson's interval, which stays within 0 and 1; `None` without trials.
 pub fn share(successes: usize, count: usize, confidence: f64) -> Option<Estimate> {
     if count == 0 {
         return None;
@@ -97,7 +97,7 @@ pub fn share(successes: usize, count: usize, confidence: f64) -> Option<Estimate
     Some(wilson(share, count as f64, count, confidence))
 }
 
-/// Wilson's interval of a share among `n` tries.
+/// Wilson's interval of a share among `n` trials.
 fn wilson(share: f64, n: f64, count: usize, confidence: f64) -> Estimate {
     let z = normal_quantile(0.5 + confidence / 2.0);
     let squared = z * z / n;
@@ -111,8 +111,8 @@ fn wilson(share: f64, n: f64, count: usize, confidence: f64) -> Estimate {
     }
 }
 
-/// The share of successes over tasks with several tries each (successes and tries of each): the mean over tasks, with
-/// Wilson's interval. Tries of one task are correlated, so the interval uses an effective number of tries: the more the
+/// The share of successes over tasks with several trials each (successes and trials of each): the mean over tasks, with
+/// Wilson's interval. Trials of one task are correlated, so the interval uses an effective number of trials: the more the
 /// tasks differ from each other, the smaller it is, down to the number of tasks.
 pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Estimate> {
     let tried: Vec<(usize, usize)> = tasks.iter().copied().filter(|task| task.1 > 0).collect();
@@ -123,7 +123,7 @@ pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Est
         .iter()
         .map(|(successes, count)| (*successes).min(*count) as f64 / *count as f64)
         .collect();
-    let tries: usize = tried.iter().map(|(_, count)| count).sum();
+    let trials: usize = tried.iter().map(|(_, count)| count).sum();
     let tasks = shares.len() as f64;
     let mean = shares.iter().sum::<f64>() / tasks;
     let variance = shares
@@ -133,21 +133,21 @@ pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Est
         / (tasks - 1.0)
         / tasks;
     let effective = match variance > 0.0 {
-        true => (mean * (1.0 - mean) / variance).clamp(tasks, (tries as f64).max(tasks)),
-        // All tasks are equal: the correlation of tries of one task is unknown.
+        true => (mean * (1.0 - mean) / variance).clamp(tasks, (trials as f64).max(tasks)),
+        // All tasks are equal: the correlation of trials of one task is unknown.
         false => tasks,
     };
     (!shares.is_empty()).then(|| wilson(mean, effective, shares.len(), confidence))
 }
 
-/// pass@k: an unbiased estimate of the probability that at least one of `k` tries succeeds, from `successes` among
-/// `count` tries: 1 − C(n−c, k) / C(n, k). `None` if there were fewer than `k`.
+/// pass@k: an unbiased estimate of the probability that at least one of `k` trials succeeds, from `successes` among
+/// `count` trials: 1 − C(n−c, k) / C(n, k). `None` if there were fewer than `k`.
 pub fn pass_at(k: usize, successes: usize, count: usize) -> Option<f64> {
     let failures = count.checked_sub(successes)?;
     Some(1.0 - chosen_among(k, failures, count)?)
 }
 
-/// pass^k: an unbiased estimate of the probability that all of `k` tries succeed: C(c, k) / C(n, k). `None` if there
+/// pass^k: an unbiased estimate of the probability that all of `k` trials succeed: C(c, k) / C(n, k). `None` if there
 /// were fewer than `k`.
 pub fn pass_all(k: usize, successes: usize, count: usize) -> Option<f64> {
     count.checked_sub(successes)?;
@@ -188,15 +188,15 @@ mod tests {
         assert_eq!(share_over_tasks(&[], 0.95), None);
         assert_eq!(share_over_tasks(&[(0, 0)], 0.95), None);
         assert_eq!(share_over_tasks(&[(3, 4), (0, 0)], 0.95), share(3, 4, 0.95));
-        // One try for each task: the tries are the samples.
+        // One trial for each task: the trials are the samples.
         let single = share_over_tasks(&[(1, 1), (0, 1), (1, 1)], 0.95).unwrap();
         let plain = share(2, 3, 0.95).unwrap();
         assert!(close(single.low.unwrap(), plain.low.unwrap()));
-        // Tries of a task that always agree count as one try.
+        // Trials of a task that always agree count as one trial.
         let (mean, agreeing) = wide(&[(4, 4), (0, 4), (4, 4)]);
         assert!(close(mean, 2.0 / 3.0));
         assert!(close(agreeing, wide(&[(1, 1), (0, 1), (1, 1)]).1));
-        // Tries that differ within tasks add information.
+        // Trials that differ within tasks add information.
         assert!(wide(&[(3, 4), (2, 4), (3, 4)]).1 < agreeing);
         // All successes: as many samples as tasks.
         let all = share_over_tasks(&[(4, 4), (4, 4)], 0.95).unwrap();

@@ -57,7 +57,7 @@ impl Store {
 
 /// A change of the database. The rows of [`Store::Rows`] have variants of their own.
 #[derive(Clone, Debug)]
-pub enum Change {
+pub enum DatabaseChange {
     /// Stores a text under a key and replaces the previous one.
     Put(Store, String, KeptText),
     /// Deletes the record under a key.
@@ -75,17 +75,17 @@ pub enum Change {
     DeleteRowBatch(u64),
 }
 
-impl Change {
+impl DatabaseChange {
     /// The store that is changed.
     pub fn store(&self) -> Store {
         match self {
-            Change::Put(store, ..) | Change::Delete(store, _) | Change::DeletePrefix(store, _) => {
-                *store
-            }
-            Change::AddRows(_)
-            | Change::PutRows(_)
-            | Change::DeleteRows(_)
-            | Change::DeleteRowBatch(_) => Store::Rows,
+            DatabaseChange::Put(store, ..)
+            | DatabaseChange::Delete(store, _)
+            | DatabaseChange::DeletePrefix(store, _) => *store,
+            DatabaseChange::AddRows(_)
+            | DatabaseChange::PutRows(_)
+            | DatabaseChange::DeleteRows(_)
+            | DatabaseChange::DeleteRowBatch(_) => Store::Rows,
         }
     }
 }

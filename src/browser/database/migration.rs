@@ -7,15 +7,15 @@ use futures_util::FutureExt;
 use wasm_bindgen::JsValue;
 
 use super::{
-    Change, Damage, Database, DatabaseError, KeptText, RowBatch, Store, after_query, legacy_parcel,
-    pairs,
+    Damage, Database, DatabaseChange, DatabaseError, KeptText, RowBatch, Store, after_query,
+    legacy_parcel, pairs,
 };
 
 /// How many rows are moved in one transaction.
 const ROWS: u32 = 500;
 
 /// The changes that store the contents of an old record and delete it.
-pub type Moved = Result<Vec<Change>, Damage>;
+pub type Moved = Result<Vec<DatabaseChange>, Damage>;
 
 /// Migrates one record of the journal. The inner error says why it cannot be read.
 pub async fn move_journal_record(
@@ -81,20 +81,20 @@ fn journal_changes(key: &str, record: &JsValue) -> Moved {
     for (store, key, text) in legacy_parcel::decode(record)? {
         match store {
             Store::LegacyRows => rows.push((key, text)),
-            _ => changes.push(Change::Put(store, key, text)),
+            _ => changes.push(DatabaseChange::Put(store, key, text)),
         }
     }
-    changes.push(Change::PutRows(RowBatch::new(rows)));
-    changes.push(Change::Delete(Store::LegacyJournal, key.to_owned()));
+    changes.push(DatabaseChange::PutRows(RowBatch::new(rows)));
+    changes.push(DatabaseChange::Delete(Store::LegacyJournal, key.to_owned()));
     Ok(changes)
 }
 
 /// The changes that migrate rows that have a record of their own.
-pub fn row_changes(rows: Vec<(String, KeptText)>) -> Vec<Change> {
+pub fn row_changes(rows: Vec<(String, KeptText)>) -> Vec<DatabaseChange> {
     let records = rows.iter().map(|(key, _)| key.clone());
     let mut changes: Vec<_> = records
-        .map(|key| Change::Delete(Store::LegacyRows, key))
+        .map(|key| DatabaseChange::Delete(Store::LegacyRows, key))
         .collect();
-    changes.push(Change::PutRows(RowBatch::new(rows)));
+    changes.push(DatabaseChange::PutRows(RowBatch::new(rows)));
     changes
 }

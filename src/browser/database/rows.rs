@@ -13,7 +13,7 @@ use idb::{IndexParams, KeyPath, KeyRange, ObjectStore, ObjectStoreParams, Transa
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::{Change, Database, DatabaseError, KeptText, Store, pairs, run_transaction};
+use super::{Database, DatabaseChange, DatabaseError, KeptText, Store, pairs, run_transaction};
 
 /// The field of the ids, and the name of its index.
 const KEYS: &str = "keys";
@@ -82,17 +82,19 @@ pub(super) fn create(database: &idb::Database) -> Result<(), idb::Error> {
 /// Makes the changes that concern rows.
 pub(super) async fn make(
     transaction: &Transaction,
-    changes: &[Change],
+    changes: &[DatabaseChange],
 ) -> Result<(), DatabaseError> {
     // The new row of each id; `None` for a deleted one.
     let mut known: BTreeMap<&str, Option<&KeptText>> = BTreeMap::new();
     for change in changes {
         match change {
-            Change::AddRows(rows) => add(transaction, rows)?,
-            Change::PutRows(rows) => {
+            DatabaseChange::AddRows(rows) => add(transaction, rows)?,
+            DatabaseChange::PutRows(rows) => {
                 known.extend(rows.0.iter().map(|(id, row)| (id.as_str(), Some(row))));
             }
-            Change::DeleteRows(ids) => known.extend(ids.iter().map(|id| (id.as_str(), None))),
+            DatabaseChange::DeleteRows(ids) => {
+                known.extend(ids.iter().map(|id| (id.as_str(), None)))
+            }
             _ => {}
         }
     }

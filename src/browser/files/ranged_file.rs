@@ -15,7 +15,7 @@ use volary_trajectory::archive::is_archive;
 use volary_trajectory::archive::listing::DIRECTORY_TAIL;
 
 use super::streaming_download::FetchError;
-use crate::browser::http::{self, HttpError, Patience, Response};
+use crate::browser::http::{self, HttpError, Response, Timeouts};
 
 /// How much is read when a file is opened, unless only its beginning is wanted: most files are no longer.
 pub const HEAD: u64 = 256 << 10;
@@ -196,7 +196,7 @@ async fn request(url: &str, range: Range<u64>) -> Result<Response, HttpError> {
         own_cookies: true,
         ..http::Request::default()
     };
-    http::send(&request, Patience::of(Duration::from_secs(60))).await
+    http::send(&request, Timeouts::of(Duration::from_secs(60))).await
 }
 
 /// The size of the whole file, of whose range this is.

@@ -47,8 +47,8 @@ pub struct StreamingDownload {
 }
 
 /// The timeout for a server that sends nothing.
-fn timeout() -> http::Patience {
-    http::Patience::of(Duration::from_secs(60))
+fn timeout() -> http::Timeouts {
+    http::Timeouts::of(Duration::from_secs(60))
 }
 
 impl StreamingDownload {

@@ -6,7 +6,7 @@ use volary_core::Json;
 
 use super::field::{Slot, blank_words};
 use crate::components::text::inert;
-use crate::projection::form::{Blank, Draft, Field, FieldKind, Shape};
+use crate::projection::form::{Blank, Field, FieldDraft, FieldKind, Shape};
 use crate::projection::pretty::one_line;
 
 /// A constant value, which cannot be edited.
@@ -35,7 +35,7 @@ pub(super) fn check_box(mut slot: Slot) -> AnyView {
     };
     let place = slot.place.clone();
     let choose = move |event: Event| {
-        editor.put(&place, Draft::Flag(event_target_checked(&event)));
+        editor.put(&place, FieldDraft::Flag(event_target_checked(&event)));
     };
     view! {
         <div class=fault.class("field")>
@@ -115,13 +115,13 @@ pub(super) fn on_choice(choose: impl Fn(usize)) -> impl Fn(Event) {
 }
 
 /// The options with their labels.
-fn options(field: &Field) -> Vec<(Draft, String)> {
+fn options(field: &Field) -> Vec<(FieldDraft, String)> {
     let mut options = Vec::new();
     if field.required && !field.nullable {
-        options.push((Draft::Blank(Blank::LeftOut), "Choose…".to_owned()));
+        options.push((FieldDraft::Blank(Blank::LeftOut), "Choose…".to_owned()));
     }
     for blank in field.blanks() {
-        options.push((Draft::Blank(blank), blank_words(field, blank)));
+        options.push((FieldDraft::Blank(blank), blank_words(field, blank)));
     }
     match &field.kind {
         FieldKind::Choice(values) => {
@@ -130,12 +130,12 @@ fn options(field: &Field) -> Vec<(Draft, String)> {
                     Json::Text(text) if !text.is_empty() => text.to_string(),
                     other => one_line(other, 200),
                 };
-                options.push((Draft::Choice(place), words));
+                options.push((FieldDraft::Choice(place), words));
             }
         }
         _ => {
             for flag in [true, false] {
-                options.push((Draft::Flag(flag), flag.to_string()));
+                options.push((FieldDraft::Flag(flag), flag.to_string()));
             }
         }
     }

@@ -11,8 +11,8 @@ use crate::browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::keyed::keyed;
 use crate::components::text::inert;
-use crate::projection::form::Direction;
-use crate::projection::form::{Draft, Field};
+use crate::projection::form::MoveDirection;
+use crate::projection::form::{Field, FieldDraft};
 
 /// Renders the fields of an entry from its key and index.
 type DrawEntry = Arc<dyn Fn(&Slot, u32, Memo<usize>) -> AnyView + Send + Sync>;
@@ -50,7 +50,10 @@ fn key_field(slot: &Slot, key: u32, label: Signal<String>) -> AnyView {
         let place = place.clone();
         Signal::derive(move || {
             editor.form.with(|form| {
-                let entries = form.draft(&place).map(Draft::entries).unwrap_or_default();
+                let entries = form
+                    .draft(&place)
+                    .map(FieldDraft::entries)
+                    .unwrap_or_default();
                 let entry = entries.iter().find(|entry| entry.key == key);
                 entry.map(|entry| entry.name.clone()).unwrap_or_default()
             })
@@ -79,34 +82,34 @@ fn key_field(slot: &Slot, key: u32, label: Signal<String>) -> AnyView {
 /// The actions on an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntryAct {
-    Move(Direction),
+    Move(MoveDirection),
     Remove,
 }
 
 impl EntryAct {
     const ALL: [EntryAct; 3] = [
-        EntryAct::Move(Direction::Up),
-        EntryAct::Move(Direction::Down),
+        EntryAct::Move(MoveDirection::Up),
+        EntryAct::Move(MoveDirection::Down),
         EntryAct::Remove,
     ];
 
     fn words(self, list: &str, number: usize) -> String {
         match self {
-            EntryAct::Move(Direction::Up) => format!("Move {list} {number} up"),
-            EntryAct::Move(Direction::Down) => format!("Move {list} {number} down"),
+            EntryAct::Move(MoveDirection::Up) => format!("Move {list} {number} up"),
+            EntryAct::Move(MoveDirection::Down) => format!("Move {list} {number} down"),
             EntryAct::Remove => format!("Remove {list} {number}"),
         }
     }
 
     const fn glyph(self) -> Glyph {
         match self {
-            EntryAct::Move(Direction::Up) => Glyph::Up,
-            EntryAct::Move(Direction::Down) => Glyph::Down,
+            EntryAct::Move(MoveDirection::Up) => Glyph::Up,
+            EntryAct::Move(MoveDirection::Down) => Glyph::Down,
             EntryAct::Remove => Glyph::Close,
         }
     }
 
-    fn apply(self, draft: &mut Draft, key: u32) {
+    fn apply(self, draft: &mut FieldDraft, key: u32) {
         match self {
             EntryAct::Move(direction) => draft.move_entry(key, direction),
             EntryAct::Remove => draft.remove_entry(key),
@@ -116,8 +119,8 @@ impl EntryAct {
     /// Returns whether the action has no effect on the entry at an index.
     fn is_vain(self, place: usize, count: usize) -> bool {
         match self {
-            EntryAct::Move(Direction::Up) => place == 0,
-            EntryAct::Move(Direction::Down) => place + 1 == count,
+            EntryAct::Move(MoveDirection::Up) => place == 0,
+            EntryAct::Move(MoveDirection::Down) => place + 1 == count,
             EntryAct::Remove => false,
         }
     }
@@ -130,7 +133,10 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
         let place = slot.place.clone();
         Memo::new(move |_| {
             editor.form.with(|form| {
-                let entries = form.draft(&place).map(Draft::entries).unwrap_or_default();
+                let entries = form
+                    .draft(&place)
+                    .map(FieldDraft::entries)
+                    .unwrap_or_default();
                 let keys = entries.iter().map(|entry| u64::from(entry.key));
                 keys.collect::<Vec<_>>()
             })

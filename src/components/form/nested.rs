@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::control::{on_choice, shape_options};
 use super::field::{Slot, blank_words, draw};
-use crate::projection::form::{Blank, Draft, Field, Shape};
+use crate::projection::form::{Blank, Field, FieldDraft, Shape};
 
 /// A group of fields under a legend. If the value is omitted, a button offers to fill it in.
 pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
@@ -87,8 +87,8 @@ fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Shape>) -> Any
     }
     let shapes: Vec<Shape> = kinds.iter().map(|(shape, _)| *shape).collect();
     let choose = on_choice(move |number: usize| match shapes.get(number) {
-        Some(Shape::Blank(blank)) => editor.put(&place, Draft::Blank(*blank)),
-        Some(Shape::Variant(kind)) => editor.put(&place, Draft::of_variant(&field, *kind)),
+        Some(Shape::Blank(blank)) => editor.put(&place, FieldDraft::Blank(*blank)),
+        Some(Shape::Variant(kind)) => editor.put(&place, FieldDraft::of_variant(&field, *kind)),
         Some(_) | None => {}
     });
     view! {
@@ -118,7 +118,7 @@ fn nest_boxed(mut slot: Slot, inside: Box<dyn Fn(&Slot) -> AnyView + Send>) -> A
             return inside(&slot);
         };
         let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
-        let fill_in = move |_| editor.put(&place, Draft::begun(&field));
+        let fill_in = move |_| editor.put(&place, FieldDraft::begun(&field));
         view! {
             <p class="nest-blank">
                 <span class="faint">{blank_words(&slot.field, blank)}</span>
@@ -160,7 +160,7 @@ fn ways_out(slot: &Slot, shape: Memo<Shape>) -> impl IntoView + use<> {
                 <button
                     type="button"
                     class="quiet small"
-                    on:click=move |_| editor.put(&place, Draft::Blank(blank))
+                    on:click=move |_| editor.put(&place, FieldDraft::Blank(blank))
                 >
                     {words}
                 </button>

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::control::{on_choice, shape_options};
 use super::field::{Fault, Slot, blank_words};
 use crate::browser;
-use crate::projection::form::{Blank, Draft, FieldKind, Shape};
+use crate::projection::form::{Blank, FieldDraft, FieldKind, Shape};
 
 /// A text input, with a select for the meaning of a blank field.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
@@ -143,8 +143,8 @@ fn blank_choice(slot: &Slot, fault: Fault) -> Option<AnyView> {
             .collect();
         let (meanings, place) = (meanings.clone(), place.clone());
         let choose = on_choice(move |number: usize| match meanings.get(number) {
-            Some(Shape::Blank(blank)) => editor.put(&place, Draft::Blank(*blank)),
-            Some(_) => editor.put(&place, Draft::Text(String::new())),
+            Some(Shape::Blank(blank)) => editor.put(&place, FieldDraft::Blank(*blank)),
+            Some(_) => editor.put(&place, FieldDraft::Text(String::new())),
             None => {}
         });
         view! {

@@ -4,13 +4,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use volary_agent::evaluation::Permit;
-use volary_agent::evaluation::schedule::Why;
+use volary_agent::evaluation::schedule::PauseReason;
 use volary_agent::model::Usage;
 use volary_app::evaluation::{Evaluation, Wait};
 
 use super::{Halt, Playing};
 use crate::browser::timers;
-use crate::evaluate::run::Run;
+use crate::evaluate::run::OpenRun;
 
 /// Waits until a request may be sent.
 pub(super) async fn permit(playing: &Playing<'_>) -> Result<Flight, Halt> {
@@ -79,7 +79,7 @@ fn say_wait(playing: &Playing<'_>, until: f64, why: &str) {
 
 /// Pauses the evaluation. The cell waits until it continues.
 pub(super) fn give_back(playing: &Playing<'_>, problem: String) -> Halt {
-    playing.run.pause(Why::Problem(problem.into()));
+    playing.run.pause(PauseReason::Problem(problem.into()));
     Halt::Suspended
 }
 
@@ -91,7 +91,7 @@ fn at_most_a_second(until: f64) -> Duration {
 
 /// A permit for one request in flight. If it is dropped before `landed` is called, the request counts as given up.
 pub(super) struct Flight {
-    run: Rc<Run>,
+    run: Rc<OpenRun>,
     policy: usize,
     is_up: bool,
 }

@@ -1,7 +1,7 @@
 //! The signals that the page shows of an open evaluation.
 
 use leptos::prelude::*;
-use volary_agent::evaluation::{Phase, Plan, Progress, Table};
+use volary_agent::evaluation::{EvaluationPhase, Plan, Progress, Table};
 use volary_app::evaluation::Evaluation;
 
 use crate::projection::text::plural;
@@ -9,7 +9,7 @@ use crate::projection::text::plural;
 /// Signals of an open evaluation, updated a few times a second.
 #[derive(Clone, Copy)]
 pub struct RunSignals {
-    pub phase: RwSignal<Phase>,
+    pub phase: RwSignal<EvaluationPhase>,
     pub progress: RwSignal<Progress>,
     /// The table of results.
     pub table: RwSignal<Table>,
@@ -47,7 +47,7 @@ impl RunSignals {
 /// of the signals may access it.
 pub(super) struct Update {
     shown: RunSignals,
-    phase: Phase,
+    phase: EvaluationPhase,
     progress: Progress,
     table: Table,
     waiting: String,

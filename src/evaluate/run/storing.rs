@@ -3,7 +3,7 @@
 use volary_app::evaluation::{DraftChange, StoredResult};
 use volary_core::json::Text;
 
-use crate::browser::database::{Change, DatabaseError};
+use crate::browser::database::{DatabaseChange, DatabaseError};
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::evaluations as kept;
@@ -32,13 +32,13 @@ fn changes(
     id: &str,
     results: &[StoredResult<StoredEpisode>],
     first_attempts: FirstAttempts,
-) -> Vec<Change> {
+) -> Vec<DatabaseChange> {
     let (mut new, mut others) = (Vec::new(), Vec::new());
     for StoredResult {
         result, episode, ..
     } in results
     {
-        let is_new = result.tries <= 1 && first_attempts == FirstAttempts::New;
+        let is_new = result.attempts <= 1 && first_attempts == FirstAttempts::New;
         let episodes = if is_new { &mut new } else { &mut others };
         episodes.extend(episode.clone());
     }

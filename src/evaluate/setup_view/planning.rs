@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 use volary_agent::evaluation::{Plan, PlannedPolicy, PlannedTask};
 use volary_app::evaluation::summary;
-use volary_app::evaluation::task_source::TaskSource;
+use volary_app::evaluation::task_source::EvaluationTasks;
 use volary_core::json::{Json, Object};
 use volary_core::object;
 use volary_remote::task::TASK_INDEX;
 
 use super::source;
-use super::state::Setup;
+use super::state::EvaluationSetup;
 use crate::evaluate::setup;
 use crate::evaluate::setup::tasks::{self, SelectableTasks, Tasks};
 use crate::playground::python::{self, PythonEntry};
@@ -18,7 +18,7 @@ use crate::projection::form::Form;
 use crate::python::files;
 
 /// Builds the plan. If a field is invalid, marks it and returns `None`.
-pub(super) fn plan(setup: Setup) -> Option<Plan> {
+pub(super) fn plan(setup: EvaluationSetup) -> Option<Plan> {
     let (tasks, general, pace) = (
         submit(setup.tasks),
         submit(setup.general),
@@ -51,17 +51,17 @@ fn submit(form: RwSignal<Form>) -> Option<Json> {
 }
 
 /// The tasks that the form selects; `None` if the source is gone or a field is invalid.
-fn planned_tasks(setup: Setup, value: &Json) -> Option<Tasks> {
+fn planned_tasks(setup: EvaluationSetup, value: &Json) -> Option<Tasks> {
     let choice = setup.choice.get_untracked();
     let playground = setup.evaluations.playground;
     let selection = || tasks::selection(untrack(|| source::shape(setup)), &choice, value);
     match setup.source.get_untracked() {
-        TaskSource::Environment(name) => Some(Tasks {
+        EvaluationTasks::Environment(name) => Some(Tasks {
             title: name.clone(),
             dataset: None,
             list: tasks::seeds(&name, submit(setup.configuration)?.as_object()?, value),
         }),
-        TaskSource::Copy => setup.copied.with_untracked(|plan| {
+        EvaluationTasks::Copy => setup.copied.with_untracked(|plan| {
             let plan = plan.as_ref()?;
             let places = selection().places(plan.tasks.len()).into_iter();
             Some(Tasks {
@@ -72,11 +72,11 @@ fn planned_tasks(setup: Setup, value: &Json) -> Option<Tasks> {
                     .collect(),
             })
         }),
-        TaskSource::Python(id) => {
+        EvaluationTasks::Python(id) => {
             let entry = untrack(|| python::python_entry(playground, &id))?;
             python_tasks(setup, entry, &choice, value)
         }
-        TaskSource::Server(url) => {
+        EvaluationTasks::Server(url) => {
             let server = untrack(|| remote_environments::server(playground, &url))?;
             let (dataset, arguments) = match server.size {
                 Some(_) => (Some(server.url.clone()), Object::new()),
@@ -91,7 +91,7 @@ fn planned_tasks(setup: Setup, value: &Json) -> Option<Tasks> {
                 list: tasks::of_server(&server, &choice, &arguments, value),
             })
         }
-        TaskSource::Dataset(place) => playground.setup.sources.with_untracked(|sources| {
+        EvaluationTasks::Dataset(place) => playground.setup.sources.with_untracked(|sources| {
             let list = sources.get(place)?;
             let places = selection().places(list.tasks.len());
             let chosen = places.into_iter().filter_map(|place| list.tasks.get(place));
@@ -111,7 +111,12 @@ fn planned_tasks(setup: Setup, value: &Json) -> Option<Tasks> {
 }
 
 /// The numbered tasks of a Python dataset, or seeds of a Python environment.
-fn python_tasks(setup: Setup, entry: PythonEntry, choice: &str, value: &Json) -> Option<Tasks> {
+fn python_tasks(
+    setup: EvaluationSetup,
+    entry: PythonEntry,
+    choice: &str,
+    value: &Json,
+) -> Option<Tasks> {
     let description = entry.description.unwrap_or_default();
     let list = match description.size {
         Some(size) => {

@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use volary_agent::evaluation::Plan;
 use volary_app::evaluation::summary;
-use volary_app::evaluation::task_source::TaskSource;
+use volary_app::evaluation::task_source::EvaluationTasks;
 use volary_app::playground::tasks;
 use volary_core::json::Text;
 use volary_remote::task::is_server;
 
-use super::state::Setup;
+use super::state::EvaluationSetup;
 use crate::components::SchemaForm;
 use crate::components::field::Field;
 use crate::evaluate::setup::PolicyChoice;
@@ -23,7 +23,7 @@ use crate::projection::text::plural;
 
 /// The select for the task source.
 #[component]
-pub(super) fn SourceField(setup: Setup) -> impl IntoView {
+pub(super) fn SourceField(setup: EvaluationSetup) -> impl IntoView {
     let known = setup.evaluations.playground.setup;
     let playground = setup.evaluations.playground;
     let datasets = move || {
@@ -33,7 +33,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
                 .map(|(place, list)| {
                     let tasks = plural(list.tasks.len(), "task");
                     let words = format!("{} ({tasks})", list.dataset);
-                    (TaskSource::Dataset(place), words)
+                    (EvaluationTasks::Dataset(place), words)
                 })
                 .collect()
         });
@@ -45,7 +45,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
             runnable
                 .map(|entry| {
                     let words = server_words(&entry.name, python_size(entry));
-                    (TaskSource::Python(entry.environment.clone()), words)
+                    (EvaluationTasks::Python(entry.environment.clone()), words)
                 })
                 .collect()
         });
@@ -57,7 +57,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
             servers
                 .map(|server| {
                     let words = server_words(&server.name, server.size);
-                    (TaskSource::Server(server.url.clone()), words)
+                    (EvaluationTasks::Server(server.url.clone()), words)
                 })
                 .collect()
         });
@@ -68,10 +68,10 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
             let plan = plan.as_ref()?;
             let words = format!("{} ({})", plan.name, plural(plan.tasks.len(), "task"));
             // The option is selected before it is mounted, so the value of the select does not apply to it.
-            let is_selected = move || setup.source.with(|source| *source == TaskSource::Copy);
+            let is_selected = move || setup.source.with(|source| *source == EvaluationTasks::Copy);
             Some(view! {
                 <optgroup label="Tasks of an evaluation">
-                    <option value=TaskSource::Copy.value() prop:selected=is_selected>
+                    <option value=EvaluationTasks::Copy.value() prop:selected=is_selected>
                         {words}
                     </option>
                 </optgroup>
@@ -94,7 +94,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
                 .filter(|entry| is_there(entry.name))
                 .map(|entry| {
                     (
-                        TaskSource::Environment(entry.name.into()),
+                        EvaluationTasks::Environment(entry.name.into()),
                         entry.name.to_owned(),
                     )
                 })
@@ -106,7 +106,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
         <Field id="evaluation-source" label="Task source">
             <select
                 id="evaluation-source"
-                prop:value=move || setup.source.with(TaskSource::value)
+                prop:value=move || setup.source.with(EvaluationTasks::value)
                 on:change=move |event| pick_source(setup, &event_target_value(&event))
             >
                 {copied}
@@ -120,7 +120,7 @@ pub(super) fn SourceField(setup: Setup) -> impl IntoView {
 }
 
 /// A group of options, each with its value and label; `None` if there are none.
-fn group(label: &'static str, options: Vec<(TaskSource, String)>) -> Option<impl IntoView> {
+fn group(label: &'static str, options: Vec<(EvaluationTasks, String)>) -> Option<impl IntoView> {
     (!options.is_empty()).then(|| {
         let options = options.into_iter();
         let options =
@@ -131,7 +131,7 @@ fn group(label: &'static str, options: Vec<(TaskSource, String)>) -> Option<impl
 
 /// The fields that select tasks, or the environment of the tasks.
 #[component]
-pub(super) fn TasksFields(setup: Setup) -> impl IntoView {
+pub(super) fn TasksFields(setup: EvaluationSetup) -> impl IntoView {
     let are_numbered = Memo::new(move |_| shape(setup).length().is_some());
     let fields = move || view! { <SchemaForm form=setup.tasks id_prefix="evaluation-tasks"/> };
     // Selecting all tasks needs no numbers.
@@ -166,20 +166,20 @@ pub(super) fn TasksFields(setup: Setup) -> impl IntoView {
     }
 }
 
-fn pick_source(setup: Setup, value: &str) {
-    if let Some(source) = TaskSource::parse(value) {
+fn pick_source(setup: EvaluationSetup, value: &str) {
+    if let Some(source) = EvaluationTasks::parse(value) {
         setup.source.set(source);
         refresh(setup);
     }
 }
 
-fn pick_choice(setup: Setup, choice: String) {
+fn pick_choice(setup: EvaluationSetup, choice: String) {
     setup.choice.set(choice);
     refresh(setup);
 }
 
 /// Rebuilds the forms for the selected source.
-pub(super) fn refresh(setup: Setup) {
+pub(super) fn refresh(setup: EvaluationSetup) {
     let shape = untrack(|| shape(setup));
     let choice = setup.choice.get_untracked();
     setup.tasks.set(Form::new(tasks_schema(shape, &choice)));
@@ -188,12 +188,12 @@ pub(super) fn refresh(setup: Setup) {
     }
     let playground = setup.evaluations.playground;
     let schema = match setup.source.get_untracked() {
-        TaskSource::Python(id) if shape == SelectableTasks::Environment => {
+        EvaluationTasks::Python(id) if shape == SelectableTasks::Environment => {
             let entry = untrack(|| python::python_entry(playground, &id));
             let description = entry.and_then(|entry| entry.description);
             Some(description.unwrap_or_default().form())
         }
-        TaskSource::Environment(name) => {
+        EvaluationTasks::Environment(name) => {
             untrack(|| entry(playground, &name)).map(|entry| (entry.configuration)())
         }
         _ => None,
@@ -204,27 +204,27 @@ pub(super) fn refresh(setup: Setup) {
 }
 
 /// Returns how the tasks of the selected source are counted and selected.
-pub(super) fn shape(setup: Setup) -> SelectableTasks {
+pub(super) fn shape(setup: EvaluationSetup) -> SelectableTasks {
     let playground = setup.evaluations.playground;
     match setup.source.get() {
-        TaskSource::Environment(_) => SelectableTasks::Environment,
+        EvaluationTasks::Environment(_) => SelectableTasks::Environment,
         // The server may have been removed meanwhile.
-        TaskSource::Server(url) => remote_environments::server(playground, &url)
+        EvaluationTasks::Server(url) => remote_environments::server(playground, &url)
             .map_or(SelectableTasks::Server(0), |server| {
                 SelectableTasks::of_server(server.size)
             }),
-        TaskSource::Python(id) => {
+        EvaluationTasks::Python(id) => {
             let size = python::python_entry(playground, &id).and_then(|entry| python_size(&entry));
             match size {
                 Some(size) => SelectableTasks::of_server(Some(size)),
                 None => SelectableTasks::Environment,
             }
         }
-        TaskSource::Copy => {
+        EvaluationTasks::Copy => {
             let length = |plan: &Option<Plan>| plan.as_ref().map(|plan| plan.tasks.len());
             SelectableTasks::Dataset(setup.copied.with(length).unwrap_or_default())
         }
-        TaskSource::Dataset(place) => {
+        EvaluationTasks::Dataset(place) => {
             let sources = playground.setup.sources;
             let length = sources.with(|sources| Some(sources.get(place)?.tasks.len()));
             SelectableTasks::Dataset(length.unwrap_or_default())
@@ -233,13 +233,13 @@ pub(super) fn shape(setup: Setup) -> SelectableTasks {
 }
 
 /// The name of the source, as the heads of evaluations store it.
-pub(super) fn name(setup: Setup) -> Option<Text> {
+pub(super) fn name(setup: EvaluationSetup) -> Option<Text> {
     match setup.source.get() {
-        TaskSource::Copy => setup.copied.with(|plan| summary::source(plan.as_ref()?)),
-        TaskSource::Environment(name) | TaskSource::Server(name) | TaskSource::Python(name) => {
-            Some(name)
-        }
-        TaskSource::Dataset(place) => {
+        EvaluationTasks::Copy => setup.copied.with(|plan| summary::source(plan.as_ref()?)),
+        EvaluationTasks::Environment(name)
+        | EvaluationTasks::Server(name)
+        | EvaluationTasks::Python(name) => Some(name),
+        EvaluationTasks::Dataset(place) => {
             let sources = setup.evaluations.playground.setup.sources;
             sources.with(|sources| Some(sources.get(place)?.dataset.clone()))
         }
@@ -247,13 +247,13 @@ pub(super) fn name(setup: Setup) -> Option<Text> {
 }
 
 /// Returns whether the oracle is selected but does not know the answers of the source.
-pub(super) fn lacks_oracle(setup: Setup) -> bool {
+pub(super) fn lacks_oracle(setup: EvaluationSetup) -> bool {
     let is_unknown = match setup.source.get() {
-        TaskSource::Server(_) | TaskSource::Python(_) => true,
-        TaskSource::Copy => setup
+        EvaluationTasks::Server(_) | EvaluationTasks::Python(_) => true,
+        EvaluationTasks::Copy => setup
             .copied
             .with(|plan| plan.as_ref().is_some_and(is_remote)),
-        TaskSource::Environment(_) | TaskSource::Dataset(_) => false,
+        EvaluationTasks::Environment(_) | EvaluationTasks::Dataset(_) => false,
     };
     let mut entries = setup.policies.get().into_iter();
     is_unknown && entries.any(|entry| entry.kind.with(|kind| *kind == PolicyChoice::Oracle))

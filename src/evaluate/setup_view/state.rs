@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_agent::evaluation::Plan;
 use volary_agent::model::Usage;
 use volary_app::evaluation::estimate::{self, Forecast};
-use volary_app::evaluation::task_source::TaskSource;
+use volary_app::evaluation::task_source::EvaluationTasks;
 
 use super::{FORM, planning, source};
 use crate::browser;
@@ -18,14 +18,14 @@ use crate::projection::notice::Notice;
 use crate::projection::text::{count_text, large_count_text, plural};
 
 #[derive(Clone, Copy)]
-pub struct Setup {
+pub struct EvaluationSetup {
     pub evaluations: Evaluations,
-    pub source: RwSignal<TaskSource>,
+    pub source: RwSignal<EvaluationTasks>,
     /// The chosen way to select tasks.
     pub choice: RwSignal<String>,
     pub tasks: RwSignal<Form>,
     pub configuration: RwSignal<Form>,
-    /// The plan whose tasks [`TaskSource::Copy`] selects.
+    /// The plan whose tasks [`EvaluationTasks::Copy`] selects.
     pub copied: RwSignal<Option<Plan>>,
     pub policies: RwSignal<Vec<PolicyEntry>>,
     next: RwSignal<u64>,
@@ -49,11 +49,11 @@ impl PolicyEntry {
     }
 }
 
-impl Setup {
-    pub fn new(evaluations: Evaluations) -> Setup {
-        let setup = Setup {
+impl EvaluationSetup {
+    pub fn new(evaluations: Evaluations) -> EvaluationSetup {
+        let setup = EvaluationSetup {
             evaluations,
-            source: RwSignal::new(TaskSource::Dataset(0)),
+            source: RwSignal::new(EvaluationTasks::Dataset(0)),
             choice: RwSignal::new(CHOICES[0].to_owned()),
             tasks: RwSignal::new(Form::new(tasks_schema(
                 SelectableTasks::Dataset(1),
@@ -90,20 +90,16 @@ impl Setup {
         self.policies.update(|entries| entries.push(entry));
     }
 
-    /// The number of tasks, policies and attempts; `None` while a field is invalid.
+    /// The number of tasks, policies and trials; `None` while a field is invalid.
     pub fn size(self) -> Option<[usize; 3]> {
         let tasks = self.tasks.with(Form::value).ok()?;
         let general = self.general.with(Form::value).ok()?;
         let tasks = source::shape(self).count(&self.choice.get(), &tasks);
-        Some([
-            tasks,
-            self.policies.with(Vec::len),
-            setup::repeats(&general),
-        ])
+        Some([tasks, self.policies.with(Vec::len), setup::trials(&general)])
     }
 
     pub fn size_text(self) -> String {
-        let Some(size @ [tasks, policies, tries]) = self.size() else {
+        let Some(size @ [tasks, policies, trials]) = self.size() else {
             return String::new();
         };
         format!(
@@ -113,9 +109,9 @@ impl Setup {
                 1 => "1 policy".to_owned(),
                 _ => format!("{policies} policies"),
             },
-            match tries {
-                1 => "1 try".to_owned(),
-                _ => format!("{tries} tries"),
+            match trials {
+                1 => "1 trial".to_owned(),
+                _ => format!("{trials} trials"),
             },
             plural(product(size), "episode")
         )
@@ -145,13 +141,13 @@ impl Setup {
         self.policies.set(entries);
         self.copied.set(Some(plan));
         self.choice.set(CHOICES[0].to_owned());
-        self.source.set(TaskSource::Copy);
+        self.source.set(EvaluationTasks::Copy);
         source::refresh(self);
     }
 
     /// Estimates what the models will spend; empty if no policy is a model, or while a field is invalid.
     pub fn estimate_text(self) -> String {
-        let Some([tasks, _, tries]) = self.size() else {
+        let Some([tasks, _, trials]) = self.size() else {
             return String::new();
         };
         let source = source::name(self);
@@ -175,7 +171,7 @@ impl Setup {
                 prices::read(|prices| prices.cost(model, usage))
             };
             Some(Forecast::of(
-                tasks.saturating_mul(tries),
+                tasks.saturating_mul(trials),
                 steps,
                 measured,
                 price,
@@ -194,7 +190,7 @@ impl Setup {
                     plural(size, "episode"),
                     count_text(MOST_CELLS)
                 ),
-                "Use fewer tasks or repeats, or split it into several evaluations.",
+                "Use fewer tasks or trials, or split it into several evaluations.",
             );
         }
         if untrack(|| source::lacks_oracle(self)) {

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_app::library::live::{Effect, Live};
+use volary_app::library::live::{Effect, LiveFiles};
 use volary_app::library::readings::ReadingNumber;
-use volary_app::library::site::{Changes, SiteEvent};
+use volary_app::library::site::{SiteChanges, SiteEvent};
 use volary_core::json::Text;
 use volary_protocol::library::{FileList, Origin, Request};
 
@@ -32,7 +32,7 @@ pub(super) fn begin(
                 client.notes_written.update(|count| *count += 1);
             }
             update(client, |live, now| match event {
-                SiteEvent::Changes(Changes { changed, gone, .. }) => {
+                SiteEvent::Changes(SiteChanges { changed, gone, .. }) => {
                     live.changes(changed, gone, now)
                 }
                 SiteEvent::Reload => live.reload(now),
@@ -49,7 +49,7 @@ pub(super) fn begin(
     );
 }
 
-fn update(client: LibraryClient, change: impl FnOnce(&mut Live, f64) -> Vec<Effect>) {
+fn update(client: LibraryClient, change: impl FnOnce(&mut LiveFiles, f64) -> Vec<Effect>) {
     let now = timers::now();
     let effects = client
         .state
@@ -77,7 +77,7 @@ fn update(client: LibraryClient, change: impl FnOnce(&mut Live, f64) -> Vec<Effe
             }
             Effect::Wake(wait) => spawn(async move {
                 timers::sleep(Duration::from_secs_f64(wait)).await;
-                update(client, Live::woken);
+                update(client, LiveFiles::woken);
             }),
         }
     }
@@ -88,6 +88,6 @@ fn read(client: LibraryClient, number: Option<ReadingNumber>, request: Request) 
     let sent = client.call(&request, Vec::new());
     spawn(async move {
         client.follow_reading(number, sent).await;
-        update(client, Live::done);
+        update(client, LiveFiles::done);
     });
 }

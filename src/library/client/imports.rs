@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_app::library::readings::ReadingNumber;
-use volary_app::library::site::Content;
+use volary_app::library::site::SiteContent;
 use volary_app::library::source::{file_name, files_with};
 use volary_core::json::Text;
 use volary_protocol::library::{Origin, RemoteFile, Request};
@@ -134,7 +134,7 @@ pub async fn read_site(client: LibraryClient) {
     client.notes_file.set(site.notes);
     let origin = Origin::Published;
     match site.content {
-        Content::List {
+        SiteContent::List {
             list,
             events,
             others,
@@ -144,10 +144,10 @@ pub async fn read_site(client: LibraryClient) {
             }
             following::begin(client, number, list, events);
         }
-        Content::Files(files) if files.is_empty() => {
+        SiteContent::Files(files) if files.is_empty() => {
             client.handle(|library, _| library.end(number));
         }
-        Content::Files(files) => fetch_as(client, number, origin, files),
+        SiteContent::Files(files) => fetch_as(client, number, origin, files),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
-use volary_app::library::replies::{self, EpisodeReply, Received};
+use volary_app::library::replies::{self, EpisodeReply, LibraryReply};
 use volary_core::json::Text;
-use volary_protocol::library::{Event, Finding, Request, Sensitive, TaggedEpisode};
+use volary_protocol::library::{EpisodeMatch, Event, Request, SensitiveEpisode, TaggedEpisode};
 use volary_trajectory::Episode;
 use volary_trajectory::import::fields::FieldMapping;
 
@@ -54,7 +54,7 @@ pub fn find(
     client: LibraryClient,
     id: &str,
     words: &str,
-    found: impl FnOnce(Vec<Finding>) + 'static,
+    found: impl FnOnce(Vec<EpisodeMatch>) + 'static,
 ) {
     let number = client
         .state
@@ -90,7 +90,7 @@ pub fn check(
 pub fn find_sensitive(
     client: LibraryClient,
     episodes: Vec<TaggedEpisode>,
-    checked: impl FnOnce(Vec<Sensitive>) + 'static,
+    checked: impl FnOnce(Vec<SensitiveEpisode>) + 'static,
 ) {
     let sent = client.call(&Request::FindSensitive { episodes }, Vec::new());
     let mut replies = sent.map(|sent| sent.replies);
@@ -102,7 +102,7 @@ pub fn find_sensitive(
 }
 
 /// The next reply, without attachments; `None` if there is no worker.
-async fn next(replies: &mut Option<Replies<Event>>) -> Received {
+async fn next(replies: &mut Option<Replies<Event>>) -> LibraryReply {
     let reply = replies.as_mut()?.next().await?;
     Some(reply.map(|reply| reply.event))
 }

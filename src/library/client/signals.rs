@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_app::library::Rows;
+use volary_app::library::LibraryRows;
 use volary_app::library::readings::Reading;
 use volary_core::json::Text;
 use volary_protocol::library::{Match, UnmappedFile};
@@ -12,10 +12,9 @@ use volary_protocol::library::{Match, UnmappedFile};
 use super::ClientState;
 use crate::projection::notice::Notice;
 
-/// The signals of the library.
-pub struct Signals {
+pub struct LibrarySignals {
     /// All trajectories, the newest first.
-    pub rows: RwSignal<Rows>,
+    pub rows: RwSignal<LibraryRows>,
     /// Whether all stored trajectories are among them.
     pub is_listed: RwSignal<bool>,
     /// The readings and downloads in progress.
@@ -48,10 +47,10 @@ pub struct Signals {
     pub(super) state: StoredValue<ClientState, LocalStorage>,
 }
 
-impl Signals {
+impl LibrarySignals {
     /// The signals of an empty library.
-    pub(super) fn new() -> Signals {
-        Signals {
+    pub(super) fn new() -> LibrarySignals {
+        LibrarySignals {
             rows: RwSignal::default(),
             is_listed: RwSignal::new(false),
             readings: RwSignal::default(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use volary_app::library::site::{Addresses, Site};
 
-use crate::browser::http::{self, Patience};
+use crate::browser::http::{self, Timeouts};
 use crate::browser::location;
 use crate::projection::notice::Notice;
 
@@ -32,7 +32,7 @@ pub(super) async fn fetch(manifest: &str) -> Option<Site> {
         own_cookies: true,
         ..http::Request::default()
     };
-    let patience = Patience::of(Duration::from_secs(60));
+    let patience = Timeouts::of(Duration::from_secs(60));
     let whole = http::fetch(&request, patience, LONGEST_LIST).await.ok()?;
     let is_there = (200..300).contains(&whole.status);
     is_there

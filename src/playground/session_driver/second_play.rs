@@ -1,14 +1,13 @@
 //! Plays a recipe in an environment of its own, beside the shown episode.
 
-use futures_util::StreamExt;
 use leptos::prelude::*;
-use volary_app::playground::second_play::SecondPlay;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{EnvironmentId, Request};
 use volary_trajectory::{Episode, Recipe};
 
 use super::{call, give_python, send_request, warm_up};
+use crate::playground::incoming_episode::receive;
 use crate::playground::state::Playground;
 
 /// Plays the actions of a recipe in a separate instance; the shown episode is not affected.
@@ -34,17 +33,9 @@ pub(in crate::playground) async fn play_aside(
         servers: Vec::new(),
     };
     let replies = call(playground, &request);
-    let mut replies = replies.ok_or("The environment's worker failed to start.")?;
-    let mut play = SecondPlay::default();
-    loop {
-        let reply = replies.next().await;
-        let has_worker = matches!(reply, Some(Ok(_)));
-        let reply = reply.map(|reply| reply.map(|reply| reply.event));
-        if let Some(result) = play.push(reply) {
-            if has_worker {
-                send_request(playground, &Request::Close { environment });
-            }
-            return result;
-        }
-    }
+    let replies = replies.ok_or("The environment's worker failed to start.")?;
+    let result = receive(replies).await;
+    // A lost worker has nothing to close, and ignores this.
+    send_request(playground, &Request::Close { environment });
+    result.map(|incoming| incoming.episode)
 }

@@ -15,7 +15,7 @@ pub enum Blank {
 
 /// The input of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Draft {
+pub enum FieldDraft {
     /// Nothing.
     Blank(Blank),
     /// A text, a number or free JSON, as typed.
@@ -29,14 +29,14 @@ pub enum Draft {
     /// The elements of a list or the members of a map.
     Entries(Vec<Entry>),
     /// One draft per field, of a group or tuple.
-    Members(Vec<Draft>),
+    Members(Vec<FieldDraft>),
     /// The index of a variant, and its draft.
-    Variant(u32, Box<Draft>),
+    Variant(u32, Box<FieldDraft>),
 }
 
 /// The direction in which an entry moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum MoveDirection {
     /// Towards the start.
     Up,
     /// Towards the end.
@@ -72,21 +72,21 @@ pub struct Entry {
     /// The key in a map; empty in lists.
     pub name: String,
     /// The input.
-    pub draft: Draft,
+    pub draft: FieldDraft,
 }
 
-impl Draft {
+impl FieldDraft {
     pub fn shape(&self) -> Shape {
         match self {
-            Draft::Blank(blank) => Shape::Blank(*blank),
-            Draft::Text(text) if text.is_empty() => Shape::EmptyText,
-            Draft::Text(_) => Shape::Text,
-            Draft::Flag(flag) => Shape::Flag(*flag),
-            Draft::Choice(place) => Shape::Choice(*place),
-            Draft::Fixed => Shape::Fixed,
-            Draft::Entries(_) => Shape::Entries,
-            Draft::Members(_) => Shape::Members,
-            Draft::Variant(variant, _) => Shape::Variant(*variant),
+            FieldDraft::Blank(blank) => Shape::Blank(*blank),
+            FieldDraft::Text(text) if text.is_empty() => Shape::EmptyText,
+            FieldDraft::Text(_) => Shape::Text,
+            FieldDraft::Flag(flag) => Shape::Flag(*flag),
+            FieldDraft::Choice(place) => Shape::Choice(*place),
+            FieldDraft::Fixed => Shape::Fixed,
+            FieldDraft::Entries(_) => Shape::Entries,
+            FieldDraft::Members(_) => Shape::Members,
+            FieldDraft::Variant(variant, _) => Shape::Variant(*variant),
         }
     }
 
@@ -94,12 +94,12 @@ impl Draft {
     pub fn initial(field: &Field) -> Self {
         // Omitting the key means the same as its default `null` and is shorter.
         let default = field.default.as_ref().filter(|value| !value.is_null());
-        if let Some(draft) = default.and_then(|default| Draft::of(field, Some(default))) {
+        if let Some(draft) = default.and_then(|default| FieldDraft::of(field, Some(default))) {
             return draft;
         }
         match field.blanks().first() {
-            Some(blank) => Draft::Blank(*blank),
-            None => Draft::begun(field),
+            Some(blank) => FieldDraft::Blank(*blank),
+            None => FieldDraft::begun(field),
         }
     }
 
@@ -107,22 +107,25 @@ impl Draft {
     pub fn begun(field: &Field) -> Self {
         match &field.kind {
             FieldKind::Text { .. } | FieldKind::Integer | FieldKind::Number | FieldKind::Free => {
-                Draft::Blank(Blank::LeftOut)
+                FieldDraft::Blank(Blank::LeftOut)
             }
-            FieldKind::Flag => Draft::Flag(false),
-            FieldKind::Choice(options) if options.len() == 1 => Draft::Choice(0),
-            FieldKind::Choice(_) => Draft::Blank(Blank::LeftOut),
-            FieldKind::Fixed(_) => Draft::Fixed,
-            FieldKind::List { item, fewest, .. } => Draft::Entries(
+            FieldKind::Flag => FieldDraft::Flag(false),
+            FieldKind::Choice(options) if options.len() == 1 => FieldDraft::Choice(0),
+            FieldKind::Choice(_) => FieldDraft::Blank(Blank::LeftOut),
+            FieldKind::Fixed(_) => FieldDraft::Fixed,
+            FieldKind::List { item, fewest, .. } => FieldDraft::Entries(
                 (0..u32::try_from(*fewest).unwrap_or_default().min(100))
-                    .map(|key| Entry::new(key, Draft::initial(item)))
+                    .map(|key| Entry::new(key, FieldDraft::initial(item)))
                     .collect(),
             ),
-            FieldKind::Map { .. } => Draft::Entries(Vec::new()),
-            FieldKind::Tuple(fields) | FieldKind::Group(fields) => {
-                Draft::Members(fields.iter().map(|field| Draft::initial(field)).collect())
-            }
-            FieldKind::Either(_) => Draft::of_variant(field, 0),
+            FieldKind::Map { .. } => FieldDraft::Entries(Vec::new()),
+            FieldKind::Tuple(fields) | FieldKind::Group(fields) => FieldDraft::Members(
+                fields
+                    .iter()
+                    .map(|field| FieldDraft::initial(field))
+                    .collect(),
+            ),
+            FieldKind::Either(_) => FieldDraft::of_variant(field, 0),
         }
     }
 
@@ -130,42 +133,42 @@ impl Draft {
     pub fn of_variant(field: &Field, variant: u32) -> Self {
         let inner = field
             .variant(variant as usize)
-            .map_or(Draft::Fixed, |field| Draft::initial(field));
-        Draft::Variant(variant, Box::new(inner))
+            .map_or(FieldDraft::Fixed, |field| FieldDraft::initial(field));
+        FieldDraft::Variant(variant, Box::new(inner))
     }
 
     /// The draft of a value (`None`: omitted), if the field can hold it.
     pub fn of(field: &Field, value: Option<&Json>) -> Option<Self> {
         let Some(value) = value else {
-            return Some(Draft::Blank(Blank::LeftOut));
+            return Some(FieldDraft::Blank(Blank::LeftOut));
         };
         if value.is_null() && field.nullable {
-            return Some(Draft::Blank(Blank::Null));
+            return Some(FieldDraft::Blank(Blank::Null));
         }
         match (&field.kind, value) {
-            (FieldKind::Text { .. }, Json::Text(text)) => Some(Draft::Text(text.to_string())),
+            (FieldKind::Text { .. }, Json::Text(text)) => Some(FieldDraft::Text(text.to_string())),
             (FieldKind::Integer | FieldKind::Number, Json::Integer(_))
-            | (FieldKind::Number, Json::Float(_)) => Some(Draft::Text(value.to_python_text())),
-            (FieldKind::Flag, Json::Bool(flag)) => Some(Draft::Flag(*flag)),
+            | (FieldKind::Number, Json::Float(_)) => Some(FieldDraft::Text(value.to_python_text())),
+            (FieldKind::Flag, Json::Bool(flag)) => Some(FieldDraft::Flag(*flag)),
             (FieldKind::Choice(options), _) => options
                 .iter()
                 .position(|option| option == value)
-                .map(Draft::Choice),
-            (FieldKind::Fixed(fixed), _) => (fixed == value).then_some(Draft::Fixed),
+                .map(FieldDraft::Choice),
+            (FieldKind::Fixed(fixed), _) => (fixed == value).then_some(FieldDraft::Fixed),
             (FieldKind::List { item, .. }, Json::List(list)) => {
                 let entries = (0..)
                     .zip(list)
-                    .map(|(key, value)| Some(Entry::new(key, Draft::of(item, Some(value))?)))
+                    .map(|(key, value)| Some(Entry::new(key, FieldDraft::of(item, Some(value))?)))
                     .collect::<Option<_>>()?;
-                Some(Draft::Entries(entries))
+                Some(FieldDraft::Entries(entries))
             }
             (FieldKind::Tuple(fields), Json::List(list)) if fields.len() == list.len() => {
                 let members = fields
                     .iter()
                     .zip(list)
-                    .map(|(field, value)| Draft::of(field, Some(value)))
+                    .map(|(field, value)| FieldDraft::of(field, Some(value)))
                     .collect::<Option<_>>()?;
-                Some(Draft::Members(members))
+                Some(FieldDraft::Members(members))
             }
             (FieldKind::Group(fields), Json::Object(object)) => {
                 let known = |key: &str| fields.iter().any(|field| &*field.name == key);
@@ -174,9 +177,9 @@ impl Draft {
                 }
                 let members = fields
                     .iter()
-                    .map(|field| Draft::of(field, object.get(&field.name)))
+                    .map(|field| FieldDraft::of(field, object.get(&field.name)))
                     .collect::<Option<_>>()?;
-                Some(Draft::Members(members))
+                Some(FieldDraft::Members(members))
             }
             (FieldKind::Map { value: pattern }, Json::Object(object)) => {
                 let entries = (0..)
@@ -185,41 +188,41 @@ impl Draft {
                         Some(Entry {
                             key,
                             name: name.to_string(),
-                            draft: Draft::of(pattern, Some(value))?,
+                            draft: FieldDraft::of(pattern, Some(value))?,
                         })
                     })
                     .collect::<Option<_>>()?;
-                Some(Draft::Entries(entries))
+                Some(FieldDraft::Entries(entries))
             }
             (FieldKind::Either(variants), _) => (0..).zip(variants).find_map(|(place, variant)| {
-                let inner = Draft::of(variant, Some(value))?;
-                Some(Draft::Variant(place, Box::new(inner)))
+                let inner = FieldDraft::of(variant, Some(value))?;
+                Some(FieldDraft::Variant(place, Box::new(inner)))
             }),
-            (FieldKind::Free, _) => Some(Draft::Text(super::raw_text(value))),
+            (FieldKind::Free, _) => Some(FieldDraft::Text(super::raw_text(value))),
             _ => None,
         }
     }
 
-    pub(super) fn child(&self, step: u32) -> Option<&Draft> {
+    pub(super) fn child(&self, step: u32) -> Option<&FieldDraft> {
         match self {
-            Draft::Members(members) => members.get(step as usize),
-            Draft::Entries(entries) => entries
+            FieldDraft::Members(members) => members.get(step as usize),
+            FieldDraft::Entries(entries) => entries
                 .iter()
                 .find(|entry| entry.key == step)
                 .map(|entry| &entry.draft),
-            Draft::Variant(variant, inner) if *variant == step => Some(inner),
+            FieldDraft::Variant(variant, inner) if *variant == step => Some(inner),
             _ => None,
         }
     }
 
-    pub(super) fn child_mut(&mut self, step: u32) -> Option<&mut Draft> {
+    pub(super) fn child_mut(&mut self, step: u32) -> Option<&mut FieldDraft> {
         match self {
-            Draft::Members(members) => members.get_mut(step as usize),
-            Draft::Entries(entries) => entries
+            FieldDraft::Members(members) => members.get_mut(step as usize),
+            FieldDraft::Entries(entries) => entries
                 .iter_mut()
                 .find(|entry| entry.key == step)
                 .map(|entry| &mut entry.draft),
-            Draft::Variant(variant, inner) if *variant == step => Some(inner),
+            FieldDraft::Variant(variant, inner) if *variant == step => Some(inner),
             _ => None,
         }
     }
@@ -227,7 +230,7 @@ impl Draft {
     /// The text as typed; empty if there is none.
     pub fn text(&self) -> &str {
         match self {
-            Draft::Text(text) => text,
+            FieldDraft::Text(text) => text,
             _ => "",
         }
     }
@@ -236,16 +239,16 @@ impl Draft {
     pub fn set_text(&mut self, field: &Field, text: String) {
         *self = if text.is_empty() {
             let blank = field.blanks().first().copied();
-            Draft::Blank(blank.unwrap_or(Blank::LeftOut))
+            FieldDraft::Blank(blank.unwrap_or(Blank::LeftOut))
         } else {
-            Draft::Text(text)
+            FieldDraft::Text(text)
         };
     }
 
     /// The entries of a list or map.
     pub fn entries(&self) -> &[Entry] {
         match self {
-            Draft::Entries(entries) => entries,
+            FieldDraft::Entries(entries) => entries,
             _ => &[],
         }
     }
@@ -257,35 +260,35 @@ impl Draft {
         else {
             return None;
         };
-        if !matches!(self, Draft::Entries(_)) {
-            *self = Draft::Entries(Vec::new());
+        if !matches!(self, FieldDraft::Entries(_)) {
+            *self = FieldDraft::Entries(Vec::new());
         }
-        let Draft::Entries(entries) = self else {
+        let FieldDraft::Entries(entries) = self else {
             return None;
         };
         let key = entries.iter().map(|entry| entry.key + 1).max();
         let key = key.unwrap_or_default();
-        entries.push(Entry::new(key, Draft::initial(pattern)));
+        entries.push(Entry::new(key, FieldDraft::initial(pattern)));
         Some(key)
     }
 
     pub fn remove_entry(&mut self, key: u32) {
-        if let Draft::Entries(entries) = self {
+        if let FieldDraft::Entries(entries) = self {
             entries.retain(|entry| entry.key != key);
         }
     }
 
     /// Moves an entry by one position, if there is one in that direction.
-    pub fn move_entry(&mut self, key: u32, direction: Direction) {
-        let Draft::Entries(entries) = self else {
+    pub fn move_entry(&mut self, key: u32, direction: MoveDirection) {
+        let FieldDraft::Entries(entries) = self else {
             return;
         };
         let Some(place) = entries.iter().position(|entry| entry.key == key) else {
             return;
         };
         let other = match direction {
-            Direction::Up => place.checked_sub(1),
-            Direction::Down => Some(place + 1).filter(|other| *other < entries.len()),
+            MoveDirection::Up => place.checked_sub(1),
+            MoveDirection::Down => Some(place + 1).filter(|other| *other < entries.len()),
         };
         if let Some(other) = other {
             entries.swap(place, other);
@@ -294,7 +297,7 @@ impl Draft {
 
     /// Renames an entry of a map.
     pub fn rename_entry(&mut self, key: u32, name: String) {
-        if let Draft::Entries(entries) = self
+        if let FieldDraft::Entries(entries) = self
             && let Some(entry) = entries.iter_mut().find(|entry| entry.key == key)
         {
             entry.name = name;
@@ -304,7 +307,7 @@ impl Draft {
 
 impl Entry {
     /// An entry without a name.
-    pub fn new(key: u32, draft: Draft) -> Self {
+    pub fn new(key: u32, draft: FieldDraft) -> Self {
         Entry {
             key,
             name: String::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use volary_core::Json;
 use volary_core::schema;
 
-use super::draft::Draft;
+use super::draft::FieldDraft;
 use super::field::{Field, FieldKind};
 use super::field_path::FieldPath;
 use super::read::FieldError;
@@ -15,7 +15,7 @@ pub(super) fn in_fields(
     schema: &Json,
     value: &Json,
     root: &Field,
-    draft: &Draft,
+    draft: &FieldDraft,
 ) -> Vec<FieldError> {
     schema::check(schema, value)
         .into_iter()
@@ -60,10 +60,11 @@ fn sentence(reason: &str) -> String {
 }
 
 /// The innermost field on the path of a fault, and the rest of the path.
-fn locate<'a>(root: &Field, draft: &Draft, path: &'a str) -> (FieldPath, &'a str) {
+fn locate<'a>(root: &Field, draft: &FieldDraft, path: &'a str) -> (FieldPath, &'a str) {
     let (mut field, mut draft, mut place, mut rest) = (root, draft, FieldPath::default(), path);
     loop {
-        while let (Draft::Variant(variant, inner), Some(chosen)) = (draft, variant_of(field, draft))
+        while let (FieldDraft::Variant(variant, inner), Some(chosen)) =
+            (draft, variant_of(field, draft))
         {
             place = place.then(*variant);
             (field, draft) = (chosen, inner);
@@ -79,33 +80,33 @@ fn locate<'a>(root: &Field, draft: &Draft, path: &'a str) -> (FieldPath, &'a str
     }
 }
 
-fn variant_of<'a>(field: &'a Field, draft: &Draft) -> Option<&'a Field> {
+fn variant_of<'a>(field: &'a Field, draft: &FieldDraft) -> Option<&'a Field> {
     match draft {
-        Draft::Variant(variant, _) => field.variant(*variant as usize).map(Arc::as_ref),
+        FieldDraft::Variant(variant, _) => field.variant(*variant as usize).map(Arc::as_ref),
         _ => None,
     }
 }
 
 fn child<'a>(
     field: &'a Field,
-    draft: &'a Draft,
+    draft: &'a FieldDraft,
     step: &Step,
-) -> Option<(u32, &'a Field, &'a Draft)> {
+) -> Option<(u32, &'a Field, &'a FieldDraft)> {
     match (&field.kind, draft, step) {
-        (FieldKind::Group(fields), Draft::Members(members), Step::Key(name)) => (0..)
+        (FieldKind::Group(fields), FieldDraft::Members(members), Step::Key(name)) => (0..)
             .zip(fields.iter().zip(members))
             .find(|(_, (field, _))| *field.name == **name)
             .map(|(place, (field, draft))| (place, field.as_ref(), draft)),
-        (FieldKind::Tuple(fields), Draft::Members(members), Step::Index(index)) => Some((
+        (FieldKind::Tuple(fields), FieldDraft::Members(members), Step::Index(index)) => Some((
             u32::try_from(*index).ok()?,
             fields.get(*index)?,
             members.get(*index)?,
         )),
-        (FieldKind::List { item, .. }, Draft::Entries(entries), Step::Index(index)) => {
+        (FieldKind::List { item, .. }, FieldDraft::Entries(entries), Step::Index(index)) => {
             let entry = entries.get(*index)?;
             Some((entry.key, item, &entry.draft))
         }
-        (FieldKind::Map { value }, Draft::Entries(entries), Step::Key(name)) => {
+        (FieldKind::Map { value }, FieldDraft::Entries(entries), Step::Key(name)) => {
             let entry = entries.iter().find(|entry| entry.name == *name)?;
             Some((entry.key, value, &entry.draft))
         }

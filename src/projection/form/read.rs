@@ -4,7 +4,7 @@
 use volary_core::Json;
 use volary_core::json::{Integer, Object, float_from_text};
 
-use super::draft::{Blank, Draft, Entry};
+use super::draft::{Blank, Entry, FieldDraft};
 use super::field::{Field, FieldKind};
 use super::field_path::FieldPath;
 
@@ -37,7 +37,7 @@ pub struct Read {
 }
 
 /// Reads a draft.
-pub fn read(field: &Field, draft: &Draft) -> Read {
+pub fn read(field: &Field, draft: &FieldDraft) -> Read {
     let mut reader = DraftReader::default();
     let value = reader.value(field, draft);
     Read {
@@ -60,33 +60,33 @@ impl DraftReader {
         });
     }
 
-    fn within(&mut self, step: u32, field: &Field, draft: &Draft) -> Option<Json> {
+    fn within(&mut self, step: u32, field: &Field, draft: &FieldDraft) -> Option<Json> {
         self.place.push(step);
         let value = self.value(field, draft);
         self.place.pop();
         value
     }
 
-    fn value(&mut self, field: &Field, draft: &Draft) -> Option<Json> {
+    fn value(&mut self, field: &Field, draft: &FieldDraft) -> Option<Json> {
         match (draft, &field.kind) {
-            (Draft::Blank(Blank::Null), _) => Some(Json::Null),
-            (Draft::Blank(Blank::LeftOut), _) => {
+            (FieldDraft::Blank(Blank::Null), _) => Some(Json::Null),
+            (FieldDraft::Blank(Blank::LeftOut), _) => {
                 if field.required {
                     self.error(missing(field));
                 }
                 None
             }
-            (Draft::Text(text), kind) => Some(self.text(text, kind)),
-            (Draft::Flag(flag), _) => Some(Json::Bool(*flag)),
-            (Draft::Choice(place), FieldKind::Choice(options)) => options.get(*place).cloned(),
-            (Draft::Fixed, FieldKind::Fixed(value)) => Some(value.clone()),
-            (Draft::Entries(entries), FieldKind::List { item, .. }) => {
+            (FieldDraft::Text(text), kind) => Some(self.text(text, kind)),
+            (FieldDraft::Flag(flag), _) => Some(Json::Bool(*flag)),
+            (FieldDraft::Choice(place), FieldKind::Choice(options)) => options.get(*place).cloned(),
+            (FieldDraft::Fixed, FieldKind::Fixed(value)) => Some(value.clone()),
+            (FieldDraft::Entries(entries), FieldKind::List { item, .. }) => {
                 Some(Json::List(self.elements(entries, item)))
             }
-            (Draft::Entries(entries), FieldKind::Map { value }) => {
+            (FieldDraft::Entries(entries), FieldKind::Map { value }) => {
                 Some(Json::Object(self.map(entries, value)))
             }
-            (Draft::Members(members), FieldKind::Tuple(fields)) => {
+            (FieldDraft::Members(members), FieldKind::Tuple(fields)) => {
                 let places = (0..).zip(fields.iter().zip(members));
                 let values = places
                     .map(|(place, (field, draft))| self.within(place, field, draft))
@@ -94,7 +94,7 @@ impl DraftReader {
                     .collect();
                 Some(Json::List(values))
             }
-            (Draft::Members(members), FieldKind::Group(fields)) => {
+            (FieldDraft::Members(members), FieldKind::Group(fields)) => {
                 let mut object = Object::new();
                 for (place, (field, draft)) in (0..).zip(fields.iter().zip(members)) {
                     if let Some(value) = self.within(place, field, draft) {
@@ -103,7 +103,7 @@ impl DraftReader {
                 }
                 Some(Json::Object(object))
             }
-            (Draft::Variant(variant, inner), FieldKind::Either(_)) => {
+            (FieldDraft::Variant(variant, inner), FieldKind::Either(_)) => {
                 let field = field.variant(*variant as usize)?;
                 self.within(*variant, field, inner)
             }

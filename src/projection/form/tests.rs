@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use volary_core::{Json, json};
 
-use super::draft::Direction;
 use super::draft::Entry;
+use super::draft::MoveDirection;
 use super::*;
 
 fn tool_schema() -> Json {
@@ -70,7 +70,7 @@ fn a_filled_form_gives_its_value() {
     type_in(&mut form, &["text"], "hello");
     type_in(&mut form, &["point", "x"], "1");
     type_in(&mut form, &["point", "y"], "-.5");
-    *form.draft_mut(&place(&form.clone(), &["hand"])).unwrap() = Draft::Choice(1);
+    *form.draft_mut(&place(&form.clone(), &["hand"])).unwrap() = FieldDraft::Choice(1);
     assert_eq!(
         form.submit(),
         Some(json!({
@@ -93,7 +93,7 @@ fn errors_are_shown_after_the_submit() {
     assert_eq!(said(&form, &["share"]), "");
     // Errors of the checker are added for the fields that can be read.
     let entry = form.draft_mut(&place(&form.clone(), &["tags"])).unwrap();
-    *entry = Draft::Entries(vec![Entry::new(0, Draft::Text("x".into()))]);
+    *entry = FieldDraft::Entries(vec![Entry::new(0, FieldDraft::Text("x".into()))]);
     assert_eq!(said(&form, &["tags"]), "Must have at least 2 elements.");
     type_in(&mut form, &["count"], "99999999999999999999");
     assert_eq!(said(&form, &["count"]), "");
@@ -148,8 +148,8 @@ fn entries_are_added_moved_and_removed() {
         entry.set_text(&item, text.to_owned());
     }
     let list = form.draft_mut(&at).unwrap();
-    list.move_entry(2, Direction::Up);
-    list.move_entry(0, Direction::Up);
+    list.move_entry(2, MoveDirection::Up);
+    list.move_entry(0, MoveDirection::Up);
     list.remove_entry(0);
     let names: Vec<_> = list
         .entries()

@@ -32,7 +32,7 @@ fn outline(rows: &[TreeRow]) -> Vec<String> {
 
 fn compared(old: Json, new: Json, expansion: &Expansion) -> Vec<String> {
     let (old, new) = (Frame::new(old, Json::Null), Frame::new(new, Json::Null));
-    let changes = Changes::between(&old, &new);
+    let changes = FrameChanges::between(&old, &new);
     outline(&rows(&new, Some((&old, &changes)), expansion))
 }
 
@@ -167,7 +167,7 @@ fn paths_are_unique() {
     let old = json!({"a": [1, 2, 3], "/": 1, "~": 2});
     let new = json!({"a": [3], "/": 2, "b/c": 1});
     let (old, new) = (Frame::new(old, Json::Null), Frame::new(new, Json::Null));
-    let changes = Changes::between(&old, &new);
+    let changes = FrameChanges::between(&old, &new);
     let rows = rows(&new, Some((&old, &changes)), &Expansion::default());
     let mut paths: Vec<_> = rows.iter().map(|row| &row.path).collect();
     paths.sort();
@@ -179,7 +179,7 @@ fn paths_are_unique() {
 fn siblings_are_counted() {
     let old = Frame::new(json!({"a": 1, "b": 2}), Json::Null);
     let new = Frame::new(json!({"b": 2, "c": 3}), Json::Null);
-    let changes = Changes::between(&old, &new);
+    let changes = FrameChanges::between(&old, &new);
     let rows = rows(&new, Some((&old, &changes)), &Expansion::default());
     let places: Vec<_> = rows
         .iter()

@@ -10,7 +10,7 @@ use volary_trajectory::training::{Series, SeriesPoint};
 use super::{ShownRun, Training};
 use crate::browser::{element, location};
 use crate::components::text::inert;
-use crate::projection::training::{Frame, SIDE, figure_text, spread_text};
+use crate::projection::training::{ChartFrame, SIDE, figure_text, spread_text};
 use crate::route::TrainingPlace;
 
 /// The start of the ids of curves.
@@ -28,9 +28,9 @@ pub(super) fn card(
         .map(|beside| series.points(&beside.run))
         .unwrap_or_default();
     let is_share = series.is_share();
-    let frame = Frame::of(&[&points, &others], is_share).filter(|_| !points.is_empty())?;
+    let frame = ChartFrame::of(&[&points, &others], is_share).filter(|_| !points.is_empty())?;
     let steps: Vec<i64> = shown.run.steps.iter().map(|step| step.step).collect();
-    let frame = Frame {
+    let frame = ChartFrame {
         steps: all_steps(shown, beside),
         ..frame
     };
@@ -93,7 +93,7 @@ fn change(points: &[SeriesPoint], is_share: bool) -> Option<String> {
 struct Plot {
     training: Training,
     shown: Arc<ShownRun>,
-    frame: Frame,
+    frame: ChartFrame,
     steps: Arc<Vec<i64>>,
     series: Series,
 }

@@ -8,9 +8,9 @@ use volary_core::json::Text;
 
 use super::super::section::{ApiKeyHelp, InsecurePage, LinkAway, stays_with};
 use super::built_in::BuiltInFields;
+use super::connection_test::{TestButton, TestResult};
 use super::generate::GenerateFields;
 use super::names::ModelField;
-use super::trial::{TestButton, TestResult};
 use super::{Actions, Editor};
 use crate::browser::{element, network};
 use crate::components::field::Field;
@@ -249,7 +249,7 @@ fn KeyField(editor: Editor) -> impl IntoView {
         let key = ApiKey::new(&typed);
         // The help below the field says where it is stored.
         let _ = secrets::put(&saved.owner(), &saved.origin(), &key);
-        editor.trial.forget();
+        editor.test.forget();
     };
     let where_kept = || {
         let kept = match secrets::keeping() {

@@ -11,7 +11,7 @@ use volary_protocol::library::RemoteFile;
 
 use crate::browser::files::ranged_file::{HEAD, RangedFile};
 use crate::browser::files::streaming_download::FetchError;
-use crate::browser::http::{self, HttpError, Patience};
+use crate::browser::http::{self, HttpError, Timeouts};
 use crate::browser::location;
 
 /// How many files a request names.
@@ -60,7 +60,7 @@ async fn fetch(
         body: Some(body.to_compact_text()),
         own_cookies: true,
     };
-    let mut response = http::send(&request, Patience::of(Duration::from_secs(60))).await?;
+    let mut response = http::send(&request, Timeouts::of(Duration::from_secs(60))).await?;
     if response.status() != 200 {
         return Ok(());
     }

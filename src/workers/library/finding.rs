@@ -12,7 +12,7 @@ use volary_trajectory::search::{Document, Hit, Query, SearchIndex};
 use volary_trajectory::table::Row;
 
 use super::{BATCH, LibraryService, Output, Send, Volume, listing, opening};
-use crate::library::findings::{Finding, Match, find};
+use crate::library::findings::{EpisodeMatch, Match, find};
 
 /// The number of characters of context on each side of a match.
 const AROUND: usize = 40;
@@ -156,7 +156,7 @@ pub(super) async fn find_in_episode(
     library: &LibraryService,
     id: &Text,
     words: &Text,
-) -> Vec<Finding> {
+) -> Vec<EpisodeMatch> {
     let query = Query::parse(words);
     if query.is_empty() {
         return Vec::new();

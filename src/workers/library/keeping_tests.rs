@@ -10,7 +10,7 @@ use volary_core::virtual_clock::VirtualClock;
 use super::tests::*;
 use super::*;
 use super::{listing, opening, reading};
-use crate::library::repository::{Held, Item, Keeping, KnownFile, ListedRow, MemoryStore, Unkept};
+use crate::library::repository::{Held, Item, KnownFile, ListedRow, MemoryStore, Stored, Unkept};
 use crate::library::source::Source;
 use volary_protocol::episode::EpisodeChunk;
 use volary_protocol::library::Origin;
@@ -39,7 +39,7 @@ impl EpisodeStore for SlowStore {
         .boxed_local()
     }
 
-    fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
+    fn label(&self, rows: Vec<Row>) -> Stored<'_> {
         self.store.label(rows)
     }
 
@@ -68,7 +68,7 @@ impl EpisodeStore for SlowStore {
         self.store.forget(ids)
     }
 
-    fn keep_file(&self, file: KnownFile) -> Keeping<'_> {
+    fn keep_file(&self, file: KnownFile) -> Stored<'_> {
         self.store.keep_file(file)
     }
 

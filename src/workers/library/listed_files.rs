@@ -26,7 +26,7 @@ use super::renewal::Renewal;
 use super::{LibraryService, Output, Send, file_heads, reading as readings};
 use crate::browser::files::ranged_file::{HEAD, RangedFile};
 use crate::browser::files::streaming_download::FetchError;
-use crate::browser::http::{self, HttpError, Patience};
+use crate::browser::http::{self, HttpError, Timeouts};
 use crate::browser::location;
 use crate::library::source::{Source, Window};
 use crate::projection::text::plural;
@@ -228,7 +228,7 @@ impl<'a> Fetching<'a> {
             own_cookies: true,
             ..http::Request::default()
         };
-        let patience = Patience::of(Duration::from_secs(60));
+        let patience = Timeouts::of(Duration::from_secs(60));
         let mut response = http::send(&request, patience).await?;
         if response.status() != 200 {
             let text = format!(

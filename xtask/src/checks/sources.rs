@@ -2,6 +2,7 @@
 
 mod inert;
 mod links;
+mod names;
 mod pins;
 mod repeats;
 mod tidy;

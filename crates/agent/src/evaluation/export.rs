@@ -73,7 +73,7 @@ fn row(plan: &Plan, result: &CellResult) -> Option<Object> {
         "actor": (policy.actor.word()),
         "task": (task.id.clone()),
         "environment": (task.environment.clone()),
-        "repeat": (cell.repeat as i64),
+        "repeat": (cell.trial as i64),
         "seed": (recipe.seed as i64)
     });
     if let Some(dataset) = &plan.dataset {
@@ -97,7 +97,7 @@ fn row(plan: &Plan, result: &CellResult) -> Option<Object> {
     if let Some(cost) = spent.cost {
         row.insert("cost", cost);
     }
-    row.insert("tries", result.tries);
+    row.insert("tries", result.attempts);
     Some(row)
 }
 
@@ -121,7 +121,7 @@ mod tests {
                 actor: Actor::Random,
                 max_steps: 5,
             }],
-            repeats: 2,
+            trials: 2,
             success: 1.0,
             ..Plan::default()
         }
@@ -146,7 +146,7 @@ mod tests {
                 },
                 reward: 1.0,
                 spent,
-                tries: 1,
+                attempts: 1,
                 model: None,
             },
             CellResult::failed(1, failure, 0.0, Spent::default(), 2),

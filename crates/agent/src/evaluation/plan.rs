@@ -18,8 +18,8 @@ pub struct Plan {
     pub tasks: Vec<PlannedTask>,
     /// The policies to evaluate.
     pub policies: Vec<PlannedPolicy>,
-    /// The number of tries of each policy at each task; at least 1.
-    pub repeats: usize,
+    /// The number of trials of each policy at each task; at least 1.
+    pub trials: usize,
     /// The base seed, from which all seeds are derived. Below 2^53.
     pub seed: u64,
     /// The success threshold: the lowest total reward of a success.
@@ -172,7 +172,7 @@ impl Selection {
     }
 }
 
-/// One episode of an evaluation: a try of a policy at a task.
+/// One episode of an evaluation: a trial of a policy at a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The index in the plan.
@@ -181,14 +181,14 @@ pub struct Cell {
     pub task: usize,
     /// The index of the policy.
     pub policy: usize,
-    /// The number of the try, from 0.
-    pub repeat: usize,
+    /// The number of the trial, from 0.
+    pub trial: usize,
 }
 
 impl Plan {
     /// The number of cells.
     pub fn length(&self) -> usize {
-        self.tasks.len() * self.policies.len() * self.repeats
+        self.tasks.len() * self.policies.len() * self.trials
     }
 
     /// A cell by its index. All tasks are tried once before any is tried twice, so that intermediate results cover all
@@ -203,13 +203,13 @@ impl Plan {
             number,
             task: number % round / policies,
             policy: number % policies,
-            repeat: number / round,
+            trial: number / round,
         })
     }
 
     /// The index of a cell.
-    pub fn number(&self, task: usize, policy: usize, repeat: usize) -> usize {
-        (repeat * self.tasks.len() + task) * self.policies.len() + policy
+    pub fn number(&self, task: usize, policy: usize, trial: usize) -> usize {
+        (trial * self.tasks.len() + task) * self.policies.len() + policy
     }
 
     /// The task of a cell.
@@ -228,7 +228,7 @@ impl Plan {
         Some(Recipe {
             environment: task.environment.clone(),
             configuration: task.configuration.clone(),
-            seed: self.drawn(&format!("task {} repeat {}", cell.task, cell.repeat)),
+            seed: self.drawn(&format!("task {} repeat {}", cell.task, cell.trial)),
             task: self.dataset.as_ref().map(|dataset| TaskReference {
                 dataset: dataset.clone(),
                 id: task.id.clone(),
@@ -268,7 +268,7 @@ impl Plan {
             dataset: self.dataset.clone(),
             tasks: tasks.collect(),
             policies: self.policies.clone(),
-            repeats: self.repeats,
+            repeats: self.trials,
             seed: self.seed,
             success: self.success,
             pace: PaceRecord {
@@ -305,7 +305,7 @@ impl Plan {
             dataset: record.dataset,
             tasks,
             policies: record.policies,
-            repeats: record.repeats,
+            trials: record.repeats,
             seed: record.seed,
             success: record.success,
             pace: Pace {

@@ -34,13 +34,13 @@ pub struct Job {
     pub evaluation: Text,
     /// The name of the evaluation.
     pub run: Text,
-    /// The number of previous tries.
-    pub tries: u32,
+    /// The number of previous attempts.
+    pub attempts: u32,
 }
 
 impl Job {
     /// The job of a cell of an evaluation.
-    pub fn of(evaluation: &Text, plan: &Plan, cell: Cell, tries: u32) -> Option<Self> {
+    pub fn of(evaluation: &Text, plan: &Plan, cell: Cell, attempts: u32) -> Option<Self> {
         let (task, policy) = (plan.task(cell)?, plan.policy(cell)?);
         let title = match &plan.dataset {
             Some(_) => &task.title,
@@ -49,8 +49,8 @@ impl Job {
         let mut name = title.to_string();
         name.push_str(", ");
         name.push_str(&policy.name);
-        if plan.repeats > 1 {
-            name.push_str(&format!(", try {}", cell.repeat + 1));
+        if plan.trials > 1 {
+            name.push_str(&format!(", trial {}", cell.trial + 1));
         }
         Some(Job {
             cell: cell.number,
@@ -62,7 +62,7 @@ impl Job {
             max_steps: policy.max_steps,
             evaluation: evaluation.clone(),
             run: plan.name.clone(),
-            tries,
+            attempts,
         })
     }
 
@@ -109,10 +109,10 @@ pub async fn play_on<S: Stage>(
     cancel: &Cancel,
     opened: impl Future<Output = Result<(S, Episode), RunnerError>>,
 ) -> (CellResult, Option<Episode>) {
-    let tries = job.tries + 1;
+    let attempts = job.attempts + 1;
     let started = clock.now();
     let failed =
-        |failure: Failure| CellResult::failed(job.cell, failure, 0.0, Default::default(), tries);
+        |failure: Failure| CellResult::failed(job.cell, failure, 0.0, Default::default(), attempts);
     let mut policy = match policy(job, registry) {
         Ok(policy) => policy,
         Err(failure) => return (failed(failure), None),
@@ -139,7 +139,7 @@ pub async fn play_on<S: Stage>(
     spent.seconds = clock.since(started).max(0.0);
     episode.seconds = Some(spent.seconds);
     let result = match played {
-        Ok(_) => CellResult::finished(job.cell, &episode, spent, tries),
+        Ok(_) => CellResult::finished(job.cell, &episode, spent, attempts),
         Err(error) => {
             let failure = match &error {
                 RolloutError::Policy(error) => Failure::of_policy(error),
@@ -150,7 +150,7 @@ pub async fn play_on<S: Stage>(
                 },
             };
             let reward = episode.total_reward();
-            CellResult::failed(job.cell, failure, reward, spent, tries)
+            CellResult::failed(job.cell, failure, reward, spent, attempts)
         }
     };
     (result, Some(episode))
@@ -211,7 +211,7 @@ mod tests {
                 actor,
                 max_steps: 4,
             }],
-            repeats: 3,
+            trials: 3,
             ..Plan::default()
         }
     }
@@ -232,11 +232,11 @@ mod tests {
         let episode = episode.unwrap();
         assert_eq!(
             (&*episode.id, &*episode.name),
-            ("ev-000002", "dummy, It, try 3")
+            ("ev-000002", "dummy, It, trial 3")
         );
         assert_eq!(episode.metadata.get("cell").and_then(Json::as_i64), Some(2));
         assert_eq!(result.reward, episode.total_reward());
-        assert_eq!((result.tries, result.spent.tokens), (2, 0));
+        assert_eq!((result.attempts, result.spent.tokens), (2, 0));
         assert_eq!(result.spent.steps as usize, episode.steps.len());
         assert_eq!(played(&plan, 2).0, result);
     }

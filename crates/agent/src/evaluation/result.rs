@@ -17,10 +17,10 @@ pub struct CellResult {
     pub status: Status,
     /// The sum of the rewards.
     pub reward: f64,
-    /// The total cost of all tries of the cell, including failed ones.
+    /// The total cost of all attempts of the cell, including failed ones.
     pub spent: Spent,
-    /// The number of tries, including this one.
-    pub tries: u32,
+    /// The number of attempts, including this one.
+    pub attempts: u32,
     /// The name of the model, if one was asked.
     pub model: Option<Text>,
 }
@@ -193,7 +193,7 @@ impl Failure {
 
 impl CellResult {
     /// The result of an episode that ended, with its cost.
-    pub fn finished(cell: usize, episode: &Episode, spent: Spent, tries: u32) -> Self {
+    pub fn finished(cell: usize, episode: &Episode, spent: Spent, attempts: u32) -> Self {
         let finished = |ending: &str| Status::Finished {
             ending: ending.into(),
         };
@@ -211,19 +211,19 @@ impl CellResult {
             status,
             reward: episode.total_reward(),
             spent,
-            tries,
+            attempts,
             model: None,
         }
     }
 
     /// The result of an episode that was aborted.
-    pub fn failed(cell: usize, failure: Failure, reward: f64, spent: Spent, tries: u32) -> Self {
+    pub fn failed(cell: usize, failure: Failure, reward: f64, spent: Spent, attempts: u32) -> Self {
         CellResult {
             cell,
             status: Status::Failed(failure),
             reward,
             spent,
-            tries,
+            attempts,
             model: None,
         }
     }
@@ -246,7 +246,7 @@ impl CellResult {
             seconds: self.spent.seconds,
             tokens: self.spent.tokens,
             cost: self.spent.cost,
-            tries: self.tries,
+            tries: self.attempts,
             ending,
             failure: failure.map(|failure| failure.kind),
             message: failure.map(|failure| failure.message.clone()),
@@ -277,7 +277,7 @@ impl CellResult {
                 tokens: record.tokens,
                 cost: record.cost,
             },
-            tries: record.tries,
+            attempts: record.tries,
             model: record.model,
         })
     }

@@ -33,18 +33,18 @@ pub enum Lane {
 
 /// The state of the evaluation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Phase {
+pub enum EvaluationPhase {
     /// Cells start and requests are sent.
     Running,
     /// No cell starts, and no request is sent.
-    Paused(Why),
+    Paused(PauseReason),
     /// All cells have results.
     Finished,
 }
 
 /// Why an evaluation is paused.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Why {
+pub enum PauseReason {
     /// It was not started since the page was loaded.
     Loaded,
     /// The user paused it.
@@ -88,7 +88,7 @@ pub struct Schedule {
     model: Queue,
     meters: Vec<Meter>,
     spent: Spent,
-    phase: Phase,
+    phase: EvaluationPhase,
     watch: Stopwatch,
 }
 
@@ -139,7 +139,7 @@ impl Schedule {
             model: Queue::default(),
             meters: vec![Meter::default(); connections.len()],
             spent: Spent::default(),
-            phase: Phase::Paused(Why::Loaded),
+            phase: EvaluationPhase::Paused(PauseReason::Loaded),
             watch: Stopwatch::default(),
         };
         for result in results {
@@ -182,7 +182,7 @@ impl Schedule {
 
     /// Starts up to this many cells of a lane.
     pub fn begin(&mut self, lane: Lane, most: usize) -> Vec<usize> {
-        if self.phase != Phase::Running {
+        if self.phase != EvaluationPhase::Running {
             return Vec::new();
         }
         let concurrency = self.pace.concurrency.max(1);
@@ -208,11 +208,11 @@ impl Schedule {
 
     /// Whether a policy may send a request now.
     pub fn permit(&mut self, now: f64, policy: usize) -> Permit {
-        if self.phase != Phase::Running {
+        if self.phase != EvaluationPhase::Running {
             return Permit::Hold;
         }
         if let Some(end) = self.pace.budget.exhausted(&self.spent) {
-            self.pause(now, Why::Budget(end));
+            self.pause(now, PauseReason::Budget(end));
             return Permit::Hold;
         }
         let expected: Spent = self.expected();
@@ -279,8 +279,8 @@ impl Schedule {
 
     /// Starts or resumes the evaluation.
     pub fn resume(&mut self, now: f64) {
-        if matches!(self.phase, Phase::Paused(_)) {
-            self.phase = Phase::Running;
+        if matches!(self.phase, EvaluationPhase::Paused(_)) {
+            self.phase = EvaluationPhase::Running;
             self.watch.start(now);
             self.local.finished = 0;
             self.model.finished = 0;
@@ -288,9 +288,9 @@ impl Schedule {
     }
 
     /// Stops starting cells and sending requests.
-    pub fn pause(&mut self, now: f64, why: Why) {
-        if self.phase != Phase::Finished {
-            self.phase = Phase::Paused(why);
+    pub fn pause(&mut self, now: f64, why: PauseReason) {
+        if self.phase != EvaluationPhase::Finished {
+            self.phase = EvaluationPhase::Paused(why);
             self.watch.stop(now);
         }
     }
@@ -306,8 +306,8 @@ impl Schedule {
             }
             self.queue_of(*cell).waiting.insert(*cell);
         }
-        if self.phase == Phase::Finished && !failed.is_empty() {
-            self.phase = Phase::Paused(Why::Asked);
+        if self.phase == EvaluationPhase::Finished && !failed.is_empty() {
+            self.phase = EvaluationPhase::Paused(PauseReason::Asked);
         }
         !failed.is_empty()
     }
@@ -322,7 +322,7 @@ impl Schedule {
         &self.pace
     }
 
-    pub fn phase(&self) -> &Phase {
+    pub fn phase(&self) -> &EvaluationPhase {
         &self.phase
     }
 
@@ -374,7 +374,7 @@ impl Schedule {
             .iter()
             .all(|queue| queue.waiting.is_empty() && queue.under_way == 0);
         if idle && !self.cells.iter().any(is_open) {
-            self.phase = Phase::Finished;
+            self.phase = EvaluationPhase::Finished;
             self.watch.stop(now);
         }
     }

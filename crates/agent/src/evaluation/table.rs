@@ -23,7 +23,7 @@ pub struct Table {
     /// One row per task, in the order of the plan, with one entry per policy.
     pub tasks: Vec<Vec<TaskCell>>,
     /// The values of k for pass@k and pass^k.
-    pub tries: Vec<usize>,
+    pub ks: Vec<usize>,
     /// The most common reason of failure, if any episode failed.
     pub main_reason: Option<MainReason>,
 }
@@ -40,7 +40,7 @@ pub struct PolicyRow {
     pub rate: Option<Estimate>,
     /// The mean reward, averaged over tasks.
     pub reward: Option<Estimate>,
-    /// For each k of [`Table::tries`]: pass@k and pass^k, the means over the tasks with at least k tries.
+    /// For each k of [`Table::ks`]: pass@k and pass^k, the means over the tasks with at least k trials.
     pub passes: Vec<(Option<f64>, Option<f64>)>,
     /// Mean number of steps per episode.
     pub steps: Option<f64>,
@@ -105,7 +105,7 @@ impl Table {
                 }
             }
         }
-        let tries = tries(plan.repeats);
+        let ks = ks(plan.trials);
         let column = |policy: usize| tasks.iter().filter_map(move |row| row.get(policy));
         let policies = rows
             .into_iter()
@@ -114,7 +114,7 @@ impl Table {
                 let rewards: Vec<Vec<f64>> =
                     column(policy).map(|cell| cell.rewards.clone()).collect();
                 PolicyRow {
-                    total: plan.tasks.len() * plan.repeats,
+                    total: plan.tasks.len() * plan.trials,
                     successes: column(policy).map(|cell| cell.successes).sum(),
                     rate: share_over_tasks(
                         &column(policy)
@@ -123,7 +123,7 @@ impl Table {
                         CONFIDENCE,
                     ),
                     reward: mean_over_tasks(&rewards, CONFIDENCE),
-                    passes: tries
+                    passes: ks
                         .iter()
                         .map(|k| {
                             let over = |chance: fn(usize, usize, usize) -> Option<f64>| {
@@ -141,18 +141,18 @@ impl Table {
         Table {
             policies,
             tasks,
-            tries,
+            ks,
             main_reason,
         }
     }
 }
 
-/// The powers of two below the number of repeats, and that number itself.
-fn tries(repeats: usize) -> Vec<usize> {
+/// The powers of two below the number of trials, and that number itself.
+fn ks(trials: usize) -> Vec<usize> {
     let doubling = std::iter::successors(Some(1_usize), |k| k.checked_mul(2));
-    let mut tries: Vec<usize> = doubling.take_while(|k| *k < repeats).collect();
-    tries.push(repeats.max(1));
-    tries
+    let mut ks: Vec<usize> = doubling.take_while(|k| *k < trials).collect();
+    ks.push(trials.max(1));
+    ks
 }
 
 fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -230,7 +230,7 @@ mod tests {
     use crate::evaluation::result::Failure;
     use crate::model::limits::Spent;
 
-    fn plan(tasks: usize, repeats: usize) -> Plan {
+    fn plan(tasks: usize, trials: usize) -> Plan {
         Plan {
             tasks: vec![
                 PlannedTask {
@@ -248,7 +248,7 @@ mod tests {
                     max_steps: 5,
                 })
                 .into(),
-            repeats,
+            trials,
             success: 1.0,
             ..Plan::default()
         }
@@ -267,7 +267,7 @@ mod tests {
                 tokens: 10,
                 cost,
             },
-            tries: 1,
+            attempts: 1,
             model: Some("small".into()),
         }
     }
@@ -275,8 +275,8 @@ mod tests {
     #[test]
     fn policies_and_tasks() {
         let plan = plan(2, 4);
-        // Policy a: task 0 succeeds 3 of 4 times, task 1 once in two tries and one failure.
-        let at = |task, repeat| plan.number(task, 0, repeat);
+        // Policy a: task 0 succeeds 3 of 4 times, task 1 once in two trials and one failure.
+        let at = |task, trial| plan.number(task, 0, trial);
         let failed = CellResult::failed(
             at(1, 2),
             Failure {
@@ -302,7 +302,7 @@ mod tests {
             result(9999, 5.0, None),
         ];
         let table = Table::new(&plan, &results);
-        assert_eq!(table.tries, [1, 2, 4]);
+        assert_eq!(table.ks, [1, 2, 4]);
         assert_eq!(table.main_reason.map(|main| main.failures), Some(1));
         let [a, b] = table.policies.as_slice() else {
             panic!("two policies");
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(a.reward.map(|reward| reward.mean), Some((0.75 + 1.0) / 2.0));
         assert_eq!(a.rate.map(|rate| rate.mean), Some(0.625));
         assert!(a.models.iter().map(|model| &**model).eq(["small"]));
-        // pass@1: (3/4 + 1/2) / 2; only task 0 has four tries.
+        // pass@1: (3/4 + 1/2) / 2; only task 0 has four trials.
         assert_eq!(a.passes[0], (Some(0.625), Some(0.625)));
         assert_eq!(a.passes[1], (Some(1.0), Some((0.5 + 0.0) / 2.0)));
         assert_eq!(a.passes[2], (Some(1.0), Some(0.0)));
@@ -326,13 +326,13 @@ mod tests {
 
     #[test]
     fn the_numbers_of_tries() {
-        for (repeats, expected) in [
+        for (trials, expected) in [
             (0, vec![1]),
             (1, vec![1]),
             (3, vec![1, 2, 3]),
             (8, vec![1, 2, 4, 8]),
         ] {
-            assert_eq!(tries(repeats), expected);
+            assert_eq!(ks(trials), expected);
         }
     }
 }

@@ -34,8 +34,8 @@ pub struct Exchange {
     pub reply: Option<KeptReply>,
     /// How long the parts of the exchange took.
     pub timing: Timing,
-    /// The number of tries, including this one.
-    pub tries: u32,
+    /// The number of attempts, including this one.
+    pub attempts: u32,
 }
 
 /// The stored form of a reply.
@@ -76,12 +76,12 @@ fn is_absent<T>(field: &Lenient<T>) -> bool {
 /// Durations, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timing {
-    /// From sending (the try that was answered) to the first text, thinking or call; `None` if the answer arrived in
+    /// From sending (the attempt that was answered) to the first text, thinking or call; `None` if the answer arrived in
     /// one piece, or never.
     pub first_token: Option<f64>,
-    /// From sending (the same try) to the end of the answer.
+    /// From sending (the same attempt) to the end of the answer.
     pub latency: f64,
-    /// The duration of earlier tries and the waits after them.
+    /// The duration of earlier attempts and the waits after them.
     pub before: f64,
 }
 
@@ -114,7 +114,7 @@ impl Exchange {
             url: self.url.clone(),
             headers: LenientList(Some(headers.map(|pair| Lenient(Some(pair))).collect())),
             body: self.body.clone().into(),
-            tries: self.tries,
+            tries: self.attempts,
             latency: Lenient(Some(self.timing.latency)),
             before: Lenient(Some(self.timing.before)),
             reply: Lenient(self.reply.clone()),
@@ -147,7 +147,7 @@ impl Exchange {
                 latency: record.latency.unwrap_or_default(),
                 before: record.before.unwrap_or_default(),
             },
-            tries: record.tries,
+            attempts: record.tries,
         })
     }
 }
@@ -217,7 +217,7 @@ mod tests {
             }
             exchange.reply = Some(keeping.finish(401, "text/plain", &key));
             exchange.timing.first_token = Some(0.25);
-            exchange.tries = 2;
+            exchange.attempts = 2;
             let stored = exchange.to_json();
             assert!(!stored.to_compact_text().contains(key.expose()));
             assert!(!exchange.to_curl().contains(key.expose()));

@@ -11,8 +11,8 @@ use super::{ModelError, ModelRequest, ParameterFallback, ProviderKind, fallback_
 /// The parameters of the backoff.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patience {
-    /// The maximum number of tries, including the first one.
-    pub tries: u32,
+    /// The maximum number of attempts, including the first one.
+    pub attempts: u32,
     /// The wait after the first failure, in seconds.
     pub first_wait: f64,
     /// The upper limit of the backoff, in seconds.
@@ -24,7 +24,7 @@ pub struct Patience {
 impl Default for Patience {
     fn default() -> Self {
         Patience {
-            tries: 5,
+            attempts: 5,
             first_wait: 1.0,
             longest_wait: 30.0,
             longest_asked: 120.0,
@@ -44,7 +44,7 @@ pub enum Retry {
 impl Patience {
     /// The decision after the `failures`-th failure in a row (from 1). The same seed returns the same wait.
     pub fn after(&self, failures: u32, error: &ModelError, seed: u64) -> Retry {
-        if failures >= self.tries || !error.is_transient() {
+        if failures >= self.attempts || !error.is_transient() {
             return Retry::GiveUp;
         }
         let doublings = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
@@ -68,7 +68,7 @@ fn asked(error: &ModelError) -> Option<f64> {
     }
 }
 
-/// The next step after a failed try.
+/// The next step after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
     /// The request was changed: send it again at once, and notify the user.
@@ -79,25 +79,25 @@ pub enum Next {
     GiveUp,
 }
 
-/// The tries of one request.
+/// The attempts of one request.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tries {
+pub struct Attempts {
     patience: Patience,
     seed: u64,
     failures: u32,
 }
 
-impl Tries {
+impl Attempts {
     /// A request without failures. The seed determines the jitter.
     pub fn new(patience: Patience, seed: u64) -> Self {
-        Tries {
+        Attempts {
             patience,
             seed,
             failures: 0,
         }
     }
 
-    /// The next step after a failed try. A fallback is applied to the request itself.
+    /// The next step after a failed attempt. A fallback is applied to the request itself.
     pub fn after(
         &mut self,
         kind: ProviderKind,
@@ -205,9 +205,9 @@ mod tests {
             temperature: Some(0.5),
             ..ModelRequest::default()
         };
-        let mut tries = Tries::new(Patience::default(), 1);
+        let mut attempts = Attempts::new(Patience::default(), 1);
         let kind = ProviderKind::OpenAiChat;
-        let mut after = |error: &ModelError| tries.after(kind, &mut request, error);
+        let mut after = |error: &ModelError| attempts.after(kind, &mut request, error);
         let refusal = status(400, None, "temperature is not supported");
         assert_eq!(
             after(&refusal),

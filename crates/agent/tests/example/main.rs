@@ -1,6 +1,6 @@
-//! The example trajectories of Review: two attempts at each of three word problems, one of them careful.
+//! The example trajectories of Review: two trials of each of three word problems, one of them careful.
 //!
-//! Invariant: `public/examples/word-problems.jsonl` is the environment's recording of the attempts defined
+//! Invariant: `public/examples/word-problems.jsonl` is the environment's recording of the trials defined
 //! here. `VOLARY_WRITE=1 cargo test -p volary-agent --test example` rewrites it.
 #![allow(clippy::unwrap_used)]
 
@@ -23,10 +23,10 @@ type Act = (&'static str, &'static str, &'static str);
 const EXPRESSION: &str = "calculator";
 const ANSWER: &str = "submit_answer";
 
-type Attempt = (&'static str, &'static str, &'static str, &'static [Act]);
+type Trial = (&'static str, &'static str, &'static str, &'static [Act]);
 
-/// Attempts: the problem, its display name, the agent, and its steps.
-const ATTEMPTS: [Attempt; 6] = [
+/// Trials: the problem, its display name, the agent, and its steps.
+const TRIALS: [Trial; 6] = [
     (
         "medium-01",
         "Roses that wilt",
@@ -122,7 +122,7 @@ fn action(step: usize, (said, tool, argument): Act) -> AnyMessage {
     })
 }
 
-fn played((problem, title, who, acts): Attempt) -> Episode {
+fn played((problem, title, who, acts): Trial) -> Episode {
     let problems = word_problems::problems().unwrap();
     let problem = problems.iter().find(|one| &*one.id == problem).unwrap();
     let recipe = Recipe {
@@ -164,7 +164,7 @@ fn played((problem, title, who, acts): Attempt) -> Episode {
 
 #[test]
 fn the_example_is_what_the_environment_gives() {
-    let played = ATTEMPTS.map(played);
+    let played = TRIALS.map(played);
     assert_eq!(
         played.each_ref().map(Episode::total_reward),
         [1.0, 0.0, 1.0, -1.0, 1.0, 0.0]

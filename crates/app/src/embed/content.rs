@@ -6,7 +6,7 @@
 use volary_core::json::Text;
 
 use super::message::Load;
-use super::notes::Notes;
+use super::notes::EmbedNotes;
 
 /// Identifies what is being opened. Numbers count up.
 pub type LoadNumber = u32;
@@ -211,8 +211,8 @@ impl EmbedContent {
 }
 
 /// The notes after another episode was asked for: none, if the surrounding page keeps notes at all.
-pub fn cleared_notes(notes: Option<&Notes>) -> Option<Notes> {
-    notes.map(|_| Notes::default())
+pub fn cleared_notes(notes: Option<&EmbedNotes>) -> Option<EmbedNotes> {
+    notes.map(|_| EmbedNotes::default())
 }
 
 #[cfg(test)]
@@ -369,8 +369,8 @@ mod tests {
     fn notes_start_again_only_where_notes_are_kept() {
         assert_eq!(cleared_notes(None), None);
         assert_eq!(
-            cleared_notes(Some(&Notes::default())),
-            Some(Notes::default())
+            cleared_notes(Some(&EmbedNotes::default())),
+            Some(EmbedNotes::default())
         );
     }
 }

@@ -21,7 +21,7 @@ pub enum Incoming {
     Load(Load),
     /// Selects a step; 0 is the reset. Later steps than the last one select the last one.
     Step(usize),
-    Theme(Theme),
+    Theme(EmbedTheme),
     /// Shows these notes in place of others, and lets the reader change them.
     Notes(Vec<Note>),
 }
@@ -62,7 +62,7 @@ pub struct TaskOfLoad {
 /// The colours of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Theme {
+pub enum EmbedTheme {
     Light,
     Dark,
     /// As the browser says.
@@ -118,7 +118,7 @@ pub enum Outgoing {
 
 /// A message as far as it was understood.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Received {
+pub enum ReceivedMessage {
     /// It is not for the view, or of a later version.
     Unknown,
     /// It is of a known kind, but cannot be read.
@@ -141,13 +141,13 @@ struct NotesMessage {
 
 #[derive(Deserialize)]
 struct ThemeMessage {
-    theme: Theme,
+    theme: EmbedTheme,
 }
 
 /// Reads a message.
-pub fn read(data: &Json) -> Received {
+pub fn read(data: &Json) -> ReceivedMessage {
     let Some(kind) = data.get("volary").and_then(Json::as_text) else {
-        return Received::Unknown;
+        return ReceivedMessage::Unknown;
     };
     let message = match &**kind {
         "hello" => Ok(Incoming::Hello),
@@ -155,11 +155,11 @@ pub fn read(data: &Json) -> Received {
         "step" => from_json(data).map(|StepMessage { step }| Incoming::Step(step)),
         "theme" => from_json(data).map(|ThemeMessage { theme }| Incoming::Theme(theme)),
         "notes" => from_json(data).map(|NotesMessage { notes }| Incoming::Notes(notes)),
-        _ => return Received::Unknown,
+        _ => return ReceivedMessage::Unknown,
     };
     match message {
-        Ok(message) => Received::Message(message),
-        Err(error) => Received::Malformed {
+        Ok(message) => ReceivedMessage::Message(message),
+        Err(error) => ReceivedMessage::Malformed {
             about: kind.clone(),
             reason: format!("The message \"{kind}\" cannot be read: {error}.").into(),
         },

@@ -19,9 +19,9 @@ pub struct Note {
 
 /// The notes on the shown episode, by step.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Notes(Vec<Note>);
+pub struct EmbedNotes(Vec<Note>);
 
-impl Notes {
+impl EmbedNotes {
     /// The notes, in the order of their steps.
     pub fn list(&self) -> &[Note] {
         &self.0
@@ -54,10 +54,10 @@ impl Notes {
     }
 }
 
-impl FromIterator<Note> for Notes {
+impl FromIterator<Note> for EmbedNotes {
     /// Of several notes with one id, the last one counts.
-    fn from_iter<I: IntoIterator<Item = Note>>(notes: I) -> Notes {
-        let mut all = Notes::default();
+    fn from_iter<I: IntoIterator<Item = Note>>(notes: I) -> EmbedNotes {
+        let mut all = EmbedNotes::default();
         for note in notes {
             all.put(note);
         }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn notes_are_sorted_by_step_and_unique() {
-        let mut notes: Notes = [note("a", 2, "x"), note("b", 0, "y"), note("a", 1, "z")]
+        let mut notes: EmbedNotes = [note("a", 2, "x"), note("b", 0, "y"), note("a", 1, "z")]
             .into_iter()
             .collect();
         let added = notes.add(note("c", 1, " after "));

@@ -115,11 +115,11 @@ fn unknown_messages_are_ignored_and_malformed_ones_answered() {
 #[test]
 fn steps_and_the_end_are_reported_once() {
     let mut conversation = EmbedConversation::default();
-    let recording = |step| Position {
+    let recording = |step| EpisodePosition {
         step,
         steps: 2,
         reward: Some(1.0),
-        ..Position::default()
+        ..EpisodePosition::default()
     };
     // Nobody has asked yet.
     assert_eq!(conversation.loaded(&episode(2)), []);
@@ -129,7 +129,7 @@ fn steps_and_the_end_are_reported_once() {
     let answers = sent(conversation.handle(from_parent(json!({"volary": "hello"}))));
     assert_eq!(answers[1], to_parent(loaded));
 
-    let mut moved = |position: &Position| sent(conversation.moved(position));
+    let mut moved = |position: &EpisodePosition| sent(conversation.moved(position));
     let step =
         |step: i64, steps: i64| to_parent(json!({"volary": "step", "step": step, "steps": steps}));
     assert_eq!(moved(&recording(1)), [step(1, 2)]);
@@ -142,7 +142,7 @@ fn steps_and_the_end_are_reported_once() {
     assert_eq!(moved(&recording(2)), [step(2, 2)]);
 
     // The reader continues: the end is that of the task.
-    let playing = |ending| Position {
+    let playing = |ending| EpisodePosition {
         is_growing: true,
         ending,
         ..recording(2)
@@ -158,7 +158,7 @@ fn a_load_that_cannot_be_shown_is_answered_and_the_former_is_not_reported() {
     let load = json!({"volary": "load", "link": "https://x.example/#/run/counter"});
     let effects = conversation.handle(from_parent(load));
     assert!(matches!(&effects[..], [Effect::Load(_)]), "{effects:?}");
-    assert_eq!(conversation.moved(&Position::default()), []);
+    assert_eq!(conversation.moved(&EpisodePosition::default()), []);
     let failed = json!({"volary": "error", "about": "load", "message": "No."});
     assert_eq!(sent(conversation.failed("No.")), [to_parent(failed)]);
 }

@@ -1,7 +1,7 @@
 //! Compares two policies on the same tasks: the paired difference, with its interval and a sign test.
 //!
 //! A pair is a task that both sides finished at least once. Tasks match if dataset, id, environment and configuration
-//! are equal; where each seed is a task, base seed and task number must be equal instead. Tries of one task are
+//! are equal; where each seed is a task, base seed and task number must be equal instead. Trials of one task are
 //! averaged first, so each task counts once.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use volary_trajectory::statistics::Paired;
 
 /// The compared quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Measure {
+pub enum ComparedMeasure {
     /// The mean reward.
     #[default]
     Reward,
@@ -24,7 +24,7 @@ pub enum Measure {
 /// One side: a policy of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// What was evaluated: tasks, policies and tries.
+    /// What was evaluated: tasks, policies and trials.
     pub plan: &'a Plan,
     /// The results of its finished cells.
     pub results: &'a [CellResult],
@@ -34,18 +34,18 @@ pub struct Side<'a> {
 
 /// A task that both sides finished.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct TaskPair {
     /// The title of the task.
     pub title: Text,
-    /// The value of the first side, averaged over tries.
+    /// The value of the first side, averaged over trials.
     pub first: f64,
-    /// The value of the second side, averaged over tries.
+    /// The value of the second side, averaged over trials.
     pub second: f64,
-    /// The cells of the first finished tries, which the user can open.
+    /// The cells of the first finished trials, which the user can open.
     pub cells: (usize, usize),
 }
 
-impl Pair {
+impl TaskPair {
     /// The second value minus the first.
     pub fn difference(&self) -> f64 {
         self.second - self.first
@@ -56,7 +56,7 @@ impl Pair {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
     /// The pairs, by decreasing absolute difference.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<TaskPair>,
     /// The number of tasks of either side without a pair.
     pub unpaired: usize,
     /// The paired statistics, second side relative to the first; `None` without pairs.
@@ -65,15 +65,15 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares two sides.
-    pub fn new(first: Side<'_>, second: Side<'_>, measure: Measure) -> Self {
+    pub fn new(first: Side<'_>, second: Side<'_>, measure: ComparedMeasure) -> Self {
         let mut left = reached(first, measure);
         let right = reached(second, measure);
         let tried = left.len() + right.len();
-        let mut pairs: Vec<Pair> = right
+        let mut pairs: Vec<TaskPair> = right
             .into_iter()
             .filter_map(|(key, (title, second, cell))| {
                 let (_, first, other) = left.remove(&key)?;
-                Some(Pair {
+                Some(TaskPair {
                     title,
                     first,
                     second,
@@ -96,7 +96,7 @@ impl Comparison {
     /// The mean of each side over the pairs.
     pub fn means(&self) -> Option<(f64, f64)> {
         let count = self.pairs.len() as f64;
-        let sum = |value: fn(&Pair) -> f64| self.pairs.iter().map(value).sum::<f64>();
+        let sum = |value: fn(&TaskPair) -> f64| self.pairs.iter().map(value).sum::<f64>();
         (count > 0.0).then(|| {
             (
                 sum(|pair| pair.first) / count,
@@ -107,7 +107,7 @@ impl Comparison {
 }
 
 /// The values of a side, keyed by task: its title, the value, and the first finished cell.
-fn reached(side: Side<'_>, measure: Measure) -> BTreeMap<String, (Text, f64, usize)> {
+fn reached(side: Side<'_>, measure: ComparedMeasure) -> BTreeMap<String, (Text, f64, usize)> {
     let table = Table::new(side.plan, side.results);
     let mut firsts = BTreeMap::new();
     let finished = side.results.iter().filter(|result| result.is_finished());
@@ -122,8 +122,8 @@ fn reached(side: Side<'_>, measure: Measure) -> BTreeMap<String, (Text, f64, usi
         let cell = cells.get(side.policy)?;
         let reward = cell.reward()?;
         let value = match measure {
-            Measure::Reward => reward,
-            Measure::Success => cell.successes as f64 / cell.rewards.len() as f64,
+            ComparedMeasure::Reward => reward,
+            ComparedMeasure::Success => cell.successes as f64 / cell.rewards.len() as f64,
         };
         let first = *firsts.get(&place)?;
         Some((
@@ -162,7 +162,7 @@ mod tests {
     fn tasks_are_paired_and_tries_averaged() {
         let one = plan(4, &Actor::Random);
         let mut two = plan(5, &Actor::Random);
-        two.repeats = 2;
+        two.trials = 2;
         let first = [
             rewarded(0, 0.0),
             rewarded(1, 1.0),
@@ -183,8 +183,8 @@ mod tests {
             policy: 0,
         };
         let compare = |measure| Comparison::new(side(&one, &first), side(&two, &second), measure);
-        let found = compare(Measure::Reward);
-        let differences: Vec<f64> = found.pairs.iter().map(Pair::difference).collect();
+        let found = compare(ComparedMeasure::Reward);
+        let differences: Vec<f64> = found.pairs.iter().map(TaskPair::difference).collect();
         assert_eq!(differences, [0.75, -0.25, 0.0]);
         assert_eq!(found.pairs[0].cells, (0, two.number(0, 0, 0)));
         // The task that failed on one side, and the task that only the other plan has.
@@ -192,12 +192,16 @@ mod tests {
         let paired = found.paired.unwrap();
         assert_eq!((paired.wins, paired.ties, paired.losses), (1, 1, 1));
         assert_eq!(found.means(), Some((0.5, (0.75 + 1.0 + 0.25) / 3.0)));
-        let found = compare(Measure::Success);
-        assert_eq!(found.pairs.first().map(Pair::difference), Some(0.5));
+        let found = compare(ComparedMeasure::Success);
+        assert_eq!(found.pairs.first().map(TaskPair::difference), Some(0.5));
         // Tasks with other seeds do not match.
         let mut other = two.clone();
         other.seed += 1;
-        let found = Comparison::new(side(&one, &first), side(&other, &second), Measure::Reward);
+        let found = Comparison::new(
+            side(&one, &first),
+            side(&other, &second),
+            ComparedMeasure::Reward,
+        );
         assert_eq!((found.pairs.len(), found.unpaired), (0, 8));
         assert_eq!((found.paired, found.means()), (None, None));
     }

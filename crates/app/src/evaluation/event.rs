@@ -2,7 +2,7 @@
 
 use volary_agent::evaluation::Failure;
 use volary_agent::evaluation::plan::Pace;
-use volary_agent::evaluation::schedule::Why;
+use volary_agent::evaluation::schedule::PauseReason;
 use volary_core::json::Text;
 
 use super::stored::{Done, Kept};
@@ -15,7 +15,7 @@ pub enum Event<E> {
     /// The user retries the failed cells.
     RetryFailures,
     /// The user pauses it, or something failed that concerns all cells.
-    Pause(Why),
+    Pause(PauseReason),
     /// The user left it for another evaluation, a comparison, or the form of a new one. Requests in flight are awaited, and
     /// no more are sent.
     Leave,

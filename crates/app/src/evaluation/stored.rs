@@ -30,7 +30,7 @@ pub struct Draft {
     /// Tokens and cost of its steps, over all attempts.
     pub spent: Spent,
     /// The number of attempts before this one.
-    pub tries: u32,
+    pub attempts: u32,
     /// Answers that its environment received from outside so far, as members of its configuration.
     pub recorded: Object,
 }

@@ -1,12 +1,12 @@
 //! The source of a new evaluation's tasks, and its text form as the value of a `select` option.
 //!
-//! Invariant: [`TaskSource::parse`] reads every value that [`TaskSource::value`] writes.
+//! Invariant: [`EvaluationTasks::parse`] reads every value that [`EvaluationTasks::value`] writes.
 
 use volary_core::json::Text;
 
 /// Where the tasks of a new evaluation come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TaskSource {
+pub enum EvaluationTasks {
     /// The dataset at this index of the list of datasets.
     Dataset(usize),
     /// A built-in environment; each seed is a task.
@@ -19,29 +19,29 @@ pub enum TaskSource {
     Copy,
 }
 
-impl TaskSource {
+impl EvaluationTasks {
     /// Serializes the source as an option's value.
     pub fn value(&self) -> String {
         match self {
-            TaskSource::Dataset(place) => format!("dataset:{place}"),
-            TaskSource::Environment(name) => format!("environment:{name}"),
-            TaskSource::Python(id) => format!("python:{id}"),
-            TaskSource::Server(url) => format!("server:{url}"),
-            TaskSource::Copy => "copy".to_owned(),
+            EvaluationTasks::Dataset(place) => format!("dataset:{place}"),
+            EvaluationTasks::Environment(name) => format!("environment:{name}"),
+            EvaluationTasks::Python(id) => format!("python:{id}"),
+            EvaluationTasks::Server(url) => format!("server:{url}"),
+            EvaluationTasks::Copy => "copy".to_owned(),
         }
     }
 
     /// Parses an option's value; `None` if it is invalid.
-    pub fn parse(value: &str) -> Option<TaskSource> {
+    pub fn parse(value: &str) -> Option<EvaluationTasks> {
         if value == "copy" {
-            return Some(TaskSource::Copy);
+            return Some(EvaluationTasks::Copy);
         }
         let (kind, rest) = value.split_once(':')?;
         Some(match kind {
-            "dataset" => TaskSource::Dataset(rest.parse().ok()?),
-            "environment" => TaskSource::Environment(rest.into()),
-            "python" => TaskSource::Python(rest.into()),
-            "server" => TaskSource::Server(rest.into()),
+            "dataset" => EvaluationTasks::Dataset(rest.parse().ok()?),
+            "environment" => EvaluationTasks::Environment(rest.into()),
+            "python" => EvaluationTasks::Python(rest.into()),
+            "server" => EvaluationTasks::Server(rest.into()),
             _ => return None,
         })
     }
@@ -54,14 +54,14 @@ mod tests {
     #[test]
     fn every_source_is_read_back_from_its_value() {
         let sources = [
-            TaskSource::Dataset(12),
-            TaskSource::Environment("calculator".into()),
-            TaskSource::Python("python:story.py".into()),
-            TaskSource::Server("http://127.0.0.1:8041/".into()),
-            TaskSource::Copy,
+            EvaluationTasks::Dataset(12),
+            EvaluationTasks::Environment("calculator".into()),
+            EvaluationTasks::Python("python:story.py".into()),
+            EvaluationTasks::Server("http://127.0.0.1:8041/".into()),
+            EvaluationTasks::Copy,
         ];
         for source in sources {
-            assert_eq!(TaskSource::parse(&source.value()), Some(source));
+            assert_eq!(EvaluationTasks::parse(&source.value()), Some(source));
         }
     }
 
@@ -76,7 +76,7 @@ mod tests {
             "file:a",
             "copy:",
         ] {
-            assert_eq!(TaskSource::parse(value), None, "{value:?}");
+            assert_eq!(EvaluationTasks::parse(value), None, "{value:?}");
         }
     }
 }

@@ -82,7 +82,7 @@ pub fn unsuccessful<'a>(
         .into_iter()
         .filter(|result| !(result.is_finished() && result.reward >= plan.success))
         .filter_map(|result| plan.cell(result.cell))
-        .map(|cell| (cell.task, cell.policy, cell.repeat, cell.number))
+        .map(|cell| (cell.task, cell.policy, cell.trial, cell.number))
         .collect();
     cells.sort_unstable();
     cells.into_iter().map(|cell| cell.3).collect()
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn failures_are_listed_by_task() {
         let mut plan = plan(2, &Actor::Random);
-        plan.repeats = 2;
+        plan.trials = 2;
         let poor = CellResult {
             reward: 0.5,
             ..finished(plan.number(0, 0, 1))

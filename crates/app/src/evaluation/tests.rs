@@ -28,7 +28,7 @@ pub(super) fn plan(tasks: usize, actor: &Actor) -> Plan {
             actor: actor.clone(),
             max_steps: 5,
         }],
-        repeats: 1,
+        trials: 1,
         seed: 1,
         success: 1.0,
         pace: Pace::default(),
@@ -72,7 +72,7 @@ pub(super) fn finished(cell: usize) -> CellResult {
         },
         reward: 1.0,
         spent: Spent::default(),
-        tries: 1,
+        attempts: 1,
         model: None,
     }
 }
@@ -124,7 +124,7 @@ impl Machine {
         assert_eq!(self.update(Event::LockGranted), [Effect::Reload]);
         let kept = Reloaded::Found(Box::new(stored(plan, results)));
         self.update(Event::Reloaded(kept));
-        assert_eq!(*self.evaluation.phase(), Phase::Running);
+        assert_eq!(*self.evaluation.phase(), EvaluationPhase::Running);
     }
 
     fn update(&mut self, event: Event<Episode>) -> Vec<Effect<Episode>> {
@@ -166,10 +166,10 @@ fn storing(effects: &[Effect<Episode>]) -> Vec<usize> {
     results.flatten().map(|stored| stored.result.cell).collect()
 }
 
-fn pauses(machine: &Machine) -> Option<&Why> {
+fn pauses(machine: &Machine) -> Option<&PauseReason> {
     match machine.evaluation.phase() {
-        Phase::Paused(why) => Some(why),
-        Phase::Running | Phase::Finished => None,
+        EvaluationPhase::Paused(why) => Some(why),
+        EvaluationPhase::Running | EvaluationPhase::Finished => None,
     }
 }
 
@@ -200,7 +200,7 @@ fn results_that_arrive_while_others_are_stored_are_stored_together() {
     assert_eq!(machine.result_cells(), [0, 1, 2]);
     machine.played(vec![done(finished(3))]);
     machine.update(Event::Stored(Ok(())));
-    assert_eq!(*machine.evaluation.phase(), Phase::Finished);
+    assert_eq!(*machine.evaluation.phase(), EvaluationPhase::Finished);
     let quiet = machine.update(Event::Shown);
     assert!(matches!(
         quiet.as_slice(),
@@ -213,7 +213,7 @@ fn results_that_arrive_while_others_are_stored_are_stored_together() {
 fn pausing_begins_nothing_and_resuming_continues() {
     let mut machine = Machine::running(3);
     assert_eq!(machine.begin(1), [0]);
-    machine.update(Event::Pause(Why::Asked));
+    machine.update(Event::Pause(PauseReason::Asked));
     assert_eq!(machine.begin(9), [0; 0]);
     // Running cells are stored nevertheless, and the lock is held until then.
     assert!(!machine.update(Event::Shown).contains(&Effect::Release));
@@ -228,10 +228,10 @@ fn pausing_begins_nothing_and_resuming_continues() {
 #[test]
 fn pausing_withdraws_a_start_that_waits_for_the_lock() {
     for (pause, is_again) in [
-        (Event::Pause(Why::Asked), false),
+        (Event::Pause(PauseReason::Asked), false),
         (Event::Leave, false),
         (Event::Cancel, false),
-        (Event::Pause(Why::Asked), true),
+        (Event::Pause(PauseReason::Asked), true),
     ] {
         let kept = stored(plan(1, &Actor::Random), vec![]);
         let mut machine = Machine::of(Evaluation::stored(kept.clone()));
@@ -242,7 +242,10 @@ fn pausing_withdraws_a_start_that_waits_for_the_lock() {
         }
         assert_eq!(machine.update(Event::LockGranted), [Effect::Reload]);
         machine.update(Event::Reloaded(Reloaded::Found(Box::new(kept))));
-        assert_eq!(*machine.evaluation.phase() == Phase::Running, is_again);
+        assert_eq!(
+            *machine.evaluation.phase() == EvaluationPhase::Running,
+            is_again
+        );
         assert_eq!(
             machine.update(Event::Shown).contains(&Effect::Release),
             !is_again
@@ -255,7 +258,7 @@ fn another_tab_holds_the_lock() {
     let mut machine = Machine::of(Evaluation::stored(stored(plan(1, &Actor::Random), vec![])));
     assert_eq!(machine.update(Event::Resume), [Effect::RequestLock]);
     machine.update(Event::LockRefused);
-    assert_eq!(pauses(&machine), Some(&Why::Elsewhere));
+    assert_eq!(pauses(&machine), Some(&PauseReason::Elsewhere));
     assert!(!machine.evaluation.has_lock());
     assert_eq!(machine.begin(9), [0; 0]);
     // Later the lock may be free, and the other tab has stored results.
@@ -263,7 +266,7 @@ fn another_tab_holds_the_lock() {
     machine.update(Event::LockGranted);
     let kept = stored(plan(1, &Actor::Random), vec![finished(0)]);
     machine.update(Event::Reloaded(Reloaded::Found(Box::new(kept))));
-    assert_eq!(*machine.evaluation.phase(), Phase::Finished);
+    assert_eq!(*machine.evaluation.phase(), EvaluationPhase::Finished);
     assert_eq!(machine.result_cells(), [0]);
 }
 
@@ -274,7 +277,7 @@ fn an_evaluation_that_was_deleted_elsewhere_stays_paused() {
     machine.update(Event::LockGranted);
     let effects = machine.update(Event::Reloaded(Reloaded::Deleted));
     assert_eq!(effects, [Effect::Release]);
-    assert!(matches!(pauses(&machine), Some(Why::Problem(_))));
+    assert!(matches!(pauses(&machine), Some(PauseReason::Problem(_))));
     assert!(!machine.evaluation.has_lock());
 }
 
@@ -305,13 +308,13 @@ fn refused_storage_pauses_once_and_results_stay() {
     machine.update(Event::Stored(Err("The disk is full.".into())));
     assert_eq!(
         pauses(&machine),
-        Some(&Why::Problem("The disk is full.".into()))
+        Some(&PauseReason::Problem("The disk is full.".into()))
     );
     assert_eq!(machine.result_cells(), [0], "it is in memory");
     machine.update(Event::Resume);
     machine.played(vec![done(finished(1))]);
     machine.update(Event::Stored(Err("The disk is full.".into())));
-    assert_eq!(*machine.evaluation.phase(), Phase::Running);
+    assert_eq!(*machine.evaluation.phase(), EvaluationPhase::Running);
     assert_eq!(machine.result_cells(), [0, 1]);
 }
 
@@ -323,18 +326,18 @@ fn failures_are_retried_with_what_they_spent() {
     lost.spent.tokens = 7;
     machine.played(vec![done(lost), done(finished(1))]);
     machine.update(Event::Stored(Ok(())));
-    assert_eq!(*machine.evaluation.phase(), Phase::Finished);
+    assert_eq!(*machine.evaluation.phase(), EvaluationPhase::Finished);
     let effects = machine.update(Event::RetryFailures);
     let [Effect::StoreRetries(drafts)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!(
-        (drafts[0].0, drafts[0].1.spent.tokens, drafts[0].1.tries),
+        (drafts[0].0, drafts[0].1.spent.tokens, drafts[0].1.attempts),
         (0, 7, 1)
     );
     assert_eq!(machine.begin(9), [0; 0], "the drafts are not stored yet");
     machine.update(Event::RetriesStored);
-    assert_eq!(machine.evaluation.begin_local(9)[0].tries, 1);
+    assert_eq!(machine.evaluation.begin_local(9)[0].attempts, 1);
     let effects = machine.played(vec![done(finished(0))]);
     let [Effect::StoreResults(results)] = effects.as_slice() else {
         panic!("{effects:?}");
@@ -354,7 +357,7 @@ fn cancelling_takes_back_all_but_what_is_being_stored() {
         effects,
         [Effect::AbortModels, Effect::ReplaceWorkers { generation }]
     );
-    assert_eq!(pauses(&machine), Some(&Why::Cancelled));
+    assert_eq!(pauses(&machine), Some(&PauseReason::Cancelled));
     // Late replies of former workers change nothing.
     for is_resumed in [false, true] {
         if is_resumed {
@@ -391,7 +394,7 @@ fn a_server_that_cannot_be_used_pauses() {
     let mut machine = Machine::running(2);
     machine.begin(9);
     machine.played(vec![done(failed(0, FailureKind::Server))]);
-    assert!(matches!(pauses(&machine), Some(Why::Problem(_))));
+    assert!(matches!(pauses(&machine), Some(PauseReason::Problem(_))));
 }
 
 #[test]
@@ -407,11 +410,11 @@ fn models_that_fail_in_a_row_pause() {
         machine.update(Event::ModelEnded(Some(failure())));
         machine.update(Event::ModelEnded(None));
     }
-    assert_eq!(*machine.evaluation.phase(), Phase::Running);
+    assert_eq!(*machine.evaluation.phase(), EvaluationPhase::Running);
     for _ in 0..3 {
         machine.update(Event::ModelEnded(Some(failure())));
     }
-    assert!(matches!(pauses(&machine), Some(Why::Problem(_))));
+    assert!(matches!(pauses(&machine), Some(PauseReason::Problem(_))));
 }
 
 #[test]
@@ -454,7 +457,7 @@ fn a_spent_budget_pauses_and_another_one_continues() {
     assert_eq!(machine.evaluation.permit(4.0, 0, 0), Permit::Go);
     machine.evaluation.answered(5.0, 0, Some(&usage), Some(0.1));
     assert_eq!(machine.evaluation.permit(6.0, 0, 0), Permit::Hold);
-    assert!(matches!(pauses(&machine), Some(Why::Budget(_))));
+    assert!(matches!(pauses(&machine), Some(PauseReason::Budget(_))));
     let pace = Pace::default();
     let and_resume = true;
     let effects = machine.update(Event::SetPace { pace, and_resume });
@@ -482,7 +485,7 @@ fn the_first_wait_is_shown_while_it_runs() {
         first.map(|(wait, count)| (wait.until, count)),
         Some((9.0, 1))
     );
-    machine.update(Event::Pause(Why::Asked));
+    machine.update(Event::Pause(PauseReason::Asked));
     assert_eq!(machine.evaluation.first_wait(), None);
 }
 
@@ -509,7 +512,7 @@ proptest! {
             let generation = machine.evaluation.generation;
             let effects = match what {
                 0 => machine.update(Event::Resume),
-                1 => machine.update(Event::Pause(Why::Asked)),
+                1 => machine.update(Event::Pause(PauseReason::Asked)),
                 2 => machine.update(Event::Cancel),
                 3 => machine.update(Event::PlanStored),
                 4 => machine.update(Event::RetryFailures),
@@ -587,7 +590,7 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(machine.evaluation.phase(), &Phase::Finished);
+        prop_assert_eq!(machine.evaluation.phase(), &EvaluationPhase::Finished);
         prop_assert_eq!(machine.result_cells(), (0..CELLS).collect::<Vec<_>>());
     }
 }

@@ -167,7 +167,7 @@ mod tests {
     fn a_draft_is_deleted_with_the_result_that_needs_it_no_more() {
         let mut writer = Writer::idle();
         let kept = Draft {
-            tries: 2,
+            attempts: 2,
             ..Draft::default()
         };
         writer.push(vec![

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use volary_core::json::Text;
 use volary_protocol::library::{Match, Unfetched, UnmappedFile};
 
-use super::Rows;
+use super::LibraryRows;
 use super::readings::{Reading, ReadingNumber};
 use crate::notice::Notice;
 
@@ -14,7 +14,7 @@ use crate::notice::Notice;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Show these rows in the table.
-    Rows(Rows),
+    Rows(LibraryRows),
     /// Show these readings.
     Readings(Vec<Reading>),
     /// Show the remarks of the last reading.

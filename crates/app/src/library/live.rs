@@ -14,17 +14,17 @@ const QUIET: f64 = 10.0;
 /// An effect for the page to carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Have the worker apply this, and call [`Live::done`] afterwards.
+    /// Have the worker apply this, and call [`LiveFiles::done`] afterwards.
     Refresh(FileChanges),
-    /// Have the worker read the whole list again, and call [`Live::done`] afterwards.
+    /// Have the worker read the whole list again, and call [`LiveFiles::done`] afterwards.
     Reload,
-    /// Call [`Live::woken`] after this many seconds.
+    /// Call [`LiveFiles::woken`] after this many seconds.
     Wake(f64),
 }
 
 /// The changed files, keyed by address. Times are in seconds of any monotonic clock.
 #[derive(Debug, Default)]
-pub struct Live {
+pub struct LiveFiles {
     /// Whether the worker is reading the list or a refresh.
     is_busy: bool,
     must_reload: bool,
@@ -36,7 +36,7 @@ pub struct Live {
     is_due: bool,
 }
 
-impl Live {
+impl LiveFiles {
     /// Notes that the worker starts to read the list.
     pub fn begin(&mut self) {
         self.is_busy = true;
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn changes_wait_for_the_list_and_for_each_other() {
-        let mut live = Live::default();
+        let mut live = LiveFiles::default();
         live.begin();
         assert_eq!(
             live.changes(vec![file("a")], vec![], 0.0),
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_last_word_on_a_file_counts() {
-        let mut live = Live::default();
+        let mut live = LiveFiles::default();
         live.begin();
         live.changes(vec![file("d/a"), file("d/b"), file("da")], vec![], 0.0);
         live.changes(vec![], vec!["d".into()], 0.0);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_file_that_stops_growing_settles_once() {
-        let mut live = Live::default();
+        let mut live = LiveFiles::default();
         let effects = live.changes(vec![file("a")], vec![], 0.0);
         assert_eq!(effects, [refresh(&["a"], &[], &[]), Effect::Wake(QUIET)]);
         live.done(0.1);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn missed_changes_reload_the_list() {
-        let mut live = Live::default();
+        let mut live = LiveFiles::default();
         live.changes(vec![file("a")], vec![], 0.0);
         live.changes(vec![file("b")], vec![], 0.5);
         assert_eq!(live.reload(1.0), []);

@@ -11,7 +11,7 @@ pub const ENDED: &str = "The library's worker was stopped.";
 pub const UNEXPECTED: &str = "The library's worker sent an unexpected reply.";
 
 /// A reply to a request; `None` at the end of the replies.
-pub type Received = Option<Result<Event, WorkerLoss>>;
+pub type LibraryReply = Option<Result<Event, WorkerLoss>>;
 
 /// The answer to a request for an episode, which arrives in chunks.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct EpisodeReply(EpisodeAssembler);
 
 impl EpisodeReply {
     /// Adds a reply. Returns the episode once it is complete, or why there is none.
-    pub fn push(&mut self, reply: Received) -> Option<Result<Episode, String>> {
+    pub fn push(&mut self, reply: LibraryReply) -> Option<Result<Episode, String>> {
         match event(reply) {
             Ok(Event::Episode(chunk)) => match self.0.push(chunk) {
                 Ok(complete) => complete.map(|complete| Ok(complete.episode)),
@@ -33,7 +33,7 @@ impl EpisodeReply {
 }
 
 /// The answer to a replay: its result for the user, and the first step that differs.
-pub fn checked(reply: Received) -> Result<(String, Option<usize>), String> {
+pub fn checked(reply: LibraryReply) -> Result<(String, Option<usize>), String> {
     match event(reply)? {
         Event::Checked { words, step } => {
             let step = step.map(|step| usize::try_from(step).unwrap_or(usize::MAX));
@@ -44,7 +44,7 @@ pub fn checked(reply: Received) -> Result<(String, Option<usize>), String> {
     }
 }
 
-fn event(reply: Received) -> Result<Event, String> {
+fn event(reply: LibraryReply) -> Result<Event, String> {
     let reply = reply.ok_or_else(|| ENDED.to_owned())?;
     reply.map_err(|loss| loss.to_string())
 }
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    fn refused() -> Received {
+    fn refused() -> LibraryReply {
         let reason = "It was deleted in another tab.".into();
         Some(Ok(Event::Refused { reason }))
     }

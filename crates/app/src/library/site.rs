@@ -18,12 +18,12 @@ pub struct Site {
     pub title: Text,
     /// The address of the notes, if the server keeps them.
     pub notes: Option<Text>,
-    pub content: Content,
+    pub content: SiteContent,
 }
 
 /// Where the trajectories of a site are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum SiteContent {
     /// In these files.
     Files(Vec<RemoteFile>),
     /// In the files of a list, which is read as it arrives.
@@ -57,7 +57,7 @@ impl Site {
             })
         });
         let content = match linked("list") {
-            Some(url) => Content::List {
+            Some(url) => SiteContent::List {
                 list: FileList {
                     url,
                     heads: linked("heads"),
@@ -65,7 +65,7 @@ impl Site {
                 events: linked("events"),
                 others: files.map(|file| file.url).collect(),
             },
-            None => Content::Files(files.collect()),
+            None => SiteContent::Files(files.collect()),
         };
         Some(Site {
             title: json.get("title")?.as_text()?.clone(),
@@ -83,14 +83,14 @@ fn is_on_the_web(url: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SiteEvent {
     /// Files changed.
-    Changes(Changes),
+    Changes(SiteChanges),
     /// Changes were missed, so that everything must be read again.
     Reload,
 }
 
 /// The changes of a site's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changes {
+pub struct SiteChanges {
     /// The files that are new, or were written to.
     pub changed: Vec<RemoteFile>,
     /// The addresses of those that are gone, or of folders.
@@ -107,7 +107,7 @@ impl SiteEvent {
     /// Reads an event from the stream at an address. One that cannot be read is a reload: it may say anything.
     pub fn read(events: &str, name: &str, data: &str, addresses: &impl Addresses) -> SiteEvent {
         let changes = (name == SiteEvent::CHANGES)
-            .then(|| Changes::read(events, data, addresses))
+            .then(|| SiteChanges::read(events, data, addresses))
             .flatten();
         changes.map_or(SiteEvent::Reload, SiteEvent::Changes)
     }
@@ -121,8 +121,8 @@ impl SiteEvent {
     }
 }
 
-impl Changes {
-    fn read(events: &str, text: &str, addresses: &impl Addresses) -> Option<Changes> {
+impl SiteChanges {
+    fn read(events: &str, text: &str, addresses: &impl Addresses) -> Option<SiteChanges> {
         let json = Json::parse(text).ok()?;
         let changed = json.get("changed")?.as_list()?.iter().filter_map(|file| {
             let text = |key: &str| file.get(key)?.as_text();
@@ -136,7 +136,7 @@ impl Changes {
             .as_list()?
             .iter()
             .filter_map(Json::as_text);
-        Some(Changes {
+        Some(SiteChanges {
             changed: changed.collect(),
             gone: gone
                 .map(|path| addresses.beside(events, path).into())
@@ -187,7 +187,7 @@ mod tests {
         let expected = Site {
             title: "Runs".into(),
             notes: Some("https://site.example/notes.json".into()),
-            content: Content::Files(vec![
+            content: SiteContent::Files(vec![
                 file("a", "https://site.example/a.jsonl"),
                 file("b", "https://other.example/b.jsonl"),
             ]),
@@ -201,7 +201,7 @@ mod tests {
             {"name": "b", "url": "https://other.example/b.jsonl"}
         ]}"#;
         let content = site(text).map(|site| site.content);
-        let expected = Content::List {
+        let expected = SiteContent::List {
             list: FileList {
                 url: "https://site.example/list.jsonl".into(),
                 heads: Some("https://site.example/heads".into()),
@@ -224,7 +224,7 @@ mod tests {
         let read = |name, data| SiteEvent::read("https://site.example/events", name, data, &Folder);
         let data =
             r#"{"changed": [{"name": "a", "path": "a.jsonl"}], "gone": ["old"], "notes": true}"#;
-        let changes = Changes {
+        let changes = SiteChanges {
             changed: vec![file("a", "https://site.example/a.jsonl")],
             gone: vec!["https://site.example/old".into()],
             has_notes: true,

@@ -1,4 +1,4 @@
-//! The address of the shown episode, and the contents of its links and files.
+//! The address of the shown episode, and the contents of its links.
 
 use volary_core::{AnyMessage, Object};
 use volary_remote::task;
@@ -13,7 +13,7 @@ const LONGEST_ENCODED: usize = 500;
 
 /// An address that starts a new episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct EpisodeStart {
     pub environment: String,
     /// The task id; `None` for the first task, or if there are none.
     pub task: Option<String>,
@@ -28,11 +28,11 @@ pub fn start_of(
     reach: Reach,
     sources: &[TaskSource],
     default: impl FnOnce() -> Option<Object>,
-) -> Option<Start> {
+) -> Option<EpisodeStart> {
     let environment = recipe.environment.to_string();
     if reach != Reach::Local || task::python_file(&environment).is_some() {
         // Servers choose tasks and seeds themselves; a Python environment is named by its file only.
-        return recipe.task.is_none().then_some(Start {
+        return recipe.task.is_none().then_some(EpisodeStart {
             environment,
             task: None,
             seed: None,
@@ -53,7 +53,7 @@ pub fn start_of(
         None if default()? != recipe.configuration => return None,
         None => None,
     };
-    Some(Start {
+    Some(EpisodeStart {
         environment,
         task,
         seed: (recipe.seed != 0).then_some(recipe.seed),
@@ -100,22 +100,6 @@ pub fn last_step(episode: &Episode) -> usize {
     episode.steps.len().max(frames)
 }
 
-/// A file name for an episode that is valid on every file system.
-pub fn file_name(name: &str) -> String {
-    let plain: String = name
-        .chars()
-        .take(60)
-        .map(|character| match character {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => character,
-            _ => '-',
-        })
-        .collect();
-    match plain.trim_matches(['-', '.']) {
-        "" => "episode".to_owned(),
-        plain => plain.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use volary_core::message::Body;
@@ -126,7 +110,7 @@ mod tests {
     use super::tasks::{TaskFile, TaskPlace};
     use super::*;
 
-    fn start(recipe: &Recipe, reach: Reach, sources: &[TaskSource]) -> Option<Start> {
+    fn start(recipe: &Recipe, reach: Reach, sources: &[TaskSource]) -> Option<EpisodeStart> {
         start_of(recipe, reach, sources, || Some(object!({"size": 3})))
     }
 
@@ -138,8 +122,8 @@ mod tests {
         }
     }
 
-    fn plain(environment: &str) -> Option<Start> {
-        Some(Start {
+    fn plain(environment: &str) -> Option<EpisodeStart> {
+        Some(EpisodeStart {
             environment: environment.to_owned(),
             task: None,
             seed: None,
@@ -244,18 +228,5 @@ mod tests {
         assert_eq!(step_in_address(0, 3), Some(0));
         assert_eq!(last_step(&episode(2)), 2);
         assert_eq!(last_step(&Episode::default()), 0);
-    }
-
-    #[test]
-    fn file_names_are_plain() {
-        for (name, expected) in [
-            ("calculator sums/1", "calculator-sums-1"),
-            ("../etc", "etc"),
-            ("…", "episode"),
-            ("", "episode"),
-        ] {
-            assert_eq!(file_name(name), expected);
-        }
-        assert_eq!(file_name(&"a".repeat(99)).len(), 60);
     }
 }

@@ -98,7 +98,7 @@ impl PolicyKind {
     }
 
     /// The JSON schema of the settings, with `pace` as defaults.
-    pub fn schema(self, pace: Pace) -> Json {
+    pub fn schema(self, pace: PolicyPace) -> Json {
         let delay = json!({
             "type": "number",
             "description": "Pause between steps, in seconds.",
@@ -219,29 +219,29 @@ pub fn chosen_fault(settings: &Json) -> Option<Fault> {
 
 /// Settings that all built-in policies share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
+pub struct PolicyPace {
     /// Seconds between two steps.
     pub delay: f64,
     /// The maximum number of steps of an episode.
     pub max_steps: i64,
 }
 
-impl Default for Pace {
+impl Default for PolicyPace {
     fn default() -> Self {
-        Pace {
+        PolicyPace {
             delay: 0.0,
             max_steps: 100,
         }
     }
 }
 
-impl Pace {
+impl PolicyPace {
     /// Updates the pace from a form that may be incomplete. A missing or invalid field keeps its value.
     #[must_use]
-    pub fn updated(self, filled: &Json) -> Pace {
+    pub fn updated(self, filled: &Json) -> PolicyPace {
         let delay = filled.get(DELAY).and_then(Json::as_f64);
         let max_steps = filled.get(MAXIMUM_STEPS).and_then(Json::as_i64);
-        Pace {
+        PolicyPace {
             delay: delay
                 .filter(|delay| (0.0..=LONGEST_DELAY).contains(delay))
                 .unwrap_or(self.delay),
@@ -270,7 +270,7 @@ pub enum PolicyFault {
 }
 
 /// The settings of a script that repeats the actions of an episode.
-pub fn script_of(episode: &Episode, pace: Pace) -> Json {
+pub fn script_of(episode: &Episode, pace: PolicyPace) -> Json {
     let requests = episode.actions().filter_map(|action| match action {
         AnyMessage::Request(request) => Some(request.clone()),
         _ => None,
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_pace_survives_missing_and_invalid_fields() {
-        let pace = Pace {
+        let pace = PolicyPace {
             delay: 1.5,
             max_steps: 7,
         };
@@ -335,7 +335,7 @@ mod tests {
         let filled = json!({ DELAY: 0.5, MAXIMUM_STEPS: 3 });
         assert_eq!(
             pace.updated(&filled),
-            Pace {
+            PolicyPace {
                 delay: 0.5,
                 max_steps: 3
             }
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn schemas_offer_the_pace_as_default() {
-        let pace = Pace {
+        let pace = PolicyPace {
             delay: 2.0,
             max_steps: 9,
         };
@@ -420,7 +420,7 @@ mod tests {
             details: Default::default(),
             extras: Object::new(),
         });
-        let settings = script_of(&episode, Pace::default());
+        let settings = script_of(&episode, PolicyPace::default());
         assert!(fault(PolicyKind::Scripted, &settings).is_none());
         let text = settings.get(SCRIPT).and_then(Json::as_text).cloned();
         let script = Scripted::parse(&text.unwrap_or_default()).expect("a script");

@@ -2,9 +2,9 @@
 
 use super::session::Refusal;
 
-/// The acting party.
+/// Who chooses the next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Actor {
+pub enum ActingParty {
     /// The user.
     Person,
     /// A policy that needs no connection.
@@ -30,11 +30,11 @@ pub enum RunChoice {
 }
 
 /// Decides the effect of **Run** from the acting party and from whether a step is allowed.
-pub fn run_choice(actor: Actor, may_step: Result<(), Refusal>) -> RunChoice {
+pub fn run_choice(actor: ActingParty, may_step: Result<(), Refusal>) -> RunChoice {
     let is_ready = !matches!(
         actor,
-        Actor::Person
-            | Actor::Model {
+        ActingParty::Person
+            | ActingParty::Model {
                 is_connected: false
             }
     );
@@ -50,29 +50,37 @@ pub fn run_choice(actor: Actor, may_step: Result<(), Refusal>) -> RunChoice {
 mod tests {
     use super::*;
 
-    const MODEL: Actor = Actor::Model { is_connected: true };
-    const NO_MODEL: Actor = Actor::Model {
+    const MODEL: ActingParty = ActingParty::Model { is_connected: true };
+    const NO_MODEL: ActingParty = ActingParty::Model {
         is_connected: false,
     };
 
     #[test]
     fn run_always_acts_or_states_the_reason() {
         for (actor, may_step, expected) in [
-            (Actor::Policy, Ok(()), RunChoice::Run),
+            (ActingParty::Policy, Ok(()), RunChoice::Run),
             (MODEL, Ok(()), RunChoice::Run),
-            (Actor::Policy, Err(Refusal::Over), RunChoice::StartOver),
+            (
+                ActingParty::Policy,
+                Err(Refusal::Over),
+                RunChoice::StartOver,
+            ),
             (MODEL, Err(Refusal::Over), RunChoice::StartOver),
-            (Actor::Person, Ok(()), RunChoice::ChoosePolicy),
-            (Actor::Person, Err(Refusal::Over), RunChoice::ChoosePolicy),
+            (ActingParty::Person, Ok(()), RunChoice::ChoosePolicy),
+            (
+                ActingParty::Person,
+                Err(Refusal::Over),
+                RunChoice::ChoosePolicy,
+            ),
             (NO_MODEL, Ok(()), RunChoice::ChoosePolicy),
             (NO_MODEL, Err(Refusal::Over), RunChoice::ChoosePolicy),
             (
-                Actor::Person,
+                ActingParty::Person,
                 Err(Refusal::Busy),
                 RunChoice::Refuse(Refusal::Busy),
             ),
             (
-                Actor::Policy,
+                ActingParty::Policy,
                 Err(Refusal::NoRecipe),
                 RunChoice::Refuse(Refusal::NoRecipe),
             ),

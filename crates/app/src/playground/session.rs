@@ -9,7 +9,7 @@
 
 use volary_core::AnyMessage;
 use volary_core::json::Text;
-use volary_protocol::environments::{EnvironmentId, Event};
+use volary_protocol::environments::{EnvironmentId, Event, Request, ServerAccess};
 use volary_protocol::episode::{AssemblyError, EpisodeAssembler, EpisodeChunk};
 use volary_trajectory::{Ending, Episode, Recipe};
 
@@ -40,6 +40,29 @@ impl Command {
             Command::Open { environment, .. } | Command::Step { environment, .. } => *environment,
         }
     }
+
+    /// The request to the worker. `servers` names the servers that the environment of a recipe may use.
+    pub fn into_request(self, servers: impl FnOnce(&Recipe) -> Vec<ServerAccess>) -> Request {
+        match self {
+            Command::Open {
+                environment,
+                recipe,
+                actions,
+            } => Request::Open {
+                environment,
+                servers: servers(&recipe),
+                recipe,
+                actions,
+            },
+            Command::Step {
+                environment,
+                action,
+            } => Request::Step {
+                environment,
+                action,
+            },
+        }
+    }
 }
 
 /// The relation of the shown episode to the worker's environment.
@@ -61,12 +84,12 @@ pub enum Phase {
         action: AnyMessage,
     },
     /// Another episode, or this one again, is being opened.
-    Opening(Box<Opening>),
+    Opening(Box<PendingOpening>),
 }
 
 /// An episode that is being opened.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct PendingOpening {
     environment: EnvironmentId,
     why: Why,
     actions: Vec<AnyMessage>,
@@ -186,6 +209,19 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session whose environments have ids above `last`, for a worker that several sessions share.
+    pub fn with_ids_above(last: EnvironmentId) -> Session {
+        Session {
+            last,
+            ..Session::default()
+        }
+    }
+
+    /// Forgets the shown episode. Ids of environments are not used again.
+    pub fn clear(&mut self) {
+        *self = Session::with_ids_above(self.last);
+    }
+
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
@@ -481,7 +517,7 @@ impl Session {
             Phase::Stepping { .. } => PreviousEpisode::Record,
             Phase::Opening(opening) => opening.shown,
         };
-        self.phase = Phase::Opening(Box::new(Opening {
+        self.phase = Phase::Opening(Box::new(PendingOpening {
             environment,
             why,
             actions: actions.clone(),
@@ -501,7 +537,7 @@ impl Session {
         let Phase::Opening(opening) = std::mem::take(&mut self.phase) else {
             return Change::Nothing;
         };
-        let Opening {
+        let PendingOpening {
             environment,
             why,
             then,
@@ -521,8 +557,8 @@ impl Session {
 
     /// Ends an opening whose worker is gone: a new episode is shown up to the last chunk received; the record of a
     /// replayed episode is shown unchanged.
-    fn give_up(&mut self, opening: Opening, episode: &mut Episode, message: &Text) {
-        let Opening {
+    fn give_up(&mut self, opening: PendingOpening, episode: &mut Episode, message: &Text) {
+        let PendingOpening {
             why,
             actions,
             incoming,

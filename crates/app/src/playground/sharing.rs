@@ -8,7 +8,7 @@ use volary_core::Json;
 use volary_trajectory::sensitive::{self, Finding};
 use volary_trajectory::{Episode, Recipe};
 
-use super::address::{Start, link_text};
+use super::address::{EpisodeStart, link_text};
 
 /// The shared part of an episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,9 +26,9 @@ impl What {
 
 /// A shared link.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Link {
+pub enum ShareLink {
     /// The name of a task that every page has.
-    Named(Start),
+    Named(EpisodeStart),
     /// A packed recipe, with the actions if there are any.
     Packed {
         /// The name of the environment, which the path of the address shows.
@@ -52,7 +52,7 @@ pub fn part(episode: &Episode, what: What) -> Episode {
 }
 
 /// Sensitive data in a part of an episode, which the user should perhaps not share.
-pub fn findings(part: &Episode, start: Option<&Start>) -> Vec<Finding> {
+pub fn findings(part: &Episode, start: Option<&EpisodeStart>) -> Vec<Finding> {
     match start.filter(|_| part.steps.is_empty()) {
         Some(_) => Vec::new(),
         None => sensitive::check_actions(part),
@@ -60,16 +60,20 @@ pub fn findings(part: &Episode, start: Option<&Start>) -> Vec<Finding> {
 }
 
 /// The link to a part of an episode. `start` names its task, if an address can.
-pub fn link(part: &Episode, start: Option<&Start>, is_masked: bool) -> Result<Link, String> {
+pub fn link(
+    part: &Episode,
+    start: Option<&EpisodeStart>,
+    is_masked: bool,
+) -> Result<ShareLink, String> {
     if let Some(start) = start.filter(|_| part.steps.is_empty()) {
-        return Ok(Link::Named(start.clone()));
+        return Ok(ShareLink::Named(start.clone()));
     }
     let masked = match is_masked {
         true => Some(sensitive::masked_actions(part).map_err(|error| error.to_string())?),
         false => None,
     };
     let (recipe, text) = link_text(masked.as_ref().unwrap_or(part))?;
-    Ok(Link::Packed {
+    Ok(ShareLink::Packed {
         environment: recipe.environment.to_string(),
         text,
     })
@@ -119,8 +123,8 @@ mod tests {
         }
     }
 
-    fn packed(link: Result<Link, String>) -> share::Shared {
-        let Ok(Link::Packed { environment, text }) = link else {
+    fn packed(link: Result<ShareLink, String>) -> share::Shared {
+        let Ok(ShareLink::Packed { environment, text }) = link else {
             panic!("{link:?}");
         };
         assert_eq!(environment, "calculator");
@@ -130,7 +134,7 @@ mod tests {
     #[test]
     fn the_task_has_no_actions_and_no_readable_answer() {
         let task = part(&episode("6 * 7?"), What::Task);
-        let Ok(Link::Packed { text, .. }) = link(&task, None, false) else {
+        let Ok(ShareLink::Packed { text, .. }) = link(&task, None, false) else {
             panic!("no link");
         };
         assert!(!text.contains("42") && !text.contains("answer"), "{text}");
@@ -142,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_task_with_a_name_is_named_unless_actions_are_shared() {
-        let start = Start {
+        let start = EpisodeStart {
             environment: "calculator".into(),
             task: Some("easy-02".into()),
             seed: None,
@@ -151,7 +155,7 @@ mod tests {
         let task = part(&whole, What::Task);
         assert_eq!(
             link(&task, Some(&start), false),
-            Ok(Link::Named(start.clone()))
+            Ok(ShareLink::Named(start.clone()))
         );
         assert_eq!(findings(&task, Some(&start)), []);
         let actions = part(&whole, What::Actions);

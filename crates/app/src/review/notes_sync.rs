@@ -25,7 +25,7 @@ pub struct Ours<'a> {
 }
 
 /// The response to a request, as status and body, or why there is none.
-pub type Response = Result<(u16, String), String>;
+pub type NotesResponse = Result<(u16, String), String>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -37,9 +37,9 @@ pub enum Event {
     /// Rows arrived or left, which decides which notes are the server's.
     RowsChanged,
     /// The response to [`Effect::Read`].
-    Read(Response),
+    Read(NotesResponse),
     /// The response to [`Effect::Write`].
-    Written(Response),
+    Written(NotesResponse),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -179,7 +179,7 @@ impl NotesSync {
         Some(Effect::Write { url, notes: newer })
     }
 
-    fn written(&mut self, response: Response, ours: Ours<'_>) -> Option<Effect> {
+    fn written(&mut self, response: NotesResponse, ours: Ours<'_>) -> Option<Effect> {
         let (mut theirs, sent) = match mem::take(&mut self.writing) {
             Writing::InProgress { theirs, sent } => (theirs, sent),
             other => {
@@ -226,14 +226,14 @@ fn of_server(notes: Annotations, rows: &[Arc<Row>]) -> Annotations {
     kept.cloned().collect()
 }
 
-fn notes_of(response: Response) -> Result<Annotations, String> {
+fn notes_of(response: NotesResponse) -> Result<Annotations, String> {
     let body = body_of(response)?;
     let reading = sidecar::read(&body).map_err(|error| error.to_string())?;
     Ok(reading.annotations)
 }
 
 /// The body of a successful response, or why there is none, in the server's words if it gave some.
-fn body_of(response: Response) -> Result<String, String> {
+fn body_of(response: NotesResponse) -> Result<String, String> {
     let (status, body) = response?;
     if (200..300).contains(&status) {
         return Ok(body);

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// What the page shows of an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Opening {
+pub enum ReviewOpening {
     /// No episode is requested, or several are shown.
     #[default]
     Nothing,
@@ -48,7 +48,7 @@ pub enum Effect<E, G> {
 /// The state of what is opened.
 #[derive(Debug)]
 pub struct Opener<E, G> {
-    opening: Opening,
+    opening: ReviewOpening,
     last: Attempt,
     request: Option<OpenRequest<E, G>>,
     renewal: Option<Renewal>,
@@ -97,7 +97,7 @@ struct Renewal {
 impl<E, G> Default for Opener<E, G> {
     fn default() -> Self {
         Opener {
-            opening: Opening::Nothing,
+            opening: ReviewOpening::Nothing,
             last: 0,
             request: None,
             renewal: None,
@@ -107,7 +107,7 @@ impl<E, G> Default for Opener<E, G> {
 
 impl<E, G> Opener<E, G> {
     /// What the page shows.
-    pub fn opening(&self) -> &Opening {
+    pub fn opening(&self) -> &ReviewOpening {
         &self.opening
     }
 
@@ -115,21 +115,21 @@ impl<E, G> Opener<E, G> {
     /// the way back.
     pub fn set_aside(&mut self) {
         self.request = None;
-        if !matches!(self.opening, Opening::Shown(_)) {
-            self.opening = Opening::Nothing;
+        if !matches!(self.opening, ReviewOpening::Shown(_)) {
+            self.opening = ReviewOpening::Nothing;
         }
     }
 
     /// Handles that the address names no episode.
     pub fn leave(&mut self) {
-        self.opening = Opening::Nothing;
+        self.opening = ReviewOpening::Nothing;
         self.request = None;
         self.renewal = None;
     }
 
     /// Opens the episode of an address at a place, or goes to the place if the episode is shown.
     pub fn open(&mut self, id: &str, goal: G) -> Vec<Effect<E, G>> {
-        if matches!(&self.opening, Opening::Shown(shown) if shown == id) {
+        if matches!(&self.opening, ReviewOpening::Shown(shown) if shown == id) {
             return vec![Effect::GoTo(goal)];
         }
         let is_requested = |content: &Requested<E>| match content {
@@ -171,7 +171,7 @@ impl<E, G> Opener<E, G> {
         goal: G,
         content: Requested<E>,
     ) -> Effect<E, G> {
-        self.opening = Opening::Wanted(wanted);
+        self.opening = ReviewOpening::Wanted(wanted);
         let attempt = self.next();
         self.request = Some(OpenRequest {
             attempt,
@@ -196,7 +196,7 @@ impl<E, G> Opener<E, G> {
         let OpenRequest { goal, content, .. } = request;
         match (answer, content) {
             (Ok(episode), Requested::One { id, growth }) => {
-                self.opening = Opening::Shown(id.clone());
+                self.opening = ReviewOpening::Shown(id.clone());
                 let mut effects = vec![Effect::Show {
                     id: id.clone(),
                     episode,
@@ -231,7 +231,7 @@ impl<E, G> Opener<E, G> {
             ) => {
                 opened.push(episode);
                 let Some(id) = rest.pop_front() else {
-                    self.opening = Opening::Nothing;
+                    self.opening = ReviewOpening::Nothing;
                     return vec![Effect::ShowAll {
                         episodes: opened,
                         goal,
@@ -247,7 +247,7 @@ impl<E, G> Opener<E, G> {
                 vec![Effect::Open { attempt, id }]
             }
             (Err(reason), _) => {
-                self.opening = Opening::Failed(reason);
+                self.opening = ReviewOpening::Failed(reason);
                 Vec::new()
             }
         }
@@ -259,7 +259,7 @@ impl<E, G> Opener<E, G> {
             into: into.to_owned(),
             is_live,
         };
-        if matches!(&self.opening, Opening::Shown(shown) if shown == id) {
+        if matches!(&self.opening, ReviewOpening::Shown(shown) if shown == id) {
             return self.grow(id, growth);
         }
         if let Some(OpenRequest {
@@ -284,7 +284,7 @@ impl<E, G> Opener<E, G> {
         let Growth { into, is_live } = growth;
         let mut effects = Vec::new();
         if into != id {
-            self.opening = Opening::Shown(into.clone());
+            self.opening = ReviewOpening::Shown(into.clone());
             effects.push(Effect::Rename(into.clone()));
         }
         match &mut self.renewal {
@@ -321,7 +321,7 @@ impl<E, G> Opener<E, G> {
                 effects
             }
             Err(reason) => {
-                self.opening = Opening::Failed(reason);
+                self.opening = ReviewOpening::Failed(reason);
                 Vec::new()
             }
         }

@@ -4,8 +4,8 @@ use volary_core::{json, object};
 
 use super::*;
 
-fn setup() -> Setup {
-    Setup {
+fn setup() -> RolloutSetup {
+    RolloutSetup {
         template: "qwen2.5".into(),
         mask: "fixed".into(),
         tokenizer: None,
@@ -32,7 +32,7 @@ fn conversation(replies: &[&str]) -> Object {
     })
 }
 
-fn ask(rollouts: &mut Rollouts, setup: Setup, replies: &[&str], task: Task) -> Event {
+fn ask(rollouts: &mut Rollouts, setup: RolloutSetup, replies: &[&str], task: RolloutTask) -> Event {
     rollouts.handle(Request {
         setup,
         conversation: conversation(replies),
@@ -55,7 +55,7 @@ const CALL: &str =
 #[test]
 fn a_turn_is_asked_for_read_and_recorded() {
     let mut rollouts = Rollouts::default();
-    let Event::Body { body } = ask(&mut rollouts, setup(), &[], Task::Next) else {
+    let Event::Body { body } = ask(&mut rollouts, setup(), &[], RolloutTask::Next) else {
         panic!("no body");
     };
     let text = body.get("text").and_then(Json::as_text).unwrap();
@@ -63,10 +63,10 @@ fn a_turn_is_asked_for_read_and_recorded() {
     let temperature = body.get("sampling_params").unwrap().get("temperature");
     assert_eq!(temperature, Some(&0.5.into()));
 
-    let task = Task::Read {
+    let task = RolloutTask::Read {
         reply: reply(CALL).as_object().unwrap().clone(),
     };
-    let call = Call {
+    let call = RolloutCall {
         name: "f".into(),
         arguments: "{\"a\": 1}".into(),
     };
@@ -77,11 +77,11 @@ fn a_turn_is_asked_for_read_and_recorded() {
             call: Some(call)
         }
     );
-    let task = |text: &str| Task::Read {
+    let task = |text: &str| RolloutTask::Read {
         reply: reply(text).as_object().unwrap().clone(),
     };
     // Without a call, the model answers the user.
-    let call = Call {
+    let call = RolloutCall {
         name: "respond".into(),
         arguments: "{\"content\": \"Bye\"}".into(),
     };
@@ -94,7 +94,7 @@ fn a_turn_is_asked_for_read_and_recorded() {
     );
     let nothing = ask(&mut rollouts, setup(), &[], task("<|im_end|>"));
     assert!(matches!(nothing, Event::Failed { reason } if reason.contains("empty reply")));
-    let record = || Task::Record { is_over: false };
+    let record = || RolloutTask::Record { is_over: false };
     let first = tokens(&ask(&mut rollouts, setup(), &[CALL], record()));
     let both = tokens(&ask(&mut rollouts, setup(), &[CALL, "Bye"], record()));
     assert!(both > first);
@@ -105,20 +105,20 @@ fn a_turn_is_asked_for_read_and_recorded() {
     );
     let fresh = &mut Rollouts::default();
     assert_eq!(tokens(&ask(fresh, setup(), &[CALL, "Bye"], record())), both);
-    let ended = Task::Record { is_over: true };
+    let ended = RolloutTask::Record { is_over: true };
     assert_eq!(tokens(&ask(fresh, setup(), &[CALL, "Bye"], ended)), both);
 }
 
 #[test]
 fn in_token_in_the_end_of_an_episode_begins_no_turn() {
     let mut rollouts = Rollouts::default();
-    let setup = Setup {
+    let setup = RolloutSetup {
         mask: "token_in".into(),
         ..setup()
     };
-    let open = Task::Record { is_over: false };
+    let open = RolloutTask::Record { is_over: false };
     let open = tokens(&ask(&mut rollouts, setup.clone(), &["Bye"], open));
-    let ended = Task::Record { is_over: true };
+    let ended = RolloutTask::Record { is_over: true };
     let ended = tokens(&ask(&mut rollouts, setup, &["Bye"], ended));
     assert_eq!(open - ended, "\u{100}assistant\n".chars().count());
 }
@@ -126,32 +126,36 @@ fn in_token_in_the_end_of_an_episode_begins_no_turn() {
 #[test]
 fn what_is_wrong_is_said() {
     let mut rollouts = Rollouts::default();
-    let mut fails = |setup: Setup, task: Task| match ask(&mut rollouts, setup, &[], task) {
-        Event::Failed { reason } => reason.to_string(),
-        other => panic!("{other:?}"),
-    };
-    let with_template = |template: &str| Setup {
+    let mut fails =
+        |setup: RolloutSetup, task: RolloutTask| match ask(&mut rollouts, setup, &[], task) {
+            Event::Failed { reason } => reason.to_string(),
+            other => panic!("{other:?}"),
+        };
+    let with_template = |template: &str| RolloutSetup {
         template: template.into(),
         ..setup()
     };
-    let broken = fails(with_template("{% if %}"), Task::Next);
+    let broken = fails(with_template("{% if %}"), RolloutTask::Next);
     assert!(
         broken.contains("The chat template can't be used"),
         "{broken}"
     );
-    let bare = fails(with_template("{{ messages[-1].content }}"), Task::Next);
+    let bare = fails(
+        with_template("{{ messages[-1].content }}"),
+        RolloutTask::Next,
+    );
     assert!(bare.contains("the sentence about tools"), "{bare}");
-    let missing = Setup {
+    let missing = RolloutSetup {
         tokenizer: Some("tokenizer.json 1".into()),
         ..setup()
     };
-    assert!(fails(missing.clone(), Task::Next).contains("missing"));
+    assert!(fails(missing.clone(), RolloutTask::Next).contains("missing"));
     assert!(Rollouts::default().lacks_tokenizer(&missing));
     let damaged = Rollouts::default().read_tokenizer(&missing, b"{}");
     assert!(damaged.is_err());
     let reply = reply("<tool_call>\n5\n</tool_call>");
     let reply = reply.as_object().unwrap().clone();
-    assert!(!fails(setup(), Task::Read { reply }).is_empty());
+    assert!(!fails(setup(), RolloutTask::Read { reply }).is_empty());
 }
 
 #[test]
@@ -159,7 +163,7 @@ fn messages_of_no_episode_are_rendered_as_they_are() {
     let event = Rollouts::default().handle(Request {
         setup: setup(),
         conversation: object!({"messages": [{"role": "user", "content": "Say OK."}]}),
-        task: Task::Render,
+        task: RolloutTask::Render,
     });
     let Event::Body { body } = event else {
         panic!("{event:?}");

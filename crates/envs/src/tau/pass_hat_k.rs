@@ -1,4 +1,4 @@
-//! pass^k: the probability that k tries at a task all succeed.
+//! pass^k: the probability that k trials at a task all succeed.
 
 use num_bigint::BigInt;
 use volary_core::json::Integer;
@@ -8,11 +8,11 @@ use crate::calculator::expression::{Budget, EvaluationError, Integer as Whole, d
 /// The tolerance of a success: its maximum distance from a reward of 1.
 const TOLERANCE: f64 = 1e-6;
 
-/// One try at a task.
+/// The result of one trial of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Try {
+pub struct TrialResult {
     pub task: Integer,
-    /// The number of the try.
+    /// The number of the trial.
     pub trial: Integer,
     pub reward: f64,
 }
@@ -21,10 +21,10 @@ pub struct Try {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassError {
-    /// There are no tries.
+    /// There are no trials.
     #[error("There are no results.")]
     NoResults,
-    /// There are too many tries to compute with.
+    /// There are too many trials to compute with.
     #[error("There are too many trials.")]
     TooMany,
 }
@@ -42,12 +42,12 @@ impl From<EvaluationError> for PassError {
 ///
 /// # Errors
 ///
-/// There are no tries, or too many.
-pub fn pass_hat_k(tries: &[Try]) -> Result<Vec<f64>, PassError> {
+/// There are no trials, or too many.
+pub fn pass_hat_k(results: &[TrialResult]) -> Result<Vec<f64>, PassError> {
     let mut trials: Vec<&Integer> = Vec::new();
     // In order of first appearance, which is the order of summation.
     let mut tasks: Vec<(&Integer, u64)> = Vec::new();
-    for one in tries {
+    for one in results {
         let success = (1.0 - TOLERANCE..=1.0 + TOLERANCE).contains(&one.reward);
         if !trials.contains(&&one.trial) {
             trials.push(&one.trial);
@@ -89,10 +89,10 @@ fn choose(n: u64, k: u64) -> BigInt {
 mod tests {
     use super::*;
 
-    fn tries(rewards: &[(i64, i64, f64)]) -> Vec<Try> {
+    fn trials(rewards: &[(i64, i64, f64)]) -> Vec<TrialResult> {
         let rewards = rewards.iter();
         rewards
-            .map(|(task, trial, reward)| Try {
+            .map(|(task, trial, reward)| TrialResult {
                 task: (*task).into(),
                 trial: (*trial).into(),
                 reward: *reward,
@@ -102,14 +102,14 @@ mod tests {
 
     #[test]
     fn one_task_that_succeeds_half_the_time() {
-        let tries = tries(&[(0, 0, 1.0), (0, 1, 1.0), (0, 2, 0.0), (0, 3, 0.0)]);
-        assert_eq!(pass_hat_k(&tries), Ok(vec![0.5, 1.0 / 6.0, 0.0, 0.0]));
+        let trials = trials(&[(0, 0, 1.0), (0, 1, 1.0), (0, 2, 0.0), (0, 3, 0.0)]);
+        assert_eq!(pass_hat_k(&trials), Ok(vec![0.5, 1.0 / 6.0, 0.0, 0.0]));
     }
 
     #[test]
     fn rows_that_occur_twice_count_twice() {
         assert_eq!(
-            pass_hat_k(&tries(&[(0, 0, 1.0), (0, 0, 1.0)])),
+            pass_hat_k(&trials(&[(0, 0, 1.0), (0, 0, 1.0)])),
             Ok(vec![2.0])
         );
         assert_eq!(pass_hat_k(&[]), Err(PassError::NoResults));

@@ -11,7 +11,7 @@ use volary_envs::tau::customer::{
 };
 use volary_envs::tau::domain::Domain;
 use volary_envs::tau::hash::{data_hash, sha256};
-use volary_envs::tau::pass_hat_k::{Try, pass_hat_k};
+use volary_envs::tau::pass_hat_k::{TrialResult, pass_hat_k};
 use volary_envs::tau::{Action, Episode, STOP, Step, TurnResult, common};
 
 use super::input::{given, list, required, text, told, whole};
@@ -208,7 +208,7 @@ pub(super) fn pass(input: &Json) -> Result<Json, String> {
         _ => Err(format!("{key} must be a whole number")),
     };
     let rows = list(input, "results")?.iter().map(|row| {
-        Ok(Try {
+        Ok(TrialResult {
             task: number(row, "task_id")?,
             trial: number(row, "trial")?,
             reward: required(row, "reward")?
@@ -216,7 +216,7 @@ pub(super) fn pass(input: &Json) -> Result<Json, String> {
                 .ok_or("reward must be a number")?,
         })
     });
-    let rows: Vec<Try> = rows.collect::<Result<_, String>>()?;
+    let rows: Vec<TrialResult> = rows.collect::<Result<_, String>>()?;
     let values = pass_hat_k(&rows).map_err(told)?.into_iter().enumerate();
     let values: Object = values
         .map(|(place, value)| ((place + 1).to_string().into(), value.into()))

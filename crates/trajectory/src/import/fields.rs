@@ -27,7 +27,7 @@ pub enum Field {
     Reward,
     /// The id of the task.
     Task,
-    /// The group of attempts.
+    /// The group of trials.
     Group,
     /// The training step.
     Step,

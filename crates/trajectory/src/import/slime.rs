@@ -232,7 +232,7 @@ fn task(sample: &Object) -> Option<Text> {
 }
 
 /// Adds the messages of a prompt: those separated by ChatML markup, or one of the user. Returns the name of its task:
-/// rollouts with the same prompt are attempts of one task.
+/// rollouts with the same prompt are trials of one task.
 pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<Text> {
     let messages = match chat_markup::is_marked(prompt) {
         // Nothing precedes the first delimiter.
@@ -267,7 +267,7 @@ pub(super) fn push_prompt_or_response(transcript: &mut Transcript, text: &str) -
     asked
 }
 
-/// The name of the task of a prompt: the first line of the last message of the user. Rollouts are attempts of one task if
+/// The name of the task of a prompt: the first line of the last message of the user. Rollouts are trials of one task if
 /// their prompts are equal, so if there is more in the prompt, a hash of it follows. Messages of the system do not count.
 pub(super) fn task_of(prompt: &[Message]) -> Option<Text> {
     /// The maximum length of the line, in characters.

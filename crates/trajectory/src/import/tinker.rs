@@ -75,7 +75,7 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     gain(&mut transcript, last);
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
-        name: format!("Iteration {iteration}, group {group}, try {member}").into(),
+        name: format!("Iteration {iteration}, group {group}, trial {member}").into(),
         task: Some(TaskReference {
             dataset: match names.is_empty() {
                 true => "tinker".into(),

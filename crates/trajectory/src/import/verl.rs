@@ -67,7 +67,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         keep_ids(&output, ("output", "output_ids"), &mut rest, sink);
     }
     let mut transcript = Transcript::default();
-    // Rollouts with the same prompt are attempts of one task.
+    // Rollouts with the same prompt are trials of one task.
     let (task, header) = match input {
         Said::Text(input) => push_input(&mut transcript, &input),
         input => (input.push(&mut transcript), None),

@@ -31,17 +31,17 @@ pub struct CrossTotal {
 
 impl CrossTotal {
     fn of<'a>(groups: impl Iterator<Item = &'a Group>) -> CrossTotal {
-        let (mut count, mut tries, mut sum) = (0, 0, 0.0);
+        let (mut count, mut trials, mut sum) = (0, 0, 0.0);
         for group in groups {
             count += group.rows.len();
             if let Some(mean) = group.mean_reward {
-                tries += group.tries;
-                sum += mean * group.tries as f64;
+                trials += group.trials;
+                sum += mean * group.trials as f64;
             }
         }
         CrossTotal {
             count,
-            mean: (tries > 0).then(|| sum / tries as f64),
+            mean: (trials > 0).then(|| sum / trials as f64),
         }
     }
 }
@@ -202,7 +202,7 @@ mod tests {
         );
         assert_eq!(cross.columns, ["a".into(), "b".into()] as [Text; 2]);
         let cell = cross.cell(1, 0).unwrap();
-        assert_eq!((cell.tries, cell.mean_reward), (2, Some(0.5)));
+        assert_eq!((cell.trials, cell.mean_reward), (2, Some(0.5)));
         // The standard deviation of 0 and 1 is sqrt(1/2), and the standard error of two is that over sqrt(2).
         assert!((cell.standard_error.unwrap() - 0.5).abs() < 1e-12);
         assert_eq!(cross.cell(0, 2), None);

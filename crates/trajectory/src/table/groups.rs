@@ -1,4 +1,4 @@
-//! Groups of rows: the tries of a task, the episodes of a run, or the rows with the same cell.
+//! Groups of rows: the trials of a task, the episodes of a run, or the rows with the same cell.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use crate::statistics::pass_all;
 /// The grouping criterion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupBy {
-    /// Tries of one task (environment, dataset and id) by one model and agent.
+    /// Trials of one task (environment, dataset and id) by one model and agent.
     Task,
     Run,
     /// The value of a column. A row with several values is in several groups.
@@ -43,23 +43,23 @@ pub struct Group {
     pub second: Option<Text>,
     /// Identifies the group. Tasks of two environments may have the same name.
     pub key: Vec<String>,
-    /// The task and the actor, if the rows are tries of one task.
+    /// The task and the actor, if the rows are trials of one task.
     pub tried: Option<Tried>,
     /// The indices of the rows.
     pub rows: Vec<usize>,
     /// The number of rows with a reward.
-    pub tries: usize,
+    pub trials: usize,
     /// The number of successes among them.
     pub successes: usize,
     pub mean_reward: Option<f64>,
     /// The standard error of the mean; `None` if there are fewer than two rewards.
     pub standard_error: Option<f64>,
-    /// The agreement of tries of a task: the probability that two of them, drawn at random, both succeeded or both
-    /// failed. `None` for fewer than two tries, and for rows that are not tries of one task.
+    /// The agreement of trials of a task: the probability that two of them, drawn at random, both succeeded or both
+    /// failed. `None` for fewer than two trials, and for rows that are not trials of one task.
     pub agreement: Option<f64>,
 }
 
-/// The task and the actor of a group of tries. Empty texts are unknown.
+/// The task and the actor of a group of trials. Empty texts are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     pub environment: Text,
@@ -75,7 +75,7 @@ pub struct Passes {
     pub model: Text,
     /// The agent or policy; empty if it is unknown.
     pub agent: Text,
-    /// For k from 1 to the minimum number of tries of a task: the mean, over the tasks, of the probability that k tries
+    /// For k from 1 to the minimum number of trials of a task: the mean, over the tasks, of the probability that k trials
     /// all succeed.
     pub all: Vec<f64>,
 }
@@ -90,7 +90,7 @@ pub enum GroupOrder {
     Reward,
     /// The share of successes.
     Success,
-    /// The agreement of tries.
+    /// The agreement of trials.
     Agreement,
 }
 
@@ -135,7 +135,7 @@ impl GroupOrder {
             GroupOrder::Count => Some(group.rows.len() as f64),
             GroupOrder::Reward => group.mean_reward,
             GroupOrder::Success => {
-                (group.tries > 0).then(|| group.successes as f64 / group.tries as f64)
+                (group.trials > 0).then(|| group.successes as f64 / group.trials as f64)
             }
             GroupOrder::Agreement => group.agreement,
         }
@@ -145,7 +145,7 @@ impl GroupOrder {
 /// The reward from which an episode is a success: 1, up to rounding.
 pub const SUCCESS: f64 = 1.0 - 1e-6;
 
-/// Groups rows, in order of the groups' first appearance. A try succeeded if its reward is at least `success`.
+/// Groups rows, in order of the groups' first appearance. A trial succeeded if its reward is at least `success`.
 pub fn grouped<R: Borrow<Row>>(rows: &[R], by: &GroupBy, success: f64) -> Vec<Group> {
     let mut grouping = Grouping::new(by.clone(), success);
     rows.iter().for_each(|row| grouping.add(row.borrow()));
@@ -220,7 +220,7 @@ impl Grouping {
             let group = &mut self.groups[index];
             group.rows.push(place);
             if let Some(reward) = reward {
-                group.tries += 1;
+                group.trials += 1;
                 group.successes += usize::from(reward >= self.success);
                 self.sums[index].add(reward);
             }
@@ -235,11 +235,11 @@ impl Grouping {
     }
 }
 
-/// pass^k of each model and agent, in the order of the groups. Only tries of one task by one model and agent count;
+/// pass^k of each model and agent, in the order of the groups. Only trials of one task by one model and agent count;
 /// groups without any reward are skipped.
 pub fn passes(groups: &[Group]) -> Vec<Passes> {
     let mut actors: Vec<(&Text, &Text, Vec<&Group>)> = Vec::new();
-    for group in groups.iter().filter(|group| group.tries > 0) {
+    for group in groups.iter().filter(|group| group.trials > 0) {
         let Some(Tried { model, agent, .. }) = &group.tried else {
             continue;
         };
@@ -260,11 +260,11 @@ pub fn passes(groups: &[Group]) -> Vec<Passes> {
 }
 
 fn pass_all_over(tried: &[&Group]) -> Vec<f64> {
-    let most = tried.iter().map(|group| group.tries).min().unwrap_or(0);
+    let most = tried.iter().map(|group| group.trials).min().unwrap_or(0);
     let mean = |k: usize| {
         let chances = tried
             .iter()
-            .filter_map(|group| pass_all(k, group.successes, group.tries));
+            .filter_map(|group| pass_all(k, group.successes, group.trials));
         chances.sum::<f64>() / tried.len() as f64
     };
     (1..=most).map(mean).collect()
@@ -272,14 +272,14 @@ fn pass_all_over(tried: &[&Group]) -> Vec<f64> {
 
 impl Group {
     fn judge(&mut self, rewards: Moments) {
-        self.mean_reward = (self.tries > 0).then_some(rewards.mean);
+        self.mean_reward = (self.trials > 0).then_some(rewards.mean);
         let count = rewards.count;
         self.standard_error =
-            (self.tries > 1).then(|| (rewards.squares / (count - 1.0) / count).sqrt());
+            (self.trials > 1).then(|| (rewards.squares / (count - 1.0) / count).sqrt());
         let pairs = |n: usize| (n * n.saturating_sub(1)) as f64;
-        let alike = pairs(self.successes) + pairs(self.tries - self.successes);
+        let alike = pairs(self.successes) + pairs(self.trials - self.successes);
         let is_task = self.tried.is_some();
-        self.agreement = (is_task && self.tries > 1).then(|| alike / pairs(self.tries));
+        self.agreement = (is_task && self.trials > 1).then(|| alike / pairs(self.trials));
     }
 }
 

@@ -196,7 +196,7 @@ fn tinker_rollout_summaries() {
     assert_eq!(whole.task(), bare.task());
     assert_eq!(
         (&*whole.name, &*whole.scores[0].name),
-        ("Iteration 3, group 0, try 1", "solved")
+        ("Iteration 3, group 0, trial 1", "solved")
     );
     assert!(
         outcome

@@ -175,7 +175,7 @@ fn tries_of_a_task_are_judged_together() {
         ["a", "b"]
     );
     assert_eq!(groups[0].rows, [0, 2, 3]);
-    assert_eq!((groups[0].tries, groups[0].successes), (3, 2));
+    assert_eq!((groups[0].trials, groups[0].successes), (3, 2));
     assert_eq!(
         (groups[0].agreement, groups[1].agreement),
         (Some(1.0 / 3.0), Some(1.0))
@@ -236,7 +236,7 @@ fn tries_of_two_models_are_never_pooled() {
         .iter()
         .map(|group| {
             let model = group.tried.as_ref().map(|tried| &*tried.model);
-            (&*group.name, model, group.tries, group.agreement)
+            (&*group.name, model, group.trials, group.agreement)
         })
         .collect();
     assert_eq!(
@@ -265,7 +265,7 @@ fn groups_that_are_not_tasks_have_no_agreement_and_no_chances() {
         ..Row::default()
     };
     let unknown = grouped(&[nowhere.clone(), nowhere], &GroupBy::Task, SUCCESS);
-    assert_eq!((unknown[0].tries, unknown[0].agreement), (2, None));
+    assert_eq!((unknown[0].trials, unknown[0].agreement), (2, None));
     assert!(passes(&unknown).is_empty());
 }
 
@@ -276,8 +276,8 @@ fn known_chances_over_tasks() {
     let mut rows = Vec::new();
     for (successes, tasks) in counts {
         for n in 0..tasks {
-            let tries = (0..4).map(|place| f64::from(u8::from(place < successes)));
-            rows.extend(tries.map(|reward| task(&format!("{successes}/{n}"), Some(reward))));
+            let trials = (0..4).map(|place| f64::from(u8::from(place < successes)));
+            rows.extend(trials.map(|reward| task(&format!("{successes}/{n}"), Some(reward))));
         }
     }
     let pass = &passes(&grouped(&rows, &GroupBy::Task, SUCCESS))[0].all;

@@ -5,7 +5,7 @@ use volary_core::object;
 
 use super::*;
 
-fn plan(tasks: usize, policies: usize, repeats: usize) -> Plan {
+fn plan(tasks: usize, policies: usize, trials: usize) -> Plan {
     let task = |n: usize| PlannedTask {
         id: n.to_string().into(),
         title: format!("Task {n}").into(),
@@ -37,7 +37,7 @@ fn plan(tasks: usize, policies: usize, repeats: usize) -> Plan {
         dataset: Some("word_problems".into()),
         tasks: (0..tasks).map(task).collect(),
         policies: (0..policies).map(policy).collect(),
-        repeats,
+        trials,
         seed: (1 << 53) - 1,
         success: 1.0,
         pace: Pace {
@@ -100,9 +100,9 @@ fn equal_tasks_share_one_description() {
 proptest! {
     #[test]
     fn plans_come_back(
-        tasks in 0_usize..5, policies in 0_usize..6, repeats in 1_usize..4, alike in 1_i64..4
+        tasks in 0_usize..5, policies in 0_usize..6, trials in 1_usize..4, alike in 1_i64..4
     ) {
-        let mut plan = plan(tasks, policies, repeats);
+        let mut plan = plan(tasks, policies, trials);
         for (n, task) in (0_i64..).zip(&mut plan.tasks) {
             task.configuration = object!({"target": (n / alike)});
         }
@@ -112,14 +112,14 @@ proptest! {
 
     #[test]
     fn cells_and_numbers_belong_together(
-        tasks in 1_usize..6, policies in 1_usize..5, repeats in 1_usize..5
+        tasks in 1_usize..6, policies in 1_usize..5, trials in 1_usize..5
     ) {
-        let plan = plan(tasks, policies, repeats);
+        let plan = plan(tasks, policies, trials);
         for number in 0..plan.length() {
             let cell = plan.cell(number).unwrap();
-            prop_assert_eq!(plan.number(cell.task, cell.policy, cell.repeat), number);
+            prop_assert_eq!(plan.number(cell.task, cell.policy, cell.trial), number);
             prop_assert!(plan.task(cell).is_some() && plan.policy(cell).is_some());
-            prop_assert!(cell.repeat < repeats);
+            prop_assert!(cell.trial < trials);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::evaluation::plan::{PlannedPolicy, PlannedTask};
 use crate::model::limits::Budget;
 
-fn plan(tasks: usize, actors: &[Actor], repeats: usize, pace: Pace) -> Plan {
+fn plan(tasks: usize, actors: &[Actor], trials: usize, pace: Pace) -> Plan {
     let policy = |(n, actor): (usize, &Actor)| PlannedPolicy {
         name: format!("policy {n}").into(),
         actor: actor.clone(),
@@ -23,7 +23,7 @@ fn plan(tasks: usize, actors: &[Actor], repeats: usize, pace: Pace) -> Plan {
             })
             .collect(),
         policies: actors.iter().enumerate().map(policy).collect(),
-        repeats,
+        trials,
         pace,
         ..Plan::default()
     }
@@ -78,7 +78,7 @@ fn models_keep_to_the_concurrency_and_others_do_not_wait_for_them() {
     schedule.ended(1.0, 1, true);
     schedule.returned(3);
     assert_eq!(schedule.begin(Lane::Model, 9), [3, 5]);
-    assert_eq!(schedule.phase(), &Phase::Running);
+    assert_eq!(schedule.phase(), &EvaluationPhase::Running);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn it_ends_with_the_last_cell_and_failures_can_be_tried_again() {
     assert_eq!(schedule.begin(Lane::Local, 9), [0, 1]);
     schedule.ended(1.0, 0, true);
     schedule.ended(2.0, 1, false);
-    assert_eq!(schedule.phase(), &Phase::Finished);
+    assert_eq!(schedule.phase(), &EvaluationPhase::Finished);
     assert!(schedule.begin(Lane::Local, 9).is_empty());
     assert!(schedule.retry_failures() && !schedule.retry_failures());
     schedule.resume(3.0);
@@ -96,24 +96,30 @@ fn it_ends_with_the_last_cell_and_failures_can_be_tried_again() {
     schedule.ended(4.0, 1, true);
     let progress = schedule.progress(5.0);
     assert_eq!((progress.finished, progress.failed), (2, 0));
-    assert_eq!(schedule.phase(), &Phase::Finished);
+    assert_eq!(schedule.phase(), &EvaluationPhase::Finished);
 }
 
 #[test]
 fn nothing_to_do_is_finished_at_once() {
     let none = plan(0, &[Actor::Random], 1, Pace::default());
-    assert_eq!(Schedule::new(&none, [], []).phase(), &Phase::Finished);
+    assert_eq!(
+        Schedule::new(&none, [], []).phase(),
+        &EvaluationPhase::Finished
+    );
 }
 
 #[test]
 fn a_paused_one_neither_begins_nor_sends() {
     let plan = plan(2, &[model("a")], 1, Pace::default());
     let mut schedule = Schedule::new(&plan, [], []);
-    assert_eq!(schedule.phase(), &Phase::Paused(Why::Loaded));
+    assert_eq!(
+        schedule.phase(),
+        &EvaluationPhase::Paused(PauseReason::Loaded)
+    );
     assert!(schedule.begin(Lane::Model, 9).is_empty());
     schedule.resume(0.0);
     assert_eq!(schedule.begin(Lane::Model, 1), [0]);
-    schedule.pause(1.0, Why::Asked);
+    schedule.pause(1.0, PauseReason::Asked);
     assert_eq!(schedule.permit(1.0, 0), Permit::Hold);
     schedule.resume(2.0);
     assert_eq!(schedule.permit(2.0, 0), Permit::Go);
@@ -179,12 +185,12 @@ fn budgets_pause_it_and_a_higher_one_resumes() {
     assert_eq!(schedule.permit(1.0, 0), Permit::Go);
     // The request in flight may spend the rest.
     assert_eq!(schedule.permit(1.0, 0), Permit::Hold);
-    assert_eq!(schedule.phase(), &Phase::Running);
+    assert_eq!(schedule.phase(), &EvaluationPhase::Running);
     schedule.answered(2.0, 0, Some(&usage(60)), Some(0.1));
     assert_eq!(schedule.permit(2.0, 0), Permit::Hold);
     assert!(matches!(
         schedule.phase(),
-        Phase::Paused(Why::Budget(Exhausted::Tokens {
+        EvaluationPhase::Paused(PauseReason::Budget(Exhausted::Tokens {
             limit: 100,
             spent: 120
         }))
@@ -222,7 +228,10 @@ fn renewed_it_knows_what_others_did_and_what_was_sent_within_the_minute() {
     schedule.answered(1.0, 0, None, None);
     let results = [result(0, true, 0), result(1, true, 0)];
     let mut renewed = schedule.renewed(&plan, &results, []);
-    assert_eq!(renewed.phase(), &Phase::Paused(Why::Loaded));
+    assert_eq!(
+        renewed.phase(),
+        &EvaluationPhase::Paused(PauseReason::Loaded)
+    );
     renewed.resume(2.0);
     assert_eq!(renewed.begin(Lane::Model, 9), [2]);
     assert_eq!(renewed.permit(10.0, 0), Permit::Wait(50.0));
@@ -242,7 +251,7 @@ fn the_time_left_follows_the_slower_lane() {
         schedule.ended(10.0, cell, true);
     }
     assert_eq!(schedule.progress(10.0).seconds_left, Some(40.0));
-    schedule.pause(10.0, Why::Asked);
+    schedule.pause(10.0, PauseReason::Asked);
     assert_eq!(schedule.progress(11.0).seconds_left, None);
 }
 
@@ -295,7 +304,7 @@ proptest! {
         let mut failed = BTreeSet::new();
         let mut tokens = 0;
         for event in events {
-            let was_running = *schedule.phase() == Phase::Running;
+            let was_running = *schedule.phase() == EvaluationPhase::Running;
             match event {
                 Event::Begin(is_model, most) => {
                     let lane = if is_model { Lane::Model } else { Lane::Local };
@@ -342,7 +351,7 @@ proptest! {
                     let cell = under_way.remove(place % under_way.len());
                     schedule.returned(cell);
                 }
-                Event::Pause => schedule.pause(now, Why::Asked),
+                Event::Pause => schedule.pause(now, PauseReason::Asked),
                 Event::Resume => schedule.resume(now),
                 Event::Retry => {
                     prop_assert_eq!(schedule.retry_failures(), !failed.is_empty());
@@ -357,7 +366,7 @@ proptest! {
                 (finished.len(), failed.len(), under_way.len())
             );
             let over = finished.len() + failed.len() == plan.length();
-            prop_assert_eq!(*schedule.phase() == Phase::Finished, over);
+            prop_assert_eq!(*schedule.phase() == EvaluationPhase::Finished, over);
         }
         // A schedule rebuilt from the stored results queues the remaining cells and nothing else.
         let kept = finished.iter().map(|cell| result(*cell, true, 0));

@@ -220,7 +220,7 @@ mod tests {
         Exchange {
             method: "POST".into(),
             body: body.into(),
-            tries: 1,
+            attempts: 1,
             ..Exchange::default()
         }
     }

@@ -385,3 +385,44 @@ fn agreement_ends_with_the_record_that_it_was_given_for() {
     }
     assert!(desk.session.go_back(&desk.episode, 1).is_ok());
 }
+
+#[test]
+fn requests_name_servers_only_where_one_is_opened() {
+    let mut session = Session::with_ids_above(100);
+    let access = |recipe: &Recipe| {
+        assert_eq!(&*recipe.environment, "counter");
+        vec![ServerAccess {
+            url: "https://a.example".into(),
+            key: None,
+            frames: None,
+        }]
+    };
+    let open = session.open(recipe(), Vec::new(), "id".into(), "name".into());
+    let Request::Open {
+        environment,
+        servers,
+        ..
+    } = open.into_request(access)
+    else {
+        panic!("another request");
+    };
+    assert_eq!((environment, servers.len()), (101, 1));
+    let step = Command::Step {
+        environment,
+        action: action("a"),
+    };
+    let expected = Request::Step {
+        environment,
+        action: action("a"),
+    };
+    assert_eq!(step.into_request(|_| unreachable!()), expected);
+}
+
+#[test]
+fn ids_of_environments_are_not_used_again() {
+    let mut session = Session::with_ids_above(100);
+    session.open(recipe(), Vec::new(), "id".into(), "name".into());
+    session.clear();
+    assert!(!session.is_busy());
+    assert_eq!(session.new_environment(), 102);
+}

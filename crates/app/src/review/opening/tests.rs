@@ -19,7 +19,7 @@ fn open(attempt: Attempt, id: &str) -> Effect<&'static str, u32> {
 fn an_episode_is_shown_at_the_place_that_the_address_names_last() {
     let mut opener = TestOpener::default();
     assert_eq!(opener.open("a", 3), [open(1, "a")]);
-    assert_eq!(*opener.opening(), Opening::Wanted("a".to_owned()));
+    assert_eq!(*opener.opening(), ReviewOpening::Wanted("a".to_owned()));
     assert_eq!(opener.open("a", 5), [], "it is loading already");
     let shown = Effect::Show {
         id: "a".to_owned(),
@@ -28,7 +28,7 @@ fn an_episode_is_shown_at_the_place_that_the_address_names_last() {
     };
     assert_eq!(opener.opened(1, Ok("episode a")), [shown]);
     assert_eq!(opener.open("a", 7), [Effect::GoTo(7)]);
-    assert_eq!(*opener.opening(), Opening::Shown("a".to_owned()));
+    assert_eq!(*opener.opening(), ReviewOpening::Shown("a".to_owned()));
 }
 
 #[test]
@@ -38,10 +38,10 @@ fn an_episode_that_was_left_is_not_shown() {
     assert_eq!(opener.open("b", 0), [open(2, "b")]);
     assert_eq!(opener.opened(1, Ok("episode a")), []);
     assert_eq!(opener.opened(1, Err("gone".to_owned())), []);
-    assert_eq!(*opener.opening(), Opening::Wanted("b".to_owned()));
+    assert_eq!(*opener.opening(), ReviewOpening::Wanted("b".to_owned()));
     opener.leave();
     assert_eq!(opener.opened(2, Ok("episode b")), []);
-    assert_eq!(*opener.opening(), Opening::Nothing);
+    assert_eq!(*opener.opening(), ReviewOpening::Nothing);
     // The user comes back before the first answer arrives.
     assert_eq!(opener.open("a", 0), [open(3, "a")]);
     assert_eq!(opener.opened(1, Err("gone".to_owned())), []);
@@ -53,7 +53,7 @@ fn a_comparison_that_is_shown_ends_what_is_loading() {
     let mut opener = TestOpener::default();
     opener.open("a", 0);
     opener.set_aside();
-    assert_eq!(*opener.opening(), Opening::Nothing);
+    assert_eq!(*opener.opening(), ReviewOpening::Nothing);
     assert_eq!(opener.opened(1, Ok("episode a")), []);
     // The way back to a shown episode needs no request, and it is renewed meanwhile.
     opener.open("a", 0);
@@ -70,11 +70,11 @@ fn an_error_stays_until_the_next_attempt() {
     assert_eq!(opener.opened(1, Err("It was deleted.".to_owned())), []);
     assert_eq!(
         *opener.opening(),
-        Opening::Failed("It was deleted.".to_owned())
+        ReviewOpening::Failed("It was deleted.".to_owned())
     );
     // The user agreed to fetch its file.
     assert_eq!(opener.open("a", 0), [open(2, "a")]);
-    assert_eq!(*opener.opening(), Opening::Wanted("a".to_owned()));
+    assert_eq!(*opener.opening(), ReviewOpening::Wanted("a".to_owned()));
 }
 
 #[test]
@@ -88,11 +88,11 @@ fn several_episodes_are_opened_one_after_the_other() {
         goal: 9,
     };
     assert_eq!(opener.opened(2, Ok("episode b")), [shown]);
-    assert_eq!(*opener.opening(), Opening::Nothing);
+    assert_eq!(*opener.opening(), ReviewOpening::Nothing);
     // One that is missing ends it; none is opened after the user left.
     opener.open_all(ids.clone(), 9);
     assert_eq!(opener.opened(3, Err("gone".to_owned())), []);
-    assert_eq!(*opener.opening(), Opening::Failed("gone".to_owned()));
+    assert_eq!(*opener.opening(), ReviewOpening::Failed("gone".to_owned()));
     opener.open_all(ids, 9);
     opener.leave();
     assert_eq!(opener.opened(4, Ok("episode a")), []);
@@ -131,7 +131,7 @@ fn a_partial_episode_gets_its_id() {
     );
     let effects = opener.grown("begun-1", "a", false);
     assert_eq!(effects, [Effect::Rename("a".to_owned()), open(3, "a")]);
-    assert_eq!(*opener.opening(), Opening::Shown("a".to_owned()));
+    assert_eq!(*opener.opening(), ReviewOpening::Shown("a".to_owned()));
     assert_eq!(opener.opened(2, Ok("partial")), [], "it is older");
     assert_eq!(opener.opened(3, Ok("whole")).len(), 1);
 }
@@ -236,7 +236,7 @@ impl World {
         for effect in effects {
             self.carry_out(effect);
         }
-        if let Opening::Failed(_) = self.opener.opening() {
+        if let ReviewOpening::Failed(_) = self.opener.opening() {
             self.shown = None;
         }
     }
@@ -290,12 +290,12 @@ proptest! {
             world.take(Step::Answer { request, is_ok: true });
         }
         match world.opener.opening() {
-            Opening::Wanted(id) => panic!("{id} never arrives"),
-            Opening::Shown(id) => {
+            ReviewOpening::Wanted(id) => panic!("{id} never arrives"),
+            ReviewOpening::Shown(id) => {
                 let length = world.lengths.get(id).copied().unwrap_or_default();
                 prop_assert_eq!(world.shown, Some((id.clone(), length)), "its last steps are missing");
             }
-            Opening::Nothing | Opening::Failed(_) => prop_assert_eq!(world.shown, None),
+            ReviewOpening::Nothing | ReviewOpening::Failed(_) => prop_assert_eq!(world.shown, None),
         }
     }
 }

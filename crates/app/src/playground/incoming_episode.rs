@@ -1,32 +1,40 @@
-//! A second play of a recipe beside the shown episode: the replies of its environment.
+//! An episode that arrives from a worker in chunks and is shown only once it is complete: an import, or a second play
+//! beside the shown episode.
 
 use volary_core::json::Text;
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::Event;
-use volary_protocol::episode::EpisodeAssembler;
-use volary_trajectory::Episode;
+use volary_protocol::episode::{Assembled, EpisodeAssembler};
 
-/// The episode of a second play, which arrives in chunks.
+/// The part of an episode that has arrived.
 #[derive(Debug, Default)]
-pub struct SecondPlay(EpisodeAssembler);
+pub struct IncomingEpisode(EpisodeAssembler);
 
-impl SecondPlay {
+impl IncomingEpisode {
     /// Adds a reply; `None` is the end of the replies. Returns the episode once it is complete, or why there is none.
     pub fn push(
         &mut self,
         reply: Option<Result<Event, WorkerLoss>>,
-    ) -> Option<Result<Episode, Text>> {
+    ) -> Option<Result<Assembled, Text>> {
         match reply {
             Some(Ok(Event::Episode(chunk))) => match self.0.push(chunk) {
-                Ok(complete) => complete.map(|complete| Ok(complete.episode)),
+                Ok(complete) => complete.map(Ok),
                 Err(error) => Some(Err(error.to_string().into())),
             },
             Some(Ok(Event::Refused { reason, .. } | Event::Lost { reason, .. })) => {
                 Some(Err(reason))
             }
-            Some(Ok(_)) => None,
+            Some(Ok(
+                Event::Started(_)
+                | Event::Stopped { .. }
+                | Event::Gone
+                | Event::Question { .. }
+                | Event::Recorded { .. },
+            )) => None,
             Some(Err(loss)) => Some(Err(loss.to_string().into())),
-            None => Some(Err("It was stopped.".into())),
+            None => Some(Err(
+                "The worker was stopped before the episode was complete.".into(),
+            )),
         }
     }
 }
@@ -36,6 +44,8 @@ mod tests {
     use volary_core::message::Message;
     use volary_protocol::episode::chunks;
 
+    use volary_trajectory::Episode;
+
     use super::*;
 
     #[test]
@@ -44,18 +54,19 @@ mod tests {
             start: vec![Message::user("Go on.").into()],
             ..Episode::default()
         };
-        let mut play = SecondPlay::default();
+        let mut incoming = IncomingEpisode::default();
+        let notes = vec!["A note.".into()];
         let mut last = None;
-        for chunk in chunks(episode.clone(), Vec::new()) {
+        for chunk in chunks(episode.clone(), notes.clone()) {
             assert_eq!(last, None, "it was complete before");
-            last = play.push(Some(Ok(Event::Episode(chunk))));
+            last = incoming.push(Some(Ok(Event::Episode(chunk))));
         }
-        assert_eq!(last, Some(Ok(episode)));
+        assert_eq!(last, Some(Ok(Assembled { episode, notes })));
     }
 
     #[test]
-    fn a_play_without_a_result_has_a_reason() {
-        let push = |reply| SecondPlay::default().push(reply);
+    fn a_missing_episode_has_a_reason() {
+        let push = |reply| IncomingEpisode::default().push(reply);
         let refused = Event::Refused {
             reason: "The configuration is invalid.".into(),
             key: None,
@@ -67,6 +78,6 @@ mod tests {
             message: "unreachable".into(),
         };
         assert_eq!(push(Some(Err(loss))), Some(Err("unreachable".into())));
-        assert_eq!(push(None), Some(Err("It was stopped.".into())));
+        assert!(matches!(push(None), Some(Err(_))));
     }
 }

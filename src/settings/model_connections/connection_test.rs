@@ -12,7 +12,7 @@ use volary_core::{Message, object};
 use super::super::section::Problem as ProblemAlert;
 use super::Editor;
 use crate::browser;
-use crate::browser::http::Patience;
+use crate::browser::http::Timeouts;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::models::{Ask, Asked, RequestProgress, Saved, ask, diagnose, prices, rollout};
@@ -26,11 +26,11 @@ const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
 const MOST_TOKENS: u32 = 256;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-enum TrialState {
+enum TestState {
     /// Not tested since the last change.
     #[default]
     NotYet,
-    Trying,
+    Running,
     /// The test succeeded. Holds the facts, one sentence each.
     Works(Vec<String>),
     /// The test failed.
@@ -38,15 +38,15 @@ enum TrialState {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Trial {
-    outcome: RwSignal<TrialState>,
+pub(super) struct ConnectionTest {
+    outcome: RwSignal<TestState>,
     /// Cancels the request.
     abort: StoredValue<Option<AbortHandle>>,
 }
 
-impl Trial {
+impl ConnectionTest {
     pub(super) fn new() -> Self {
-        Trial {
+        ConnectionTest {
             outcome: RwSignal::default(),
             abort: StoredValue::new(None),
         }
@@ -61,9 +61,9 @@ impl Trial {
         });
         if self
             .outcome
-            .with_untracked(|outcome| *outcome != TrialState::NotYet)
+            .with_untracked(|outcome| *outcome != TestState::NotYet)
         {
-            self.outcome.set(TrialState::NotYet);
+            self.outcome.set(TestState::NotYet);
         }
     }
 
@@ -71,7 +71,7 @@ impl Trial {
         self.forget();
         let saved = editor.shown_untracked();
         if let Err(error) = saved.connection.check() {
-            self.outcome.set(TrialState::Failed(Notice::new(
+            self.outcome.set(TestState::Failed(Notice::new(
                 "Fill in the marked fields first.",
                 "",
                 error.to_string(),
@@ -79,16 +79,16 @@ impl Trial {
             return;
         }
         if let Some(notice) = missing_key(&saved) {
-            self.outcome.set(TrialState::Failed(notice));
+            self.outcome.set(TestState::Failed(notice));
             return;
         }
-        self.outcome.set(TrialState::Trying);
+        self.outcome.set(TestState::Running);
         let (abort, registration) = AbortHandle::new_pair();
         self.abort.set_value(Some(abort));
         browser::spawn(async move {
             // Aborting drops the future and with it the request.
-            let tried = Abortable::new(tried(&saved), registration).await;
-            if let Ok((outcome, problem)) = tried {
+            let tested = Abortable::new(tested(&saved), registration).await;
+            if let Ok((outcome, problem)) = tested {
                 self.outcome.try_set(outcome);
                 if problem == Some(ModelProblem::WrongModel) {
                     editor.names.ask(editor);
@@ -100,28 +100,28 @@ impl Trial {
 
 #[component]
 pub(super) fn TestButton(editor: Editor) -> impl IntoView {
-    let trial = editor.trial;
-    let is_trying =
-        Memo::new(move |_| trial.outcome.with(|outcome| *outcome == TrialState::Trying));
-    let press = move |_| match is_trying.get_untracked() {
-        true => trial.forget(),
-        false => trial.start(editor),
+    let test = editor.test;
+    let is_running =
+        Memo::new(move |_| test.outcome.with(|outcome| *outcome == TestState::Running));
+    let press = move |_| match is_running.get_untracked() {
+        true => test.forget(),
+        false => test.start(editor),
     };
     // Test and Cancel are one button, so that it keeps the focus.
     view! {
         <button type="button" class="primary" on:click=press>
-            {move || if is_trying.get() { "Cancel test" } else { "Test connection" }}
+            {move || if is_running.get() { "Cancel test" } else { "Test connection" }}
         </button>
     }
 }
 
 #[component]
 pub(super) fn TestResult(editor: Editor) -> impl IntoView {
-    let outcome = editor.trial.outcome;
+    let outcome = editor.test.outcome;
     let report = move || match outcome.get() {
-        TrialState::NotYet | TrialState::Failed(_) => ().into_any(),
-        TrialState::Trying => view! { <p>"Waiting for the model…"</p> }.into_any(),
-        TrialState::Works(facts) => {
+        TestState::NotYet | TestState::Failed(_) => ().into_any(),
+        TestState::Running => view! { <p>"Waiting for the model…"</p> }.into_any(),
+        TestState::Works(facts) => {
             let facts = facts.iter();
             let facts = facts.map(|fact| view! { <p dir="auto">{inert(fact)}</p> });
             view! {
@@ -134,11 +134,11 @@ pub(super) fn TestResult(editor: Editor) -> impl IntoView {
         }
     };
     let failure = move || match outcome.get() {
-        TrialState::Failed(notice) => Some(view! { <ProblemAlert notice/> }),
+        TestState::Failed(notice) => Some(view! { <ProblemAlert notice/> }),
         _ => None,
     };
     view! {
-        <div class="trial">
+        <div class="connection-test">
             <div role="status" aria-label="Test result">
                 {report}
             </div>
@@ -163,11 +163,11 @@ fn missing_key(saved: &Saved) -> Option<Notice> {
     })
 }
 
-async fn tried(saved: &Saved) -> (TrialState, Option<ModelProblem>) {
+async fn tested(saved: &Saved) -> (TestState, Option<ModelProblem>) {
     let mut asking = Ask::of(saved);
-    asking.silence = Patience::of(SILENCE);
+    asking.silence = Timeouts::of(SILENCE);
     // No retries: failures are reported immediately.
-    asking.tries.tries = 1;
+    asking.patience.attempts = 1;
     let mut request = ModelRequest {
         model: saved.connection.model.clone(),
         messages: vec![Message::user("Say OK.").into()],
@@ -185,12 +185,12 @@ async fn tried(saved: &Saved) -> (TrialState, Option<ModelProblem>) {
         Ok(asked) => {
             let mut said = report(saved, &asked, &fallbacks);
             said.push(tool_call(saved, &asking).await);
-            (TrialState::Works(said), None)
+            (TestState::Works(said), None)
         }
         Err(unanswered) => {
             let found = diagnose(saved, asking.has_key(), &unanswered).await;
             let notice = Notice::new(found.what, found.why, found.remedy);
-            (TrialState::Failed(notice), Some(found.problem))
+            (TestState::Failed(notice), Some(found.problem))
         }
     }
 }
