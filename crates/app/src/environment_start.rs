@@ -138,7 +138,9 @@ mod tests {
     #[test]
     fn an_environment_is_started_reset_and_shown() {
         let (result, paths, announced) = started("");
-        let environment = result.ok().expect("an environment");
+        let Ok(environment) = result else {
+            panic!("no environment");
+        };
         assert_eq!(paths, ["start", "reset", "frame"]);
         assert_eq!(announced.as_deref(), Some("e1"));
         assert_eq!(environment.env_id, announced);
