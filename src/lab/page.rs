@@ -51,6 +51,8 @@ pub(super) struct Lab {
     pub report: RwSignal<Option<Result<Report, FieldErrors>>>,
     /// The number of changes of the input.
     changes: StoredValue<u64>,
+    /// The number of addresses that were followed.
+    followed: StoredValue<u64>,
 }
 
 pub fn page() -> AnyView {
@@ -92,6 +94,7 @@ impl Lab {
             file_error: RwSignal::new(None),
             report: RwSignal::new(None),
             changes: StoredValue::new(0),
+            followed: StoredValue::new(0),
         };
         lab.show_example(0);
         lab.compute();
@@ -135,6 +138,7 @@ impl Lab {
 
     /// Applies the input in the address.
     fn follow(self, place: TemplatePlace) {
+        self.followed.update_value(|number| *number += 1);
         if let Some(text) = place.input {
             match link::decode(&text) {
                 Ok(input) => self.show(input),
@@ -142,23 +146,30 @@ impl Lab {
             }
         } else if let Some(id) = place.episode {
             spawn(async move {
-                let error = self.take_episode(&id).await.err();
-                self.file_error.set(error);
+                self.take_episode(&id).await;
             });
         }
     }
 
-    async fn take_episode(self, id: &str) -> Result<(), String> {
-        let text = episodes::text(id)
-            .await
-            .map_err(|error| error.to_string())?;
-        let text = text.ok_or(NOT_HERE)?;
-        let episode = native::read(&text.to_text()).map_err(|error| error.to_string())?;
-        let episode = episode.episodes.into_iter().next().ok_or(NOT_HERE)?;
-        let (messages, tools) = link::of_episode(&episode);
-        self.messages.set(messages);
-        self.tools.set(tools);
-        Ok(())
+    /// Shows the messages of a stored episode, unless another address was followed or the input was changed meanwhile.
+    async fn take_episode(self, id: &str) {
+        let now = move || {
+            let input = (self.messages.get_untracked(), self.tools.get_untracked());
+            (self.followed.get_value(), input)
+        };
+        let before = now();
+        let read = messages_of(id).await;
+        if now() != before {
+            return;
+        }
+        self.file_error.set(match read {
+            Ok((messages, tools)) => {
+                self.messages.set(messages);
+                self.tools.set(tools);
+                None
+            }
+            Err(reason) => Some(reason),
+        });
     }
 
     /// The address of the page with its input; the error says why there is none.
@@ -243,4 +254,13 @@ impl Lab {
             .map(|case| untrack(|| self.with_tokenizer(|tokenizer| examine(&case, tokenizer))));
         self.report.set(Some(report));
     }
+}
+
+/// The messages and tools of a stored episode.
+async fn messages_of(id: &str) -> Result<(String, String), String> {
+    let text = episodes::text(id).await;
+    let text = text.map_err(|error| error.to_string())?.ok_or(NOT_HERE)?;
+    let episodes = native::read(&text.to_text()).map_err(|error| error.to_string())?;
+    let episode = episodes.episodes.into_iter().next().ok_or(NOT_HERE)?;
+    Ok(link::of_episode(&episode))
 }
