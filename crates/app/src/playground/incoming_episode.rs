@@ -6,6 +6,9 @@ use volary_protocol::WorkerLoss;
 use volary_protocol::environments::Event;
 use volary_protocol::episode::{Assembled, EpisodeAssembler};
 
+const UNANSWERED: &str = "The environment asked something that the episode has no recorded answer to. Open the \
+                          episode in the playground, where it can be answered.";
+
 /// The part of an episode that has arrived.
 #[derive(Debug, Default)]
 pub struct IncomingEpisode(EpisodeAssembler);
@@ -24,12 +27,10 @@ impl IncomingEpisode {
             Some(Ok(Event::Refused { reason, .. } | Event::Lost { reason, .. })) => {
                 Some(Err(reason))
             }
+            // Nobody answers beside the shown episode, so waiting would not end.
+            Some(Ok(Event::Question { .. })) => Some(Err(UNANSWERED.into())),
             Some(Ok(
-                Event::Started(_)
-                | Event::Stopped { .. }
-                | Event::Gone
-                | Event::Question { .. }
-                | Event::Recorded { .. },
+                Event::Started(_) | Event::Stopped { .. } | Event::Gone | Event::Recorded { .. },
             )) => None,
             Some(Err(loss)) => Some(Err(loss.to_string().into())),
             None => Some(Err(
@@ -42,6 +43,7 @@ impl IncomingEpisode {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
+    use volary_protocol::environments::Question;
     use volary_protocol::episode::chunks;
 
     use volary_trajectory::Episode;
@@ -79,5 +81,10 @@ mod tests {
         };
         assert_eq!(push(Some(Err(loss))), Some(Err("unreachable".into())));
         assert!(matches!(push(None), Some(Err(_))));
+        let question = Question::Person {
+            shown: "Which one?".into(),
+        };
+        let asked = Event::Question { id: 1, question };
+        assert_eq!(push(Some(Ok(asked))), Some(Err(UNANSWERED.into())));
     }
 }
