@@ -191,7 +191,7 @@ test("a rollout is exported for slime and for tau-bench", () =>
     const interaction = await exported("slime InteractionResult (JSONL)");
     assert.deepEqual(interaction.messages, sample.messages);
     const [result] = await exported("tau-bench results (JSON)");
-    assert.deepEqual([result.task_id, result.reward, result.connection-test], [7, 1, 0]);
+    assert.deepEqual([result.task_id, result.reward, result.trial], [7, 1, 0]);
     assert.equal(result.traj.length, sample.messages.length);
   }));
 
