@@ -3,7 +3,8 @@
 //!
 //! Such a function is called through a [`Later`], a slot that is empty at first. [`install`] fills all slots.
 //! Invariant: whatever part draws with them calls it before anything else, so that nothing is drawn without the
-//! functions that it needs. Only the table of Review does not. A direct call would bring the function into the first load.
+//! functions that it needs. The table of Review draws with none of them, and does not call it. A direct call would bring
+//! the function into the first load.
 //!
 //! A user action before that is not lost: [`once_here`] defers it until the code is loaded.
 

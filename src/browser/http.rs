@@ -117,11 +117,11 @@ pub struct Response {
 }
 
 /// Sends a request. A response with any status is `Ok`.
-pub async fn send(request: &Request, patience: Timeouts) -> Result<Response, HttpError> {
+pub async fn send(request: &Request, timeouts: Timeouts) -> Result<Response, HttpError> {
     let cancel = Cancel::new()?;
     let raw = made(request, &cancel)?;
     let sent = gloo::Request::from(raw).send();
-    let head = in_time(patience.before, sent).await?;
+    let head = in_time(timeouts.before, sent).await?;
     let head = head.map_err(|error| HttpError::NoReply {
         reason: error.to_string(),
     })?;
@@ -133,7 +133,7 @@ pub async fn send(request: &Request, patience: Timeouts) -> Result<Response, Htt
     Ok(Response {
         head,
         body,
-        within: patience.within,
+        within: timeouts.within,
         _cancel: cancel,
     })
 }
@@ -150,10 +150,10 @@ pub struct Whole {
 /// Sends a request and reads its whole response, at most `limit` bytes.
 pub async fn fetch(
     request: &Request,
-    patience: Timeouts,
+    timeouts: Timeouts,
     limit: usize,
 ) -> Result<Whole, HttpError> {
-    let mut response = send(request, patience).await?;
+    let mut response = send(request, timeouts).await?;
     let mut body = Vec::new();
     while let Some(piece) = response.piece().await? {
         if body.len() + piece.len() > limit {
@@ -187,14 +187,14 @@ pub fn send_and_go(request: &Request) {
 }
 
 /// Whether a server responds at all, even if CORS hides the response from this page. `None` if that is unknown.
-pub async fn answers_without_cors(url: &str, patience: Timeouts) -> Option<bool> {
+pub async fn answers_without_cors(url: &str, timeouts: Timeouts) -> Option<bool> {
     let cancel = Cancel::new().ok()?;
     let init = RequestInit::new();
     init.set_mode(RequestMode::NoCors);
     init.set_credentials(RequestCredentials::Omit);
     let raw = raw_request(url, &init, &cancel).ok()?;
     let sent = gloo::Request::from(raw).send();
-    let reply = in_time(patience.before, sent).await.ok()?;
+    let reply = in_time(timeouts.before, sent).await.ok()?;
     Some(reply.is_ok())
 }
 

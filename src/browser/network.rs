@@ -25,8 +25,8 @@ pub fn page() -> RequestingPage {
 
 /// Finds out why a server did not respond. Sends one more request, without anything secret.
 pub async fn probe(url: &str) -> Silence {
-    let patience = http::Timeouts::of(Duration::from_secs(5));
-    let answers_without_cors = http::answers_without_cors(url, patience).await;
+    let timeouts = http::Timeouts::of(Duration::from_secs(5));
+    let answers_without_cors = http::answers_without_cors(url, timeouts).await;
     Silence {
         answers_without_cors,
         ..without_asking(url).await

@@ -25,7 +25,7 @@ pub fn ExportDialog(
 ) -> impl IntoView {
     let masks = RwSignal::new(false);
     let found = Memo::new(move |_| match open.get() {
-        true => episode.with_untracked(|episode| OwnedFinding::all(sensitive::check(episode))),
+        true => episode.with(|episode| OwnedFinding::all(sensitive::check(episode))),
         false => Vec::new(),
     });
     let go = Callback::new(move |step| {

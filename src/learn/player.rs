@@ -247,6 +247,11 @@ impl EpisodePlayer {
                 Err(loss) => return self.lose(loss.to_string().into()),
             };
             if let Event::Question { .. } = event {
+                let awaited = self.session.with_untracked(|session| session.awaited());
+                if awaited != Some(environment) {
+                    // Another episode was opened meanwhile.
+                    return None;
+                }
                 return self.lose("This environment asks for something from outside.".into());
             }
             let received = self.session.try_update_untracked(|session| {

@@ -48,8 +48,8 @@ pub async fn list(saved: &Saved) -> Result<Names, Box<Unanswered>> {
     let request = provider.models(&connection.base_url, key);
     let mut exchange = Exchange::of(&request, key);
     exchange.attempts = 1;
-    let patience = http::Timeouts::of(PATIENCE);
-    let whole = match http::fetch(&outgoing(&request), patience, LIMIT).await {
+    let timeouts = http::Timeouts::of(PATIENCE);
+    let whole = match http::fetch(&outgoing(&request), timeouts, LIMIT).await {
         Ok(whole) => whole,
         Err(error) => return Err(Box::new(Unanswered::of_transport(error, exchange))),
     };

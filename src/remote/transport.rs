@@ -26,7 +26,7 @@ impl Transport for Fetch {
     fn send(&self, request: WireRequest) -> LocalBoxFuture<'_, Result<WireReply, TransportError>> {
         Box::pin(async move {
             let seconds = request.timeout.unwrap_or(FOR_EVER).clamp(0.0, FOR_EVER);
-            let patience = Timeouts::of(Duration::from_secs_f64(seconds));
+            let timeouts = Timeouts::of(Duration::from_secs_f64(seconds));
             let key = request.api_key.as_deref().map(ApiKey::new);
             let request = Request {
                 method: match request.method {
@@ -38,7 +38,7 @@ impl Transport for Fetch {
                 body: request.body,
                 own_cookies: false,
             };
-            match http::fetch(&request, patience, LARGEST_REPLY).await {
+            match http::fetch(&request, timeouts, LARGEST_REPLY).await {
                 Ok(reply) => Ok(WireReply {
                     status: reply.status,
                     body: match key {

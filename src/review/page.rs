@@ -96,7 +96,7 @@ fn ReviewPage(client: LibraryClient) -> impl IntoView {
             <LibraryPage look=review.look training=review.training/>
         </KeepAlive>
         <Show when=move || has_opened.get()>
-            {lazy("the trajectory", opened_pages::load)}
+            {lazy("What you opened", opened_pages::load)}
         </Show>
         <p class="news" role="status" aria-label="Notifications">
             {move || client.said.get()}

@@ -1,6 +1,6 @@
-//! Evaluations: tasks × policies × repeats, their results and statistics.
+//! Evaluations: tasks × policies × trials, their results and statistics.
 //!
-//! - [`plan`]: tasks, policies and repeats; the cells, each with its seeds.
+//! - [`plan`]: tasks, policies and trials; the cells, each with its seeds.
 //! - [`mod@play`]: plays a cell whose policy needs no model.
 //! - [`schedule`]: selects the next cell and limits the rate of requests: a state machine without I/O.
 //! - [`result`]: the result of one cell. [`table`]: statistics of all. [`reason`]: why some failed. [`export`]:

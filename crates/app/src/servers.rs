@@ -235,7 +235,13 @@ impl ServerChecks {
                 request: asked,
                 form,
             } if *asked == request => form.clone(),
-            _ => return Vec::new(),
+            _ => {
+                // A later attempt is under way. Its address may be another one.
+                for server in self.servers.values_mut() {
+                    server.end(request);
+                }
+                return Vec::new();
+            }
         };
         let server = self.servers.entry(form.url.clone()).or_default();
         match result {

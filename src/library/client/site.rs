@@ -32,8 +32,8 @@ pub(super) async fn fetch(manifest: &str) -> Option<Site> {
         own_cookies: true,
         ..http::Request::default()
     };
-    let patience = Timeouts::of(Duration::from_secs(60));
-    let whole = http::fetch(&request, patience, LONGEST_LIST).await.ok()?;
+    let timeouts = Timeouts::of(Duration::from_secs(60));
+    let whole = http::fetch(&request, timeouts, LONGEST_LIST).await.ok()?;
     let is_there = (200..300).contains(&whole.status);
     is_there
         .then(|| Site::read(manifest, &whole.body, &OfBrowser))

@@ -228,8 +228,8 @@ impl<'a> Fetching<'a> {
             own_cookies: true,
             ..http::Request::default()
         };
-        let patience = Timeouts::of(Duration::from_secs(60));
-        let mut response = http::send(&request, patience).await?;
+        let timeouts = Timeouts::of(Duration::from_secs(60));
+        let mut response = http::send(&request, timeouts).await?;
         if response.status() != 200 {
             let text = format!(
                 "The list of files could not be fetched: the server answered {}.",

@@ -6,8 +6,8 @@ use volary_protocol::WorkerLoss;
 use volary_protocol::environments::Event;
 use volary_protocol::episode::{Assembled, EpisodeAssembler};
 
-const UNANSWERED: &str = "The environment asked something that the episode has no recorded answer to. Open the \
-                          episode in the playground, where it can be answered.";
+const UNANSWERED: &str = "The environment asked something that the episode has no recorded answer to, and nobody \
+                          can answer in a second run.";
 
 /// The part of an episode that has arrived.
 #[derive(Debug, Default)]

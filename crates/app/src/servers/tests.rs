@@ -210,3 +210,13 @@ fn environments_that_cannot_be_closed_are_reported() {
     assert_eq!(checks.update(closed), []);
     assert_eq!(checks.state(URL), ServerState::Down(diagnosis("gone")));
 }
+
+#[test]
+fn an_attempt_ends_although_another_address_was_entered_since() {
+    let mut servers = ServerChecks::default();
+    servers.update(Event::Connect(form(URL)));
+    servers.update(Event::Connect(form("http://two.example")));
+    servers.update(refused(1));
+    assert_eq!(servers.state(URL), ServerState::NotAsked);
+    assert!(servers.is_connecting());
+}

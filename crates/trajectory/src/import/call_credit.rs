@@ -7,7 +7,7 @@ use volary_core::json::{Json, Object};
 
 use super::members::number;
 use super::reader::{NOT_FINITE, Sink};
-use crate::episode::{Episode, Outcome, Rewards};
+use crate::episode::{Episode, Outcome, Rewards, StepRecord};
 
 /// The members of a call that are about credit.
 const MEMBERS: [&str; 2] = ["reward", "advantage"];
@@ -39,8 +39,16 @@ pub(super) fn assign(
         return;
     }
     let rewards: Option<Vec<f64>> = calls.iter().map(reward).collect();
+    let has_place = |step: &StepRecord, worth: f64| {
+        worth == 0.0 || matches!(step.outcome, Outcome::Observed { .. })
+    };
     if let (Some(rewards), Some(total)) = (rewards, episode.reward())
         && (rewards.iter().sum::<f64>() - total).abs() < 1e-6
+        && episode
+            .steps
+            .iter()
+            .zip(&rewards)
+            .all(|(step, worth)| has_place(step, *worth))
     {
         episode.rewards = Rewards::Steps;
         for credit in &mut credits {
