@@ -83,3 +83,55 @@ fn credit(call: &Json) -> Object {
     }
     credit
 }
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Message;
+
+    use super::*;
+    use crate::import::ImportOutcome;
+
+    /// An episode of two steps with the reward 1, the first of which may have failed, and calls with the rewards 1 and 0.
+    fn assigned(has_failed: bool) -> Episode {
+        let first = match has_failed {
+            true => Outcome::Failed {
+                message: "It timed out.".into(),
+            },
+            false => observed(),
+        };
+        let step = |outcome| StepRecord::new(Message::user("Go").into(), outcome);
+        let mut episode = Episode {
+            steps: vec![step(first), step(observed())],
+            rewards: Rewards::Whole(1.0),
+            ..Episode::default()
+        };
+        let calls = [1.0, 0.0].map(|worth| volary_core::json!({ "reward": worth }));
+        let mut outcome = ImportOutcome::default();
+        let mut sink = Sink::new(&mut outcome, "verifiers", "results.jsonl");
+        assign(&calls, &mut episode, &mut Object::new(), &mut sink);
+        episode
+    }
+
+    fn observed() -> Outcome {
+        Outcome::Observed {
+            messages: Vec::new(),
+            reward: 0.0,
+            done: false,
+            truncated: false,
+        }
+    }
+
+    #[test]
+    fn the_total_stays_if_a_rewarded_step_failed() {
+        let credit = |episode: &Episode| episode.steps[0].extras.get("reward").cloned();
+        let of_steps = assigned(false);
+        assert_eq!(of_steps.reward(), Some(1.0));
+        assert_eq!(
+            (of_steps.steps[0].reward(), credit(&of_steps)),
+            (Some(1.0), None)
+        );
+        let of_calls = assigned(true);
+        assert_eq!(of_calls.reward(), Some(1.0));
+        assert_eq!(credit(&of_calls), Some(1.0.into()));
+    }
+}
