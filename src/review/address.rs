@@ -49,6 +49,15 @@ pub(super) fn written(
     })
 }
 
+/// Returns whether the browser is at another episode or page already. The page is told of that a moment later, and must
+/// not write the former place over it.
+pub(super) fn is_left(now: &ReviewPlace, current: &Route) -> bool {
+    match current {
+        Route::Review(place) => place.episode != now.episode,
+        _ => true,
+    }
+}
+
 /// Returns whether the address names the table or a training run.
 pub(super) fn is_table(place: &ReviewPlace) -> bool {
     place.episode.is_none() && place.open.is_none()
@@ -132,6 +141,19 @@ mod tests {
 
     fn open(id: &str) -> ReviewOpening {
         ReviewOpening::Shown(id.to_owned())
+    }
+
+    #[test]
+    fn an_address_that_was_left_is_not_written() {
+        let later_step = ReviewPlace {
+            step: Some(3),
+            ..episode("a")
+        };
+        let is_left = |current: ReviewPlace| is_left(&episode("a"), &Route::Review(current));
+        assert!(!is_left(later_step));
+        assert!(is_left(episode("b")));
+        assert!(is_left(ReviewPlace::default()));
+        assert!(super::is_left(&episode("a"), &Route::parse("#/settings")));
     }
 
     #[test]

@@ -278,7 +278,8 @@ impl Review {
             let written = self
                 .opening
                 .with(|opening| address::written(&now, opening, shown));
-            if let Some(place) = written {
+            let current = Route::parse(&location::hash());
+            if let Some(place) = written.filter(|_| !address::is_left(&now, &current)) {
                 location::replace(&Route::Review(place).to_hash());
             }
         });
