@@ -59,7 +59,7 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
                 <SchemaForm
                     form=setup.general
                     id_prefix="evaluation-general"
-                    legend="Repeats and success"
+                    legend="Trials and success"
                 />
                 <Show when=move || setup.has_model()>
                     <SchemaForm

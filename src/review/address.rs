@@ -49,8 +49,8 @@ pub(super) fn written(
     })
 }
 
-/// Returns whether the browser is at another episode or page already. The page is told of that a moment later, and must
-/// not write the former place over it.
+/// Returns whether the browser has navigated to another episode or page. Its event arrives a moment later; until then,
+/// writing the previous place would undo the navigation.
 pub(super) fn is_left(now: &ReviewPlace, current: &Route) -> bool {
     match current {
         Route::Review(place) => place.episode != now.episode,

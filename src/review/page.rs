@@ -42,7 +42,7 @@ const FIRST_ROWS: Duration = Duration::from_millis(500);
 /// The page is built at the latest after this time.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
-/// The page, as the router mounts it. The worker is told first what to read, so that it reads while the page is built.
+/// Builds the page. Requests go to the worker first, so that it reads files while the page is being built.
 pub fn page() -> AnyView {
     let client = LibraryClient::new();
     client.list();
@@ -96,7 +96,7 @@ fn ReviewPage(client: LibraryClient) -> impl IntoView {
             <LibraryPage look=review.look training=review.training/>
         </KeepAlive>
         <Show when=move || has_opened.get()>
-            {lazy("What you opened", opened_pages::load)}
+            {lazy("Review", opened_pages::load)}
         </Show>
         <p class="news" role="status" aria-label="Notifications">
             {move || client.said.get()}

@@ -154,7 +154,7 @@ pub const ALL: [FileFormat; 11] = [
     MARKDOWN,
 ];
 
-/// The formats of the playground: whoever wants another one opens the episode in Review.
+/// The formats that the playground offers. Review offers all of them.
 pub const PLAYGROUND: [FileFormat; 3] = [VOLARY, RENDERER, MESSAGES];
 
 fn lines(record: Result<Json, slime::SlimeError>) -> Result<Vec<u8>, String> {
