@@ -92,8 +92,7 @@ pub(super) fn groups(training: Training, shown: &Arc<ShownRun>, at: usize) -> An
                 <span class={"tile-key tile-3"}></span>
                 <span class={"tile-key tile-4"}></span>
                 <span>{"high mean reward"}</span>
-                <span class={"tile-key uniform"}></span>
-                <span>{"no variance"}</span>
+                <span><span class={"tile-key uniform"}></span>{"no variance"}</span>
             </p>
             <label class="group-choice">
                 <span>{"Order"}</span>
