@@ -99,7 +99,7 @@ pub fn reward_words(row: &PolicyRow) -> String {
     }
 }
 
-/// Formats a probability with its interval: `75 % (53 to 89)`.
+/// Formats a probability with its interval: `75% (53 to 89)`.
 pub fn interval_words(rate: Interval) -> String {
     let mean = percent(Some(rate.mean));
     match rate.low.zip(rate.high) {
@@ -112,7 +112,7 @@ pub fn interval_words(rate: Interval) -> String {
 pub fn percent(chance: Option<f64>) -> String {
     chance.map_or_else(
         || "–".to_owned(),
-        |chance| format!("{:.0} %", chance * 100.0),
+        |chance| format!("{:.0}%", chance * 100.0),
     )
 }
 
@@ -180,11 +180,11 @@ mod tests {
         assert_eq!(reward_words(&row), "1.0 (0.5 to 1.5)");
         assert_eq!(
             (percent(Some(0.125)), percent(None)),
-            ("12 %".to_owned(), "–".to_owned())
+            ("12%".to_owned(), "–".to_owned())
         );
         let rate = |mean, low, high| interval_words(Interval { mean, low, high });
-        assert_eq!(rate(0.75, Some(0.531), Some(0.888)), "75 % (53 to 89)");
-        assert_eq!(rate(1.0, None, None), "100 %");
+        assert_eq!(rate(0.75, Some(0.531), Some(0.888)), "75% (53 to 89)");
+        assert_eq!(rate(1.0, None, None), "100%");
         assert_eq!(cost_words(Some(0.001)), "$0.00100");
     }
 }

@@ -117,9 +117,9 @@ fn Passes(run: Rc<OpenRun>) -> impl IntoView {
     view! {
         <div class="curves-box">
             <div class="curves-y" aria-hidden="true">
-                <span>{"100 %"}</span>
-                <span>{"50 %"}</span>
-                <span>{"0 %"}</span>
+                <span>{"100%"}</span>
+                <span>{"50%"}</span>
+                <span>{"0%"}</span>
             </div>
             <svg
                 class="curves"

@@ -137,7 +137,7 @@ pub fn times_words(times: &StepTimes) -> String {
     let mut words = format!("{samples} in {}.", seconds_text(times.seconds));
     if times.lanes.len() > 1 {
         words.push_str(&format!(
-            " In the last {} of the time, only the slowest 10 % of the samples were still running.",
+            " In the last {} of the time, only the slowest 10% of the samples were still running.",
             figure_text(times.tail, true)
         ));
     }
@@ -269,7 +269,7 @@ mod tests {
         };
         assert_eq!(
             times_words(&times),
-            "2 samples in 2.0 s. In the last 25% of the time, only the slowest 10 % of the samples were \
+            "2 samples in 2.0 s. In the last 25% of the time, only the slowest 10% of the samples were \
              still running. Share of sample time: generation 75%."
         );
     }

@@ -37,7 +37,7 @@ for (const size of ["wide", "narrow"]) {
         await evaluate.says("Finished");
         const oracle = await evaluate.row("Oracle");
         assert.match(oracle[1], /^1\.0/, "the oracle gets all rewards");
-        assert.match(oracle[2], /^100 % \(\d+ to 100\)$/, "the rate has an interval");
+        assert.match(oracle[2], /^100% \(\d+ to 100\)$/, "the rate has an interval");
         const cell = page.getByRole("table", { name: "Tasks" }).getByRole("button").first();
         await cell.scrollIntoViewIfNeeded();
         await cell.click();

@@ -34,8 +34,8 @@ for (const size of Object.keys(SIZES)) {
       const rows = list(page).getByRole("checkbox");
       await rows.nth(1).waitFor();
       await list(page).getByText(/^\d{4}-\d\d-\d\d \d\d:\d\d · 6 episodes$/).first().waitFor();
-      await list(page).getByText(/^n = 6 · success 100 % \(\d+ to 100\)$/).waitFor();
-      await list(page).getByText(/^n = 6 · success 0 % \(0 to \d+\)$/).waitFor();
+      await list(page).getByText(/^n = 6 · success 100% \(\d+ to 100\)$/).waitFor();
+      await list(page).getByText(/^n = 6 · success 0% \(0 to \d+\)$/).waitFor();
       assert.ok(await evaluate.button("Compare").isDisabled());
       await accessible(page);
       // Three inputs: two boxes and the button.
@@ -47,7 +47,7 @@ for (const size of Object.keys(SIZES)) {
       await verdict.getByText("Oracle is better on 6, equal on 0, worse on 0; sign test p = 0.031.").waitFor();
       await verdict.getByText("Oracle is better on these tasks.").waitFor();
       await page.getByLabel("Measure").selectOption("Success rate");
-      await verdict.getByText("Success rate on 6 tasks: Random 0 %, Oracle 100 %.").waitFor();
+      await verdict.getByText("Success rate on 6 tasks: Random 0%, Oracle 100%.").waitFor();
       await verdict.getByText("Difference +1.0 (95% interval +1.0 to +1.0).").waitFor();
       const tasks = page.getByRole("table", { name: "Tasks of both" });
       assert.equal(await tasks.getByRole("row").count(), 7);

@@ -39,7 +39,7 @@ test("a downloaded model plays, stops, and evaluates one session at a time", () 
     await says("The download of the model failed. The download broke off.");
     await control({ failDownload: false, holdAfter: 0.25 });
     await settings.button("Download").click();
-    await says("Downloading the model: 25 %");
+    await says("Downloading the model: 25%");
     await settings.button("Cancel download").click();
     await control({ holdAfter: 1 });
     await settings.button("Download").click();

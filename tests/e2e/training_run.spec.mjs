@@ -147,7 +147,7 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       }
       await page.getByRole("heading", { name: `Step ${STEPS - 1}`, exact: true }).waitFor();
       await page.getByText(/r = −0\.\d+ with reward/).first().waitFor();
-      await page.getByText("of the time, only the slowest 10 % of the samples").waitFor();
+      await page.getByText("of the time, only the slowest 10% of the samples").waitFor();
       const lanes = page.getByRole("list", { name: "Samples by time" });
       const slow = lanes.getByRole("listitem").first().getByRole("link", { name: /^Group \d+, sample \d+, 10\.0 s: generation 9\.0 s, prefill 500 ms, decode 8\.5 s, tools 500 ms, reward 500 ms/ });
       await slow.waitFor();

@@ -98,7 +98,7 @@ impl BuiltInModel {
             BuiltInModel::Known(availability) => availability.what().to_owned(),
             BuiltInModel::Downloading { done: None } => "Downloading the model…".to_owned(),
             BuiltInModel::Downloading { done: Some(done) } => {
-                format!("Downloading the model: {:.0} %", done * 100.0)
+                format!("Downloading the model: {:.0}%", done * 100.0)
             }
             BuiltInModel::Failed(error) => error.to_string(),
         }
@@ -143,7 +143,7 @@ mod tests {
         for part in [0.5, 0.25] {
             model.update(Event::Progressed(part));
         }
-        assert_eq!(model.what(), "Downloading the model: 50 %");
+        assert_eq!(model.what(), "Downloading the model: 50%");
         // A late reply to an earlier question.
         model.update(Event::Checked(Availability::Downloadable));
         assert_eq!(model, BuiltInModel::Downloading { done: Some(0.5) });

@@ -92,7 +92,7 @@ struct Summary {
     rows: Vec<RowLine>,
 }
 
-/// A mean with its 95 % confidence interval.
+/// A mean with its 95% confidence interval.
 #[derive(Clone, Copy, Serialize)]
 struct Interval {
     mean: f64,
@@ -322,7 +322,7 @@ impl Interval {
         match (self.low, self.high) {
             (Some(low), Some(high)) => {
                 format!(
-                    "{} (95 %: {} to {})",
+                    "{} (95%: {} to {})",
                     number(self.mean),
                     number(low),
                     number(high)

@@ -191,7 +191,7 @@ fn try_format(format: &Format, from: u64, inputs: u64, out: &Path) -> u64 {
     }
     watch.ends();
     println!(
-        "| {} | {inputs} | {:.0} % | {episodes} | {:.0} | {:.0} ms (case {}) | {} |",
+        "| {} | {inputs} | {:.0}% | {episodes} | {:.0} | {:.0} ms (case {}) | {} |",
         format.name,
         100.0 * imported as f64 / inputs.max(1) as f64,
         inputs as f64 / began.elapsed().as_secs_f64(),

@@ -29,7 +29,7 @@ pub struct PolicySummary {
     pub tokens: u64,
 }
 
-/// A mean with its 95 % confidence interval.
+/// A mean with its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub mean: f64,

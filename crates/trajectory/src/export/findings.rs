@@ -530,7 +530,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 /// A figure with at most four significant digits.
 fn figure(value: f64, is_share: bool) -> String {
     if is_share {
-        return format!("{} %", figure((value * 1000.0).round() / 10.0, false));
+        return format!("{}%", figure((value * 1000.0).round() / 10.0, false));
     }
     let size = value.abs();
     if !value.is_finite() || size == 0.0 {
@@ -700,6 +700,6 @@ mod tests {
         ] {
             assert_eq!(figure(value, false), text);
         }
-        assert_eq!(figure(0.25, true), "25 %");
+        assert_eq!(figure(0.25, true), "25%");
     }
 }
