@@ -2,9 +2,9 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use volary_agent::model::ApiKey;
+use volary_app::class::assignment_form::{AssignmentForm, ChosenTask, Effect, Event, HandInChoice};
 use volary_app::playground::tasks::TaskPlace;
-use volary_classroom::{AssignedTask, Assignment, Class, Name, TaskStart};
+use volary_classroom::{AssignedTask, Name, TaskStart};
 
 use super::given::Given;
 use super::given_view::{GivenList, GivenView};
@@ -17,126 +17,61 @@ use crate::components::icon::NamedIcon;
 use crate::components::text::inert;
 use crate::components::{Glyph, Icon};
 use crate::playground::state::{Playground, use_playground};
-use crate::projection::notice::Notice;
-use crate::secrets::{self, KeyOrigin};
 
 /// Longer lists of tasks are not offered; a link to one of their tasks can be added.
 const LONGEST_LIST: usize = 300;
 
-/// The assignment that is being made.
+/// The form as signals: carries out the effects of [`volary_app::class::assignment_form`].
 #[derive(Clone, Copy)]
 struct Draft {
-    title: RwSignal<String>,
-    deadline: RwSignal<String>,
-    /// The tasks, each with a number that identifies its row.
-    tasks: RwSignal<Vec<(u32, AssignedTask)>>,
-    next: StoredValue<u32>,
-    has_class: RwSignal<bool>,
-    url: RwSignal<String>,
-    key: RwSignal<String>,
-    problem: RwSignal<Option<Notice>>,
-    is_asking: RwSignal<bool>,
-    /// The id of the assignment that is shown below.
-    made: RwSignal<Option<String>>,
+    form: RwSignal<AssignmentForm>,
+    given: Given,
 }
 
 impl Draft {
-    fn new() -> Draft {
+    fn new(given: Given) -> Draft {
         Draft {
-            title: RwSignal::default(),
-            deadline: RwSignal::default(),
-            tasks: RwSignal::default(),
-            next: StoredValue::new(0),
-            has_class: RwSignal::new(false),
-            url: RwSignal::default(),
-            key: RwSignal::default(),
-            problem: RwSignal::new(None),
-            is_asking: RwSignal::new(false),
-            made: RwSignal::new(None),
+            form: RwSignal::default(),
+            given,
         }
     }
 
+    fn handle(self, event: Event) {
+        // The teacher may have left the page.
+        let effects = self.form.try_update(|form| form.update(event));
+        for effect in effects.into_iter().flatten() {
+            self.carry_out(effect);
+        }
+    }
+
+    /// Adds a task. Returns whether it was added.
     fn add(self, task: Result<AssignedTask, String>) -> bool {
-        match task {
-            Ok(task) => {
-                let number = self.next.get_value();
-                self.next.set_value(number + 1);
-                self.tasks.update(|tasks| tasks.push((number, task)));
-                self.problem.set(None);
-                true
-            }
-            Err(why) => {
-                self.refuse("The task was not added.", &why, "");
-                false
-            }
-        }
+        let is_added = task.is_ok();
+        self.handle(Event::Add(task));
+        is_added
     }
 
-    fn refuse(self, what: &str, why: &str, advice: &str) {
-        self.problem.set(Some(Notice::new(what, why, advice)));
-    }
-
-    /// The assignment with this class; each one that is made has an id of its own.
-    fn assignment(self, class: Option<Class>) -> Assignment {
+    fn make(self) {
         let mut id = browser::random_secret();
         id.truncate(16);
-        let tasks = self.tasks.get_untracked().into_iter();
-        Assignment {
-            id,
-            title: Name::new(&self.title.get_untracked()),
-            deadline: Name::new(&self.deadline.get_untracked()),
-            tasks: tasks.map(|(_, task)| task).collect(),
-            class,
-        }
+        let server = self
+            .form
+            .with_untracked(|form| service::server(form.address(), form.key()));
+        self.handle(Event::Make { id, server });
     }
 
-    /// Makes the assignment. The code for its link comes from the class server.
-    fn make(self, given: Given) {
-        self.problem.set(None);
-        if !self.has_class.get_untracked() {
-            return self.finish(given, self.assignment(None));
+    fn carry_out(self, effect: Effect) {
+        match effect {
+            Effect::AskForCode { question, server } => browser::spawn(async move {
+                let info = service::info(&server.url, &server.key).await;
+                let code = info.map(|info| info.code);
+                self.handle(Event::Answered { question, code });
+            }),
+            Effect::StoreKey(server) => service::store_key(&server),
+            Effect::Give(assignment) => self.given.add(assignment),
         }
-        // Before the server is asked, everything else should be right.
-        if let Err(error) = self.assignment(None).check() {
-            return self.refuse(INCOMPLETE, &error.to_string(), "");
-        }
-        let url = match service::address(&self.url.get_untracked()) {
-            Ok(url) => url,
-            Err(why) => return self.refuse(INCOMPLETE, &why, "Check the address of the class."),
-        };
-        let origin = KeyOrigin::of(&url);
-        let typed = self.key.get_untracked();
-        let key = match typed.trim() {
-            "" => untrack(|| secrets::key(service::OWNER, &origin)),
-            typed => ApiKey::new(typed),
-        };
-        self.is_asking.set(true);
-        browser::spawn(async move {
-            let info = service::info(&url, &key).await;
-            self.is_asking.set(false);
-            match info {
-                Ok(info) => {
-                    // If it cannot be stored, it is known until the page is left.
-                    let _ = secrets::put(service::OWNER, &origin, &key);
-                    self.key.set(String::new());
-                    let code = info.code;
-                    self.finish(given, self.assignment(Some(Class { url, code })));
-                }
-                Err(notice) => self.problem.set(Some(notice)),
-            }
-        });
-    }
-
-    fn finish(self, given: Given, assignment: Assignment) {
-        if let Err(error) = assignment.check() {
-            return self.refuse(INCOMPLETE, &error.to_string(), "");
-        }
-        self.made.set(Some(assignment.id.clone()));
-        given.add(assignment);
     }
 }
-
-const INCOMPLETE: &str = "The assignment was not made.";
 
 #[component]
 pub fn AssignView(
@@ -145,15 +80,15 @@ pub fn AssignView(
 ) -> impl IntoView {
     let playground = use_playground();
     let given = Given::of_browser();
-    let draft = Draft::new();
+    let draft = Draft::new(given);
+    let form = draft.form;
     let make = move |event: SubmitEvent| {
         event.prevent_default();
-        if !draft.is_asking.get_untracked() {
-            draft.make(given);
-        }
+        draft.make();
     };
+    let failure = Memo::new(move |_| form.with(|form| form.problem().cloned()));
     let problem = move || {
-        draft.problem.get().map(|notice| {
+        failure.get().map(|notice| {
             view! {
                 <div class="alert inline" role="alert">
                     <Icon glyph=Glyph::Warning/>
@@ -162,14 +97,16 @@ pub fn AssignView(
             }
         })
     };
+    let made_id = Memo::new(move |_| form.with(|form| form.made().map(str::to_owned)));
+    let show = Callback::new(move |id| draft.handle(Event::ShowMade(id)));
     let made = move || {
-        let id = draft.made.get()?;
+        let id = made_id.get()?;
         let made = given
             .all
             .with(|all| all.iter().find(|made| made.id == id).cloned());
         made.map(|assignment| view! { <GivenView assignment/> })
     };
-    let label = move || match draft.is_asking.get() {
+    let label = move || match form.with(AssignmentForm::is_asking) {
         true => "Asking the class…",
         false => "Make the link",
     };
@@ -189,8 +126,8 @@ pub fn AssignView(
                             type="text"
                             id="class-title"
                             autocomplete="off"
-                            prop:value=move || draft.title.get()
-                            on:input=move |event| draft.title.set(event_target_value(&event))
+                            prop:value=move || form.with(|form| form.title().to_owned())
+                            on:input=move |event| draft.handle(Event::Titled(event_target_value(&event)))
                         />
                     </Field>
                     <Field id="class-deadline" label="Hand in until (optional)">
@@ -199,14 +136,14 @@ pub fn AssignView(
                             id="class-deadline"
                             autocomplete="off"
                             placeholder="Friday, 10:00"
-                            prop:value=move || draft.deadline.get()
-                            on:input=move |event| draft.deadline.set(event_target_value(&event))
+                            prop:value=move || form.with(|form| form.deadline().to_owned())
+                            on:input=move |event| draft.handle(Event::Dated(event_target_value(&event)))
                         />
                     </Field>
                 </div>
                 <Tasks draft/>
                 <AddTask draft playground/>
-                <HandInChoice draft/>
+                <HandInFields draft/>
                 {problem}
                 <div class="button-row">
                     <button type="submit" class="primary">
@@ -215,7 +152,7 @@ pub fn AssignView(
                 </div>
             </form>
             {made}
-            <GivenList given made=draft.made take/>
+            <GivenList given show take/>
         </div>
     }
 }
@@ -223,28 +160,16 @@ pub fn AssignView(
 /// The chosen tasks, in order.
 #[component]
 fn Tasks(draft: Draft) -> impl IntoView {
-    let is_empty = move || draft.tasks.with(Vec::is_empty);
-    let row = move |(number, task): (u32, AssignedTask)| {
+    let form = draft.form;
+    let tasks = Memo::new(move |_| form.with(|form| form.tasks().to_vec()));
+    let is_empty = move || tasks.with(Vec::is_empty);
+    let row = move |ChosenTask { number, task }: ChosenTask| {
         let rename = move |event| {
             let title = Name::new(&event_target_value(&event));
-            draft.tasks.update(|tasks| {
-                let row = tasks.iter_mut().find(|(known, _)| *known == number);
-                if let Some((_, task)) = row {
-                    task.title = title;
-                }
-            });
+            draft.handle(Event::Rename { number, title });
         };
-        let remove = move |_| {
-            draft
-                .tasks
-                .update(|tasks| tasks.retain(|(known, _)| *known != number));
-        };
-        let place = move || {
-            let place = draft
-                .tasks
-                .with(|tasks| tasks.iter().position(|(known, _)| *known == number));
-            place.unwrap_or_default() + 1
-        };
+        let remove = move |_| draft.handle(Event::Remove(number));
+        let place = move || form.with(|form| form.place(number));
         let what = match &task.start {
             TaskStart::Named { environment, .. } => environment.clone(),
             TaskStart::Packed { .. } => {
@@ -274,7 +199,7 @@ fn Tasks(draft: Draft) -> impl IntoView {
                 <p class="help">{"The tasks that your pupils play, in order. Add the first one below."}</p>
             </Show>
             <ol>
-                <For each=move || draft.tasks.get() key=|(number, _)| *number children=row/>
+                <For each=move || tasks.get() key=|chosen| chosen.number children=row/>
             </ol>
         </fieldset>
     }
@@ -373,9 +298,10 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
 
 /// The choice between files and a class server.
 #[component]
-fn HandInChoice(draft: Draft) -> impl IntoView {
+fn HandInFields(draft: Draft) -> impl IntoView {
+    let form = draft.form;
     let choice =
-        move |has_class: bool, id: &'static str, label: &'static str, help: &'static str| {
+        move |choice: HandInChoice, id: &'static str, label: &'static str, help: &'static str| {
             let help_id = format!("{id}-help");
             view! {
                 <div class="share-choice">
@@ -384,8 +310,8 @@ fn HandInChoice(draft: Draft) -> impl IntoView {
                         name="class-hand-in"
                         id=id
                         aria-describedby=help_id.clone()
-                        prop:checked=move || draft.has_class.get() == has_class
-                        on:change=move |_| draft.has_class.set(has_class)
+                        prop:checked=move || form.with(AssignmentForm::hand_in) == choice
+                        on:change=move |_| draft.handle(Event::HandInBy(choice))
                     />
                     <label for=id>{label}</label>
                     <p class="help" id=help_id>
@@ -394,6 +320,11 @@ fn HandInChoice(draft: Draft) -> impl IntoView {
                 </div>
             }
         };
+    let has_class = Memo::new(move |_| form.with(AssignmentForm::hand_in) == HandInChoice::Server);
+    let url = Signal::derive(move || form.with(|form| form.address().to_owned()));
+    let key = Signal::derive(move || form.with(|form| form.key().to_owned()));
+    let set_url = Callback::new(move |url| draft.handle(Event::Address(url)));
+    let set_key = Callback::new(move |key| draft.handle(Event::Key(key)));
     let key_help = Signal::derive(|| {
         "The key that the server was started with. It is sent to this server only, and it is not in the link: pupils get a \
          code that only hands in."
@@ -402,21 +333,21 @@ fn HandInChoice(draft: Draft) -> impl IntoView {
         <fieldset class="share-choices class-hand-in-choice">
             <legend>{"Pupils hand in"}</legend>
             {choice(
-                false,
+                HandInChoice::File,
                 "class-by-file",
                 "As a file",
                 "Pupils save a file and give it to you, by mail or in your learning platform. You drop all files on the board.",
             )}
             {choice(
-                true,
+                HandInChoice::Server,
                 "class-by-server",
                 "To a class on a server",
                 "Pupils press Hand in, and the board shows it live. Run volary serve --class FILE --class-key KEY.",
             )}
         </fieldset>
-        <Show when=move || draft.has_class.get()>
+        <Show when=move || has_class.get()>
             <div class="class-two">
-                <ServerFields url=draft.url key=draft.key help=key_help/>
+                <ServerFields url set_url key set_key help=key_help/>
             </div>
         </Show>
     }

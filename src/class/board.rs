@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_agent::model::ApiKey;
 use volary_app::class::board::{
     ClassBoard, ClassConnection, ClassServer, Effect, Event, HandInSource,
 };
@@ -17,7 +16,6 @@ use crate::browser::database::KeptText;
 use crate::browser::{self, timers};
 use crate::navigation::{Page, use_pages};
 use crate::projection::notice::Notice;
-use crate::secrets::{self, KeyOrigin};
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
 
@@ -51,13 +49,7 @@ impl Board {
 
     /// Connects to a class server and follows it. An empty key is the one that is known for its origin.
     pub fn connect(self, url: &str, key: &str) {
-        let server = service::address(url).map(|url| {
-            let key = match key.trim() {
-                "" => untrack(|| secrets::key(service::OWNER, &KeyOrigin::of(&url))),
-                typed => ApiKey::new(typed),
-            };
-            ClassServer { url, key }
-        });
+        let server = service::server(url, key);
         self.handle(Event::Connect(server));
     }
 
@@ -89,10 +81,7 @@ impl Board {
                     is_shown: self.is_shown(),
                 });
             }),
-            Effect::StoreKey(ClassServer { url, key }) => {
-                // If it cannot be stored, it is known until the page is left.
-                let _ = secrets::put(service::OWNER, &KeyOrigin::of(&url), &key);
-            }
+            Effect::StoreKey(server) => service::store_key(&server),
             Effect::FetchRows { connection, server } => browser::spawn(async move {
                 let rows = service::rows(&server.url, &server.key).await;
                 let at = timers::wall_clock();

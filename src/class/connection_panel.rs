@@ -17,6 +17,8 @@ use crate::secrets::{self, KeyOrigin};
 pub(super) fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
     let url = RwSignal::new(url);
     let key = RwSignal::new(String::new());
+    let set_url = Callback::new(move |typed| url.set(typed));
+    let set_key = Callback::new(move |typed| key.set(typed));
     let has_key = Memo::new(move |_| {
         url.with(|url| {
             service::address(url)
@@ -37,7 +39,7 @@ pub(super) fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
     let form = move || {
         view! {
             <form class="class-connect" novalidate on:submit=connect aria-label="Connect to a class">
-                <ServerFields url key help=key_help/>
+                <ServerFields url set_url key set_key help=key_help/>
                 <div class="button-row">
                     <button type="submit" class="primary">
                         {"Connect"}

@@ -105,8 +105,8 @@ fn picture(link: &str) -> AnyView {
 #[component]
 pub(super) fn GivenList(
     given: Given,
-    /// The id of the one that is shown.
-    made: RwSignal<Option<String>>,
+    /// Shows the assignment with this id.
+    show: Callback<String>,
     /// Takes files that were picked.
     take: Callback<Vec<GivenFile>>,
 ) -> impl IntoView {
@@ -135,7 +135,7 @@ pub(super) fn GivenList(
                     <button
                         type="button"
                         class="quiet small"
-                        on:click=move |_| made.set(Some(shown.clone()))
+                        on:click=move |_| show.run(shown.clone())
                     >
                         {"Show link"}
                     </button>

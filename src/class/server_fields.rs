@@ -7,8 +7,10 @@ use crate::components::field::Field;
 /// The address of a class server and the teacher's key. `help` says how the key is used.
 #[component]
 pub fn ServerFields(
-    url: RwSignal<String>,
-    key: RwSignal<String>,
+    #[prop(into)] url: Signal<String>,
+    set_url: Callback<String>,
+    #[prop(into)] key: Signal<String>,
+    set_key: Callback<String>,
     help: Signal<&'static str>,
 ) -> impl IntoView {
     view! {
@@ -19,7 +21,7 @@ pub fn ServerFields(
                 autocomplete="off"
                 placeholder="http://192.168.1.20:8041"
                 prop:value=move || url.get()
-                on:input=move |event| url.set(event_target_value(&event))
+                on:input=move |event| set_url.run(event_target_value(&event))
             />
         </Field>
         <Field id="class-key" label="Class key">
@@ -29,7 +31,7 @@ pub fn ServerFields(
                 autocomplete="off"
                 aria-describedby="class-key-help"
                 prop:value=move || key.get()
-                on:input=move |event| key.set(event_target_value(&event))
+                on:input=move |event| set_key.run(event_target_value(&event))
             />
             <p class="help" id="class-key-help">
                 {move || help.get()}

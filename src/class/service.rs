@@ -4,8 +4,10 @@
 
 use std::time::Duration;
 
+use leptos::prelude::untrack;
 use serde::de::DeserializeOwned;
 use volary_agent::model::ApiKey;
+use volary_app::class::board::ClassServer;
 use volary_classroom::wire::{CLASS, ClassInfo, HAND_INS, Receipt, Rows, Submission};
 use volary_classroom::{BoardRow, Class, HandIn};
 use volary_connectivity::linked_file::LinkedFile;
@@ -15,6 +17,7 @@ use volary_remote::KEY_HEADER;
 use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{location, network};
 use crate::projection::notice::Notice;
+use crate::secrets::{self, KeyOrigin};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -33,6 +36,22 @@ pub fn address(url: &str) -> Result<String, String> {
         LinkedFile::Refused(why) => Err(why.to_string()),
     }
     .map(|url| url.trim_end_matches('/').to_owned())
+}
+
+/// The class server of an address and a typed key. Without a key, the one that is known for its origin is used. The
+/// reason if nothing may be sent there.
+pub fn server(url: &str, key: &str) -> Result<ClassServer, String> {
+    let url = address(url)?;
+    let key = match key.trim() {
+        "" => untrack(|| secrets::key(OWNER, &KeyOrigin::of(&url))),
+        typed => ApiKey::new(typed),
+    };
+    Ok(ClassServer { url, key })
+}
+
+/// Stores the key of a server. If it cannot be stored, it is known until the page is left.
+pub fn store_key(server: &ClassServer) {
+    let _ = secrets::put(OWNER, &KeyOrigin::of(&server.url), &server.key);
 }
 
 /// Hands in. The server has stored it once this returns.
