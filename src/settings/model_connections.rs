@@ -43,7 +43,7 @@ struct Editor {
     /// The id of the selected connection, or of the draft.
     chosen: RwSignal<Text>,
     draft: RwSignal<Saved>,
-    test: connection_test::ConnectionTest,
+    test: connection_test::TestRun,
     names: names::Names,
 }
 
@@ -54,7 +54,7 @@ impl Editor {
         Editor {
             chosen: RwSignal::new(chosen.unwrap_or_else(|| draft.id.clone())),
             draft: RwSignal::new(draft),
-            test: connection_test::ConnectionTest::new(),
+            test: connection_test::TestRun::new(),
             names: names::Names::new(),
         }
     }
@@ -92,13 +92,13 @@ impl Editor {
             self.names.forget();
         }
         if after != before {
-            self.test.forget();
+            self.test.forget(self);
         }
     }
 
     /// Selects another connection.
     fn choose(self, id: Text) {
-        self.test.forget();
+        self.test.forget(self);
         self.names.forget();
         self.chosen.set(id);
     }

@@ -6,6 +6,7 @@
 
 pub mod built_in_model;
 pub mod class;
+pub mod connection_test;
 pub mod embed;
 pub mod environment_start;
 pub mod evaluation;

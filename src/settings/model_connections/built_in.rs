@@ -20,7 +20,7 @@ pub(super) fn BuiltInFields(editor: Editor) -> impl IntoView {
     let remedy = move || model.with(BuiltInModel::remedy);
     let press = move |event: Event| {
         // An earlier test no longer tells whether it works.
-        editor.test.forget();
+        editor.test.forget(editor);
         download.dispatch(event);
     };
     let can_download = Memo::new(move |_| model.with(BuiltInModel::can_download));

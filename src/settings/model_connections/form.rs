@@ -249,7 +249,7 @@ fn KeyField(editor: Editor) -> impl IntoView {
         let key = ApiKey::new(&typed);
         // The help below the field says where it is stored.
         let _ = secrets::put(&saved.owner(), &saved.origin(), &key);
-        editor.test.forget();
+        editor.test.forget(editor);
     };
     let where_kept = || {
         let kept = match secrets::keeping() {
