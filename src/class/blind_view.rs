@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_classroom::blind::{Contest, Preference, anonymize};
+use volary_app::class::blind_judging::{BlindJudging, Event, PairSide};
+use volary_classroom::blind::{Preference, anonymize};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
@@ -116,43 +117,32 @@ pub(super) fn BlindView(
     /// The label of the button that ends it.
     back: &'static str,
 ) -> impl IntoView {
+    let names = blind.entrants.iter().map(|entrant| entrant.name.clone());
+    let judging = BlindJudging::new(names.collect(), browser::random_number());
+    let judging = RwSignal::new(judging);
     let entrants = StoredValue::new(blind.entrants);
-    let count = entrants.with_value(|entrants| entrants.len());
-    let contest = RwSignal::new(Contest::new(count, browser::random_number()));
-    // The shown pair. After its judgement it stays until the next one is asked for.
-    let place = RwSignal::new(0);
-    let is_stopped = RwSignal::new(false);
-    let is_over = Memo::new(move |_| {
-        is_stopped.get() || contest.with(|contest| place.get() >= contest.count())
-    });
-    let is_judged = Memo::new(move |_| contest.with(|contest| contest.judged() > place.get()));
-    let standing = move || {
-        let count = contest.with(Contest::count);
-        format!(
-            "Comparison {} of {count}. Who acted is shown after your choice.",
-            place.get() + 1
-        )
-    };
+    let is_over = Memo::new(move |_| judging.with(BlindJudging::is_over));
+    let is_judged = Memo::new(move |_| judging.with(BlindJudging::is_judged));
+    let pair = Memo::new(move |_| judging.with(BlindJudging::pair));
+    let handle = move |event| judging.update(|judging| judging.update(event));
     let sides = move || {
-        let pair = contest.with_untracked(|contest| contest.pair(place.get()))?;
-        let side = |entrant: usize, name: &'static str| {
+        let pair = pair.get()?;
+        let side = |entrant: usize, side: PairSide| {
             let entrant = entrants.with_value(|entrants| entrants.get(entrant).cloned())?;
-            Some(view! { <Side entrant name is_judged/> })
+            Some(view! { <Side entrant side judging/> })
         };
         Some(view! {
-            <div class="class-pair">{side(pair.left, "A")} {side(pair.right, "B")}</div>
+            <div class="class-pair">{side(pair.left, PairSide::A)} {side(pair.right, PairSide::B)}</div>
         })
     };
-    let judge = move |verdict| contest.update(|contest| contest.judge(verdict));
     let choice = move |verdict: Preference, label: &'static str| {
         view! {
-            <button type="button" on:click=move |_| judge(verdict)>
+            <button type="button" on:click=move |_| handle(Event::Judge(verdict))>
                 {label}
             </button>
         }
     };
-    let choices = move || {
-        match is_judged.get() {
+    let choices = move || match is_judged.get() {
         false => view! {
             {choice(Preference::Left, "A is better")}
             {choice(Preference::Equal, "Equal")}
@@ -160,23 +150,22 @@ pub(super) fn BlindView(
         }
         .into_any(),
         true => view! {
-            <button type="button" class="primary" on:click=move |_| place.update(|place| *place += 1)>
+            <button type="button" class="primary" on:click=move |_| handle(Event::Next)>
                 {"Next"}
             </button>
         }
         .into_any(),
-    }
     };
     let body = move || match is_over.get() {
-        true => view! { <Outcome entrants contest/> }.into_any(),
+        true => view! { <Outcome judging/> }.into_any(),
         false => view! {
             <p class="help" role="status">
-                {standing}
+                {move || judging.with(BlindJudging::progress)}
             </p>
             {sides}
             <div class="button-row" role="group" aria-label="Which is better?">
                 {choices}
-                <button type="button" class="quiet" on:click=move |_| is_stopped.set(true)>
+                <button type="button" class="quiet" on:click=move |_| handle(Event::Stop)>
                     {"Show the result"}
                 </button>
             </div>
@@ -197,17 +186,17 @@ pub(super) fn BlindView(
 }
 
 #[component]
-fn Side(entrant: Entrant, name: &'static str, is_judged: Memo<bool>) -> impl IntoView {
+fn Side(entrant: Entrant, side: PairSide, judging: RwSignal<BlindJudging>) -> impl IntoView {
     let episode = RwSignal::new(entrant.episode);
     let edition = RwSignal::new(1);
     let selected = RwSignal::new(0);
-    let who = StoredValue::new(entrant.name);
-    let heading = move || match is_judged.get() {
-        true => format!("{name}: {}", who.get_value()),
-        false => name.to_owned(),
+    let heading = Memo::new(move |_| judging.with(|judging| judging.heading(side)));
+    let name = match side {
+        PairSide::A => "Trajectory A",
+        PairSide::B => "Trajectory B",
     };
     view! {
-        <section class="lesson-play" aria-label=format!("Trajectory {name}")>
+        <section class="lesson-play" aria-label=name>
             <h3 dir="auto" aria-live="polite">
                 {heading}
             </h3>
@@ -218,14 +207,8 @@ fn Side(entrant: Entrant, name: &'static str, is_judged: Memo<bool>) -> impl Int
 
 /// The judgements on each entrant, the most wins first.
 #[component]
-fn Outcome(entrants: StoredValue<Arc<Vec<Entrant>>>, contest: RwSignal<Contest>) -> impl IntoView {
-    let tallies = contest.with_untracked(Contest::tally);
-    let names = entrants.with_value(|entrants| {
-        let names = entrants.iter().map(|entrant| entrant.name.clone());
-        names.collect::<Vec<_>>()
-    });
-    let mut lines: Vec<_> = names.into_iter().zip(tallies).collect();
-    lines.sort_by_key(|(_, tally)| std::cmp::Reverse((tally.won, tally.equal)));
+fn Outcome(judging: RwSignal<BlindJudging>) -> impl IntoView {
+    let lines = judging.with_untracked(BlindJudging::result);
     let lines = lines.into_iter().map(|(name, tally)| {
         view! {
             <tr>

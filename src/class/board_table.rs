@@ -1,30 +1,28 @@
 //! The table of the board: a row for each pupil, a column for each task.
 
 use leptos::prelude::*;
-use volary_classroom::{BoardRow, TaskState, board as rows};
+use volary_classroom::BoardRow;
+use volary_classroom::board::shown_names;
 
 use super::blind_view::Blind;
 use super::board::Board;
-use super::work_view::standing_words;
+use super::board_rows::{BoardRows, CellTexts, times};
 use crate::browser::{self, location, timers};
 use crate::components::text::inert;
 use crate::components::{Glyph, Icon};
 use crate::playground::rival;
 use crate::playground::state::{Playground, use_playground};
 use crate::projection::notice::Notice;
-use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
 
 /// What the table shows of the hand-ins.
 #[derive(Clone, Copy)]
 pub(super) struct BoardSignals {
     pub board: Board,
-    /// The id of the shown assignment.
-    pub assignment: RwSignal<Option<String>>,
-    /// The hand-ins for it, sorted by name.
-    pub rows: Memo<Vec<BoardRow>>,
-    /// The titles of its tasks.
-    pub tasks: Memo<Vec<String>>,
+    /// The id of the assignment that was chosen.
+    pub chosen: RwSignal<Option<String>>,
+    /// The hand-ins for the shown assignment, sorted by name.
+    pub rows: Memo<BoardRows>,
     /// Whether names are hidden, for a projector.
     pub are_hidden: RwSignal<bool>,
     /// The blind comparison that is shown in place of the table.
@@ -32,33 +30,20 @@ pub(super) struct BoardSignals {
 }
 
 impl BoardSignals {
-    pub fn ids(self) -> Vec<String> {
-        self.rows
-            .with_untracked(|rows| rows.iter().map(|row| row.id.clone()).collect())
-    }
-
-    pub fn title(self) -> String {
-        self.rows.with(|rows| {
-            let first = rows.first();
-            first.map_or_else(String::new, |row| row.title.to_string())
-        })
+    fn is_empty(self) -> bool {
+        self.rows.with(|shown| shown.rows.is_empty())
     }
 }
 
 /// A row for each pupil, a column for each task.
 #[component]
 pub(super) fn BoardTable(shown: BoardSignals) -> impl IntoView {
+    let tasks = Memo::new(move |_| shown.rows.with(|shown| shown.tasks.clone()));
     let heads = move || {
-        let tasks = shown.tasks.get().into_iter().enumerate();
+        let tasks = tasks.get().into_iter().enumerate();
         tasks
             .map(|(place, title)| {
-                let solved = move || {
-                    shown.rows.with(|rows| {
-                        let tasks = rows.iter().filter_map(|row| row.tasks.get(place));
-                        let solved = tasks.filter(|task| task.is_solved()).count();
-                        format!("{solved} of {} solved", rows.len())
-                    })
-                };
+                let solved = move || shown.rows.with(|rows| rows.solved(place));
                 let compare = {
                     let title = title.clone();
                     move |_| compare_blind(shown, place, title.clone())
@@ -77,18 +62,17 @@ pub(super) fn BoardTable(shown: BoardSignals) -> impl IntoView {
             .collect_view()
     };
     let body = move || {
-        let all = shown.rows.get();
-        let names = rows::shown_names(&all, shown.are_hidden.get());
-        let count = shown.tasks.with(Vec::len);
-        let lines = all.into_iter().zip(names);
+        let BoardRows { rows, tasks, .. } = shown.rows.get();
+        let names = shown_names(&rows, shown.are_hidden.get());
+        let lines = rows.into_iter().zip(names);
         lines
-            .map(|(row, name)| line(shown.board, &row, &name, count))
+            .map(|(row, name)| line(shown.board, &row, &name, tasks.len()))
             .collect_view()
     };
-    let count = move || shown.rows.with(|rows| plural(rows.len(), "hand-in"));
+    let count = move || shown.rows.with(|shown| plural(shown.rows.len(), "hand-in"));
     view! {
         <Show
-            when=move || !shown.rows.with(Vec::is_empty)
+            when=move || !shown.is_empty()
             fallback=|| {
                 view! {
                     <p class="class-empty">
@@ -116,19 +100,23 @@ pub(super) fn BoardTable(shown: BoardSignals) -> impl IntoView {
 
 /// Starts a blind comparison of the hand-ins of a task.
 fn compare_blind(shown: BoardSignals, place: usize, title: String) {
-    let rows = shown.rows.get_untracked();
-    let names = rows::shown_names(&rows, shown.are_hidden.get_untracked());
-    let entrants = rows
-        .into_iter()
-        .zip(names)
-        .map(|(row, name)| (row.id, name));
-    let entrants = entrants.collect();
+    let BoardRows {
+        assignment, rows, ..
+    } = shown.rows.get_untracked();
+    let names = shown_names(&rows, shown.are_hidden.get_untracked());
+    let entrants = rows.into_iter().zip(names);
+    let entrants = entrants.map(|(row, name)| (row.id, name)).collect();
     browser::spawn(async move {
-        match Blind::load(shown.board, entrants, place, title).await {
-            Ok(blind) => {
-                // The board may be gone.
-                shown.blind.try_set(Some(blind));
-            }
+        let loaded = Blind::load(shown.board, entrants, place, title).await;
+        // The board may be gone, or show another assignment.
+        let now = shown
+            .rows
+            .try_with_untracked(|shown| shown.assignment.clone());
+        if now != Some(assignment) {
+            return;
+        }
+        match loaded {
+            Ok(blind) => shown.blind.set(Some(blind)),
             Err(notice) => shown.board.problem.set(Some(notice)),
         }
     });
@@ -136,10 +124,7 @@ fn compare_blind(shown: BoardSignals, place: usize, title: String) {
 
 fn line(board: Board, row: &BoardRow, name: &str, count: usize) -> impl IntoView + use<> {
     let cells = (0..count).map(|place| cell(board, row, name, place));
-    let times = match row.times {
-        1 => String::new(),
-        times => format!(" · {times} times"),
-    };
+    let times = times(row);
     let at = timers::local_time(row.received);
     view! {
         <tr>
@@ -154,11 +139,7 @@ fn line(board: Board, row: &BoardRow, name: &str, count: usize) -> impl IntoView
 
 /// What a pupil reached in a task, as a button that opens it in Review.
 fn cell(board: Board, row: &BoardRow, name: &str, place: usize) -> AnyView {
-    let Some(task) = row
-        .tasks
-        .get(place)
-        .filter(|task| task.state != TaskState::Untouched)
-    else {
+    let Some(texts) = CellTexts::of(row, name, place) else {
         return view! {
             <td class="class-untouched">
                 <span aria-hidden="true">{"–"}</span>
@@ -167,43 +148,32 @@ fn cell(board: Board, row: &BoardRow, name: &str, place: usize) -> AnyView {
         }
         .into_any();
     };
-    let is_solved = task.is_solved();
-    let label = format!(
-        "{name}, task {}: {}. Open in Review",
-        place + 1,
-        standing_words(task)
-    );
-    let words = match (is_solved, task.reward) {
-        (true, Some(reward)) => reward_text(reward),
-        (_, Some(reward)) => format!("{} · {}", task.state.words(), reward_text(reward)),
-        (_, None) => task.state.words().to_owned(),
-    };
-    let glyph = is_solved.then(|| view! { <Icon glyph=Glyph::Check/> });
-    let steps = plural(task.steps, "step");
+    let glyph = texts
+        .is_solved
+        .then(|| view! { <Icon glyph=Glyph::Check/> });
     let id = row.id.clone();
     let open = move |_| {
         let hash = format!("#/review/class-{id}-{}", place + 1);
         to_review(board, vec![id.clone()], hash);
     };
-    let class = match is_solved {
+    let class = match texts.is_solved {
         true => "class-cell solved",
         false => "class-cell",
     };
-    let rival_label = format!("{name}, task {}: play against a model", place + 1);
     let id = row.id.clone();
     let playground = use_playground();
     let challenge = move |_| play_against(board, playground, id.clone(), place);
     view! {
         <td>
-            <button type="button" class=class aria-label=label on:click=open>
-                <span class="class-reached">{glyph} {words}</span>
-                <span class="help">{steps}</span>
+            <button type="button" class=class aria-label=texts.open on:click=open>
+                <span class="class-reached">{glyph} {texts.reached}</span>
+                <span class="help">{texts.steps}</span>
             </button>
             <button
                 type="button"
                 class="quiet small"
                 title="A model plays the same task with the same seed"
-                aria-label=rival_label
+                aria-label=texts.challenge
                 on:click=challenge
             >
                 {"Against a model"}

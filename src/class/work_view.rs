@@ -8,6 +8,7 @@ use volary_app::class::work_desk::WorkDesk;
 use volary_classroom::work::Delivery;
 use volary_classroom::{Assignment, Name, Standing, TaskState};
 
+use super::board_rows::standing_words;
 use super::desk::Desk;
 use super::{service, start};
 use crate::browser::{element, timers};
@@ -18,7 +19,6 @@ use crate::components::{Glyph, Icon};
 use crate::learn::player::{EpisodePlayer, Workbench};
 use crate::learn::player_view::PlayView;
 use crate::playground::state::use_playground;
-use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
 
 /// A pupil's work on an assignment.
@@ -88,18 +88,6 @@ fn TaskEntry(desk: Desk, place: usize, title: String) -> impl IntoView {
                 {move || standing_badge(&desk.state.with(|desk| desk.standing(place)))}
             </button>
         </li>
-    }
-}
-
-/// The state of a task in words, with its reward.
-pub fn standing_words(standing: &Standing) -> String {
-    match (standing.state, standing.reward) {
-        (TaskState::Untouched, _) => "Not started".to_owned(),
-        (_, Some(reward)) if standing.is_solved() => {
-            format!("Solved, reward {}", reward_text(reward))
-        }
-        (state, Some(reward)) => format!("{}, reward {}", state.words(), reward_text(reward)),
-        (state, None) => state.words().to_owned(),
     }
 }
 
