@@ -4,6 +4,7 @@
 //! middle, the reward the upper half. Invariants: every coordinate is within the lane; spans without an end reach the end
 //! of their lane and are drawn as outlines.
 
+use volary_trajectory::EndingKind;
 use volary_trajectory::spans::{SpanBars, SpanKind};
 use volary_trajectory::training::times::{Running, SampleTime, StepTimes};
 
@@ -123,6 +124,16 @@ pub fn running_words(at: f64, running: &Running, all: usize) -> String {
     )
 }
 
+/// How samples ended, in the terms of trainers.
+pub fn ending_name(ending: EndingKind) -> &'static str {
+    match ending {
+        EndingKind::Open => "not ended",
+        EndingKind::Done => "completed",
+        EndingKind::Truncated => "truncated",
+        EndingKind::Crashed => "aborted or failed",
+    }
+}
+
 /// A time on the axis. Its start has a name of its own.
 pub fn clock(at: f64) -> String {
     match at > 0.0 {
@@ -180,6 +191,7 @@ mod tests {
             sample: 0,
             from: 1.0,
             to: 9.0,
+            ending: EndingKind::Done,
         };
         let bars = spans(&[
             (SpanKind::Generation, 0.0, Some(4.0)),
@@ -210,6 +222,7 @@ mod tests {
             sample: 0,
             from: 0.0,
             to: 8.0,
+            ending: EndingKind::Done,
         };
         let bars = spans(&[
             (SpanKind::Generation, 0.0, Some(3.0)),
@@ -257,6 +270,7 @@ mod tests {
                     sample: 0,
                     from: 0.0,
                     to: 2.0,
+                    ending: EndingKind::Done,
                 };
                 2
             ],

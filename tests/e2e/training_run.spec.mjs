@@ -223,5 +223,18 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await page.getByText("Tasks over steps").click();
       await table(page, "Tasks over steps").waitFor();
       assert.equal(await table(page, "Tasks over steps").getByRole("row").count(), GROUPS + 1);
+
+      // The slow tail of a step: only the samples that were cut off.
+      await page.evaluate(() => {
+        location.hash += "&step=2";
+      });
+      await page.getByRole("heading", { name: "Step 2", exact: true }).waitFor();
+      const timed = page.getByRole("list", { name: "Samples by time" }).getByRole("listitem");
+      await timed.nth(GROUPS).waitFor();
+      await choice("Ending").selectOption({ label: `truncated (${GROUPS})` });
+      await timed.nth(GROUPS).waitFor({ state: "detached" });
+      assert.equal(await timed.count(), GROUPS);
+      await timed.first().getByRole("link", { name: /sample \d+, 10\.0 s: .*, truncated$/ }).waitFor();
+      await accessible(page);
     }));
 }

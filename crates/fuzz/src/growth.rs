@@ -2,7 +2,7 @@
 //!
 //! - [`case`]: a mutated seed of a format, with repeated parts, long texts, references and compression. It is
 //!   derived from the format and a number.
-//! - [`attacks`]: hand-written files, each for one kind of expansion.
+//! - [`attacks`]: hand-written files, each for one kind of expansion. [`crowds`]: several such files at once.
 //! - [`cost`]: the cost of importing and showing files. Memory is counted by the allocator, so the same input
 //!   always costs the same; time is measured for long runs only.
 
@@ -22,7 +22,7 @@ use crate::{ALLOCATOR, PEAK};
 
 mod attacks;
 
-pub use attacks::attacks;
+pub use attacks::{attacks, crowds};
 
 /// The maximum size of an input, in bytes.
 pub const LARGEST: usize = 100 << 10;

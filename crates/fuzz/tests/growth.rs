@@ -1,7 +1,7 @@
 //! Small files that expand. All in one test: the allocator counts the memory of every thread.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use volary_fuzz::growth::{LARGEST, attacks, case, cost};
+use volary_fuzz::growth::{LARGEST, attacks, case, cost, crowds};
 use volary_fuzz::seeds::formats;
 
 /// Of this many formats one is tried with a generated case: a debug build takes seconds for each. `cargo xtask fuzz`
@@ -19,6 +19,15 @@ fn no_small_file_takes_much_memory_or_work() {
         }
         let cost = cost(&files);
         println!("{name}: {length} bytes, {cost:?}");
+        if cost.is_too_much() {
+            dear.push(format!("{name}: {cost:?}"));
+        }
+    }
+    for (name, make) in crowds() {
+        let files = make();
+        assert!(files.iter().all(|file| file.bytes.len() <= LARGEST));
+        let cost = cost(&files);
+        println!("{name}: {cost:?}");
         if cost.is_too_much() {
             dear.push(format!("{name}: {cost:?}"));
         }

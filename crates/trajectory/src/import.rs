@@ -7,7 +7,7 @@
 //! - From bytes to documents, once for all formats: `files` (the files of a drop or an archive), `containers`
 //!   (zip, tar, gzip, Zstandard), `decode` (encodings), `document` (one JSON value or JSON Lines), `json_repair`
 //!   (truncated, malformed or too deep). `describe`: what a file appears to be, for error messages.
-//! - `expansion`: bounds how much data is created from a file.
+//! - `expansion`: bounds how much data is created from a file. `memory`: bounds the memory of an import.
 //! - `reader`: the trait of a reader, its input and its output. `records`: the reader of formats in which each record
 //!   is an episode. `registry`: all readers.
 //! - From documents to episodes: `chat` reads messages, `transcript` groups them into steps. `members` removes known
@@ -51,6 +51,7 @@ mod links;
 mod lm_eval;
 mod mapped;
 mod members;
+mod memory;
 mod mini_swe_agent;
 mod native;
 mod nemo_rl;
@@ -96,6 +97,7 @@ use fields::{Mappings, Unmapped};
 use files::Files;
 pub(crate) use inspect::worth;
 pub use mapped::preview;
+use memory::Memory;
 
 /// A file to import, with its contents in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,6 +120,8 @@ pub struct ImportOutcome {
     /// Data of trainers that belongs to episodes of other files.
     train: Vec<slime::TrainSample>,
     annotations: Vec<prime_rl::Annotation>,
+    /// The memory that the import may still take.
+    memory: Memory,
 }
 
 /// An entry of the report.
@@ -178,9 +182,12 @@ pub fn import_mapped(
     if inputs.is_empty() {
         return Err(ImportError::NoFiles);
     }
-    let mut outcome = ImportOutcome::default();
-    let files = Files::loose(inputs, &mut outcome);
     let given = inputs.iter().map(|input| input.bytes.len()).sum();
+    let mut outcome = ImportOutcome {
+        memory: Memory::of_given(given),
+        ..ImportOutcome::default()
+    };
+    let files = Files::loose(inputs, &mut outcome);
     let limits = limits.of_packed(given);
     let budget = Budget {
         limits,

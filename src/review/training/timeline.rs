@@ -9,7 +9,6 @@ use leptos::prelude::*;
 use volary_app::review::time_axis::{TimeAxis, TimeEvent};
 use volary_trajectory::EndingKind;
 use volary_trajectory::spans::SpanKind;
-use volary_trajectory::training::Sample;
 use volary_trajectory::training::times::{LaneOrder, SampleTime, StepTimes};
 
 use super::{ShownRun, Training};
@@ -20,7 +19,7 @@ use crate::components::transient_memo::transient_memo;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::count_text;
 use crate::projection::time_lanes::{
-    LANE, class_of, clock, lane_words, running_words, shapes, times_words,
+    LANE, class_of, clock, ending_name, lane_words, running_words, shapes, times_words,
 };
 use crate::projection::training::{SIDE, place_in};
 use crate::route::TrainingPlace;
@@ -46,6 +45,7 @@ pub(super) fn times(
                 {legend(&times)}
                 {look.kinds(&times)}
                 {choice(look.order)}
+                {look.endings(&times)}
                 {look.zoom()}
             </div>
             <p class="run-facts">{words} {untimed}</p>
@@ -62,6 +62,8 @@ struct LanesLook {
     order: RwSignal<LaneOrder>,
     /// The kind of spans that are drawn; all of them without one.
     only: RwSignal<Option<SpanKind>>,
+    /// The ending of the samples that have lanes; all of them without one.
+    ending: RwSignal<Option<EndingKind>>,
     axis: RwSignal<TimeAxis>,
 }
 
@@ -74,6 +76,7 @@ impl LanesLook {
             training,
             order: RwSignal::new(LaneOrder::default()),
             only: RwSignal::new(None),
+            ending: RwSignal::new(None),
             axis: RwSignal::new(TimeAxis::new(seconds, shown.as_deref())),
         }
     }
@@ -138,6 +141,32 @@ impl LanesLook {
                     <span>{"Spans"}</span>
                     <select on:change=change>
                         <option value="">{"all kinds"}</option>
+                        {options}
+                    </select>
+                </label>
+            }
+            .into_any()
+        })
+    }
+
+    /// The choice of the samples that have lanes, if they ended in several ways.
+    fn endings(self, times: &StepTimes) -> Option<AnyView> {
+        let endings = times.endings();
+        let options = endings.iter().map(|(ending, samples)| {
+            let name = format!("{} ({})", ending_name(*ending), count_text(*samples));
+            view! { <option value=ending.word()>{name}</option> }
+        });
+        let options = options.collect_view();
+        let change = move |event| {
+            self.ending
+                .set(EndingKind::read(&event_target_value(&event)));
+        };
+        (endings.len() > 1).then(|| {
+            view! {
+                <label class="group-choice">
+                    <span>{"Ending"}</span>
+                    <select on:change=change>
+                        <option value="">{"any"}</option>
                         {options}
                     </select>
                 </label>
@@ -267,14 +296,14 @@ fn lanes(
     times: Arc<StepTimes>,
     look: LanesLook,
 ) -> AnyView {
-    let count = times.lanes.len();
     let ordered = {
         let times = Arc::clone(&times);
-        Memo::new(move |_| Arc::new(times.ordered(look.order.get())))
+        Memo::new(move |_| Arc::new(times.ordered(look.order.get(), look.ending.get())))
     };
+    let count = Memo::new(move |_| ordered.with(|lanes| lanes.len()));
     let range = Memo::new(move |_| look.axis.with(TimeAxis::range));
     let rows = Rows {
-        count: Signal::derive(move || count),
+        count: count.into(),
         edition: Memo::new(move |edition: Option<&u32>| {
             ordered.track();
             // Tracking alone does not compute a memo.
@@ -296,10 +325,13 @@ fn lanes(
             .into_any()
     };
     // Few lanes need no scrolling.
-    let small = if count <= 12 { " few" } else { "" };
+    let class = move || match count.get() <= 12 {
+        true => "time-lanes-frame few",
+        false => "time-lanes-frame",
+    };
     view! {
         <div
-            class=format!("time-lanes-frame{small}")
+            class=class
             on:mouseleave=move |_| look.apply(TimeEvent::Left)
         >
             {rows.view(draw)}
@@ -324,7 +356,7 @@ fn row(
         ..training.here()
     };
     let words = lane_words(lane, spans);
-    let ending = ending(sample);
+    let ending = unintended(lane.ending);
     let remark = ending.map_or(String::new(), |ending| format!(", {ending}"));
     // In a group, its name would be the same in every lane.
     let is_in_group = training.here().group.is_some();
@@ -385,10 +417,9 @@ fn row(
 }
 
 /// How a sample ended, if not as intended.
-fn ending(sample: &Sample) -> Option<&'static str> {
-    match sample.ending() {
-        EndingKind::Truncated => Some("truncated"),
-        EndingKind::Crashed => Some("aborted or failed"),
-        _ => None,
+fn unintended(ending: EndingKind) -> Option<&'static str> {
+    match ending {
+        EndingKind::Open | EndingKind::Done => None,
+        EndingKind::Truncated | EndingKind::Crashed => Some(ending_name(ending)),
     }
 }

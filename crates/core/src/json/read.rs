@@ -116,6 +116,8 @@ impl<'a> Parser<'a> {
                         open.push(Open::List(list));
                         return Ok(None);
                     }
+                    // Short lists have room for four elements, so many of them would take several times their size.
+                    list.shrink_to_fit();
                     value = Json::List(list);
                 }
                 Some(Open::Object(mut members, key)) => {
@@ -125,6 +127,7 @@ impl<'a> Parser<'a> {
                         open.push(Open::Object(members, key));
                         return Ok(None);
                     }
+                    members.shrink_to_fit();
                     value = Json::Object(Object::from_pairs(members));
                 }
             }

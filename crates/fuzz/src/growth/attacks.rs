@@ -99,6 +99,30 @@ pub fn attacks() -> Vec<Attack> {
     ]
 }
 
+/// All attacks of several files, each at most [`LARGEST`](super::LARGEST) bytes: a chat with many tiny values.
+pub fn crowds() -> Vec<Attack> {
+    vec![
+        ("files of numbers", || crowd("0,")),
+        ("files of lists", || crowd("[],")),
+        ("files of nested lists", || crowd("[[[]]],")),
+        ("files of objects", || crowd(r#"{"a":0},"#)),
+        ("files of texts", || crowd(r#""a","#)),
+    ]
+}
+
+fn crowd(one: &str) -> Vec<InputFile> {
+    const FILES: usize = 6;
+    const LENGTH: usize = 10 << 20;
+    let text = chat(&format!("[{}0]", one.repeat(LENGTH / one.len())));
+    let bytes = gzip(text.as_bytes());
+    let names = (0..FILES).map(|number| format!("{number}.json.gz"));
+    let file = |name| InputFile {
+        name: Some(name),
+        bytes: bytes.clone(),
+    };
+    names.map(file).collect()
+}
+
 fn plain(name: &str, text: String) -> Vec<InputFile> {
     vec![InputFile {
         name: Some(name.to_owned()),

@@ -14,7 +14,8 @@ pub enum EndingKind {
 }
 
 impl EndingKind {
-    const ALL: [EndingKind; 4] = [
+    /// All cases.
+    pub const ALL: [EndingKind; 4] = [
         EndingKind::Open,
         EndingKind::Done,
         EndingKind::Truncated,

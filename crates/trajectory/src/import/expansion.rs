@@ -8,6 +8,7 @@
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
 
+use super::memory::Memory;
 use crate::episode::{Episode, StepRecord};
 
 /// The number of bytes that any file may expand to, however small it is.
@@ -21,9 +22,13 @@ const VALUE: usize = 32;
 const MESSAGE: usize = 256;
 
 /// The remaining budget of bytes to create from a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Expansion {
     left: usize,
+    /// The bytes that may still move from the file into the result: they take no additional memory.
+    moved: usize,
+    /// The memory of the import, from which additional bytes are taken.
+    memory: Memory,
 }
 
 impl Expansion {
@@ -31,17 +36,27 @@ impl Expansion {
     pub fn of(bytes: usize) -> Expansion {
         Expansion {
             left: FREE.saturating_add(bytes.saturating_mul(FACTOR)),
+            moved: bytes,
+            memory: Memory::default(),
         }
+    }
+
+    /// Takes what exceeds the size of the file from the memory of an import.
+    pub fn within(mut self, memory: Memory) -> Expansion {
+        self.memory = memory;
+        self
     }
 
     /// Takes this many bytes from the budget. Returns false if they do not fit; smaller values may still fit.
     pub fn take(&mut self, bytes: usize) -> bool {
+        let moved = bytes.min(self.moved);
         match self.left.checked_sub(bytes) {
-            Some(left) => {
+            Some(left) if self.memory.take(bytes - moved) => {
                 self.left = left;
+                self.moved -= moved;
                 true
             }
-            None => false,
+            _ => false,
         }
     }
 

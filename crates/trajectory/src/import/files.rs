@@ -14,6 +14,7 @@ use volary_core::json::read::ReadError;
 
 use super::decode::{Decoded, decode};
 use super::document::{self, DocumentRead};
+use super::memory::{Memory, TooMuchMemory};
 use super::{ImportOutcome, InputFile, NoteLevel};
 use crate::archive::{Archive, ArchiveError, Limits};
 
@@ -26,12 +27,15 @@ pub(crate) struct Files<'a> {
     container: String,
     files: Vec<File<'a>>,
     archive: Option<RefCell<Archive<'a>>>,
+    memory: Memory,
 }
 
 struct File<'a> {
     name: String,
     content: Content<'a>,
     open: bool,
+    /// Whether the memory of its values is taken: it is parsed again, but not kept twice.
+    counted: Cell<bool>,
 }
 
 enum Content<'a> {
@@ -49,6 +53,8 @@ pub(crate) enum FileError {
     NotText,
     #[error("This is not valid JSON: {error}.")]
     NotJson { error: ReadError },
+    #[error("{error}")]
+    TooMuchMemory { error: TooMuchMemory },
 }
 
 impl From<ArchiveError> for FileError {
@@ -60,7 +66,7 @@ impl From<ArchiveError> for FileError {
 impl<'a> Files<'a> {
     /// Dropped files.
     pub fn loose(inputs: &'a [InputFile], outcome: &mut ImportOutcome) -> Self {
-        let mut files = Files::new("");
+        let mut files = Files::new("", outcome);
         for input in inputs {
             let name = input.name.as_deref().unwrap_or_default();
             files.add(name, Content::Loose(Cow::Borrowed(&input.bytes)), outcome);
@@ -77,7 +83,7 @@ impl<'a> Files<'a> {
         outcome: &mut ImportOutcome,
     ) -> Result<Self, ArchiveError> {
         let archive = Archive::open_within(bytes, limits, left)?;
-        let mut files = Files::new(name);
+        let mut files = Files::new(name, outcome);
         if archive.is_cut() {
             let text = "This zip file is cut off or damaged: the directory at its end is missing. \
                  The files that were found are read; others may be missing.";
@@ -96,18 +102,19 @@ impl<'a> Files<'a> {
         members: Vec<(String, Vec<u8>)>,
         outcome: &mut ImportOutcome,
     ) -> Files<'static> {
-        let mut files = Files::new(name);
+        let mut files = Files::new(name, outcome);
         for (name, bytes) in members {
             files.add(&name, Content::Loose(Cow::Owned(bytes)), outcome);
         }
         files
     }
 
-    fn new(container: &str) -> Self {
+    fn new(container: &str, outcome: &ImportOutcome) -> Self {
         Files {
             container: container.to_owned(),
             files: Vec::new(),
             archive: None,
+            memory: outcome.memory.clone(),
         }
     }
 
@@ -121,6 +128,7 @@ impl<'a> Files<'a> {
             name,
             content,
             open,
+            counted: Cell::new(false),
         });
     }
 
@@ -227,9 +235,22 @@ impl<'a> Files<'a> {
         decoded.ok_or(FileError::NotText)
     }
 
+    /// Takes the memory that the values of a file will take, once.
+    fn count(&self, index: usize, text: &str) -> Result<(), FileError> {
+        let counted = &self.files[index].counted;
+        if !counted.get() {
+            let taken = self.memory.take_json(text.as_bytes());
+            taken.map_err(|error| FileError::TooMuchMemory { error })?;
+            counted.set(true);
+        }
+        Ok(())
+    }
+
     /// Reads a file as one JSON value, without taking it.
     pub fn peek_json(&self, index: usize) -> Result<Json, FileError> {
-        Json::parse(&self.text(index)?).map_err(|error| FileError::NotJson { error })
+        let text = self.text(index)?;
+        self.count(index, &text)?;
+        Json::parse(&text).map_err(|error| FileError::NotJson { error })
     }
 
     /// Takes a file and parses it as one JSON value. Truncated or malformed JSON is an error; see
@@ -250,6 +271,7 @@ impl<'a> Files<'a> {
         let refused = |error| problem.clone().unwrap_or(error);
         let decoded = decode(&bytes).ok_or_else(|| refused(FileError::NotText))?;
         let Decoded { text, remark } = decoded;
+        self.count(index, &text)?;
         let read = document::read(&text);
         let mut read = read.map_err(|error| refused(FileError::NotJson { error }))?;
         if let Some(remark) = remark {

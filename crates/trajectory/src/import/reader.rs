@@ -181,7 +181,7 @@ impl<'a> Sink<'a> {
 
     /// Bounds the total size of the episodes that are created from a document of `size` bytes.
     pub fn within(mut self, size: usize) -> Self {
-        self.expansion = Some(Expansion::of(size));
+        self.expansion = Some(Expansion::of(size).within(self.outcome.memory.clone()));
         self
     }
 
@@ -271,7 +271,8 @@ impl<'a> Sink<'a> {
         self.is_full = true;
         self.lost(format!(
             "An episode is omitted: the episodes of this file repeat so much that together they \
-             take more than {} MB and {FACTOR} times the file.",
+             take more than {} MB and {FACTOR} times the file, or than the import may take. Import \
+             fewer files at once.",
             FREE >> 20
         ));
     }

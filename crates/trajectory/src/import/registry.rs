@@ -73,7 +73,7 @@ pub(super) fn read_all(
         let name = files.name(index).to_owned();
         let read = match files.read_document(index) {
             Ok(read) => read,
-            Err(error @ FileError::Archive { .. }) => {
+            Err(error @ (FileError::Archive { .. } | FileError::TooMuchMemory { .. })) => {
                 files.take(index);
                 outcome.refuse(&name, &error);
                 continue;

@@ -37,6 +37,9 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let output = Said::of(rest.take("output_response"));
     let source = rest.take_text("data_source");
     let stop = rest.take_text("stop_reason");
+    let exception = rest.take_text("exception_type");
+    // It is null for samples that did not fail.
+    rest.retain(|key, value| *key != "exception_type" || !value.is_null());
     let mut transcript = Transcript::default();
     let tokens = ids_of_both(&prompt, &output);
     if tokens.is_none() {
@@ -85,11 +88,14 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             id,
         }),
         rewards: worth.map_or(Rewards::Unknown, Rewards::Whole),
-        ending: match stop.as_deref() {
-            Some("length") => Ending::Truncated {
+        ending: match (stop.as_deref(), exception) {
+            (_, Some(exception)) => Ending::Crashed {
+                message: format!("The generation failed: {exception}.").into(),
+            },
+            (Some("length"), None) => Ending::Truncated {
                 reason: "The limit of tokens was reached.".into(),
             },
-            Some("abort" | "error") => Ending::Crashed {
+            (Some("abort" | "error"), None) => Ending::Crashed {
                 message: "The generation was aborted.".into(),
             },
             _ => Ending::Done,

@@ -2,9 +2,11 @@
 //! advantage, …}`. Prompt and completion are texts, or lists of messages.
 //!
 //! Each reward function has a column between `completion` and `advantage`, where the trainer puts other columns, too. Null
-//! means that the function does not apply to a sample, so only all rows together tell which columns are rewards.
+//! means that the function does not apply to a sample, so only all rows together tell which columns are rewards. The
+//! trainer writes rewards as floats. Whole numbers may also be counts, and a column of nulls has no type, so these are
+//! rewards by name only.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use volary_core::json::{Json, Key, Object, Text};
 
@@ -57,7 +59,6 @@ impl Reader for Trl {
 }
 
 /// The columns of the reward functions of a file.
-#[derive(Default)]
 struct RewardColumns {
     /// Their names, in the order of the file.
     names: Vec<Key>,
@@ -66,24 +67,28 @@ struct RewardColumns {
 }
 
 impl RewardColumns {
-    /// Finds the columns in all rows. Rewards are floats; a column with other values is something else.
+    /// Finds the columns in all rows.
     fn of(rows: &[Line]) -> RewardColumns {
-        let mut found = RewardColumns::default();
-        let mut known = HashSet::new();
-        let mut others = HashSet::new();
+        let mut names = Vec::new();
+        let mut kinds: HashMap<Key, ColumnKind> = HashMap::new();
         for (key, value) in rows.iter().flat_map(|row| between(&row.value)) {
-            if known.insert(key.clone()) {
-                found.names.push(key.clone());
-            }
-            match value {
-                Json::Null => {}
-                Json::Float(_) => drop(found.with_values.insert(key.clone())),
-                _ => drop(others.insert(key.clone())),
-            }
+            let kind = kinds.entry(key.clone()).or_insert_with(|| {
+                names.push(key.clone());
+                ColumnKind::Null
+            });
+            *kind = (*kind).max(ColumnKind::of(value));
         }
-        found.names.retain(|name| !others.contains(name));
-        found.with_values.retain(|name| !others.contains(name));
-        found
+        let kind = |name: &Key| kinds.get(name).copied().unwrap_or(ColumnKind::Null);
+        names.retain(|name| match kind(name) {
+            ColumnKind::Null | ColumnKind::Integers => is_reward_name(name),
+            ColumnKind::Floats => true,
+            ColumnKind::Other => false,
+        });
+        let with_values = names.iter().filter(|name| kind(name) > ColumnKind::Null);
+        RewardColumns {
+            with_values: with_values.cloned().collect(),
+            names,
+        }
     }
 
     fn report(&self, sink: &mut Sink<'_>) {
@@ -121,6 +126,45 @@ impl RewardColumns {
             }
         }
     }
+}
+
+/// What the values of a column are. A column is of the greatest kind of its values: `1` and `0.5` are floats.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ColumnKind {
+    Null,
+    Integers,
+    Floats,
+    Other,
+}
+
+impl ColumnKind {
+    fn of(value: &Json) -> ColumnKind {
+        match value {
+            Json::Null => ColumnKind::Null,
+            Json::Integer(_) => ColumnKind::Integers,
+            Json::Float(_) => ColumnKind::Floats,
+            _ => ColumnKind::Other,
+        }
+    }
+}
+
+/// Whether a column has the name of a reward function, such as `accuracy_reward`. A reward model is named after its
+/// directory.
+fn is_reward_name(name: &str) -> bool {
+    const ENDINGS: [&str; 10] = [
+        "reward",
+        "rewards",
+        "reward_func",
+        "reward_fn",
+        "reward_function",
+        "reward_model",
+        "score",
+        "accuracy",
+        "penalty",
+        "punishment",
+    ];
+    let name = name.to_ascii_lowercase();
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// The columns of a row between the completion and the advantage.

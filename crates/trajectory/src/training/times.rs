@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::run::TrainingRun;
+use crate::episode::EndingKind;
 use crate::spans::SpanKind;
 
 /// The time of a sample, in seconds since the first of the samples began.
@@ -13,6 +14,7 @@ pub struct SampleTime {
     /// In seconds; only differences have a meaning.
     pub from: f64,
     pub to: f64,
+    pub ending: EndingKind,
 }
 
 impl SampleTime {
@@ -90,6 +92,7 @@ impl StepTimes {
                 sample: *sample,
                 from: from - first,
                 to: to - first,
+                ending: run.samples[*sample].ending(),
             })
             .collect();
         lanes.sort_by(|one, other| {
@@ -151,9 +154,19 @@ impl StepTimes {
         }
     }
 
-    /// The lanes in another order.
-    pub fn ordered(&self, order: LaneOrder) -> Vec<SampleTime> {
-        let mut lanes = self.lanes.clone();
+    /// The endings of the samples, with the number of samples of each.
+    pub fn endings(&self) -> Vec<(EndingKind, usize)> {
+        let endings = EndingKind::ALL.into_iter().map(|ending| {
+            let lanes = self.lanes.iter();
+            (ending, lanes.filter(|lane| lane.ending == ending).count())
+        });
+        endings.filter(|(_, samples)| *samples > 0).collect()
+    }
+
+    /// The lanes in another order, of all samples or of those with one ending.
+    pub fn ordered(&self, order: LaneOrder, ending: Option<EndingKind>) -> Vec<SampleTime> {
+        let is_wanted = |lane: &&SampleTime| ending.is_none_or(|ending| lane.ending == ending);
+        let mut lanes: Vec<SampleTime> = self.lanes.iter().filter(is_wanted).copied().collect();
         match order {
             LaneOrder::Started => {}
             LaneOrder::LastFirst => lanes.sort_by(|one, other| other.to.total_cmp(&one.to)),
@@ -208,7 +221,7 @@ mod tests {
         ]);
         let found = found.unwrap();
         let samples = |order| -> Vec<usize> {
-            let lanes = found.ordered(order).into_iter();
+            let lanes = found.ordered(order, None).into_iter();
             lanes.map(|lane| lane.sample).collect()
         };
         assert_eq!(samples(LaneOrder::Started), [0, 2, 1]);
@@ -218,6 +231,34 @@ mod tests {
         assert_eq!((found.seconds, found.untimed), (10.0, 1));
         assert!((found.tail_from - 9.7).abs() < 1e-9 && (found.tail - 0.03).abs() < 1e-9);
         assert!(found.kinds.is_empty());
+    }
+
+    #[test]
+    fn lanes_of_one_ending_keep_the_times_of_the_step() {
+        let rows = [
+            ("completed", 2.0),
+            ("truncated", 10.0),
+            ("aborted", 6.0),
+            ("length", 9.0),
+        ];
+        let rows = rows
+            .into_iter()
+            .enumerate()
+            .map(|(sample, (outcome, seconds))| {
+                let mut row = (*row(sample, Some(5.0), Some(seconds), "")).clone();
+                row.outcome = outcome.into();
+                Arc::new(row)
+            });
+        let found = times_of(rows.collect()).unwrap();
+        let endings = [
+            (EndingKind::Done, 1),
+            (EndingKind::Truncated, 2),
+            (EndingKind::Crashed, 1),
+        ];
+        assert_eq!(found.endings(), endings);
+        let cut = found.ordered(LaneOrder::LastFirst, Some(EndingKind::Truncated));
+        let cut: Vec<(usize, f64)> = cut.iter().map(|lane| (lane.sample, lane.to)).collect();
+        assert_eq!(cut, [(1, 10.0), (3, 9.0)]);
     }
 
     #[test]

@@ -279,3 +279,36 @@ fn how_the_last_answer_stopped_is_not_how_a_sample_ended() {
         assert_eq!(outcome.episodes[0].outcome.as_deref(), expected, "{reason}");
     }
 }
+
+#[test]
+fn files_whose_values_take_too_much_memory_are_refused_one_by_one() {
+    let chat = |other: &str| {
+        format!(
+            r#"{{"messages": [{{"role": "user", "content": "a"}}, {{"role": "assistant", "content": "b"}}], "x": {other}}}"#
+        )
+    };
+    let zip = |text: String| {
+        let mut packer = Packer::default();
+        packer.add("chat.json", text.as_bytes()).unwrap();
+        packer.finish().unwrap()
+    };
+    let tiny_values = format!("[{}0]", "0,".repeat(4 << 20));
+    let large = zip(chat(&tiny_values));
+    // This file lets the others be unpacked: the limit of unpacked bytes grows with the given ones.
+    let other = named("other.bin", vec![1; 300_000]);
+    let files = [
+        named("first.zip", large.clone()),
+        named("second.zip", large),
+        named("small.zip", zip(chat("[0]"))),
+        other,
+    ];
+    let outcome = import(&files).unwrap();
+    assert_eq!(outcome.episodes.len(), 2);
+    assert!(
+        lost(&outcome, "Import fewer files at once"),
+        "{:?}",
+        outcome.notes
+    );
+    let alone = import(&[files[1].clone(), files[3].clone()]).unwrap();
+    assert_eq!(alone.episodes.len(), 1);
+}

@@ -280,3 +280,27 @@ fn a_dump_that_ends_early_tells_how_many_samples_were_read() {
         "{lost:?}"
     );
 }
+
+#[test]
+fn exceptions_of_skyrl_are_how_a_sample_ended() {
+    let sample = |stop: &str, exception: Json| json!({"input_prompt": "q", "output_response": "a", "score": 0.0, "stop_reason": stop, "exception_type": exception, "env_class": "gsm8k", "env_extras": {}, "data_source": null});
+    let outcome = lines(
+        "gsm8k.jsonl",
+        &[
+            sample("error", "TimeoutError".into()),
+            sample("stop", Json::Null),
+        ],
+    );
+    let [failed, done] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert!(
+        matches!(&failed.ending, Ending::Crashed { message } if message.contains("TimeoutError"))
+    );
+    assert_eq!(done.ending, Ending::Done);
+    assert!(
+        said(&outcome, NoteLevel::KeptRaw).is_empty(),
+        "{:?}",
+        outcome.notes
+    );
+}

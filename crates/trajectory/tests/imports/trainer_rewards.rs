@@ -102,17 +102,17 @@ fn steps_of_tinker_without_a_finite_reward_are_counted() {
 /// A function may return nothing for all samples; the trainer leaves it out of the sum.
 #[test]
 fn a_reward_of_trl_without_values_is_missing() {
-    let row = |accuracy: Json, number: u32| json!({"step": 5, "prompt": "q", "completion": "a", "style": null, "accuracy": accuracy, "answer": (if number == 0 { Json::Null } else { "4".into() }), "advantage": null});
+    let row = |accuracy: Json, number: u32| json!({"step": 5, "prompt": "q", "completion": "a", "style_reward": null, "remark": null, "accuracy": accuracy, "answer": (if number == 0 { Json::Null } else { "4".into() }), "advantage": null});
     let rows = [row(0.0.into(), 0), row(1.0.into(), 1)];
     let outcome = lines("completions.jsonl", &rows);
     assert_eq!(rewards(&outcome), [Some(0.0), Some(1.0)]);
     // What is null in one row only is no reward.
-    assert_eq!(score_names(&outcome), ["style", "accuracy"]);
+    assert_eq!(score_names(&outcome), ["style_reward", "accuracy"]);
     assert_eq!(outcome.episodes[0].scores[0].value, Json::Null);
     let kept = said(&outcome, NoteLevel::KeptRaw);
     assert_eq!(
         kept,
-        ["The reward `style` is null in all rows: it is missing, not 0."]
+        ["The reward `style_reward` is null in all rows: it is missing, not 0."]
     );
 
     let outcome = lines(
@@ -120,7 +120,16 @@ fn a_reward_of_trl_without_values_is_missing() {
         &[row(Json::Null, 1), row(Json::Null, 1)],
     );
     assert_eq!(rewards(&outcome), [None, None]);
-    assert_eq!(score_names(&outcome), ["style", "accuracy"]);
+    assert_eq!(score_names(&outcome), ["style_reward", "accuracy"]);
+}
+
+/// Tools that write JSON anew may write 1.0 as 1, as counts are written.
+#[test]
+fn whole_numbers_are_rewards_of_trl_by_name_or_next_to_others() {
+    let row = |one: Json, two: u32| json!({"step": 5, "prompt": "q", "completion": "a", "format_reward": (two), "judge": one, "length": (two), "advantage": 0.5});
+    let outcome = lines("completions.jsonl", &[row(0.5.into(), 0), row(1.into(), 1)]);
+    assert_eq!(score_names(&outcome), ["format_reward", "judge"]);
+    assert_eq!(outcome.episodes[1].metadata.get("length"), Some(&1.into()));
 }
 
 fn rollout(reward: &str, calls: [&str; 2]) -> Json {

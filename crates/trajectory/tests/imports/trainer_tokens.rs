@@ -226,3 +226,27 @@ fn lists_of_another_length_are_named_with_both_numbers() {
     let advantage: Vec<Option<f64>> = record.strip.streams()["advantage"].iter().collect();
     assert_eq!(advantage, [None, None, Some(0.25), Some(0.25)]);
 }
+
+/// Judges are recorded with the tokens that they sampled, which no loss counts.
+#[test]
+fn tokens_of_an_agent_that_is_not_trained_count_for_no_loss() {
+    let trace = |trainable: &str| {
+        parsed(&format!(
+            r#"{{"id": "t", "task": {{"key": "k"}}, "agent": {{"name": "judge", "trainable": {trainable}}}, "rewards": {{}}, "nodes": [
+                {{"message": {{"role": "user", "content": "Q"}}, "sampled": false, "token_ids": [1, 2], "mask": [false, false]}},
+                {{"parent": 0, "message": {{"role": "assistant", "content": "A"}}, "sampled": true, "token_ids": [3, 4], "mask": [true, true], "logprobs": [-1.0, -2.0]}}]}}"#
+        ))
+    };
+    for (trainable, trained) in [("true", 2), ("false", 0)] {
+        let outcome = lines("traces.jsonl", &[trace(trainable)]);
+        let episode = &outcome.episodes[0];
+        let record = episode.tokens.as_ref().unwrap();
+        assert_eq!((record.prompt, record.strip.trained()), (2, trained));
+        assert_eq!(record.strip.streams()["logprobs"].get(3), Some(-2.0));
+        let is_said = said(&outcome, NoteLevel::Read)
+            .iter()
+            .any(|note| note.contains("is not trained"));
+        assert_eq!(is_said, trained == 0);
+        assert_eq!(episode.metadata.contains_key("trainable"), trained == 0);
+    }
+}

@@ -8,13 +8,13 @@
 use volary_core::json::Text;
 use volary_core::{TokenId, TokenStream};
 
-use super::message_pack::{Kind, Value, elements, starts_with_lists};
+use super::message_pack::{Kind, Problem, Value, elements, starts_with_lists};
 use crate::episode::{Ending, Episode, Rewards};
-use crate::import::ImportOutcome;
 use crate::import::describe::counted;
 use crate::import::files::Files;
 use crate::import::reader::{Reader, Sink};
 use crate::import::token_lists::attach;
+use crate::import::{ImportOutcome, NoteLevel};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
 /// The names of fields with a number for each token, by position. Temperatures and positions are left out.
@@ -46,19 +46,26 @@ impl Reader for RankFiles {
 
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         for index in files.open() {
-            if !starts_with_lists(&files.start(index)) {
+            let name = files.name(index).to_owned();
+            if !starts_with_lists(&files.start(index)) && !is_rank_name(&name) {
                 continue;
             }
-            let name = files.name(index).to_owned();
             let Ok(bytes) = files.bytes(index) else {
                 continue;
             };
             let (batches, problem) = elements(&bytes);
-            let rows: Vec<Option<PackedRow>> = batches.into_iter().map(PackedRow::of).collect();
-            if rows.iter().all(Option::is_none) {
+            let rows: Vec<Result<PackedRow, BatchError>> =
+                batches.into_iter().map(PackedRow::of).collect();
+            let size = bytes.len();
+            if rows.iter().all(Result::is_err) {
+                // Lists of lists may be the beginning of anything.
+                if is_rank_name(&name) {
+                    drop(bytes);
+                    files.take(index);
+                    outcome.note(NoteLevel::Unreadable, &name, unusable(&rows, problem));
+                }
                 continue;
             }
-            let size = bytes.len();
             drop(bytes);
             files.take(index);
             let mut sink = Sink::new(outcome, self.id(), &name).within(size);
@@ -72,13 +79,72 @@ impl Reader for RankFiles {
     }
 }
 
-fn read(name: &str, rows: Vec<Option<PackedRow>>, sink: &mut Sink<'_>) {
+/// Why none of the batches of a file can be used, and what to do.
+fn unusable(rows: &[Result<PackedRow, BatchError>], problem: Option<Problem>) -> String {
+    let error = rows.iter().find_map(|row| row.as_ref().err());
+    let reason = match (error, problem) {
+        (Some(error), _) => format!("batch 0 cannot be used: {error}"),
+        (None, Some(problem)) => format!("it is no MessagePack list of batches: {problem}"),
+        (None, None) => "it contains no batch".to_owned(),
+    };
+    format!(
+        "This is a file of prime-rl's batches for a rank of the trainer, but {reason}. Batches are read as prime-rl \
+         wrote them until October 2026: MessagePack lists that begin with token ids and loss mask. For other \
+         versions, import the traces of the rollouts (`traces.jsonl`), or set `trainer.enable_token_export` and import \
+         `token_exports/step_N/rank_k.jsonl`."
+    )
+}
+
+/// Whether a file is named as the batches of a rank: `rank_0.bin`.
+fn is_rank_name(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let number = name
+        .strip_prefix("rank_")
+        .and_then(|rest| rest.strip_suffix(".bin"));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// Why a batch cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum BatchError {
+    #[error("it is {found}, not a list of fields")]
+    NoList { found: String },
+    #[error("field {place} is {found}, where {expected} are expected")]
+    Field {
+        place: usize,
+        found: String,
+        expected: &'static str,
+    },
+    #[error("a token id is negative or too large")]
+    Id,
+    #[error("the loss mask has {mask} values for {tokens} tokens")]
+    Length { mask: usize, tokens: usize },
+}
+
+/// What a value is, for messages.
+fn described(value: Option<&Value>) -> String {
+    match value {
+        None => "missing".to_owned(),
+        Some(Value::Scalar(_, Kind::Nil)) => "nil".to_owned(),
+        Some(Value::Scalar(..)) => "a number".to_owned(),
+        Some(Value::Text(_)) => "a text".to_owned(),
+        Some(Value::Bytes(length)) => format!("{length} bytes"),
+        Some(Value::Numbers(numbers, Kind::Int)) => counted(numbers.len(), "whole number"),
+        Some(Value::Numbers(flags, Kind::Bool)) => counted(flags.len(), "flag"),
+        Some(Value::Numbers(numbers, _)) => counted(numbers.len(), "number"),
+        Some(Value::Texts(texts)) => counted(texts.len(), "text"),
+        Some(Value::List(values)) => format!("a list of {}", counted(values.len(), "value")),
+        Some(Value::Map(count)) => format!("a map of {}", counted(*count, "member")),
+    }
+}
+
+fn read(name: &str, rows: Vec<Result<PackedRow, BatchError>>, sink: &mut Sink<'_>) {
     let step = step_of(name);
     let (before, mut fillers) = (sink.episodes(), 0);
     for (batch, row) in rows.into_iter().enumerate() {
         match row {
-            None => sink.lost(format!("Batch {batch} is not a list of ids and a mask.")),
-            Some(row) => {
+            Err(error) => sink.lost(format!("Batch {batch} cannot be used: {error}.")),
+            Ok(row) => {
                 fillers += usize::from(row.is_filler());
                 for problem in &row.problems {
                     sink.lost(format!("A stream of batch {batch} is left out: {problem}."));
@@ -116,22 +182,35 @@ struct PackedRow {
 }
 
 impl PackedRow {
-    /// The fields of a batch; `None` if the first two are not ids and a mask of the same length.
-    fn of(batch: Value) -> Option<PackedRow> {
-        let Value::List(fields) = batch else {
-            return None;
+    /// The fields of a batch, of which the first two are ids and a mask of the same length.
+    fn of(batch: Value) -> Result<PackedRow, BatchError> {
+        let fields = match batch {
+            Value::List(fields) => fields,
+            other => {
+                let found = described(Some(&other));
+                return Err(BatchError::NoList { found });
+            }
         };
         let mut fields = fields.into_iter().enumerate();
-        let (_, Value::Numbers(ids, Kind::Int)) = fields.next()? else {
-            return None;
+        let field = |place, found: Option<(usize, Value)>, expected| BatchError::Field {
+            place,
+            found: described(found.as_ref().map(|(_, value)| value)),
+            expected,
         };
-        let (_, Value::Numbers(mask, Kind::Bool)) = fields.next()? else {
-            return None;
+        let ids = match fields.next() {
+            Some((_, Value::Numbers(ids, Kind::Int))) => ids,
+            other => return Err(field(0, other, "token ids")),
         };
-        let ids: Vec<TokenId> = ids.into_iter().map(id).collect::<Option<_>>()?;
+        let mask = match fields.next() {
+            Some((_, Value::Numbers(mask, Kind::Bool))) => mask,
+            other => return Err(field(1, other, "the flags of the loss mask")),
+        };
+        let ids: Option<Vec<TokenId>> = ids.into_iter().map(id).collect();
+        let ids = ids.ok_or(BatchError::Id)?;
         let tokens = ids.len();
         if mask.len() != tokens {
-            return None;
+            let mask = mask.len();
+            return Err(BatchError::Length { mask, tokens });
         }
         let mut row = PackedRow {
             ids,
@@ -192,7 +271,7 @@ impl PackedRow {
         if row.lengths.is_empty() {
             row.lengths = cut_at_zero(&positions, tokens);
         }
-        Some(row)
+        Ok(row)
     }
 
     /// Whether it repeats another batch without training it, so that all ranks have equally many.
@@ -409,6 +488,36 @@ mod tests {
         assert_eq!(streams, [["advantages", "teacher_logprobs"]; 2]);
         let lost = "`inference_logprobs` has 2 values for 5 tokens";
         assert!(outcome.notes.iter().any(|note| note.text.contains(lost)));
+    }
+
+    #[test]
+    fn batches_of_an_unknown_version_are_named_with_what_to_do() {
+        let mask_of_numbers = list(&[numbers(&[7, 8]), floats(&[0.0, 1.0])]);
+        let short_mask = list(&[numbers(&[7, 8]), numbers(&[0xc3])]);
+        let map = [&[0x81, 0xa3][..], b"ids", &numbers(&[7])].concat();
+        for (bytes, reason) in [
+            (
+                list(&[mask_of_numbers]),
+                "field 1 is 2 numbers, where the flags of the loss mask are expected",
+            ),
+            (
+                list(&[short_mask]),
+                "the loss mask has 1 values for 2 tokens",
+            ),
+            (
+                list(std::slice::from_ref(&map)),
+                "batch 0 cannot be used: it is a map of 1 member",
+            ),
+            (map, "it is no MessagePack list of batches"),
+        ] {
+            let file = InputFile {
+                name: Some("step_4/rank_0.bin".to_owned()),
+                bytes,
+            };
+            let error = import(&[file]).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+            assert!(error.contains("enable_token_export"), "{error}");
+        }
     }
 
     #[test]

@@ -94,8 +94,8 @@ impl NodeTokens {
         }
     }
 
-    /// Stores the tokens in the episode of the branch.
-    pub fn finish(self, episode: &mut Episode, sink: &mut Sink<'_>) {
+    /// Stores the tokens in the episode of the branch. `is_trained`: whether the trainer uses those that are in the mask.
+    pub fn finish(self, episode: &mut Episode, is_trained: bool, sink: &mut Sink<'_>) {
         if let Some(problem) = self.problem {
             return sink.lost(format!("The tokens of a branch can't be used: {problem}"));
         }
@@ -105,10 +105,13 @@ impl NodeTokens {
         if self.has_gap {
             sink.lost("A message of the model has no token ids, unlike others of its branch.");
         }
-        let prompt = self.strip.mask().iter().position(|is_trained| *is_trained);
+        let prompt = self.strip.mask().iter().position(|is_sampled| *is_sampled);
         let record = TokenRecord {
             prompt: prompt.unwrap_or(self.strip.len()),
-            strip: self.strip,
+            strip: match is_trained {
+                true => self.strip,
+                false => untrained(&self.strip),
+            },
             parts: self.parts,
             is_divided: true,
             is_mask_known: !self.is_mask_missing,
@@ -117,4 +120,14 @@ impl NodeTokens {
         };
         attach(record, episode, sink);
     }
+}
+
+/// The same tokens with the same streams, none of them trained.
+fn untrained(strip: &TokenStrip) -> TokenStrip {
+    let mut untrained = TokenStrip::uniform(strip.ids().to_vec(), false);
+    for (name, values) in strip.streams() {
+        // They have the length of the tokens.
+        let _ = untrained.set_stream(name.clone(), values.clone());
+    }
+    untrained
 }

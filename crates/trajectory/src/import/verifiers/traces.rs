@@ -125,6 +125,14 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
         rest.insert("calls", unanswered);
     }
     keep_rest(&mut whole, rest, sink);
+    let is_trained = !is_untrained(&whole);
+    if !is_trained {
+        whole.metadata.insert("trainable", false);
+        sink.understood(
+            "The agent of a trace is not trained (`trainable: false`), as a judge: none of its tokens counts for the \
+             loss.",
+        );
+    }
     let parents = parents(&nodes);
     let (paths, left_out) = branches(&parents);
     if left_out > 0 {
@@ -186,7 +194,7 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
             });
         }
         transcript.finish(&mut episode);
-        tokens.finish(&mut episode, sink);
+        tokens.finish(&mut episode, is_trained, sink);
         let is_here = |node: Option<usize>| node.is_none_or(|node| path.contains(&node));
         let own = times.iter().filter(|(node, _)| is_here(*node));
         let own: Vec<Json> = own.map(|(_, span)| span.clone()).collect();
@@ -195,6 +203,12 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
         }
         sink.episode(episode);
     }
+}
+
+/// Whether the trainer leaves out all tokens of the agent.
+fn is_untrained(episode: &Episode) -> bool {
+    let agent = episode.metadata.get("agent");
+    agent.and_then(|agent| agent.get("trainable")?.as_bool()) == Some(false)
 }
 
 fn branch_id(trace: &Text, branch: usize) -> Text {
