@@ -12,11 +12,13 @@ use memchr::{memchr_iter, memchr3_iter};
 
 /// The memory that any import may take, however small its files.
 const ALWAYS: usize = 256 << 20;
-/// The largest ratio of memory to given bytes. Text compresses to a tenth at best, except for repetitions, and token
-/// lists, the densest values of real files, take ten times their text.
-const MOST_RATIO: usize = 100;
-/// The memory that no import may exceed: a tab has up to four gigabytes, and an import is copied once when it is stored.
-const MOST: usize = 2 << 30;
+/// The largest ratio of memory to given bytes. Files may unpack to a hundred times their size, and the values of messages
+/// take up to four times their text. Token lists, the densest values of real files, take ten times, but do not compress
+/// that well.
+const MOST_RATIO: usize = 400;
+/// The memory that no import may exceed, half of what can be addressed: an import is copied once when it is stored. In a
+/// browser these are two gigabytes; natively only the ratio counts.
+const MOST: usize = usize::MAX / 2;
 /// The approximate memory of a value or key in addition to its text.
 const VALUE: usize = 32;
 
@@ -101,6 +103,8 @@ mod tests {
     fn the_limit_grows_with_the_files_up_to_a_maximum() {
         assert!(Memory::of_given(10 << 20).take(1000 << 20));
         assert!(!Memory::of_given(1 << 20).take(1000 << 20));
-        assert!(!Memory::of_given(1 << 30).take(MOST + 1));
+        assert!(Memory::of_given(1 << 20).take(400 << 20));
+        assert!(Memory::of_given(usize::MAX).take(MOST));
+        assert!(!Memory::of_given(usize::MAX).take(MOST + 1));
     }
 }
