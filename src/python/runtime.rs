@@ -196,6 +196,7 @@ fn handle(event: FrameEvent) {
         FrameEvent::Fetched { bytes, total } => Event::Fetched { bytes, total },
         FrameEvent::Stage(stage) => Event::Stage(stage),
         FrameEvent::Ready => Event::Ready,
+        FrameEvent::Stopped => Event::Stopped,
         FrameEvent::Answer(id, answer) => {
             let result = answer.map(|(text, output)| PythonAnswer { text, output });
             Event::Answer { id, result }
