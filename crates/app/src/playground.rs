@@ -5,6 +5,7 @@
 //! - [`address`]: the address of the shown episode.
 //! - [`consent`]: whether an episode may run immediately or needs the user's consent.
 //! - [`incoming_episode`]: an episode from a worker, shown once it is complete.
+//! - [`linked_code`]: a Python file at an address.
 //! - [`policy`]: the policies and their settings; [`run`]: which run is current.
 //! - [`redraw`]: throttle of redraws.
 //! - [`replay`]: comparison of a replay with its record; [`replay_check`]: whether the result of a check still counts.
@@ -19,6 +20,7 @@ pub mod action;
 pub mod address;
 pub mod consent;
 pub mod incoming_episode;
+pub mod linked_code;
 pub mod policy;
 pub mod redraw;
 pub mod replay;
