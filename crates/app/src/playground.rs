@@ -12,6 +12,7 @@
 //! - [`rival_match`]: a policy plays the task that a person played.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
+//! - [`unattended`]: a session whose environment can ask nobody.
 //! - [`worker_losses`]: whether a lost worker is replaced at once.
 //! - [`sharing`]: contents of a shared link.
 //! - [`tasks`]: lists of tasks, and the recipes of tasks.
@@ -32,4 +33,5 @@ pub mod saver;
 pub mod session;
 pub mod sharing;
 pub mod tasks;
+pub mod unattended;
 pub mod worker_losses;
