@@ -263,3 +263,45 @@ fn with_frame(act: impl FnOnce(&PythonFrame)) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_file_names_its_line() {
+        let error = LoadError::of(&json!({
+            "kind": "SyntaxError",
+            "text": "invalid syntax",
+            "line": 3,
+            "detail": "File, line 3"
+        }));
+        let expected = LoadError {
+            kind: "SyntaxError".into(),
+            text: "invalid syntax".into(),
+            line: Some(3),
+            detail: "File, line 3".into(),
+        };
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn members_of_the_wrong_kind_are_left_out() {
+        // What runs in Python can answer anything.
+        for body in [
+            json!({}),
+            json!([]),
+            json!("text"),
+            json!({"kind": 1, "text": null, "line": (-1), "detail": []}),
+            json!({"line": (1_i64 << 32)}),
+            json!({"line": "3"}),
+        ] {
+            let error = LoadError::of(&body);
+            assert_eq!(&*error.text, "Python gave no reason.");
+            assert_eq!(
+                error,
+                LoadError::of_text("Python gave no reason.".to_owned())
+            );
+        }
+    }
+}
