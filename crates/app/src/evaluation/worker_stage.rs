@@ -34,7 +34,7 @@ pub struct StageOpening {
 enum Arrival {
     Arriving(EpisodeAssembler),
     /// The last chunk has arrived.
-    Complete(Box<Episode>),
+    Complete(Episode),
 }
 
 impl StageOpening {
@@ -57,7 +57,7 @@ impl StageOpening {
                     Ok(Some(Assembled { mut episode, .. })) => {
                         let last = episode.steps.last();
                         episode.ending = last.map_or(Ending::Open, StepRecord::ending);
-                        self.stage = Arrival::Complete(Box::new(episode));
+                        self.stage = Arrival::Complete(episode);
                         None
                     }
                     Err(error) => Some(Err(crashed(error.to_string()))),
