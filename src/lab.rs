@@ -4,6 +4,7 @@
 //! - [`report`]: the rendered text, its tokens, and the three modes side by side. Pure.
 //! - [`checks`]: questions about a template and their answers with reasons. Pure.
 //! - [`given`]: detects the kind of a file; `address`: fetches a file.
+//! - [`late_episode`]: whether an episode that was read is still wanted. Pure.
 //! - [`link`]: links to an input, and the messages of an episode.
 //! - [`page`]: the page; [`controls`]: its fields; [`results`]: its report.
 //!
@@ -15,6 +16,7 @@ mod controls;
 mod examples;
 mod given;
 mod input;
+mod late_episode;
 mod link;
 pub mod page;
 mod report;

@@ -63,3 +63,4 @@ pub mod tools_pane;
 pub mod transfer;
 pub mod transfer_dialogs;
 pub mod url_sync;
+mod view_messages;

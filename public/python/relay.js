@@ -79,10 +79,14 @@ function close(state, reason) {
   state.open.clear();
 }
 
-/** Ends the active worker, whatever it does, and lets the spare one take over. */
+/** Ends the active worker, whatever it does, and lets the spare one take over. What is posted after `stopped` is about
+ *  that one. */
 function stop() {
   for (const {id} of early.splice(0)) port.postMessage({id, error: 'Python was stopped.'});
-  if (!kit) return;
+  if (!kit) {
+    port.postMessage({stopped: true});
+    return;
+  }
   if (active) {
     active.worker.terminate();
     const ended = active;

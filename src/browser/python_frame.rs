@@ -27,6 +27,8 @@ pub enum FrameEvent {
     Stage(String),
     /// Python accepts questions.
     Ready,
+    /// A worker was terminated after [`PythonFrame::stop`]; the following reports are about its replacement.
+    Stopped,
     /// The answer to a question with the printed output, or an error.
     Answer(u32, PortAnswer),
     /// Python could not be started, or crashed.
@@ -207,6 +209,9 @@ fn read(data: &JsValue) -> Option<FrameEvent> {
     }
     if get(data, "ready").is_some_and(|ready| ready.is_truthy()) {
         return Some(FrameEvent::Ready);
+    }
+    if get(data, "stopped").is_some_and(|stopped| stopped.is_truthy()) {
+        return Some(FrameEvent::Stopped);
     }
     if let Some(reason) = text("failed") {
         return Some(FrameEvent::Failed(reason));

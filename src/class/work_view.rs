@@ -264,3 +264,36 @@ fn delivery_words(desk: &WorkDesk, can_send: bool) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(state: TaskState, reward: Option<f64>) -> String {
+        standing_words(&Standing {
+            state,
+            reward,
+            steps: 2,
+            ..Standing::default()
+        })
+    }
+
+    #[test]
+    fn a_standing_says_how_far_a_pupil_came() {
+        assert_eq!(words(TaskState::Done, Some(1.0)), "Solved, reward 1.0");
+        assert_eq!(words(TaskState::Done, Some(0.0)), "Done, reward 0.0");
+        assert_eq!(words(TaskState::Done, Some(-1.0)), "Done, reward -1.0");
+        assert_eq!(words(TaskState::Started, None), "Started");
+        assert_eq!(
+            words(TaskState::Truncated, Some(0.5)),
+            "Truncated, reward 0.5"
+        );
+        assert_eq!(words(TaskState::Crashed, None), "Crashed");
+    }
+
+    #[test]
+    fn a_task_that_was_not_started_has_no_reward() {
+        assert_eq!(words(TaskState::Untouched, None), "Not started");
+        assert_eq!(words(TaskState::Untouched, Some(0.0)), "Not started");
+    }
+}

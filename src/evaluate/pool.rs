@@ -374,11 +374,15 @@ fn take(slot: &SharedSlot, handle: &Handler, reply: Result<Reply<Event>, WorkerL
 /// Answers a question of an environment in a worker.
 fn ask(slot: &SharedSlot, id: QuestionId, question: Question) {
     let answered = Rc::downgrade(slot);
+    let generation = slot.borrow().work.generation();
     let reply = move |answer| {
         let Some(slot) = answered.upgrade() else {
             return;
         };
-        if let Some(worker) = &slot.borrow().worker {
+        let slot = slot.borrow();
+        // A worker that replaced this one numbers its own questions from the start.
+        let is_same = slot.work.generation() == generation;
+        if let Some(worker) = slot.worker.as_ref().filter(|_| is_same) {
             let question = id;
             // An answer has no reply.
             drop(worker.call(&Request::Answer { question, answer }));

@@ -1,6 +1,7 @@
 //! The form of a new evaluation.
 
 mod planning;
+mod size;
 mod source;
 mod state;
 

@@ -7,13 +7,13 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 use volary_agent::{RunnerError, Stage, Stepped};
+use volary_app::evaluation::worker_stage::{self, StageOpening, StagePlace, crashed};
 use volary_app::outside::PlayingPage;
 use volary_core::AnyMessage;
-use volary_core::{Frame, Object};
+use volary_core::Object;
 use volary_protocol::environments::{Event, Question, QuestionId, Request};
-use volary_protocol::episode::{Assembled, EpisodeAssembler, EpisodeChunk};
 use volary_remote::task;
-use volary_trajectory::{Ending, Episode, FramePatch, Recipe, StepRecord};
+use volary_trajectory::{Episode, Recipe};
 
 use super::pool::{Lease, Pool};
 use super::remote_environments;
@@ -23,7 +23,7 @@ use crate::outside::Questions;
 /// An environment in a worker. Dropping it closes the environment.
 pub struct WorkerStage {
     lease: Rc<Lease>,
-    is_on_server: bool,
+    place: StagePlace,
     questions: Questions,
     /// The recorded answers from the outside world, as members of the environment's configuration.
     recorded: Object,
@@ -40,19 +40,7 @@ impl Stage for WorkerStage {
                 environment: self.lease.environment,
                 action,
             })?;
-            match self.next(&mut replies).await? {
-                Event::Episode(EpisodeChunk::Steps(steps)) => {
-                    let record = steps.records.into_iter().next();
-                    let record = record.ok_or(RunnerError::Closed)?;
-                    // Servers without frames report no patches.
-                    let frame = steps.patches.into_iter().next();
-                    let frame = frame.unwrap_or_else(|| {
-                        FramePatch::between(&Frame::default(), &Frame::default())
-                    });
-                    Ok(Stepped { record, frame })
-                }
-                other => Err(self.failure(other)),
-            }
+            worker_stage::step(self.place, self.next(&mut replies).await?)
         })
     }
 }
@@ -68,7 +56,10 @@ impl WorkerStage {
             .lease()
             .ok_or_else(|| crashed("no worker is available".to_owned()))?;
         let mut stage = WorkerStage {
-            is_on_server: task::is_server(&recipe.environment),
+            place: match task::is_server(&recipe.environment) {
+                true => StagePlace::Server,
+                false => StagePlace::Worker,
+            },
             lease: Rc::new(lease),
             questions: Questions::of(PlayingPage::Evaluation),
             recorded: Object::new(),
@@ -79,23 +70,11 @@ impl WorkerStage {
             recipe,
             actions,
         })?;
-        let mut assembler = EpisodeAssembler::default();
-        let mut opened = None;
+        let mut opening = StageOpening::new(stage.place);
         loop {
-            match (stage.next(&mut replies).await, opened.take()) {
-                (Ok(Event::Episode(chunk)), None) => {
-                    let assembled = assembler.push(chunk);
-                    opened = assembled.map_err(|error| crashed(error.to_string()))?;
-                }
-                (Ok(other), None) => return Err(stage.failure(other)),
-                (Err(error), None) => return Err(error),
-                // The recorded answers follow the episode, and then the replies end. If the worker was lost, the next
-                // step reports it.
-                (Ok(_) | Err(_), Some(Assembled { mut episode, .. })) => {
-                    let last = episode.steps.last();
-                    episode.ending = last.map_or(Ending::Open, StepRecord::ending);
-                    return Ok((stage, episode));
-                }
+            let reply = stage.next(&mut replies).await;
+            if let Some(opened) = opening.push(reply) {
+                return opened.map(|episode| (stage, episode));
             }
         }
     }
@@ -124,34 +103,5 @@ impl WorkerStage {
 
     fn call(&self, request: &Request) -> Result<Replies<Event>, RunnerError> {
         self.lease.call(request).map_err(crashed)
-    }
-
-    /// Converts an unexpected reply of a worker to an error.
-    fn failure(&self, event: Event) -> RunnerError {
-        match event {
-            Event::Lost {
-                reason,
-                is_server_lost: false,
-            } if !self.is_on_server => RunnerError::Crashed { message: reason },
-            Event::Refused {
-                reason,
-                is_server_lost,
-                ..
-            }
-            | Event::Lost {
-                reason,
-                is_server_lost,
-            } => RunnerError::Elsewhere {
-                message: reason,
-                concerns_all: is_server_lost,
-            },
-            _ => RunnerError::Closed,
-        }
-    }
-}
-
-fn crashed(message: String) -> RunnerError {
-    RunnerError::Crashed {
-        message: message.into(),
     }
 }

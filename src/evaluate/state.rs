@@ -405,3 +405,60 @@ pub(super) fn review_address(evaluation: &str, episode: &str) -> String {
     };
     Route::Review(place).to_hash()
 }
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Message;
+    use volary_trajectory::Episode;
+
+    use super::*;
+
+    const KEY: &str = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefghij";
+
+    fn lines() -> String {
+        let episode = |name: &str, text: &str| {
+            native::to_text(&Episode {
+                name: name.into(),
+                start: vec![Message::user(text).into()],
+                ..Episode::default()
+            })
+        };
+        let key = format!("The key is {KEY}.");
+        format!("{}\n{}\n", episode("a", "No secret."), episode("b", &key))
+    }
+
+    #[test]
+    fn a_finding_names_the_episode_that_it_is_in() {
+        let found = found_in(&lines());
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].owner.as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn masked_episodes_are_complete_but_for_what_was_found() {
+        let masked = masked_lines(&lines());
+        assert!(!masked.contains(KEY));
+        assert_eq!(masked.lines().count(), 2);
+        assert_eq!(found_in(&masked).len(), 0);
+        let read = native::read(&masked).unwrap().episodes;
+        let names: Vec<&str> = read.iter().map(|episode| &*episode.name).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn nothing_is_found_in_no_episodes() {
+        assert_eq!(found_in("").len(), 0);
+        assert_eq!(masked_lines(""), "");
+    }
+
+    #[test]
+    fn a_result_leads_to_the_end_of_its_episode_in_review() {
+        let hash = review_address("an evaluation", "a/b 1");
+        let Route::Review(place) = Route::parse(&hash) else {
+            panic!("{hash}");
+        };
+        assert_eq!(place.episode.as_deref(), Some("a/b 1"));
+        assert_eq!(place.evaluation.as_deref(), Some("an evaluation"));
+        assert_eq!(place.step, Some(usize::MAX));
+    }
+}

@@ -13,6 +13,7 @@ use super::controls::Controls;
 use super::examples::EXAMPLES;
 use super::given::LabFile;
 use super::input::{FieldErrors, Input};
+use super::late_episode::{FollowedAddresses, LabMessages};
 use super::link;
 use super::report::{Report, examine};
 use super::results::Results;
@@ -51,8 +52,7 @@ pub(super) struct Lab {
     pub report: RwSignal<Option<Result<Report, FieldErrors>>>,
     /// The number of changes of the input.
     changes: StoredValue<u64>,
-    /// The number of addresses that were followed.
-    followed: StoredValue<u64>,
+    followed: StoredValue<FollowedAddresses>,
 }
 
 pub fn page() -> AnyView {
@@ -94,7 +94,7 @@ impl Lab {
             file_error: RwSignal::new(None),
             report: RwSignal::new(None),
             changes: StoredValue::new(0),
-            followed: StoredValue::new(0),
+            followed: StoredValue::new(FollowedAddresses::default()),
         };
         lab.show_example(0);
         lab.compute();
@@ -138,7 +138,7 @@ impl Lab {
 
     /// Applies the input in the address.
     fn follow(self, place: TemplatePlace) {
-        self.followed.update_value(|number| *number += 1);
+        self.followed.update_value(FollowedAddresses::follow);
         if let Some(text) = place.input {
             match link::decode(&text) {
                 Ok(input) => self.show(input),
@@ -153,13 +153,9 @@ impl Lab {
 
     /// Shows the messages of a stored episode, unless another address was followed or the input was changed meanwhile.
     async fn take_episode(self, id: &str) {
-        let now = move || {
-            let input = (self.messages.get_untracked(), self.tools.get_untracked());
-            (self.followed.get_value(), input)
-        };
-        let before = now();
+        let request = self.followed.get_value().request(self.shown_messages());
         let read = messages_of(id).await;
-        if now() != before {
+        if !request.is_wanted(self.followed.get_value(), &self.shown_messages()) {
             return;
         }
         self.file_error.set(match read {
@@ -170,6 +166,13 @@ impl Lab {
             }
             Err(reason) => Some(reason),
         });
+    }
+
+    fn shown_messages(self) -> LabMessages {
+        LabMessages {
+            messages: self.messages.get_untracked(),
+            tools: self.tools.get_untracked(),
+        }
     }
 
     /// The address of the page with its input; the error says why there is none.

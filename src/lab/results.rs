@@ -286,3 +286,59 @@ fn Section(id: &'static str, title: &'static str, content: AnyView) -> impl Into
         </section>
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(difference: Option<Difference>, error: Option<&str>) -> ModeReport {
+        ModeReport {
+            mode: MaskMode::Seed,
+            parts: Vec::new(),
+            error: error.map(str::to_owned),
+            difference,
+        }
+    }
+
+    fn differs(found: &str, expected: &str) -> Option<Difference> {
+        Some(Difference {
+            part: 0,
+            at: 3,
+            found: found.to_owned(),
+            expected: expected.to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_difference_quotes_both_texts() {
+        let words = difference(&mode(differs("<|im_end|>", "\n"), None));
+        assert!(
+            words.ends_with("\"<|im_end|>\" where the rendered text has \"\\n\"."),
+            "{words}"
+        );
+        // One of them may end before the other.
+        let words = difference(&mode(differs("", "a"), None));
+        assert!(
+            words.contains("nothing more where the rendered text has \"a\""),
+            "{words}"
+        );
+        let words = difference(&mode(differs("a", ""), None));
+        assert!(words.ends_with("has nothing more."), "{words}");
+    }
+
+    #[test]
+    fn a_mode_that_stops_early_is_not_called_the_same() {
+        let same = difference(&mode(None, None));
+        assert_eq!(same, "The same as the rendered text.");
+        let stopped = difference(&mode(None, Some("The prefix changed.")));
+        assert_eq!(stopped, "No difference up to where it ends.");
+        let both = difference(&mode(differs("a", "b"), Some("The prefix changed.")));
+        assert!(both.starts_with("First difference"), "{both}");
+    }
+
+    #[test]
+    fn line_breaks_of_a_token_are_visible() {
+        assert_eq!(visible("a\n\nb"), "a↵\n↵\nb");
+        assert_eq!(visible(""), "");
+    }
+}

@@ -11,6 +11,7 @@ use leptos::prelude::*;
 use volary_agent::{Limits, Next, Policy, Student, decide, step_note};
 use volary_app::playground::action::action;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
+use volary_app::playground::unattended::{self, UnattendedReply};
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, ToolCall};
@@ -242,27 +243,20 @@ impl EpisodePlayer {
             if self.episode.is_disposed() {
                 return None;
             }
-            let event = match reply {
-                Ok(reply) => reply.event,
-                Err(loss) => return self.lose(loss.to_string().into()),
-            };
-            if let Event::Question { .. } = event {
-                let awaited = self.session.with_untracked(|session| session.awaited());
-                if awaited != Some(environment) {
-                    // Another episode was opened meanwhile.
-                    return None;
-                }
-                return self.lose("This environment asks for something from outside.".into());
-            }
             let received = self.session.try_update_untracked(|session| {
                 self.episode.try_update_untracked(|episode| {
-                    session.receive(environment, event, Arc::make_mut(episode))
+                    let reply = reply.map(|reply| reply.event);
+                    unattended::receive(session, Arc::make_mut(episode), environment, reply)
                 })
             });
             match received.flatten()? {
-                Ok(Change::Nothing) => {}
-                Ok(change) => return self.follow(change),
-                Err(error) => return self.lose(error.to_string().into()),
+                UnattendedReply::Waiting => {}
+                UnattendedReply::Unwanted => return None,
+                UnattendedReply::Changed(change) => return self.follow(change),
+                UnattendedReply::Lost { reason, change } => {
+                    self.problem.set(Some(reason.to_string()));
+                    return self.follow(change);
+                }
             }
         }
         None

@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::view::{View, ViewInput};
-use volary_core::{AnyMessage, Frame, Json};
+use volary_core::{Frame, Json};
 use volary_trajectory::{Ending, Episode};
 
 use super::hidden_members::HIDDEN_MEMBERS;
@@ -15,6 +15,7 @@ use super::remote_environments::is_remote;
 use super::setup;
 use super::state::{Playground, use_playground};
 use super::terms::terms;
+use super::view_messages::ViewMessages;
 use crate::browser::{self, timers};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
 use crate::projection::tree::StepFrames;
@@ -125,7 +126,7 @@ fn rich_view(
     frames: Memo<Option<StepFrames>>,
 ) -> RwSignal<Option<View>> {
     let view = RwSignal::new(None);
-    let messages = StoredValue::new(Messages::default());
+    let messages = StoredValue::new(ViewMessages::default());
     let draw = move || {
         let started = timers::now();
         let step = selected.get_untracked();
@@ -162,43 +163,13 @@ fn rich_view(
     view
 }
 
-/// All messages of an episode in one vector, as views expect them, with the end index of each step. Grows with the
-/// episode, so that a view near the end of a long one does not copy every message.
-#[derive(Default)]
-struct Messages {
-    edition: u32,
-    row: Vec<AnyMessage>,
-    ends: Vec<usize>,
-}
-
-impl Messages {
-    fn follow(&mut self, episode: &Episode, edition: u32) {
-        if self.edition != edition || self.ends.is_empty() {
-            self.edition = edition;
-            self.row.clone_from(&episode.start);
-            self.ends.clear();
-            self.ends.push(self.row.len());
-        }
-        for step in episode.steps.iter().skip(self.ends.len() - 1) {
-            self.row.push(step.action.clone());
-            self.row.extend(step.messages().iter().cloned());
-            self.ends.push(self.row.len());
-        }
-    }
-
-    fn until(&self, step: usize) -> &[AnyMessage] {
-        let end = self.ends.get(step).copied().unwrap_or(self.row.len());
-        self.row.get(..end).unwrap_or_default()
-    }
-}
-
 fn view_of(
     playground: Playground,
     episode: &Arc<Episode>,
     edition: u32,
     step: usize,
     frame: &Frame,
-    messages: StoredValue<Messages>,
+    messages: StoredValue<ViewMessages>,
 ) -> Option<View> {
     let recipe = episode.recipe.as_ref()?;
     let draw = setup::entry(playground, &recipe.environment)?.view?;

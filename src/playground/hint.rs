@@ -92,3 +92,61 @@ fn Item(done: Signal<bool>, #[prop(into)] text: Signal<&'static str>) -> impl In
         </li>
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::ToolRequestMessage;
+    use volary_core::tool::ToolCallFunction;
+    use volary_trajectory::{Outcome, StepRecord};
+
+    use super::*;
+
+    /// An episode whose steps call these tools.
+    fn episode(steps: &[&[&str]]) -> Arc<Episode> {
+        let step = |names: &&[&str]| {
+            let calls = names.iter().map(|name| ToolCall {
+                function: ToolCallFunction {
+                    name: (*name).into(),
+                    ..ToolCallFunction::default()
+                },
+                ..ToolCall::default()
+            });
+            StepRecord {
+                action: ToolRequestMessage {
+                    tool_calls: calls.collect(),
+                    ..ToolRequestMessage::default()
+                }
+                .into(),
+                outcome: Outcome::Observed {
+                    messages: Vec::new(),
+                    reward: 0.0,
+                    done: false,
+                    truncated: false,
+                },
+                seconds: None,
+                details: Default::default(),
+                extras: Default::default(),
+            }
+        };
+        Arc::new(Episode {
+            steps: steps.iter().map(step).collect(),
+            ..Episode::default()
+        })
+    }
+
+    #[test]
+    fn an_answer_must_be_submitted_in_the_last_step() {
+        assert!(is_unanswered(&episode(&[])));
+        assert!(is_unanswered(&episode(&[&["calculator"]])));
+        assert!(is_unanswered(&episode(&[&[]])), "a step without a call");
+        assert!(!is_unanswered(&episode(&[&["submit_answer"]])));
+        assert!(!is_unanswered(&episode(&[&[
+            "calculator",
+            "submit_answer"
+        ]])));
+        assert!(is_unanswered(&episode(&[
+            &["submit_answer"],
+            &["calculator"]
+        ])));
+    }
+}

@@ -220,7 +220,7 @@ fn rest() -> Loaded<Rest> {
         act,
         begin: |playground| {
             // These belong to the page's owner, not to the first component that uses them.
-            linked_code::asked(playground);
+            linked_code::linked_code(playground);
             remote_environments::follow_servers(playground);
             python::follow_python_files(playground);
             tau_bench::follow(playground);

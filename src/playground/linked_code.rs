@@ -1,4 +1,5 @@
-//! Python code in a file whose URL is in the address: `#/run/python?url=…`.
+//! Python code in a file whose URL is in the address: `#/run/python?url=…`. Carries out the effects of
+//! [`volary_app::playground::linked_code`].
 //!
 //! Invariants: a file of another origin is fetched only after consent, and its code runs only after a second consent,
 //! whose dialog shows the code ([`super::plan_dialog`]).
@@ -6,7 +7,8 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
+use volary_app::playground::linked_code::{self as state, Event, FetchId, Fetched, LinkedCode};
+use volary_connectivity::linked_file::LinkedFile;
 use volary_core::Object;
 
 use super::planned;
@@ -26,22 +28,38 @@ const LARGEST: usize = 1 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
 const ADVICE: &str = "Download the file and import it under Environments.";
 
-/// The URL of the file, while the user is asked whether to fetch it.
-pub fn asked(playground: Playground) -> RwSignal<Option<Elsewhere>> {
+/// The state of the file.
+pub fn linked_code(playground: Playground) -> RwSignal<LinkedCode> {
     *playground.linked_code.get_or_init(RwSignal::default)
 }
 
 /// Plans the code of a file. If the file has another origin, first asks whether to fetch it.
 pub fn open(playground: Playground, url: &str) {
-    asked(playground).set(None);
     let whole = location::whole(url).unwrap_or_default();
-    match LinkedFile::of(&whole, &network::page().origin) {
-        LinkedFile::SameOrigin { url } => fetch(playground, url),
-        LinkedFile::Elsewhere(file) => {
-            planned::begin_behind(playground);
-            asked(playground).set(Some(file));
+    let file = LinkedFile::of(&whole, &network::page().origin);
+    update(playground, Event::Follow(file));
+}
+
+/// Drops the file, because something else is opened.
+pub fn leave(playground: Playground) {
+    update(playground, Event::Leave);
+}
+
+fn update(playground: Playground, event: Event) {
+    let code = linked_code(playground);
+    let mut effects = Vec::new();
+    code.maybe_update(|code| {
+        let before = code.clone();
+        effects = code.update(event);
+        *code != before
+    });
+    for effect in effects {
+        match effect {
+            state::Effect::Fetch { id, url } => fetch(playground, id, url),
+            state::Effect::ShowBackground => planned::begin_behind(playground),
+            state::Effect::Plan { code } => plan(playground, &code),
+            state::Effect::Refuse { reason } => refuse(playground, reason),
         }
-        LinkedFile::Refused(why) => refuse(playground, why.to_string()),
     }
 }
 
@@ -54,22 +72,21 @@ fn refuse(playground: Playground, reason: String) {
     ));
 }
 
-fn fetch(playground: Playground, url: String) {
+fn fetch(playground: Playground, id: FetchId, url: String) {
     browser::spawn(async move {
         let request = Request {
             method: "GET",
             url,
             ..Request::default()
         };
-        let reply = http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST).await;
-        match reply {
-            Ok(reply) if (200..300).contains(&reply.status) => plan(playground, &reply.body),
-            Ok(reply) => refuse(
-                playground,
-                format!("The server responded with {}.", reply.status),
-            ),
-            Err(error) => refuse(playground, error.to_string()),
-        }
+        let result = match http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST).await {
+            Ok(reply) => Fetched::Response {
+                status: reply.status,
+                body: reply.body,
+            },
+            Err(error) => Fetched::Failed(error.to_string()),
+        };
+        update(playground, Event::Fetched { id, result });
     });
 }
 
@@ -94,13 +111,14 @@ fn plan(playground: Playground, code: &str) {
 #[component]
 pub fn FetchCodeDialog() -> impl IntoView {
     let (playground, pages) = (use_playground(), use_pages());
+    let code = linked_code(playground);
     let open = RwSignal::new(false);
     let wanted = Memo::new(move |_| {
-        let is_asked = asked(playground).with(Option::is_some);
+        let is_asked = code.with(|code| code.asked().is_some());
         is_asked && pages.shown.get() == Page::Playground
     });
     Effect::new(move |_| open.set(wanted.get()));
-    let decline = move || asked(playground).set(None);
+    let decline = move || update(playground, Event::Decline);
     Effect::new(move |_| {
         // React only to Escape or the dialog's button, not to closing because another page is shown.
         if !open.get() && wanted.get_untracked() {
@@ -108,18 +126,13 @@ pub fn FetchCodeDialog() -> impl IntoView {
         }
     });
     let question = move || {
-        asked(playground).get().map(|file| {
-            let url = file.url.clone();
-            let agree = move |()| {
-                decline();
-                fetch(playground, url.clone());
-            };
+        code.with(|code| code.asked().cloned()).map(|file| {
             view! {
                 <FetchQuestion
                     file
                     content="Python code"
                     then=", up to 1 MB, and shows the code. It does not run by itself."
-                    fetch=agree
+                    fetch=move |()| update(playground, Event::Agree)
                     decline=move |()| decline()
                 />
             }

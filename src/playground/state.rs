@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::*;
-use volary_connectivity::linked_file::Elsewhere;
+use volary_app::playground::linked_code::LinkedCode;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
@@ -52,9 +52,9 @@ pub struct PlaygroundSignals {
     pub manual: ManualAction,
     pub policy: PolicySettings,
     pub transfer: Transfer,
-    /// The URL of a file of Python code, while the user is asked whether to fetch it. Initialized by the lazily loaded
+    /// The file of Python code that the address names. Initialized by the lazily loaded
     /// code, so that the first load does not contain it.
-    pub(super) linked_code: OnceLock<RwSignal<Option<Elsewhere>>>,
+    pub(super) linked_code: OnceLock<RwSignal<LinkedCode>>,
     /// The members of the frame's state that are hidden from the player.
     pub(super) hidden_members: RwSignal<Vec<Text>>,
     /// The last error or warning.

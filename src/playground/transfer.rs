@@ -9,6 +9,7 @@ use volary_protocol::episode::Assembled;
 use volary_trajectory::{Episode, native};
 
 use super::incoming_episode::receive;
+use super::linked_code;
 use super::remote_environments::{self, is_remote};
 use super::session_driver;
 use super::setup;
@@ -272,6 +273,7 @@ fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
         .as_ref()
         .filter(|_| known)
         .map(|recipe| recipe.environment.to_string());
+    linked_code::leave(playground);
     session_driver::show(playground, episode);
     playground.say(words.join(" "));
     url_sync::set_place(

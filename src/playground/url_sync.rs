@@ -27,6 +27,7 @@ use volary_app::playground::address::{self, EpisodeStart, encoded_steps};
 use volary_app::playground::consent::{
     Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
 };
+use volary_app::playground::linked_code::LinkedCode;
 use volary_app::playground::session::Session;
 use volary_app::playground::tasks;
 
@@ -88,7 +89,7 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
         return;
     }
     playground.planned.set(None);
-    linked_code::asked(playground).set(None);
+    linked_code::leave(playground);
     playground.wanted_step.set_value(place.step);
     let environment = place.environment.as_deref();
     if let (Some(linked_code::ENVIRONMENT), Some(url)) = (environment, &place.url) {
@@ -174,6 +175,7 @@ pub fn go_to_environment(playground: Playground, name: &str) {
     if planned::reach(playground, name) == Reach::Connected {
         // The URL is updated afterwards: what a URL names does not run on a server without consent.
         playground.planned.set(None);
+        linked_code::leave(playground);
         playground.place.set(place);
         location::go(&hash);
         setup::begin(playground, Some(name));
@@ -227,7 +229,7 @@ pub(super) fn step_in_address(playground: Playground) -> Option<usize> {
 
 pub(super) fn write_now(playground: Playground) {
     let is_shown = playground.planned.with_untracked(Option::is_none)
-        && linked_code::asked(playground).with_untracked(Option::is_none);
+        && !linked_code::linked_code(playground).with_untracked(LinkedCode::is_pending);
     let has_begun = playground.edition.get_untracked() > 0;
     if !is_shown || !has_begun || is_opening(playground) {
         return;
@@ -327,6 +329,7 @@ pub fn visit(playground: Playground, episode: Episode) {
         stored: Some(episode.id.to_string()),
         ..PlaygroundPlace::default()
     };
+    linked_code::leave(playground);
     session_driver::show(playground, episode);
     playground.wanted_step.set_value(None);
     playground.selected.set(0);

@@ -196,6 +196,7 @@ fn handle(event: FrameEvent) {
         FrameEvent::Fetched { bytes, total } => Event::Fetched { bytes, total },
         FrameEvent::Stage(stage) => Event::Stage(stage),
         FrameEvent::Ready => Event::Ready,
+        FrameEvent::Stopped => Event::Stopped,
         FrameEvent::Answer(id, answer) => {
             let result = answer.map(|(text, output)| PythonAnswer { text, output });
             Event::Answer { id, result }
@@ -261,4 +262,46 @@ fn with_frame(act: impl FnOnce(&PythonFrame)) {
             act(frame);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_file_names_its_line() {
+        let error = LoadError::of(&json!({
+            "kind": "SyntaxError",
+            "text": "invalid syntax",
+            "line": 3,
+            "detail": "File, line 3"
+        }));
+        let expected = LoadError {
+            kind: "SyntaxError".into(),
+            text: "invalid syntax".into(),
+            line: Some(3),
+            detail: "File, line 3".into(),
+        };
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn members_of_the_wrong_kind_are_left_out() {
+        // What runs in Python can answer anything.
+        for body in [
+            json!({}),
+            json!([]),
+            json!("text"),
+            json!({"kind": 1, "text": null, "line": (-1), "detail": []}),
+            json!({"line": (1_i64 << 32)}),
+            json!({"line": "3"}),
+        ] {
+            let error = LoadError::of(&body);
+            assert_eq!(&*error.text, "Python gave no reason.");
+            assert_eq!(
+                error,
+                LoadError::of_text("Python gave no reason.".to_owned())
+            );
+        }
+    }
 }

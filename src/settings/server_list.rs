@@ -180,3 +180,40 @@ fn Environments(servers: Servers, server: Server, connected: ConnectedServer) ->
         </details>
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use volary_remote::reply::Info;
+
+    use super::*;
+
+    fn connected(tasks: Option<u64>, running: usize, frames: Option<bool>) -> ConnectedServer {
+        ConnectedServer {
+            info: Info {
+                dataset_size: tasks,
+                running_env_ids: (0..running).map(|id| id.to_string().into()).collect(),
+            },
+            frames,
+            lacks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_connected_server_is_summarized() {
+        assert_eq!(
+            summary(&connected(Some(1), 1, Some(true))),
+            "Connected. 1 task, 1 running environment."
+        );
+        assert_eq!(
+            summary(&connected(None, 0, Some(false))),
+            "Connected. unnumbered tasks, 0 running environments. It does not provide frames."
+        );
+        let mut older = connected(Some(20), 2, None);
+        older.lacks = vec!["/info", "/close_old_envs"];
+        assert_eq!(
+            summary(&older),
+            "Connected. 20 tasks, 2 running environments. It does not report whether it provides frames. \
+             Its version differs: it lacks /info, /close_old_envs."
+        );
+    }
+}

@@ -120,3 +120,68 @@ impl RecordLocation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(store: Store, key: &str) -> RecordLocation {
+        RecordLocation::Record(store, key.to_owned())
+    }
+
+    fn places() -> Vec<RecordLocation> {
+        all().into_iter().map(|(place, _)| place).collect()
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_noted_once_with_its_last_reason() {
+        clear_all();
+        assert_eq!(noted(Store::Drafts, "a", Ok(7)), Some(7));
+        assert_eq!(all(), []);
+        let failed = noted::<u8>(Store::Drafts, "a", Err(Damage::Keys));
+        assert_eq!(failed, None);
+        let _ = noted::<u8>(Store::Drafts, "a", Err(Damage::Format(9.0)));
+        let why = "its format 9 is unknown to this version".to_owned();
+        assert_eq!(all(), [(record(Store::Drafts, "a"), why)]);
+        clear_all();
+        assert_eq!(all(), []);
+    }
+
+    #[test]
+    fn reading_a_store_again_forgets_only_its_own_notes() {
+        clear_all();
+        note(record(Store::Results, "1"), &Damage::Texts);
+        note(record(Store::Drafts, "1"), &Damage::Texts);
+        note(RecordLocation::Row("1".to_owned()), &Damage::Texts);
+        note(RecordLocation::RowBatch(1), &Damage::Keys);
+        assert_eq!(
+            all().len(),
+            4,
+            "the same key in other stores is another record"
+        );
+        // Rows are in one store, also if a note names one of a batch.
+        clear(Store::Rows);
+        let mut left = places();
+        left.sort();
+        let mut expected = vec![record(Store::Results, "1"), record(Store::Drafts, "1")];
+        expected.sort();
+        assert_eq!(left, expected);
+        clear(Store::Results);
+        assert_eq!(places(), [record(Store::Drafts, "1")]);
+    }
+
+    #[test]
+    fn an_exported_record_is_found_under_its_store_and_key() {
+        for (place, store, key) in [
+            (record(Store::Episodes, "a b"), Store::Episodes, "a b"),
+            (
+                RecordLocation::Row("7 (2)".to_owned()),
+                Store::Rows,
+                "7 (2)",
+            ),
+            (RecordLocation::RowBatch(12), Store::Rows, "12"),
+        ] {
+            assert_eq!((place.store(), &*place.key()), (store, key));
+        }
+    }
+}

@@ -5,7 +5,8 @@
 //! before each request to a model. Times are in seconds of a monotonic clock.
 //!
 //! - `event`, `effect`, [`stored`](Kept): its data. `ownership`: the lock. `writer`: the order of writes.
-//! - [`open_evaluation`]: which evaluation the page shows. [`worker_slot`]: the batches of a worker. [`tasks`], [`task_source`]: the tasks of a plan. [`summary`],
+//! - [`open_evaluation`]: which evaluation the page shows. [`worker_slot`]: the batches of a worker.
+//!   [`worker_stage`]: the environment of a model's episode. [`tasks`], [`task_source`]: the tasks of a plan. [`summary`],
 //!   [`comparison`], [`estimate`]: figures about it. `problem`: what concerns all cells.
 //!
 //! Invariants:
@@ -28,6 +29,7 @@ pub mod summary;
 pub mod task_source;
 pub mod tasks;
 pub mod worker_slot;
+pub mod worker_stage;
 mod writer;
 
 use std::collections::BTreeMap;

@@ -5,12 +5,14 @@
 //! - [`address`]: the address of the shown episode.
 //! - [`consent`]: whether an episode may run immediately or needs the user's consent.
 //! - [`incoming_episode`]: an episode from a worker, shown once it is complete.
+//! - [`linked_code`]: a Python file at an address.
 //! - [`policy`]: the policies and their settings; [`run`]: which run is current.
 //! - [`redraw`]: throttle of redraws.
 //! - [`replay`]: comparison of a replay with its record; [`replay_check`]: whether the result of a check still counts.
 //! - [`rival_match`]: a policy plays the task that a person played.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
+//! - [`unattended`]: a session whose environment can ask nobody.
 //! - [`worker_losses`]: whether a lost worker is replaced at once.
 //! - [`sharing`]: contents of a shared link.
 //! - [`tasks`]: lists of tasks, and the recipes of tasks.
@@ -19,6 +21,7 @@ pub mod action;
 pub mod address;
 pub mod consent;
 pub mod incoming_episode;
+pub mod linked_code;
 pub mod policy;
 pub mod redraw;
 pub mod replay;
@@ -30,4 +33,5 @@ pub mod saver;
 pub mod session;
 pub mod sharing;
 pub mod tasks;
+pub mod unattended;
 pub mod worker_losses;

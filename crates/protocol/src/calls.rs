@@ -187,6 +187,73 @@ mod tests {
         }
     }
 
+    /// A waker that counts how often it is woken.
+    #[derive(Default)]
+    struct Count(std::sync::atomic::AtomicU32);
+
+    impl std::task::Wake for Count {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_call_is_woken_once_for_each_wait() {
+        let mut calls = Calls::default();
+        let id = calls.begin();
+        let (old, new) = (
+            std::sync::Arc::<Count>::default(),
+            std::sync::Arc::<Count>::default(),
+        );
+        let count = |counter: &Count| counter.0.load(std::sync::atomic::Ordering::Relaxed);
+        for counter in [&old, &new] {
+            let waker = Waker::from(counter.clone());
+            assert!(calls.poll(id, &Context::from_waker(&waker)).is_pending());
+        }
+        let waker = calls.deliver(id, (id, 0)).unwrap();
+        assert!(calls.deliver(id, (id, 1)).is_none(), "it is awake already");
+        waker.wake();
+        // Only the last poll counts, as for all futures.
+        assert_eq!((count(&old), count(&new)), (0, 1));
+        for number in [0, 1] {
+            assert_eq!(poll(&mut calls, id), Poll::Ready(Some(Ok((id, number)))));
+        }
+    }
+
+    #[test]
+    fn the_end_wakes_a_call_that_waits() {
+        let mut calls = Calls::default();
+        let (waiting, awake) = (calls.begin(), calls.begin());
+        assert!(poll(&mut calls, waiting).is_pending());
+        assert!(calls.end(awake).is_none());
+        assert!(calls.end(waiting).is_some());
+        assert!(calls.end(waiting).is_none(), "it has ended");
+        assert!(calls.end(99).is_none(), "there is no such call");
+        assert!(calls.deliver(waiting, (waiting, 0)).is_none());
+        for id in [waiting, awake] {
+            assert_eq!(poll(&mut calls, id), Poll::Ready(None));
+        }
+    }
+
+    #[test]
+    fn a_loss_wakes_the_open_calls_only() {
+        let mut calls = Calls::default();
+        let [waiting, ended, dropped] = [calls.begin(), calls.begin(), calls.begin()];
+        for id in [waiting, ended, dropped] {
+            assert!(poll(&mut calls, id).is_pending());
+        }
+        let _ = calls.end(ended);
+        calls.give_up(dropped);
+        assert_eq!(calls.lose(loss()).len(), 1);
+        assert!(
+            calls.lose(WorkerLoss::Unloaded).is_empty(),
+            "the first cause counts"
+        );
+        assert_eq!(poll(&mut calls, waiting), Poll::Ready(Some(Err(loss()))));
+        assert_eq!(poll(&mut calls, ended), Poll::Ready(None));
+        assert_eq!(poll(&mut calls, dropped), Poll::Ready(None));
+    }
+
     /// An event on either side; numbers choose among the calls so far.
     #[derive(Clone, Debug)]
     enum Happening {

@@ -43,10 +43,14 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Appends the steps and frames to an episode. The ending stays as it is.
+    /// Appends the steps and frames to an episode. The ending stays as it is. On an error nothing changes.
     pub fn append_to(self, episode: &mut Episode) -> Result<(), PatchError> {
+        let frames = episode.frames.len();
         for patch in self.patches {
-            episode.frames.push_patch(patch)?;
+            if let Err(error) = episode.frames.push_patch(patch) {
+                episode.frames.truncate(frames);
+                return Err(error);
+            }
         }
         episode.steps.extend(self.records);
         Ok(())
@@ -147,3 +151,6 @@ impl EpisodeAssembler {
         self.episode
     }
 }
+
+#[cfg(test)]
+mod tests;

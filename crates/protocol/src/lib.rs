@@ -16,7 +16,8 @@
 //! - Values with a JSON codec of their own (episodes, steps, messages, table rows: integers of any size, `NaN`) are
 //!   encoded as the text of that codec (`coded`), which only the reader parses, once.
 //!
-//! `tests/golden/` shows every message as JSON. `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
+//! `tests/golden/` shows every message as JSON, and a test fails for a message that is missing there.
+//! `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
 
 mod calls;
 pub mod checkout;
@@ -32,3 +33,6 @@ mod worker_loss;
 pub use calls::Calls;
 pub use envelope::{Channel, DecodeError, Delivery, Request, RequestId, decode_event, encode};
 pub use worker_loss::WorkerLoss;
+
+#[cfg(test)]
+mod tests;

@@ -6,16 +6,17 @@ use volary_agent::model::Usage;
 use volary_app::evaluation::estimate::{self, Forecast};
 use volary_app::evaluation::task_source::EvaluationTasks;
 
+use super::size::EvaluationSize;
 use super::{FORM, planning, source};
 use crate::browser;
 use crate::evaluate::rate_limits;
 use crate::evaluate::setup::tasks::{CHOICES, SelectableTasks, tasks_schema};
-use crate::evaluate::setup::{self, MOST_CELLS, PolicyChoice};
+use crate::evaluate::setup::{self, PolicyChoice};
 use crate::evaluate::state::Evaluations;
 use crate::models::{connections, prices};
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
-use crate::projection::text::{count_text, large_count_text, plural};
+use crate::projection::text::large_count_text;
 
 #[derive(Clone, Copy)]
 pub struct EvaluationSetup {
@@ -90,31 +91,20 @@ impl EvaluationSetup {
         self.policies.update(|entries| entries.push(entry));
     }
 
-    /// The number of tasks, policies and trials; `None` while a field is invalid.
-    pub fn size(self) -> Option<[usize; 3]> {
+    /// `None` while a field is invalid.
+    fn size(self) -> Option<EvaluationSize> {
         let tasks = self.tasks.with(Form::value).ok()?;
         let general = self.general.with(Form::value).ok()?;
         let tasks = source::shape(self).count(&self.choice.get(), &tasks);
-        Some([tasks, self.policies.with(Vec::len), setup::trials(&general)])
+        Some(EvaluationSize {
+            tasks,
+            policies: self.policies.with(Vec::len),
+            trials: setup::trials(&general),
+        })
     }
 
     pub fn size_text(self) -> String {
-        let Some(size @ [tasks, policies, trials]) = self.size() else {
-            return String::new();
-        };
-        format!(
-            "{} × {} × {} = {}",
-            plural(tasks, "task"),
-            match policies {
-                1 => "1 policy".to_owned(),
-                _ => format!("{policies} policies"),
-            },
-            match trials {
-                1 => "1 trial".to_owned(),
-                _ => format!("{trials} trials"),
-            },
-            plural(product(size), "episode")
-        )
+        self.size().map_or_else(String::new, EvaluationSize::words)
     }
 
     /// Fills the form with the tasks, policies and limits of another plan.
@@ -147,7 +137,7 @@ impl EvaluationSetup {
 
     /// Estimates what the models will spend; empty if no policy is a model, or while a field is invalid.
     pub fn estimate_text(self) -> String {
-        let Some([tasks, _, trials]) = self.size() else {
+        let Some(EvaluationSize { tasks, trials, .. }) = self.size() else {
             return String::new();
         };
         let source = source::name(self);
@@ -181,17 +171,9 @@ impl EvaluationSetup {
     }
 
     pub fn start(self) {
-        let size = untrack(|| self.size()).map(product);
-        if let Some(size) = size.filter(|size| *size > MOST_CELLS) {
-            return self.refuse(
-                "This evaluation is too large.",
-                &format!(
-                    "{} exceed the limit of {} per evaluation.",
-                    plural(size, "episode"),
-                    count_text(MOST_CELLS)
-                ),
-                "Use fewer tasks or trials, or split it into several evaluations.",
-            );
+        let size = untrack(|| self.size());
+        if let Some(notice) = size.and_then(EvaluationSize::refusal) {
+            return self.evaluations.playground.alert(notice);
         }
         if untrack(|| source::lacks_oracle(self)) {
             return self.refuse(
@@ -247,10 +229,6 @@ fn estimated_cost(cost: f64) -> String {
         true => "less than $0.01".to_owned(),
         false => format!("${cost:.2}"),
     }
-}
-
-fn product(size: [usize; 3]) -> usize {
-    size.into_iter().fold(1, usize::saturating_mul)
 }
 
 #[cfg(test)]

@@ -89,4 +89,30 @@ mod tests {
         assert!(cancelled.remove(7) && !cancelled.remove(8));
         assert!(cancelled.wakers.borrow().is_empty(), "nobody waits now");
     }
+
+    #[test]
+    fn work_ends_at_once_when_its_reading_is_cancelled() {
+        let cancelled = Cancelled::default();
+        let mut context = Context::from_waker(Waker::noop());
+        let work = std::future::pending::<()>();
+        let mut work = pin!(cancelled.unless(7, work));
+        assert!(work.as_mut().poll(&mut context).is_pending());
+        cancelled.add(8);
+        assert!(work.as_mut().poll(&mut context).is_pending(), "another one");
+        cancelled.add(7);
+        assert_eq!(work.as_mut().poll(&mut context), Poll::Ready(None));
+    }
+
+    #[test]
+    fn work_that_is_done_has_an_output() {
+        let cancelled = Cancelled::default();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut work = pin!(cancelled.unless(7, std::future::ready(3)));
+        assert_eq!(work.as_mut().poll(&mut context), Poll::Ready(Some(3)));
+        // A reading that was cancelled before begins no work.
+        cancelled.add(7);
+        let begin = async { unreachable!("it began") };
+        let mut work = pin!(cancelled.unless::<()>(7, begin));
+        assert_eq!(work.as_mut().poll(&mut context), Poll::Ready(None));
+    }
 }

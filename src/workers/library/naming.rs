@@ -167,3 +167,49 @@ fn ids_like(wanted: &str) -> impl Iterator<Item = Text> + use<> {
     let others = (next..).map(move |number| format!("{name} ({number})").into());
     std::iter::once(wanted).chain(others)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(wanted: &str, count: usize) -> Vec<String> {
+        let ids = ids_like(wanted).take(count);
+        ids.map(|id| id.to_string()).collect()
+    }
+
+    #[test]
+    fn a_taken_id_gets_the_next_number() {
+        assert_eq!(first("7", 3), ["7", "7 (2)", "7 (3)"]);
+        // Numbers that it has already are counted on, not appended again.
+        assert_eq!(first("7 (2)", 3), ["7 (2)", "7 (3)", "7 (4)"]);
+        assert_eq!(first("a (b) (9)", 2), ["a (b) (9)", "a (b) (10)"]);
+    }
+
+    #[test]
+    fn only_a_number_in_parentheses_at_the_end_is_counted_on() {
+        for id in [
+            "run (x)",
+            "run (2) b",
+            "run(2)",
+            "(2)",
+            "run (-1)",
+            "run (2",
+        ] {
+            assert_eq!(first(id, 2), [id.to_owned(), format!("{id} (2)")]);
+        }
+    }
+
+    #[test]
+    fn the_largest_number_does_not_overflow() {
+        let largest = format!("a ({})", u64::MAX);
+        let next = format!("{largest} (2)");
+        assert_eq!(first(&largest, 2), [largest, next]);
+    }
+
+    #[test]
+    fn an_episode_without_an_id_gets_one() {
+        assert_eq!(first("", 2), ["episode", "episode (2)"]);
+        assert_eq!(first(" \n", 1), ["episode"]);
+        assert_eq!(first(" 7 ", 2), ["7", "7 (2)"]);
+    }
+}

@@ -6,7 +6,8 @@
 //! Invariants:
 //! - Every question gets exactly one reply: an answer or an error.
 //! - The timeout of a question runs only while Python is ready; loading has no timeout.
-//! - After [`Event::Stop`] no answer of the stopped worker is passed on.
+//! - After [`Effect::Stop`] no answer of the stopped worker is passed on, and nothing that it said of its start counts:
+//!   the frame confirms with [`Event::Stopped`] before it reports on the replacement.
 //! - After [`Event::Failed`] the frame is discarded, because its files may be damaged: the next question starts from the
 //!   beginning.
 
@@ -39,6 +40,8 @@ pub enum Event {
     Stage(String),
     /// Python accepts questions from now on.
     Ready,
+    /// The frame has terminated the worker, as [`Effect::Stop`] demands. Its later reports are about the replacement.
+    Stopped,
     /// The frame passed on an answer or an error.
     Answer {
         /// The hub's number of the question.
@@ -140,6 +143,8 @@ struct Open {
 #[derive(Debug, Default)]
 pub struct PythonHub {
     phase: Phase,
+    /// The number of [`Effect::Stop`] that the frame has not confirmed.
+    unconfirmed_stops: u32,
     last: u32,
     open: BTreeMap<u32, Open>,
 }
@@ -179,7 +184,7 @@ impl PythonHub {
                 Vec::new()
             }
             Event::Stage(stage) => {
-                if self.is_loading() {
+                if self.is_loading() && self.unconfirmed_stops == 0 {
                     self.phase = Phase::Starting(match stage.as_str() {
                         "unpacking" => "Unpacking fhaviary",
                         "importing" => "Importing fhaviary",
@@ -189,11 +194,17 @@ impl PythonHub {
                 Vec::new()
             }
             Event::Ready => self.ready(),
+            Event::Stopped => {
+                self.unconfirmed_stops = self.unconfirmed_stops.saturating_sub(1);
+                Vec::new()
+            }
             Event::Answer { id, result } => self.answer(id, result),
             Event::Failed { reason } => {
                 let mut effects = vec![Effect::Discard];
                 effects.extend(self.close(&reason));
                 self.phase = Phase::Failed(reason);
+                // The discarded frame confirms nothing.
+                self.unconfirmed_stops = 0;
                 effects
             }
             Event::Stop => self.stop("Python was stopped."),
@@ -227,7 +238,7 @@ impl PythonHub {
 
     fn ready(&mut self) -> Vec<Effect> {
         // The questions of a worker that was ready already have their timeouts; one without a frame cannot be ready.
-        if !self.is_loading() {
+        if !self.is_loading() || self.unconfirmed_stops > 0 {
             return Vec::new();
         }
         self.phase = Phase::Ready;
@@ -251,6 +262,7 @@ impl PythonHub {
             // The replacement reports when it is ready.
             Phase::Ready => self.phase = Phase::Starting(STARTING),
         }
+        self.unconfirmed_stops += 1;
         let mut effects = vec![Effect::Stop];
         effects.extend(self.close(reason));
         effects

@@ -115,6 +115,7 @@ fn the_status_follows_the_start() {
     // What is known of the start stays, also if the question is no longer needed.
     hub.update(Event::Stop);
     assert_eq!(hub.status(), PythonStatus::Starting("Importing fhaviary"));
+    hub.update(Event::Stopped);
     hub.update(Event::Ready);
     assert_eq!(hub.status(), PythonStatus::Idle);
     hub.update(ask(1, 2));
@@ -124,6 +125,66 @@ fn the_status_follows_the_start() {
         result: answer("x"),
     });
     assert_eq!(hub.status(), PythonStatus::Idle);
+}
+
+#[test]
+fn what_a_stopped_worker_said_of_its_start_does_not_count_for_its_replacement() {
+    let mut hub = PythonHub::default();
+    hub.update(ask(1, 1));
+    let effects = hub.update(Event::Stop);
+    assert_eq!(effects.first(), Some(&Effect::Stop));
+    // These were in flight when the stop was sent.
+    for event in [Event::Stage("importing".to_owned()), Event::Ready] {
+        assert_eq!(hub.update(event), []);
+        assert_eq!(hub.status(), PythonStatus::Starting(STARTING));
+    }
+    // The timeout of a question does not run while the replacement starts.
+    assert_eq!(hub.update(ask(1, 2)), [send(2)]);
+    assert_eq!(hub.update(Event::Stopped), []);
+    let limit = Effect::Limit {
+        id: 2,
+        seconds: 5.0,
+    };
+    assert_eq!(hub.update(Event::Ready), [limit]);
+}
+
+#[test]
+fn each_stop_is_confirmed_before_the_replacement_counts_as_ready() {
+    let mut hub = PythonHub::default();
+    hub.update(ask(1, 1));
+    hub.update(Event::Ready);
+    hub.update(Event::Stop);
+    hub.update(Event::Stop);
+    hub.update(Event::Stopped);
+    // The first replacement was ready, and is stopped as well.
+    hub.update(Event::Ready);
+    assert_eq!(hub.status(), PythonStatus::Starting(STARTING));
+    hub.update(Event::Stopped);
+    hub.update(Event::Ready);
+    assert_eq!(hub.status(), PythonStatus::Idle);
+}
+
+#[test]
+fn a_new_frame_owes_no_confirmation_of_the_stops_before_it() {
+    let mut hub = PythonHub::default();
+    hub.update(ask(1, 1));
+    hub.update(Event::Stop);
+    hub.update(Event::Failed {
+        reason: "crash".to_owned(),
+    });
+    hub.update(ask(1, 2));
+    hub.update(Event::Ready);
+    assert_eq!(hub.status(), PythonStatus::Busy);
+}
+
+#[test]
+fn a_confirmation_that_nobody_waits_for_is_ignored() {
+    let mut hub = PythonHub::default();
+    assert_eq!(hub.update(Event::Stopped), []);
+    hub.update(ask(1, 1));
+    hub.update(Event::Stop);
+    hub.update(Event::Ready);
+    assert_eq!(hub.status(), PythonStatus::Starting(STARTING));
 }
 
 #[test]
@@ -169,6 +230,7 @@ fn events() -> impl Strategy<Value = Event> {
         4 => (0u32..12).prop_map(|id| Event::Answer { id, result: answer("x") }),
         1 => Just(Event::Failed { reason: "why".to_owned() }),
         1 => Just(Event::Stop),
+        1 => Just(Event::Stopped),
         2 => (0u32..12).prop_map(|id| Event::TimedOut { id }),
     ]
 }

@@ -2,11 +2,21 @@
 //!
 //! The golden files show the fields of each message, and the test fails when a field is renamed, added or lost.
 //! `UPDATE_GOLDEN=1` rewrites them.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::fmt::Debug;
 use std::path::Path;
 
+use crate::envelope::{
+    self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,
+    encode_delivery, encode_event,
+};
+use crate::environments::{self, ChatLine, NamedFile, Question, ServerAccess, ServerEnvironment};
+use crate::episode::{EpisodeChunk, Steps};
+use crate::library::{
+    self, EpisodeMatch, ExportFormat, FileChanges, FileList, FoundRun, Match, Origin, RemoteFile,
+    SensitiveEpisode, TaggedEpisode, Unfetched, UnmappedFile,
+};
+use crate::{WorkerLoss, checkout, encode, evaluation, rollout};
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,23 +24,12 @@ use volary_agent::evaluation::{Actor, CellResult, Job, Plan, PlannedPolicy, Plan
 use volary_core::json::{Json, Object};
 use volary_core::message::{Message, ToolRequestMessage};
 use volary_core::{AnyMessage, Frame, object};
-use volary_protocol::envelope::{
-    self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,
-    encode_delivery, encode_event,
-};
-use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
-use volary_protocol::episode::{EpisodeChunk, Steps};
-use volary_protocol::library::{
-    self, EpisodeMatch, ExportFormat, FoundRun, Match, Origin, RemoteFile, SensitiveEpisode,
-    TaggedEpisode, Unfetched, UnmappedFile,
-};
-use volary_protocol::{checkout, encode, evaluation, rollout};
 use volary_trajectory::frames::{FrameHistory, FramePatch};
 use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
 use volary_trajectory::passages::{TextPart, TextPosition};
 use volary_trajectory::sensitive::{self, FindingKind};
 use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, Outcome, Recipe, StepRecord};
+use volary_trajectory::{Episode, Outcome, Recipe, StepRecord, native};
 
 fn action() -> AnyMessage {
     ToolRequestMessage::default().into()
@@ -120,6 +119,32 @@ fn environment_requests() -> Vec<environments::Request> {
                 bytes: vec![0, 255],
             }],
         },
+        Request::Answer {
+            question: 3,
+            answer: Ok("Yes.\n".into()),
+        },
+        Request::Answer {
+            question: u32::MAX,
+            answer: Err("The user declined.".into()),
+        },
+    ]
+}
+
+fn questions() -> [Question; 3] {
+    [
+        Question::Page {
+            url: "https://a.example/?q=1#2".into(),
+        },
+        Question::Model {
+            purpose: "judge".into(),
+            messages: vec![ChatLine {
+                role: "user".into(),
+                content: "Is this right?".into(),
+            }],
+        },
+        Question::Person {
+            shown: "Which one?".into(),
+        },
     ]
 }
 
@@ -140,8 +165,13 @@ fn environment_events() -> Vec<environments::Event> {
             is_server_lost: true,
         },
         Event::Gone,
+        Event::Recorded {
+            members: object!({"answers": ["a", (f64::NEG_INFINITY)]}),
+        },
     ];
     events.extend(chunks().map(Event::Episode));
+    let questions = questions().into_iter().zip(1..);
+    events.extend(questions.map(|(question, id)| Event::Question { id, question }));
     events
 }
 
@@ -204,6 +234,25 @@ fn library_requests() -> Vec<library::Request> {
         },
         Request::Read {
             origin: Origin::Linked,
+        },
+        Request::FetchList {
+            origin: Origin::Published,
+            list: FileList {
+                url: "http://x/files.jsonl".into(),
+                heads: Some("http://x/heads".into()),
+            },
+        },
+        Request::Refresh {
+            origin: Origin::Published,
+            changes: FileChanges {
+                changed: vec![RemoteFile {
+                    name: "b/a.json".into(),
+                    url: "http://x/b/a.json".into(),
+                }],
+                gone: vec!["http://x/c".into()],
+                settled: vec!["http://x/d.jsonl".into()],
+            },
+            heads: None,
         },
         Request::Cancel { reading: 9 },
         Request::Settle,
@@ -362,14 +411,20 @@ fn evaluation_requests() -> Vec<evaluation::Request> {
             ],
             servers: servers(),
         },
+        Request::Answer {
+            question: 1,
+            answer: Ok("".into()),
+        },
         Request::Shutdown,
     ]
 }
 
 fn evaluation_events() -> Vec<evaluation::Event> {
     use evaluation::Event;
+    let questions = questions().into_iter().zip(1..);
+    let questions = questions.map(|(question, id)| Event::Question { id, question });
     let result = |cell| CellResult::finished(cell, &Episode::default(), Default::default(), 1);
-    vec![
+    let mut events = vec![
         Event::Started(server_environment()),
         Event::Stopped {
             env_id: "17".into(),
@@ -378,7 +433,9 @@ fn evaluation_events() -> Vec<evaluation::Event> {
             results: vec![result(0), result(7)],
         },
         Event::NotBegun { cells: vec![0, 7] },
-    ]
+    ];
+    events.extend(questions);
+    events
 }
 
 fn rollout_requests() -> Vec<rollout::Request> {
@@ -439,6 +496,33 @@ fn assert_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str
     assert_eq!(written, golden, "{name}: run with UPDATE_GOLDEN=1");
     let read: Vec<T> = serde_json::from_str(&golden).unwrap();
     assert_eq!(read, messages, "{name}");
+    assert_every_variant(name, messages);
+}
+
+/// Fails if a variant of an enum is missing. serde's error for an unknown variant names all of them.
+fn assert_every_variant<T: Serialize + DeserializeOwned>(name: &str, messages: &[T]) {
+    let error = serde_json::from_str::<T>(r#""no such variant""#)
+        .err()
+        .unwrap()
+        .to_string();
+    let variants = error.strip_prefix("unknown variant `no such variant`, expected ");
+    let Some(variants) = variants else {
+        assert_eq!(name, "rollout_requests", "all others are enums: {error}");
+        return;
+    };
+    let shown: Vec<String> = messages.iter().map(variant).collect();
+    for variant in variants.split('`').skip(1).step_by(2) {
+        let is_shown = shown.iter().any(|shown| shown == variant);
+        assert!(is_shown, "{name} shows no {variant}");
+    }
+}
+
+fn variant(message: &impl Serialize) -> String {
+    match serde_json::to_value(message).unwrap() {
+        serde_json::Value::String(name) => name,
+        serde_json::Value::Object(members) => members.into_iter().next().unwrap().0,
+        other => panic!("{other} is no variant"),
+    }
 }
 
 fn assert_requests<R: envelope::Request + Clone + PartialEq + Debug>(
@@ -467,6 +551,11 @@ fn assert_events<E: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str
         let (delivery, rest) = decode_delivery(&bytes).unwrap();
         assert_eq!(delivery, Delivery::Event { id: 300 });
         assert_eq!(decode_event::<E>(rest).as_ref(), Ok(event));
+        for end in 0..bytes.len() {
+            let cut = decode_delivery(&bytes[..end]);
+            let read = cut.and_then(|(_, rest)| decode_event::<E>(rest));
+            assert!(read.is_err(), "{event:?} cut at {end}");
+        }
     }
 }
 
@@ -539,6 +628,58 @@ fn deliveries_without_an_event() {
 }
 
 #[test]
+fn a_message_that_cannot_be_read_is_the_loss_of_the_worker() {
+    let error = decode_request::<library::Request>(&[]).unwrap_err();
+    let message = error.to_string();
+    assert!(message.starts_with("A message between page and worker could not be read: "));
+    let loss = WorkerLoss::Crashed {
+        message: message.into(),
+    };
+    assert_eq!(WorkerLoss::from(error), loss);
+}
+
+/// The bytes of a step whose action is this text.
+fn step_of(text: &str) -> Vec<u8> {
+    #[derive(Serialize)]
+    enum Request<'a> {
+        #[allow(dead_code, reason = "takes the index of the first variant")]
+        Open,
+        Step(u32, &'a str),
+    }
+    postcard::to_allocvec(&Request::Step(1, text)).unwrap()
+}
+
+#[test]
+fn a_value_whose_text_is_hostile_is_refused() {
+    let written = native::message_to_json(&action()).to_compact_text();
+    let good = decode_request::<environments::Request>(&step_of(&written));
+    let step = environments::Request::Step {
+        environment: 1,
+        action: action(),
+    };
+    assert_eq!(good, Ok(step), "the bytes are those of a step");
+    let deep = "[".repeat(1 << 20);
+    for text in ["", "{", "null", "[1]", "{} {}", "{\"role\": 1}", &deep] {
+        let read = decode_request::<environments::Request>(&step_of(text));
+        assert!(read.is_err(), "{text:.20}");
+    }
+}
+
+#[test]
+fn a_length_beyond_the_end_is_refused() {
+    let import = environments::Request::Import { files: vec![] };
+    let bytes = encode(1, &import);
+    let (_, _, rest) = decode_header(&bytes).unwrap();
+    let (variant, length) = rest.split_at(rest.len() - 1);
+    assert_eq!(length, [0]);
+    for length in [1, 1 << 30, u64::from(u32::MAX), u64::MAX] {
+        let mut bytes = variant.to_vec();
+        bytes.extend(postcard::to_allocvec(&length).unwrap());
+        assert!(decode_request::<environments::Request>(&bytes).is_err());
+    }
+}
+
+#[test]
 fn not_a_number_arrives() {
     let mut steps = steps();
     if let Outcome::Observed { reward, .. } = &mut steps.records[0].outcome {
@@ -571,11 +712,34 @@ proptest! {
             let _ = decode_request::<library::Request>(rest);
             let _ = decode_request::<evaluation::Request>(rest);
             let _ = decode_request::<checkout::Request>(rest);
+            let _ = decode_request::<rollout::Request>(rest);
         }
         if let Ok((_, rest)) = decode_delivery(&bytes) {
             let _ = decode_event::<environments::Event>(rest);
             let _ = decode_event::<library::Event>(rest);
             let _ = decode_event::<evaluation::Event>(rest);
+            let _ = decode_event::<checkout::Event>(rest);
+            let _ = decode_event::<rollout::Event>(rest);
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_is_refused_or_read_without_a_panic(at in any::<proptest::sample::Index>(), to in any::<u8>()) {
+        for request in environment_requests() {
+            let mut bytes = encode(1, &request);
+            let at = at.index(bytes.len());
+            bytes[at] = to;
+            if let Ok((_, _, rest)) = decode_header(&bytes) {
+                let _ = decode_request::<environments::Request>(rest);
+            }
+        }
+        for event in environment_events() {
+            let mut bytes = encode_event(1, &event);
+            let at = at.index(bytes.len());
+            bytes[at] = to;
+            if let Ok((_, rest)) = decode_delivery(&bytes) {
+                let _ = decode_event::<environments::Event>(rest);
+            }
         }
     }
 }
