@@ -4,7 +4,7 @@
 //!   [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`]; actions on [`chosen`] rows; storage in
 //!   [`storage_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - `screen`: the part of the page that the address names; `address`: what is written into the address. Projections:
-//!   `table_rows`, `filter_texts`, `group_cells`, `grid_texts`, `mapping_texts`.
+//!   `table_rows`, `filter_texts`, `group_cells`, `cross_cells`, `grid_texts`, `mapping_texts`.
 //! - [`opening`]: opens what an address names; `file_in_address` asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`opened_pages`]: a training run, an episode or several, whose code is loaded when the first is opened.
@@ -26,6 +26,7 @@ pub mod chart;
 pub mod chosen;
 pub mod compare_page;
 pub mod comparison;
+mod cross_cells;
 pub mod cross_table;
 pub mod episode_page;
 pub mod evaluation_bar;

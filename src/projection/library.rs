@@ -236,7 +236,11 @@ pub fn filter_text(filter: &Filter) -> String {
         Filter::Known(false) => "is unknown".to_owned(),
         Filter::Contains(part) => format!("contains \"{part}\""),
         Filter::OneOf(texts) => {
-            let texts: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+            let words = texts.iter().map(|text| match text.as_str() {
+                "" => "unknown".to_owned(),
+                text => format!("\"{text}\""),
+            });
+            let texts: Vec<String> = words.collect();
             format!("is {}", texts.join(" or "))
         }
         Filter::Between { low, high } => match (low, high) {
