@@ -17,8 +17,8 @@
 //!   [`state_panel`], and notes in [`notes`], [`notes_file`] and [`notes_panel`].
 //! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories. [`sample_time`]: the spans of
 //!   time that the file records.
-//! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected text.
-//!   [`tokens`]: the recorded tokens below messages.
+//! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights, whose places are in `spots`;
+//!   [`quote`]: the selected text. [`tokens`]: the recorded tokens below messages.
 
 pub mod actions;
 mod address;
@@ -62,6 +62,7 @@ mod screen;
 pub mod selection;
 pub mod sequence;
 pub mod sharing_check;
+mod spots;
 pub mod state_panel;
 pub mod storage_dialog;
 pub mod table;
