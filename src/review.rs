@@ -14,7 +14,7 @@
 //!   several episodes.
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
-//!   [`state_panel`], and notes in [`notes`], [`notes_file`] and [`notes_panel`].
+//!   [`state_panel`], and notes in [`notes`], `note_texts`, [`notes_file`] and [`notes_panel`].
 //! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories. [`sample_time`]: the spans of
 //!   time that the file records.
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights, whose places are in `spots`;
@@ -46,6 +46,7 @@ pub mod library_page;
 pub mod link_reach;
 mod mapping_texts;
 pub mod marks;
+mod note_texts;
 pub mod notes;
 pub mod notes_file;
 pub mod notes_panel;
