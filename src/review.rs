@@ -4,7 +4,8 @@
 //!   [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`]; actions on [`chosen`] rows; storage in
 //!   [`storage_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - `screen`: the part of the page that the address names; `address`: what is written into the address. Projections:
-//!   `table_rows`, `filter_texts`, `group_cells`, `cross_cells`, `grid_texts`, `mapping_texts`.
+//!   `table_rows`, `table_neighbours`, `row_selection`, `filter_texts`, `group_cells`, `cross_cells`, `grid_texts`,
+//!   `mapping_texts`.
 //! - [`opening`]: opens what an address names; `file_in_address` asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`opened_pages`]: a training run, an episode or several, whose code is loaded when the first is opened.
@@ -58,6 +59,7 @@ pub mod progress;
 pub mod quote;
 pub mod reading_bar;
 pub mod result_panel;
+mod row_selection;
 mod sample_time;
 mod screen;
 pub mod selection;
@@ -67,6 +69,7 @@ mod spots;
 pub mod state_panel;
 pub mod storage_dialog;
 pub mod table;
+mod table_neighbours;
 mod table_rows;
 pub mod tokens;
 pub mod training;
