@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
-use volary_trajectory::training::{Series, SeriesPoint};
+use volary_trajectory::training::{Measure, Series, SeriesPoint};
 
 use super::{ShownRun, Training};
 use crate::browser::{element, location};
@@ -35,12 +35,7 @@ pub(super) fn card(
         ..frame
     };
     let title = match &series {
-        Series::Measure(measure) if *measure == volary_trajectory::training::Measure::Reward => {
-            match shown.reward_name() {
-                "Reward" => "Reward".to_owned(),
-                name => format!("Reward ({name})"),
-            }
-        }
+        Series::Measure(Measure::Reward) => shown.reward_title(),
         other => other.name().to_owned(),
     };
     let name = format!("{title} over steps: arrow keys lead through the steps, Enter opens one");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::training::{Measure, SampleGroup};
 
-use super::{ShownRun, Training, group_key};
+use super::shown_run::group_key;
+use super::{ShownRun, Training};
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
 use crate::projection::training::{SIDE, spread_text};
