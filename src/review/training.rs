@@ -2,7 +2,8 @@
 //!
 //! - [`head`]: where the reader is, the choice of run and reward. [`run_view`] with its curves in [`card`];
 //!   [`step_view`] with [`group_tiles`], [`distribution`] and [`timeline`]; [`group_view`]; [`trail`]: the way back from
-//!   an episode. `shown_run`: what the address names of a run, and its neighbours.
+//!   an episode. `shown_run`: what the address names of a run, and its neighbours;
+//!   `texts`: what is said about it.
 //!
 //! The rows of the library are on the page, so runs are computed here, in time slices, and follow every change of the
 //! rows.
@@ -15,6 +16,7 @@ mod head;
 mod run_view;
 mod shown_run;
 mod step_view;
+mod texts;
 mod timeline;
 pub mod trail;
 
