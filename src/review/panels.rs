@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use volary_core::Json;
 use volary_core::json::Object;
+use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::{Episode, native};
 
 use super::episode_facts::facts;
@@ -35,6 +36,17 @@ pub const DETAILS: usize = 3;
 const RAW: usize = 4;
 /// Index of the tab of the tokens.
 pub const TOKENS: usize = 5;
+
+/// The most informative panel of an episode: the reason of a failure, else the state, else the result.
+pub(super) fn telling_panel(result: &EpisodeResult, episode: &Episode) -> usize {
+    let is_told = !result.is_empty(episode);
+    match (result.failed == Some(true) && is_told, is_told) {
+        (true, _) => RESULT,
+        (false, _) if !episode.frames.is_empty() => STATE,
+        (false, true) => RESULT,
+        (false, false) => DETAILS,
+    }
+}
 
 #[component]
 pub(super) fn Panels(
@@ -185,5 +197,52 @@ fn Raw(viewer: Viewer) -> impl IntoView {
             <CopyButton text=move || untrack(json).to_python_text_indented(2)/>
         </div>
         {shown}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::Frame;
+    use volary_core::json::Text;
+
+    use super::*;
+
+    #[test]
+    fn the_panel_that_tells_most_is_opened() {
+        let told = |failed| EpisodeResult {
+            failed,
+            expected: vec![("target".to_owned(), Text::from("42"))],
+            ..EpisodeResult::default()
+        };
+        let untold = |failed| EpisodeResult {
+            failed,
+            ..EpisodeResult::default()
+        };
+        let plain = Episode::default();
+        let mut with_frames = Episode::default();
+        with_frames.frames.push(Frame::default());
+        assert_eq!(telling_panel(&told(Some(true)), &with_frames), RESULT);
+        // Without a reason, the state says more than that it failed.
+        assert_eq!(telling_panel(&untold(Some(true)), &with_frames), STATE);
+        assert_eq!(telling_panel(&told(Some(false)), &with_frames), STATE);
+        assert_eq!(telling_panel(&told(None), &plain), RESULT);
+        assert_eq!(telling_panel(&untold(Some(true)), &plain), DETAILS);
+        assert_eq!(telling_panel(&untold(None), &plain), DETAILS);
+    }
+
+    #[test]
+    fn tabs_have_the_places_of_their_panels() {
+        let names = [
+            (RESULT, "Result"),
+            (STATE, "State"),
+            (NOTES, "Notes"),
+            (DETAILS, "Details"),
+            (RAW, "Raw"),
+        ];
+        for (place, name) in names {
+            assert_eq!((NAMES[place], WITH_TOKENS[place]), (name, name));
+        }
+        assert_eq!(WITH_TOKENS[TOKENS], "Tokens");
+        assert_eq!(NAMES.get(TOKENS), None);
     }
 }

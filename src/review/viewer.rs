@@ -9,7 +9,7 @@ use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::sensitive;
 use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 
-use super::panels::{DETAILS, RESULT, STATE};
+use super::panels::{DETAILS, RESULT, telling_panel};
 use super::spots::{HitPlace, spot_of};
 use crate::components::playback::Playback;
 use crate::components::text::inert;
@@ -146,15 +146,10 @@ impl Viewer {
             return;
         }
         let result = self.result.get_untracked();
-        let panel = self.shown.episode.with_untracked(|episode| {
-            let is_told = !result.is_empty(episode);
-            match (result.failed == Some(true) && is_told, is_told) {
-                (true, _) => RESULT,
-                (false, _) if !episode.frames.is_empty() => STATE,
-                (false, true) => RESULT,
-                (false, false) => DETAILS,
-            }
-        });
+        let panel = self
+            .shown
+            .episode
+            .with_untracked(|episode| telling_panel(&result, episode));
         self.first_panel.set(panel);
         self.panel.set(panel);
     }
