@@ -86,7 +86,6 @@ pub(super) fn value_name(value: &str) -> &str {
     }
 }
 
-/// The texts of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CellTexts {
     pub mean: String,

@@ -248,7 +248,6 @@ mod tests {
                     format: "inspect".into(),
                     version: version.map(Into::into),
                     file: file.into(),
-                    ..Source::default()
                 }),
                 ..Episode::default()
             };

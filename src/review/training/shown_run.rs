@@ -383,7 +383,7 @@ pub(super) mod tests {
         let to_run = (place(None, None).to_hash(), "grpo".to_owned());
         let way = run.way(&place(Some(3), None));
         assert_eq!(way.title, "Step 3");
-        assert_eq!(way.links, [to_run.clone()]);
+        assert_eq!(way.links, std::slice::from_ref(&to_run));
         let way = run.way(&place(Some(3), Some("1")));
         assert_eq!((&*way.title, way.note), ("Group 1", None));
         let to_step = (place(Some(3), None).to_hash(), "Step 3".to_owned());

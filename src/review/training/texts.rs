@@ -20,7 +20,6 @@ const SHADES: usize = 5;
 /// The maximum number of samples whose rewards a tile shows.
 const MOST_BARS: usize = 64;
 
-/// The facts of a run.
 pub(super) fn run_facts(run: &TrainingRun) -> String {
     let sum = |count: fn(&StepSummary) -> usize| run.steps.iter().map(count).sum::<usize>();
     let rewards = run.samples.iter().map(|sample| sample.reward);
@@ -47,7 +46,6 @@ pub(super) fn run_facts(run: &TrainingRun) -> String {
     parts.join(" · ")
 }
 
-/// The facts of a step.
 pub(super) fn step_facts(step: &StepSummary) -> String {
     let reward = step.spreads.first().copied().unwrap_or_default();
     let mut parts = vec![plural(step.samples.len(), "sample")];
@@ -75,7 +73,6 @@ fn counted<const N: usize>(counts: [(usize, &str); N]) -> impl Iterator<Item = S
     counts.map(|(count, words)| format!("{} {words}", count_text(count)))
 }
 
-/// The facts of a group.
 pub(super) fn group_facts(step: &StepSummary, group: &SampleGroup) -> String {
     let reward = &group.reward;
     let mut parts = vec![

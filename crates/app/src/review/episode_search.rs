@@ -6,13 +6,16 @@
 use volary_protocol::library::EpisodeMatch;
 
 /// Identifies a search. Numbers count up.
-pub type SearchNumber = u32;
+pub type EpisodeSearchNumber = u32;
 
 /// What the page shall do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchEffect {
     /// Look for these words, and call [`EpisodeSearch::found`] with this number.
-    Find { number: SearchNumber, words: String },
+    Find {
+        number: EpisodeSearchNumber,
+        words: String,
+    },
     /// Show this hit.
     Show(EpisodeMatch),
 }
@@ -35,7 +38,7 @@ pub enum HitPosition {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpisodeSearch {
     words: String,
-    last: SearchNumber,
+    last: EpisodeSearchNumber,
     /// Whether the hits of the last search have not arrived yet.
     is_running: bool,
     hits: Vec<EpisodeMatch>,
@@ -87,7 +90,11 @@ impl EpisodeSearch {
     }
 
     /// Handles the hits of a search. The first one is shown.
-    pub fn found(&mut self, number: SearchNumber, hits: Vec<EpisodeMatch>) -> Option<SearchEffect> {
+    pub fn found(
+        &mut self,
+        number: EpisodeSearchNumber,
+        hits: Vec<EpisodeMatch>,
+    ) -> Option<SearchEffect> {
         if !self.is_running || number != self.last {
             return None;
         }
@@ -133,7 +140,7 @@ mod tests {
         hits.collect()
     }
 
-    fn looks_for(search: &mut EpisodeSearch, words: &str) -> SearchNumber {
+    fn looks_for(search: &mut EpisodeSearch, words: &str) -> EpisodeSearchNumber {
         match search.look_for(words.to_owned()) {
             Some(SearchEffect::Find {
                 number,
@@ -262,7 +269,7 @@ mod tests {
         fn only_the_answer_to_the_last_words_is_shown(acts in acts()) {
             let mut search = EpisodeSearch::default();
             // Hits start at the number of their search.
-            let mut asked: Vec<SearchNumber> = Vec::new();
+            let mut asked: Vec<EpisodeSearchNumber> = Vec::new();
             let mut awaited = None;
             for act in acts {
                 match act {
