@@ -17,7 +17,7 @@
 //! - [`outline`]: one line per step. [`step_bar`]: all steps as one bar. [`rows`]: virtual scrolling of equal
 //!   rows.
 //! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
-//! - [`curve`]: amounts as geometry; [`shapes`]: SVG paths. [`summary`]: the summary of an episode.
+//! - [`curve`]: amounts as geometry; [`shapes`]: SVG paths. [`point_keys`]: the keys of a chart. [`summary`]: the summary of an episode.
 //! - [`turn`]: a streaming model response.
 //! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
 //! - [`token_text`]: tokens in display form. [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by
@@ -40,6 +40,7 @@ pub mod link;
 pub mod measures;
 pub mod outline;
 pub mod passage_link;
+pub mod point_keys;
 pub mod pretty;
 pub mod prose;
 pub mod recovery;

@@ -178,7 +178,9 @@ fn RoleQuestion(
     let allow = move |_| {
         let saved = candidates.with_value(|list| find(list, &chosen.get_untracked()).cloned());
         let Some(saved) = saved else { return };
-        match budget(&limit.get_untracked(), &saved) {
+        let connection = &saved.connection;
+        let has_price = prices::has_price(connection);
+        match budget(&limit.get_untracked(), &connection.model, has_price) {
             Ok(budget) => dispatch(Event::RoleAssigned {
                 purpose: purpose.clone(),
                 connection: saved.id,
@@ -232,8 +234,8 @@ fn find<'a>(list: &'a [Saved], id: &str) -> Option<&'a Saved> {
     list.iter().find(|saved| *saved.id == *id)
 }
 
-/// Parses the budget that was entered for a connection. The error is a message for the user.
-fn budget(limit: &str, saved: &Saved) -> Result<Budget, String> {
+/// Parses the budget that was entered for a model, whose price may be known. The error is a message for the user.
+fn budget(limit: &str, model: &str, has_price: bool) -> Result<Budget, String> {
     let limit = limit.trim();
     if limit.is_empty() {
         return Ok(Budget::default());
@@ -245,11 +247,10 @@ fn budget(limit: &str, saved: &Saved) -> Result<Budget, String> {
     let Some(cost) = cost else {
         return Err("Enter an amount above 0, such as 0.50, or leave it empty.".to_owned());
     };
-    if !prices::has_price(&saved.connection) {
+    if !has_price {
         return Err(format!(
-            "The price of {} is unknown, so the limit cannot be enforced. Enter its price in the \
-             settings or leave the limit empty.",
-            saved.connection.model
+            "The price of {model} is unknown, so the limit cannot be enforced. Enter its price in \
+             the settings or leave the limit empty."
         ));
     }
     Ok(Budget {
@@ -291,5 +292,40 @@ fn Customer(ticket: Ticket, shown: Text) -> impl IntoView {
                 {"Send"}
             </button>
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_an_amount_above_zero() {
+        let cost = |limit| budget(limit, "m", true).map(|budget| budget.cost);
+        assert_eq!(cost("0.50"), Ok(Some(0.5)));
+        assert_eq!(cost(" 2 "), Ok(Some(2.0)));
+        for limit in ["0", "-1", "x", "1,5", "$1", "NaN", "inf", "1e999"] {
+            let reason = cost(limit).expect_err(limit);
+            assert!(reason.starts_with("Enter an amount above 0"), "{reason}");
+        }
+    }
+
+    #[test]
+    fn no_limit_needs_no_price() {
+        for has_price in [true, false] {
+            assert_eq!(budget("  ", "m", has_price), Ok(Budget::default()));
+        }
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_enforced_is_refused() {
+        let reason = budget("1", "gpt-x", false).expect_err("it has no price");
+        assert!(
+            reason.starts_with("The price of gpt-x is unknown"),
+            "{reason}"
+        );
+        // The amount is the first thing to correct.
+        let reason = budget("x", "gpt-x", false).expect_err("no amount");
+        assert!(reason.starts_with("Enter an amount"), "{reason}");
     }
 }

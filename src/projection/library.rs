@@ -236,17 +236,35 @@ pub fn filter_text(filter: &Filter) -> String {
         Filter::Known(false) => "is unknown".to_owned(),
         Filter::Contains(part) => format!("contains \"{part}\""),
         Filter::OneOf(texts) => {
-            let texts: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+            let words = texts.iter().map(|text| match text.as_str() {
+                "" => "unknown".to_owned(),
+                text => format!("\"{text}\""),
+            });
+            let texts: Vec<String> = words.collect();
             format!("is {}", texts.join(" or "))
         }
         Filter::Between { low, high } => match (low, high) {
             (Some(low), Some(high)) if low == high => format!("= {low}"),
             (Some(low), Some(high)) => format!("{low} to {high}"),
-            (Some(low), None) => format!(">= {low}"),
-            (None, Some(high)) => format!("<= {high}"),
+            // A strict bound is stored as the next number.
+            (Some(low), None) => match shorter(*low, low.next_down()) {
+                Some(below) => format!("> {below}"),
+                None => format!(">= {low}"),
+            },
+            (None, Some(high)) => match shorter(*high, high.next_up()) {
+                Some(above) => format!("< {above}"),
+                None => format!("<= {high}"),
+            },
             (None, None) => "is a number".to_owned(),
         },
     }
+}
+
+/// The text of a neighbour of a number, if it is shorter.
+fn shorter(number: f64, neighbour: f64) -> Option<String> {
+    // Zero has no sign here.
+    let text = (neighbour + 0.0).to_string();
+    (text.len() < number.to_string().len()).then_some(text)
 }
 
 /// The sort order of the rows.
@@ -291,5 +309,117 @@ mod tests {
         ] {
             assert_eq!(date_text(seconds), expected);
         }
+    }
+
+    #[test]
+    fn every_column_has_a_heading_of_its_own() {
+        let mut headings: Vec<String> = COLUMNS.iter().map(heading).collect();
+        headings.sort();
+        headings.dedup();
+        assert_eq!(headings.len(), COLUMNS.len());
+        for column in FIRST_COLUMNS {
+            assert!(COLUMNS.contains(&column), "{column:?} can be shown again");
+        }
+        assert_eq!(heading(&Column::Score("accuracy".into())), "accuracy");
+        let path = ["usage".into(), "cost".into()];
+        assert_eq!(heading(&Column::Metadata(path.into())), "usage.cost");
+    }
+
+    #[test]
+    fn counts_have_no_decimals_and_times_are_dates() {
+        let row = Row {
+            name: "  ".into(),
+            id: "x".into(),
+            steps: 1_234,
+            bytes: Some(2_500_000),
+            started: Some(1_773_075_900.0),
+            errors: Some(0),
+            tags: vec!["a".into(), "b".into()],
+            ..Row::default()
+        };
+        let text = |column| cell_text(&row, &column);
+        assert_eq!(text(Column::Name), "x", "a blank name is no name");
+        assert_eq!(text(Column::Steps), "1,234");
+        assert_eq!(text(Column::Size), "2.5 MB");
+        assert_eq!(text(Column::Started), "2026-03-09 17:05");
+        assert_eq!(text(Column::Errors), "0");
+        assert_eq!(text(Column::Tags), "a, b");
+        assert_eq!(text(Column::Added), "");
+    }
+
+    #[test]
+    fn many_columns_make_the_table_wider() {
+        assert_eq!(widths(&COLUMNS[..6]), "few-columns");
+        assert_eq!(widths(&COLUMNS[..7]), "some-columns");
+        assert_eq!(widths(&COLUMNS[..12]), "some-columns");
+        assert_eq!(widths(&COLUMNS[..13]), "many-columns");
+        assert_eq!(widths(&[]), "few-columns");
+    }
+
+    /// The filter that was typed, in words.
+    fn said(words: &str) -> String {
+        let filter = read_filter(words, true);
+        filter.map_or("refused".to_owned(), |filter| filter_text(&filter))
+    }
+
+    #[test]
+    fn strict_bounds_are_said_as_they_were_typed() {
+        for (words, expected) in [
+            ("> 1", "> 1"),
+            ("<3", "< 3"),
+            ("> 0", "> 0"),
+            ("< 0", "< 0"),
+            (">0.3", "> 0.3"),
+            (">= 0.3", ">= 0.3"),
+            ("≥ 2", ">= 2"),
+            ("≤ -2.5", "<= -2.5"),
+            ("> -1", "> -1"),
+        ] {
+            assert_eq!(said(words), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn strict_bounds_exclude_their_number() {
+        let passes = |words: &str, number: f64| {
+            let filter = read_filter(words, true).expect("a filter");
+            filter.passes(&Cell::Number(number))
+        };
+        assert!(!passes("> 0", 0.0) && passes("> 0", f64::MIN_POSITIVE));
+        assert!(!passes("< 0", 0.0) && !passes("< 0", -0.0) && passes("< 0", -1e-300));
+        assert!(passes(">= 0", -0.0));
+        assert!(passes("0..0.5", 0.5) && !passes("0..0.5", 0.6));
+        assert!(passes("= 2", 2.0) && passes("2", 2.0) && !passes("2", 2.1));
+    }
+
+    #[test]
+    fn what_is_no_condition_on_numbers_is_refused() {
+        for words in [
+            "x", ">", ">= x", "1..", "..1", "1..x", "= ", "NaN", ">= nan", "1 2",
+        ] {
+            assert_eq!(said(words), "refused", "{words}");
+        }
+        assert_eq!(read_filter("  ", false), None);
+        // Any text is a condition on texts.
+        let text = read_filter("> 1", false);
+        assert_eq!(text, Some(Filter::Contains("> 1".to_owned())));
+        let whole = read_filter("= m ", false);
+        assert_eq!(whole, Some(Filter::OneOf(vec!["m".to_owned()])));
+    }
+
+    #[test]
+    fn filters_of_texts_are_said() {
+        let one_of = |texts: &[&str]| {
+            let texts = texts.iter().map(|text| (*text).to_owned());
+            filter_text(&Filter::OneOf(texts.collect()))
+        };
+        assert_eq!(one_of(&["a"]), "is \"a\"");
+        assert_eq!(one_of(&["a", "b"]), "is \"a\" or \"b\"");
+        assert_eq!(one_of(&[""]), "is unknown");
+        let any = Filter::Between {
+            low: None,
+            high: None,
+        };
+        assert_eq!(filter_text(&any), "is a number");
     }
 }

@@ -13,9 +13,8 @@ use super::selection::{Look, sampled};
 use crate::browser::{files, location};
 use crate::components::Dialog;
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, OwnedFinding};
-use crate::projection::text::{count_text, plural, size_text};
+use crate::projection::text::plural;
 use crate::route::{ReviewPlace, Route};
-use crate::storage::origin::PUBLISHED;
 
 /// The maximum number of known tags that are suggested.
 const MOST_TAGS: usize = 50;
@@ -133,26 +132,9 @@ fn TagForm(look: Look) -> impl IntoView {
 #[component]
 fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
     let question = move || {
-        let (count, bytes, kept) = look.client.rows.with(|rows| {
-            look.chosen.with(|chosen| {
-                let chosen = rows.iter().filter(|row| chosen.contains(&row.id));
-                chosen.fold((0, 0, 0), |(count, bytes, kept), row| {
-                    match row.origin.as_deref() {
-                        Some(PUBLISHED) => (count, bytes, kept + 1),
-                        _ => (count + 1, bytes + row.bytes.unwrap_or(0), kept),
-                    }
-                })
-            })
-        });
-        let stay = match kept {
-            0 => String::new(),
-            _ => format!(" {} of this site are kept.", count_text(kept)),
-        };
-        format!(
-            "This deletes {} ({}) from this browser.{stay}",
-            plural(count, "trajectory"),
-            size_text(bytes)
-        )
+        let rows = look.client.rows;
+        look.chosen
+            .with(|chosen| rows.with(|rows| chosen.deletion_text(rows)))
     };
     let delete = move |_| {
         open.set(false);

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::align::AlignedRow;
 
-use super::comparison::{EpisodeComparison, is_same};
+use super::comparison::{EpisodeComparison, is_same, verdict_text};
 use super::library_page::BackLink;
 use crate::components::rows::{Rows, redrawn};
 use crate::components::text::inert;
@@ -233,27 +233,10 @@ fn side(episode: &Episode, number: usize, step: Option<usize>) -> AnyView {
     .into_any()
 }
 
-/// Where both episodes differ first, and how many of their steps differ.
 fn verdict(comparison: EpisodeComparison) -> String {
-    comparison.alignment.with(|alignment| {
-        let Some(alignment) = alignment else {
-            return String::new();
-        };
-        let differing = alignment.rows.iter().filter(|row| !is_same(row)).count();
-        match alignment.first_divergence {
-            None => format!(
-                "Both are identical: {}.",
-                plural(alignment.rows.len(), "step")
-            ),
-            Some(0) => "First difference: start.".to_owned(),
-            Some(row) => format!(
-                "First difference: step {}; {} of {} steps differ.",
-                count_text(row),
-                count_text(differing),
-                count_text(alignment.rows.len())
-            ),
-        }
-    })
+    comparison
+        .alignment
+        .with(|alignment| alignment.as_deref().map(verdict_text).unwrap_or_default())
 }
 
 /// The first difference and its details, for a page that shows no more of the comparison.

@@ -7,6 +7,7 @@ use volary_trajectory::Episode;
 use volary_trajectory::align::{AlignedRow, Alignment, align_episodes};
 
 use crate::components::keyed::key_of;
+use crate::projection::text::{count_text, plural};
 
 /// A comparison of two episodes.
 #[derive(Clone, Copy)]
@@ -137,6 +138,22 @@ pub(super) fn is_same(row: &AlignedRow) -> bool {
         && row.likeness.reward
 }
 
+/// Where both episodes differ first, and how many of their steps differ.
+pub(super) fn verdict_text(alignment: &Alignment) -> String {
+    let rows = alignment.rows.len();
+    let differing = alignment.rows.iter().filter(|row| !is_same(row)).count();
+    match alignment.first_divergence {
+        None => format!("Both are identical: {}.", plural(rows, "step")),
+        Some(0) => "First difference: start.".to_owned(),
+        Some(row) => format!(
+            "First difference: step {}; {} of {} differ.",
+            count_text(row),
+            count_text(differing),
+            plural(rows, "step")
+        ),
+    }
+}
+
 /// The identity of a row: its left step, or a right step without a counterpart.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Who {
@@ -213,6 +230,78 @@ mod tests {
             all.sort_unstable();
             all.dedup();
             assert_eq!(all.len(), rows + 3);
+        });
+    }
+
+    #[test]
+    fn the_verdict_names_the_first_difference() {
+        let verdict = |left: &[&str], right: &[&str]| {
+            verdict_text(&align_episodes(&episode(left), &episode(right)))
+        };
+        assert_eq!(
+            verdict(&["a", "b"], &["a", "b"]),
+            "Both are identical: 2 steps."
+        );
+        assert_eq!(verdict(&[], &[]), "Both are identical: 0 steps.");
+        assert_eq!(
+            verdict(&["a", "b", "c"], &["a", "x", "c"]),
+            "First difference: step 2; 1 of 3 steps differ."
+        );
+        assert_eq!(
+            verdict(&["a", "b"], &["a"]),
+            "First difference: step 2; 1 of 2 steps differ."
+        );
+        assert_eq!(
+            verdict(&["a"], &["x"]).split(';').next(),
+            Some("First difference: step 1")
+        );
+        let mut other = Episode::clone(&episode(&["a"]));
+        other.start = vec![Message::new(Role::User, "hello").into()];
+        let alignment = align_episodes(&episode(&["a"]), &other);
+        assert_eq!(verdict_text(&alignment), "First difference: start.");
+    }
+
+    #[test]
+    fn keys_move_through_rows_and_differences() {
+        let owner = Owner::new();
+        owner.with(|| {
+            let comparison = EpisodeComparison::new();
+            let press = |key| (comparison.press(key), comparison.selected.get_untracked());
+            assert_eq!(press("j"), (true, 0), "there are no rows");
+            assert_eq!(press("n"), (false, 0));
+            let left = episode(&["a", "b", "c", "d"]);
+            comparison.show(left, episode(&["a", "x", "c", "y"]), false);
+            assert_eq!(
+                comparison.selected.get_untracked(),
+                2,
+                "the first difference"
+            );
+            assert_eq!(press("N"), (false, 2));
+            assert_eq!(press("n"), (true, 4));
+            assert_eq!(press("n"), (false, 4));
+            assert_eq!(press("N"), (true, 2));
+            assert_eq!(press("G"), (true, 4));
+            assert_eq!(press("j"), (true, 4));
+            assert_eq!(press("g"), (true, 0));
+            assert_eq!(press("k"), (true, 0));
+            assert_eq!(press("j"), (true, 1));
+            assert_eq!(press("x"), (false, 1));
+        });
+    }
+
+    #[test]
+    fn equal_episodes_are_shown_from_their_start() {
+        let owner = Owner::new();
+        owner.with(|| {
+            let comparison = EpisodeComparison::new();
+            comparison.selected.set(7);
+            comparison.show(episode(&["a"]), episode(&["a"]), false);
+            assert_eq!(comparison.selected.get_untracked(), 0);
+            assert!(!comparison.go_to_difference(true));
+            // The playground's episode was reset.
+            comparison.selected.set(1);
+            comparison.go_on(episode(&[]));
+            assert!(comparison.selected.get_untracked() <= comparison.rows());
         });
     }
 }

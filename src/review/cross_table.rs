@@ -5,27 +5,20 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_trajectory::statistics::{HalfWidths, Paired};
-use volary_trajectory::table::Column;
+use volary_trajectory::statistics::HalfWidths;
 use volary_trajectory::table::cross::{Cross, CrossTotal};
-use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::{Group, GroupOrder};
 
-use super::group_cells::{CONFIDENCE, Grouped, mean_text, rounded};
+use super::cross_cells::{
+    CellTexts, MoreRows, ShownPart, differing, filters, paired_text, signed, total_texts,
+    value_name,
+};
+use super::group_cells::{CONFIDENCE, Grouped, rounded};
 use super::groups::{GroupHeading, bar};
 use super::selection::Look;
 use crate::components::text::inert;
 use crate::projection::library::heading;
-use crate::projection::text::{count_text, plural};
-
-/// The number of rows shown at first: rendering thousands of cells takes longer than the grouping.
-const FIRST_ROWS: usize = 40;
-/// The maximum number of rows shown.
-const MOST_ROWS: usize = 500;
-/// The maximum number of columns shown.
-const MOST_COLUMNS: usize = 24;
-/// The maximum number of differing rows listed.
-const MOST_DIFFERING: usize = 50;
+use crate::projection::text::count_text;
 
 /// The table and the comparison.
 #[component]
@@ -62,14 +55,6 @@ pub(super) fn CrossTable(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> i
     }
 }
 
-/// The display text of a value that may be unknown.
-fn value_name(value: &str) -> &str {
-    match value.trim() {
-        "" => "unknown",
-        name => name,
-    }
-}
-
 fn cross_table(
     look: Look,
     cross: &Cross,
@@ -78,35 +63,26 @@ fn cross_table(
     is_whole: RwSignal<bool>,
 ) -> AnyView {
     let mut widths = HalfWidths::new(CONFIDENCE);
-    let columns = cross.columns.iter().take(MOST_COLUMNS);
-    let heads = columns.map(|name| {
+    let part = ShownPart::of(cross, look.group_sort.get(), is_whole.get());
+    let heads = cross.columns.iter().take(part.columns).map(|name| {
         view! {
             <th scope="col">
                 <span dir="auto">{inert(value_name(name))}</span>
             </th>
         }
     });
-    let sort = look.group_sort.get();
-    let order = match sort {
-        Some((by, direction)) => cross.ordered(by, direction),
-        None => (0..cross.rows.len()).collect(),
-    };
-    let shown = match is_whole.get() {
-        true => MOST_ROWS,
-        false => FIRST_ROWS,
-    };
-    let rows = order.iter().take(shown).map(|row| {
-        let name = cross.rows[*row].clone();
-        let cells = (0..cross.columns.len().min(MOST_COLUMNS)).map(|column| {
-            let other = cross.columns[column].clone();
+    let rows = part.rows.iter().map(|row| {
+        let name = &cross.rows[*row];
+        let cells = (0..part.columns).map(|column| {
+            let other = &cross.columns[column];
             let group = cross.cell(*row, column);
-            cross_cell(look, &name, other, group, range, &mut widths)
+            cross_cell(look, name, other, group, range, &mut widths)
         });
         let cells = cells.collect_view();
         view! {
             <tr>
                 <th scope="row">
-                    <span dir="auto">{inert(value_name(&name))}</span>
+                    <span dir="auto">{inert(value_name(name))}</span>
                 </th>
                 {cells}
                 {total_cell(cross.row_total(*row), range)}
@@ -114,36 +90,20 @@ fn cross_table(
         }
     });
     let rows = rows.collect_view();
-    let sums = (0..cross.columns.len().min(MOST_COLUMNS)).map(|column| cross.column_total(column));
+    let sums = (0..part.columns).map(|column| cross.column_total(column));
     let sums = sums.map(|total| total_cell(total, range)).collect_view();
-    let more = cross.rows.len().checked_sub(shown).filter(|more| *more > 0);
-    let more = more.map(|more| match is_whole.get() {
-        true => {
-            let words = format!("{} more rows. Filter to see them.", count_text(more));
-            view! { <p class="faint">{words}</p> }.into_any()
+    let more = part.more_rows.map(|more| match more {
+        MoreRows::TooMany(words) => view! { <p class="faint">{words}</p> }.into_any(),
+        MoreRows::Offered(words) => view! {
+            <button type="button" class="small" on:click=move |_| is_whole.set(true)>
+                {words}
+            </button>
         }
-        false => {
-            let words = format!(
-                "Show {}",
-                plural(more.min(MOST_ROWS - FIRST_ROWS), "more row")
-            );
-            view! {
-                <button type="button" class="small" on:click=move |_| is_whole.set(true)>
-                    {words}
-                </button>
-            }
-            .into_any()
-        }
+        .into_any(),
     });
-    let columns = cross
-        .columns
-        .len()
-        .checked_sub(MOST_COLUMNS)
-        .filter(|more| *more > 0);
-    let columns = columns.map(|more| {
-        let words = format!("{} more columns. Filter to see them.", count_text(more));
-        view! { <p class="faint">{words}</p> }
-    });
+    let columns = part
+        .more_columns
+        .map(|words| view! { <p class="faint">{words}</p> });
     view! {
         <table aria-label="Groups" class="cross-table">
             <thead>
@@ -170,11 +130,11 @@ fn cross_table(
 
 /// The cell that aggregates all trajectories of a row or a column.
 fn total_cell(total: CrossTotal, range: (f64, f64)) -> AnyView {
-    let mean = total.mean.map_or_else(|| "–".to_owned(), rounded);
+    let (mean, count) = total_texts(total);
     view! {
         <td class="column-number cross-total">
             {mean}
-            <span class="faint">{format!(" n={}", count_text(total.count))}</span>
+            <span class="faint">{count}</span>
             {total.mean.map(|mean| bar(mean, range))}
         </td>
     }
@@ -184,7 +144,7 @@ fn total_cell(total: CrossTotal, range: (f64, f64)) -> AnyView {
 fn cross_cell(
     look: Look,
     name: &Text,
-    other: Text,
+    other: &Text,
     group: Option<&Group>,
     range: (f64, f64),
     widths: &mut HalfWidths,
@@ -195,25 +155,15 @@ fn cross_cell(
     let half = group
         .standard_error
         .and_then(|error| widths.of(error, group.trials));
-    let mean = match group.mean_reward {
-        Some(mean) => mean_text(mean, half),
-        None => "–".to_owned(),
-    };
+    let CellTexts { mean, count, label } = CellTexts::of(group, name, other, half);
     let mean_bar = group.mean_reward.map(|mean| bar(mean, range));
-    let count = group.rows.len();
-    let label = format!(
-        "Show {} of {}, {}",
-        plural(count, "trajectory"),
-        value_name(name),
-        value_name(&other)
-    );
-    let name = name.clone();
-    let only = move |_| show_only(look, &name, &other);
+    let (name, others) = (name.clone(), [other.to_string()]);
+    let only = move |_| show_only(look, &name, &others);
     view! {
         <td class="column-number">
             <button type="button" class="quiet cross-cell" title=label on:click=only>
                 {mean}
-                <span class="faint">{format!(" n={}", count_text(count))}</span>
+                <span class="faint">{count}</span>
             </button>
             {mean_bar}
         </td>
@@ -221,17 +171,12 @@ fn cross_cell(
     .into_any()
 }
 
-/// Filters the table to the trajectories that have both values.
-fn show_only(look: Look, name: &Text, other: &Text) {
+/// Filters the table to the trajectories of a row and of these columns.
+fn show_only(look: Look, name: &Text, others: &[String]) {
     let columns = look.groups.get_untracked();
-    let exactly = |value: &Text| match value.is_empty() {
-        true => Filter::Known(false),
-        false => Filter::OneOf(vec![value.to_string()]),
-    };
-    let values = [exactly(name), exactly(other)];
+    let wanted = filters(&columns, name, others);
     look.groups.set(Vec::new());
-    look.filters
-        .update(|filters| filters.extend(columns.into_iter().zip(values)));
+    look.filters.update(|filters| filters.extend(wanted));
 }
 
 /// Compares two columns row by row and reports which is better.
@@ -276,16 +221,12 @@ fn PairedComparison(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl I
             let words = "No row has a reward on both sides.";
             return Some(view! { <p class="faint">{words}</p> }.into_any());
         };
-        let differing = cross.differing(first, second);
-        let more = differing
-            .len()
-            .checked_sub(MOST_DIFFERING)
-            .filter(|more| *more > 0);
-        let rows = differing.iter().take(MOST_DIFFERING).map(|pair| {
+        let (differing, more) = differing(cross, first, second);
+        let rows = differing.iter().map(|pair| {
             let name = cross.rows[pair.row].clone();
             let both = [first, second].map(|place| cross.columns[place].to_string());
             let shown = value_name(&name).to_owned();
-            let compare = move |_| show_both(look, &name, &both);
+            let compare = move |_| show_only(look, &name, &both);
             view! {
                 <tr>
                     <th scope="row">
@@ -324,10 +265,7 @@ fn PairedComparison(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl I
                 </div>
             }
         });
-        let more = more.map(|more| {
-            let words = format!("{} more rows differ.", count_text(more));
-            view! { <p class="faint">{words}</p> }
-        });
+        let more = more.map(|words| view! { <p class="faint">{words}</p> });
         Some(
             view! {
                 <p class="group-facts" role="status" aria-label="Comparison">
@@ -351,69 +289,5 @@ fn PairedComparison(look: Look, found: RwSignal<Option<Arc<Grouped>>>) -> impl I
                 {result}
             </section>
         </Show>
-    }
-}
-
-/// Filters the table to the trajectories of one row and both columns.
-fn show_both(look: Look, name: &Text, both: &[String; 2]) {
-    let columns = look.groups.get_untracked();
-    let [first, second] = columns.as_slice() else {
-        return;
-    };
-    let row = match name.is_empty() {
-        true => Filter::Known(false),
-        false => Filter::OneOf(vec![name.to_string()]),
-    };
-    let pair: [(Column, Filter); 2] = [
-        (first.clone(), row),
-        (second.clone(), Filter::OneOf(both.to_vec())),
-    ];
-    look.groups.set(Vec::new());
-    look.filters.update(|filters| filters.extend(pair));
-}
-
-fn signed(difference: f64) -> String {
-    match difference > 0.0 {
-        true => format!("+{}", rounded(difference)),
-        false => rounded(difference),
-    }
-}
-
-/// Describes a comparison.
-fn paired_text(paired: &Paired) -> String {
-    let difference = paired.difference;
-    let interval = match (difference.low, difference.high) {
-        (Some(low), Some(high)) => format!(" (95%: {} to {})", signed(low), signed(high)),
-        _ => String::new(),
-    };
-    let chance = match paired.p_value {
-        small if small < 0.0001 => "p < 0.0001".to_owned(),
-        chance => format!("p = {chance:.4}"),
-    };
-    format!(
-        "{}, {}, {} · mean difference {}{interval} · sign test {chance}",
-        plural(paired.wins, "win"),
-        plural(paired.ties, "tie"),
-        match paired.losses {
-            1 => "1 loss".to_owned(),
-            losses => format!("{} losses", count_text(losses)),
-        },
-        signed(difference.mean),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_comparison_is_described() {
-        let paired = Paired::of(&[(1.0, 0.0), (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)], 0.95);
-        let words = paired_text(&paired.unwrap());
-        assert!(
-            words.starts_with("2 wins, 1 tie, 1 loss · mean difference +0.25 (95%: -"),
-            "{words}"
-        );
-        assert!(words.ends_with("sign test p = 1.0000"), "{words}");
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use volary_app::playground::replay_check::ReplayCheck;
+use volary_app::review::episode_search::EpisodeSearch;
 use volary_trajectory::Episode;
 
 use super::actions::{LinkNote, can_go_on, check_python, fork};
@@ -18,6 +19,7 @@ use super::panels::Panels;
 use super::progress::Progress;
 use super::reading_bar::ReadingBar;
 use super::sharing_check::CopyNote;
+use super::spots::hit_position_text;
 use super::tokens::bar::TokenBar;
 use super::tokens::{Tokens, address};
 use super::viewer::Viewer;
@@ -29,10 +31,8 @@ use crate::components::term::Terms;
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Timeline, Transcript};
 use crate::library::client::LibraryClient;
-use crate::library::findings::MOST;
 use crate::playground::second_run::{Code, code_note};
 use crate::playground::state::Playground;
-use crate::projection::text::count_text;
 
 #[component]
 pub(super) fn EpisodePage(
@@ -248,36 +248,24 @@ fn FindBar(viewer: Viewer, client: LibraryClient) -> impl IntoView {
     let pressed = move |event: KeyboardEvent| match &*event.key() {
         "Enter" => {
             event.prevent_default();
-            viewer.go_to_finding(!event.shift_key());
+            viewer.go_to_hit(!event.shift_key());
         }
         // Some browsers clear the field without an event. Blur it so that the page's shortcuts work next.
         "Escape" if !event.is_composing() => {
-            viewer.wanted.set(String::new());
-            viewer.find(client);
+            viewer.find(client, String::new());
             browser::element::let_go();
         }
         _ => {}
     };
-    let is_wanted = move || viewer.wanted.with(|wanted| !wanted.trim().is_empty());
-    let count = move || {
-        let count = viewer.findings.with(|findings| findings.len());
-        match count {
-            _ if !is_wanted() => String::new(),
-            0 => "not found".to_owned(),
-            count => {
-                let more = if count == MOST { " or more" } else { "" };
-                let at = viewer.at_finding.get().min(count - 1) + 1;
-                format!("{} of {}{more}", count_text(at), count_text(count))
-            }
-        }
-    };
+    let is_wanted = Memo::new(move |_| viewer.search.with(EpisodeSearch::is_wanted));
+    let count = move || hit_position_text(viewer.search.with(EpisodeSearch::position));
     let go = move |label: &'static str, forward: bool| {
         view! {
             <button
                 type="button"
                 class="quiet small"
-                disabled=move || viewer.findings.with(|findings| findings.is_empty())
-                on:click=move |_| viewer.go_to_finding(forward)
+                disabled=move || viewer.search.with(|search| search.hits().is_empty())
+                on:click=move |_| viewer.go_to_hit(forward)
             >
                 {label}
             </button>
@@ -290,14 +278,11 @@ fn FindBar(viewer: Viewer, client: LibraryClient) -> impl IntoView {
                 id="find-in-episode"
                 aria-label="Find in episode"
                 placeholder="Find in episode"
-                prop:value=move || viewer.wanted.get()
+                prop:value=move || viewer.search.with(|search| search.words().to_owned())
                 on:keydown=pressed
-                on:input=move |event| {
-                    viewer.wanted.set(event_target_value(&event));
-                    viewer.find(client);
-                }
+                on:input=move |event| viewer.find(client, event_target_value(&event))
             />
-            <Show when=is_wanted>
+            <Show when=move || is_wanted.get()>
                 <div class="find-controls">
                     <span class="faint" role="status">
                         {count}

@@ -38,7 +38,10 @@ pub(super) fn EvaluationBar(
     let evaluation = Memo::new(move |_| place.with(|place| place.evaluation.clone()));
     let failures = RwSignal::new(Failures::default());
     Effect::new(move |_| {
-        let Some(id) = evaluation.get() else {
+        let wanted = evaluation.get();
+        // Those of the former evaluation are not shown under the address of this one.
+        failures.set(Failures::default());
+        let Some(id) = wanted else {
             return;
         };
         browser::spawn(async move {

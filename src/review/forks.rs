@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_trajectory::table::Row;
 use volary_trajectory::table::forks::{Kinship, Relative, family, origin};
 
 use super::viewer::Viewer;
@@ -56,15 +57,7 @@ fn item(id: &str, relative: &Relative) -> AnyView {
         "" => &*row.id,
         name => name,
     };
-    let reward = row
-        .reward
-        .map(|reward| format!(", reward {}", reward_text(reward)));
-    let facts = format!(
-        "{}, {}{}",
-        kinship_words(*kinship),
-        plural(row.steps, "step"),
-        reward.unwrap_or_default()
-    );
+    let facts = facts(row, *kinship);
     let label = format!("Compare with {name}");
     view! {
         <li>
@@ -80,6 +73,18 @@ fn item(id: &str, relative: &Relative) -> AnyView {
     .into_any()
 }
 
+fn facts(row: &Row, kinship: Kinship) -> String {
+    let reward = row
+        .reward
+        .map(|reward| format!(", reward {}", reward_text(reward)));
+    format!(
+        "{}, {}{}",
+        kinship_words(kinship),
+        plural(row.steps, "step"),
+        reward.unwrap_or_default()
+    )
+}
+
 fn kinship_words(kinship: Kinship) -> String {
     match kinship {
         Kinship::Origin(Some(step)) => format!("forked from it after step {step}"),
@@ -87,5 +92,36 @@ fn kinship_words(kinship: Kinship) -> String {
         Kinship::Fork(Some(step)) => format!("forked after step {step}"),
         Kinship::Fork(None) => "forked".to_owned(),
         Kinship::Sibling => "of the same origin".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relative_says_how_it_is_related() {
+        let row = Row {
+            steps: 1,
+            reward: Some(0.5),
+            ..Row::default()
+        };
+        for (kinship, expected) in [
+            (
+                Kinship::Origin(Some(3)),
+                "forked from it after step 3, 1 step, reward 0.5",
+            ),
+            (Kinship::Origin(None), "forked from it, 1 step, reward 0.5"),
+            (
+                Kinship::Fork(Some(0)),
+                "forked after step 0, 1 step, reward 0.5",
+            ),
+            (Kinship::Fork(None), "forked, 1 step, reward 0.5"),
+            (Kinship::Sibling, "of the same origin, 1 step, reward 0.5"),
+        ] {
+            assert_eq!(facts(&row, kinship), expected);
+        }
+        let unknown = facts(&Row::default(), Kinship::Sibling);
+        assert_eq!(unknown, "of the same origin, 0 steps");
     }
 }

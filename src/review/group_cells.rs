@@ -123,21 +123,21 @@ impl GroupCells {
     }
 }
 
+/// The filter for exactly this value; an empty one is unknown.
+pub(super) fn exactly(value: &str) -> Filter {
+    match value {
+        "" => Filter::Known(false),
+        _ => Filter::OneOf(vec![value.to_owned()]),
+    }
+}
+
 fn filters(by: &GroupBy, group: &Group) -> Vec<(Column, Filter)> {
     let column = match by {
         GroupBy::Task => Column::Task,
         GroupBy::Run => Column::Run,
         GroupBy::Column(column) | GroupBy::Pair(column, _) => column.clone(),
     };
-    let exactly = |text: &str| match text {
-        "" => Filter::Known(false),
-        _ => Filter::OneOf(vec![text.to_owned()]),
-    };
-    let name = match group.name.trim() {
-        "" => "",
-        _ => &*group.name,
-    };
-    let mut filters = vec![(column, exactly(name))];
+    let mut filters = vec![(column, exactly(&group.name))];
     // Restrict to the same task: others may have the same name or another environment.
     filters.extend(group.tried.iter().flat_map(|tried| {
         [
@@ -226,7 +226,11 @@ pub fn bar_span(mean: f64, (low, high): (f64, f64)) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::table::groups::Tried;
+    use proptest::prelude::*;
+    use volary_core::json::Text;
+    use volary_trajectory::TaskReference;
+    use volary_trajectory::table::Row;
+    use volary_trajectory::table::groups::{SUCCESS, Tried, grouped};
 
     use super::*;
 
@@ -293,13 +297,118 @@ mod tests {
             (Column::Agent, Filter::Known(false)),
         ];
         assert_eq!(cells.filters, expected);
-        let unnamed = Group {
-            name: " ".into(),
-            ..Group::default()
-        };
+        let unnamed = Group::default();
         let cells = GroupCells::of(&GroupBy::Run, &unnamed, None);
         assert_eq!(cells.name, "unknown");
         assert_eq!(cells.filters, [(Column::Run, Filter::Known(false))]);
+        let blank = Group {
+            name: " ".into(),
+            ..Group::default()
+        };
+        let cells = GroupCells::of(&GroupBy::Run, &blank, None);
+        assert_eq!(cells.name, "unknown");
+        // The value is known, although it has nothing to show.
+        assert_eq!(cells.filters, [(Column::Run, one_of(" "))]);
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<Row>> {
+        let word = || proptest::option::of("[ ab]{0,2}");
+        let row = (
+            word(),
+            word(),
+            word(),
+            word(),
+            proptest::collection::vec("[ab]", 0..3),
+            proptest::option::of(-1..2),
+        );
+        let row = row.prop_map(|(task, run, model, environment, tags, reward)| {
+            let text = |word: Option<String>| word.map(Text::from);
+            Row {
+                task: task.map(|id| TaskReference {
+                    dataset: "d".into(),
+                    id: id.into(),
+                }),
+                run: text(run),
+                model: text(model),
+                environment: text(environment),
+                tags: tags.into_iter().map(Text::from).collect(),
+                reward: reward.map(f64::from),
+                ..Row::default()
+            }
+        });
+        proptest::collection::vec(row, 0..12)
+    }
+
+    proptest! {
+        #[test]
+        fn the_filters_of_a_group_pass_its_rows_and_no_others(rows in rows()) {
+            for by in [
+                GroupBy::Run,
+                GroupBy::Column(Column::Model),
+                GroupBy::Column(Column::Tags),
+                GroupBy::Column(Column::Reward),
+            ] {
+                for group in grouped(&rows, &by, SUCCESS) {
+                    let filters = GroupCells::of(&by, &group, None).filters;
+                    let passes = |row: &Row| {
+                        filters.iter().all(|(column, filter)| filter.passes(&row.cell(column)))
+                    };
+                    let passing = rows.iter().enumerate().filter(|(_, row)| passes(row));
+                    let passing: Vec<usize> = passing.map(|(place, _)| place).collect();
+                    prop_assert_eq!(passing, group.rows, "{:?} {:?}", &by, filters);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_press_of_a_heading_cycles_its_order() {
+        use Direction::{Ascending, Descending};
+        let name = GroupOrder::Name;
+        let first = next_order(None, name);
+        assert_eq!(first, Some((name, Ascending)));
+        let second = next_order(first, name);
+        assert_eq!(second, Some((name, Descending)));
+        assert_eq!(next_order(second, name), None);
+        // Another column starts at its beginning.
+        let other = next_order(second, GroupOrder::Count);
+        assert_eq!(other, Some((GroupOrder::Count, Ascending)));
+    }
+
+    #[test]
+    fn the_range_of_bars_contains_zero_and_ignores_what_cannot_be_drawn() {
+        let range = |numbers: &[f64]| range_with_zero(numbers.iter().copied());
+        assert_eq!(range(&[]), (0.0, 0.0));
+        assert_eq!(range(&[2.0, 3.0]), (0.0, 3.0));
+        assert_eq!(range(&[-2.0, -3.0]), (-3.0, 0.0));
+        assert_eq!(
+            range(&[f64::NAN, f64::INFINITY, 1.0, f64::NEG_INFINITY]),
+            (0.0, 1.0)
+        );
+    }
+
+    #[test]
+    fn pass_k_is_listed_for_a_few_k() {
+        let passes = Passes {
+            model: "m".into(),
+            agent: "a".into(),
+            all: vec![0.5; MOST_TRIES + 1],
+        };
+        let texts = PassTexts::of(&passes);
+        assert_eq!(texts.actor.as_deref(), Some("m, a"));
+        assert_eq!(texts.figures.len(), MOST_TRIES);
+        assert_eq!(
+            texts.figures.first(),
+            Some(&("pass^1 ".to_owned(), "50.0%".to_owned()))
+        );
+        let unknown = Passes {
+            model: Text::default(),
+            agent: Text::default(),
+            all: vec![2.0 / 3.0],
+        };
+        let texts = PassTexts::of(&unknown);
+        assert_eq!(texts.actor, None);
+        assert_eq!(texts.figures, [("pass^1 ".to_owned(), "66.7%".to_owned())]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Lanes below the step bar: subagents, and calls that a step makes in parallel. Related trajectories are listed below
 //! as links.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use leptos::ev::MouseEvent;
@@ -199,11 +200,9 @@ fn item(relative: Relative) -> (AnyView, Option<usize>) {
 }
 
 fn relatives(episode: &Episode, rows: &[Arc<Row>]) -> Vec<Relative> {
-    let wanted: std::collections::HashSet<&Text> =
-        episode.links.iter().map(|link| &link.episode).collect();
+    let wanted: HashSet<&Text> = episode.links.iter().map(|link| &link.episode).collect();
     let known = rows.iter().filter(|row| wanted.contains(&row.id));
-    let known: std::collections::HashMap<&Text, &Arc<Row>> =
-        known.map(|row| (&row.id, row)).collect();
+    let known: HashMap<&Text, &Arc<Row>> = known.map(|row| (&row.id, row)).collect();
     let mut found: Vec<(u8, Relative)> = episode
         .links
         .iter()
@@ -229,7 +228,9 @@ fn relatives(episode: &Episode, rows: &[Arc<Row>]) -> Vec<Relative> {
         })
         .collect();
     found.sort_by_key(|(rank, relative)| (*rank, relative.name.is_none(), relative.step));
-    found.dedup_by(|one, other| one.1.id == other.1.id && one.0 == other.0);
+    // One that is linked several times is listed once, at its first step.
+    let mut listed = HashSet::new();
+    found.retain(|(rank, relative)| listed.insert((*rank, relative.id.clone())));
     found.into_iter().map(|(_, relative)| relative).collect()
 }
 
@@ -275,5 +276,69 @@ mod tests {
                 ("Subagent", None, Some(2)),
             ]
         );
+    }
+
+    #[test]
+    fn a_relative_is_listed_once_at_its_first_step() {
+        let link = |id: &str, step| Link {
+            relation: Relation::Subagent,
+            episode: id.into(),
+            step: Some(step),
+        };
+        let episode = Episode {
+            links: vec![link("a", 0), link("b", 1), link("a", 2), link("b", 9)],
+            ..Episode::default()
+        };
+        let rows = ["a", "b"].map(|id| {
+            Arc::new(Row {
+                id: id.into(),
+                ..Row::default()
+            })
+        });
+        let found = relatives(&episode, &rows);
+        let told: Vec<_> = found.iter().map(|one| (&*one.id, one.step)).collect();
+        assert_eq!(told, [("a", Some(1)), ("b", Some(2))]);
+    }
+
+    fn segment(kind: LaneKind, from: usize, to: usize) -> Segment {
+        Segment {
+            kind,
+            from,
+            to,
+            name: "".into(),
+            episode: None,
+        }
+    }
+
+    #[test]
+    fn lanes_are_counted_by_kind() {
+        let (call, subagent) = (LaneKind::Call, LaneKind::Subagent);
+        let mut lanes = Lanes {
+            lanes: vec![
+                vec![segment(subagent, 1, 4), segment(call, 5, 5)],
+                vec![segment(call, 5, 5)],
+            ],
+            left_out: 0,
+        };
+        assert_eq!(
+            in_words(&lanes),
+            "1 subagent and 2 parallel calls in 2 lanes"
+        );
+        lanes.left_out = 3;
+        lanes.lanes.truncate(1);
+        lanes.lanes[0].truncate(1);
+        assert_eq!(in_words(&lanes), "1 subagent in 1 lane; 3 more not shown");
+    }
+
+    #[test]
+    fn a_click_finds_the_segment_at_its_step() {
+        let lane = [
+            segment(LaneKind::Subagent, 2, 4),
+            segment(LaneKind::Call, 7, 7),
+        ];
+        let found = |step| at(&lane, step).map(|segment| segment.from);
+        let all: Vec<_> = (1..9).map(found).collect();
+        let (first, second) = (Some(2), Some(7));
+        assert_eq!(all, [None, first, first, first, None, None, second, None]);
     }
 }

@@ -2,10 +2,12 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::review::note_draft::NoteDraft;
 use volary_trajectory::annotations::labels::{Labels, labels_on, target_of};
 use volary_trajectory::annotations::{Annotation, Target, Verdict};
 
-use super::notes::{NoteDraft, Notes, target_text};
+use super::note_texts::target_text;
+use super::notes::Notes;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
 use crate::browser::files;
@@ -108,7 +110,7 @@ fn item(viewer: Viewer, notes: Notes, note: &Annotation) -> impl IntoView + use<
                     <button
                         type="button"
                         class="quiet small icon-button"
-                        on:click=move |_| notes.begin_changing(&changed)
+                        on:click=move |_| notes.draft.set(NoteDraft::of(&changed))
                     >
                         {"Edit"}
                     </button>
@@ -246,7 +248,7 @@ pub(super) fn LabelLine(viewer: Viewer, notes: Notes) -> impl IntoView {
 #[component]
 fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
     let draft = notes.draft;
-    let is_change = move || draft.changes.with(Option::is_some);
+    let is_change = Memo::new(move |_| draft.with(NoteDraft::is_change));
     let write = move |event: SubmitEvent| {
         event.prevent_default();
         let id = viewer
@@ -263,20 +265,32 @@ fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
                 <textarea
                     id="note-text"
                     rows="3"
-                    prop:value=move || draft.text.get()
-                    on:input=move |event| draft.text.set(event_target_value(&event))
+                    prop:value=move || draft.with(|draft| draft.text.clone())
+                    on:input=move |event| {
+                        draft.update(|draft| draft.text = event_target_value(&event));
+                    }
                 ></textarea>
             </div>
             <div class="field-row">
                 <VerdictChoice draft/>
-                <TextField id="note-label" label="Label" text=draft.label/>
-                <TextField id="note-author" label="Your name" text=notes.author/>
+                <TextField
+                    id="note-label"
+                    label="Label"
+                    text=Signal::derive(move || draft.with(|draft| draft.label.clone()))
+                    write=Callback::new(move |label| draft.update(|draft| draft.label = label))
+                />
+                <TextField
+                    id="note-author"
+                    label="Your name"
+                    text=notes.author
+                    write=Callback::new(move |author| notes.author.set(author))
+                />
             </div>
             <div class="button-row">
                 <button type="submit" class="primary small">
-                    {move || if is_change() { "Change note" } else { "Add note" }}
+                    {move || if is_change.get() { "Change note" } else { "Add note" }}
                 </button>
-                <Show when=is_change>
+                <Show when=move || is_change.get()>
                     <button
                         type="button"
                         class="quiet small"
@@ -293,14 +307,16 @@ fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
 /// The target of the note, with buttons for other targets.
 #[component]
 fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
-    let target = notes.draft.target;
+    let draft = notes.draft;
+    let target = Memo::new(move |_| draft.with(|draft| draft.target.clone()));
+    let choose = move |target: Target| draft.update(|draft| draft.target = target);
     let episode = viewer.shown.episode;
     let this_step = move |_| {
         let step = viewer.shown.selected.get_untracked();
-        target.set(Target::Step { step });
+        choose(Target::Step { step });
     };
     let passage = move |_| match episode.with_untracked(|episode| selected_passage(episode)) {
-        Some(passage) => target.set(passage),
+        Some(passage) => choose(passage),
         None => notes.notice.set(Some(Notice::new(
             "No text is selected.",
             "A note on a passage refers to part of one text in the transcript.",
@@ -337,7 +353,7 @@ fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
                     type="button"
                     class="small"
                     aria-pressed=move || is_episode().to_string()
-                    on:click=move |_| target.set(Target::Episode)
+                    on:click=move |_| choose(Target::Episode)
                 >
                     {"Whole episode"}
                 </button>
@@ -347,13 +363,14 @@ fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
 }
 
 #[component]
-fn VerdictChoice(draft: NoteDraft) -> impl IntoView {
-    let verdict = move || draft.verdict.get().map(Verdict::as_str).unwrap_or_default();
+fn VerdictChoice(draft: RwSignal<NoteDraft>) -> impl IntoView {
+    let verdict =
+        move || draft.with(|draft| draft.verdict.map(Verdict::as_str).unwrap_or_default());
     let judge = move |event| {
         let value = event_target_value(&event);
         let mut verdicts = Verdict::ALL.into_iter();
         let verdict = verdicts.find(|verdict| verdict.as_str() == value);
-        draft.verdict.set(verdict);
+        draft.update(|draft| draft.verdict = verdict);
     };
     view! {
         <div class="field">
@@ -369,7 +386,13 @@ fn VerdictChoice(draft: NoteDraft) -> impl IntoView {
 }
 
 #[component]
-fn TextField(id: &'static str, label: &'static str, text: RwSignal<String>) -> impl IntoView {
+fn TextField(
+    id: &'static str,
+    label: &'static str,
+    #[prop(into)] text: Signal<String>,
+    /// Called with what the user typed.
+    write: Callback<String>,
+) -> impl IntoView {
     view! {
         <div class="field">
             <label for=id>{label}</label>
@@ -377,7 +400,7 @@ fn TextField(id: &'static str, label: &'static str, text: RwSignal<String>) -> i
                 type="text"
                 id=id
                 prop:value=move || text.get()
-                on:input=move |event| text.set(event_target_value(&event))
+                on:input=move |event| write.run(event_target_value(&event))
             />
         </div>
     }

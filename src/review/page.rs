@@ -71,6 +71,7 @@ fn ReviewPage(client: LibraryClient) -> impl IntoView {
     review.follow_address();
     review.follow_imports();
     review.follow_playground();
+    review.follow_notes();
     let playground = review.playground;
     spawn(async move {
         timers::sleep(FIRST_ROWS).await;
@@ -250,6 +251,19 @@ impl Review {
                 self.comparison.go_on(now);
             }
         });
+    }
+
+    /// The form for a note is about the shown episode.
+    fn follow_notes(self) {
+        let id = Memo::new(move |_| {
+            let episode = self.viewer.shown.episode;
+            episode.with(|episode| episode.id.clone())
+        });
+        Effect::watch(
+            move || id.get(),
+            move |id, _, _| self.notes.draft.update(|draft| draft.show(id)),
+            false,
+        );
     }
 
     /// Writes the view of the table and the selected step into the address.

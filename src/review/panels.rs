@@ -2,9 +2,11 @@
 
 use leptos::prelude::*;
 use volary_core::Json;
-use volary_core::json::{Object, Text};
-use volary_trajectory::{Episode, Usage, native};
+use volary_core::json::Object;
+use volary_trajectory::result::EpisodeResult;
+use volary_trajectory::{Episode, native};
 
+use super::episode_facts::facts;
 use super::notes::Notes;
 use super::notes_panel::NotesPanel;
 use super::result_panel::ResultPanel;
@@ -17,10 +19,6 @@ use crate::components::json_text::json_text;
 use crate::components::text::{Fold, inert};
 use crate::components::{CopyButton, Tabs};
 use crate::playground::state::Playground;
-use crate::projection::asking::cost_text;
-use crate::projection::library::date_text;
-use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::text::{large_count_text, plural};
 use crate::projection::transcript::step_record;
 
 const NAMES: &[&str] = &["Result", "State", "Notes", "Details", "Raw"];
@@ -38,6 +36,17 @@ pub const DETAILS: usize = 3;
 const RAW: usize = 4;
 /// Index of the tab of the tokens.
 pub const TOKENS: usize = 5;
+
+/// The most informative panel of an episode: the reason of a failure, else the state, else the result.
+pub(super) fn telling_panel(result: &EpisodeResult, episode: &Episode) -> usize {
+    let is_told = !result.is_empty(episode);
+    match (result.failed == Some(true) && is_told, is_told) {
+        (true, _) => RESULT,
+        (false, _) if !episode.frames.is_empty() => STATE,
+        (false, true) => RESULT,
+        (false, false) => DETAILS,
+    }
+}
 
 #[component]
 pub(super) fn Panels(
@@ -156,80 +165,6 @@ fn part(title: &'static str, value: &Json) -> impl IntoView + use<> {
     }
 }
 
-fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
-    let mut facts = Vec::new();
-    let mut say = |name, value: Option<String>| {
-        if let Some(value) = value.filter(|value| !value.is_empty()) {
-            facts.push((name, value));
-        }
-    };
-    let text = |text: Option<&Text>| text.map(|text| text.to_string());
-    say("Id", Some(episode.id.to_string()));
-    say("Environment", text(episode.environment()));
-    say(
-        "Task",
-        episode
-            .task()
-            .map(|task| format!("{} {}", task.dataset, task.id)),
-    );
-    say("Policy", text(episode.policy.as_ref()));
-    say("Model", text(episode.model.as_ref()));
-    let recipe = episode.recipe.as_ref();
-    say("Seed", recipe.map(|recipe| recipe.seed.to_string()));
-    say("Length", Some(plural(episode.steps.len(), "step")));
-    say("Reward", episode.reward().map(reward_text));
-    say("Outcome", text(episode.outcome.as_ref()));
-    for score in &episode.scores {
-        let value = match score.value.as_text() {
-            Some(value) => value.to_string(),
-            None => score.value.to_python_text(),
-        };
-        let why = score.explanation.as_ref();
-        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        say("Score", Some(format!("{} {value}{why}", score.name)));
-    }
-    say("Usage", usage_text(&episode.usage()));
-    say("Started", episode.started.map(date_text));
-    let steps: f64 = episode.steps.iter().filter_map(|step| step.seconds).sum();
-    let seconds = episode.seconds.unwrap_or(steps);
-    say("Time", (seconds > 0.0).then(|| seconds_text(seconds)));
-    for error in &episode.errors {
-        say("Error", Some(error.to_string()));
-    }
-    for link in &episode.links {
-        let step = link.step.map(|step| format!(", from step {}", step + 1));
-        let step = step.unwrap_or_default();
-        let relation = link.relation.as_str();
-        say(
-            "Related",
-            Some(format!("{relation} {}{step}", link.episode)),
-        );
-    }
-    if let Some(source) = &episode.source {
-        let version = source.version.as_deref().unwrap_or_default();
-        let parts = [&*source.format, version, &*source.file];
-        let parts = parts.into_iter().filter(|part| !part.is_empty());
-        say("Source", Some(parts.collect::<Vec<_>>().join(", ")));
-    }
-    facts
-}
-
-/// Describes token usage and cost.
-fn usage_text(usage: &Usage) -> Option<String> {
-    let tokens = |count: Option<u64>, word: &str| {
-        count.map(|count| format!("{} {word}", large_count_text(count)))
-    };
-    let parts = [
-        tokens(usage.input, "input tokens"),
-        tokens(usage.cached, "cached"),
-        tokens(usage.output, "output tokens"),
-        tokens(usage.reasoning, "reasoning"),
-        usage.cost.map(cost_text),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
-}
-
 /// The selected step as JSON.
 #[component]
 fn Raw(viewer: Viewer) -> impl IntoView {
@@ -262,5 +197,52 @@ fn Raw(viewer: Viewer) -> impl IntoView {
             <CopyButton text=move || untrack(json).to_python_text_indented(2)/>
         </div>
         {shown}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::Frame;
+    use volary_core::json::Text;
+
+    use super::*;
+
+    #[test]
+    fn the_panel_that_tells_most_is_opened() {
+        let told = |failed| EpisodeResult {
+            failed,
+            expected: vec![("target".to_owned(), Text::from("42"))],
+            ..EpisodeResult::default()
+        };
+        let untold = |failed| EpisodeResult {
+            failed,
+            ..EpisodeResult::default()
+        };
+        let plain = Episode::default();
+        let mut with_frames = Episode::default();
+        with_frames.frames.push(Frame::default());
+        assert_eq!(telling_panel(&told(Some(true)), &with_frames), RESULT);
+        // Without a reason, the state says more than that it failed.
+        assert_eq!(telling_panel(&untold(Some(true)), &with_frames), STATE);
+        assert_eq!(telling_panel(&told(Some(false)), &with_frames), STATE);
+        assert_eq!(telling_panel(&told(None), &plain), RESULT);
+        assert_eq!(telling_panel(&untold(Some(true)), &plain), DETAILS);
+        assert_eq!(telling_panel(&untold(None), &plain), DETAILS);
+    }
+
+    #[test]
+    fn tabs_have_the_places_of_their_panels() {
+        let names = [
+            (RESULT, "Result"),
+            (STATE, "State"),
+            (NOTES, "Notes"),
+            (DETAILS, "Details"),
+            (RAW, "Raw"),
+        ];
+        for (place, name) in names {
+            assert_eq!((NAMES[place], WITH_TOKENS[place]), (name, name));
+        }
+        assert_eq!(WITH_TOKENS[TOKENS], "Tokens");
+        assert_eq!(NAMES.get(TOKENS), None);
     }
 }

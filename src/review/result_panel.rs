@@ -4,8 +4,9 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trajectory::result::{LastError, PatchLine};
-use volary_trajectory::{Ending, Episode, Score};
+use volary_trajectory::{Episode, Score};
 
+use super::episode_facts::{PatchCounts, ending_texts, score_text};
 use super::viewer::Viewer;
 use crate::components::text::inert;
 use crate::projection::summary::reward_text;
@@ -64,16 +65,7 @@ fn verdict(episode: &Episode, failed: Option<bool>) -> AnyView {
         Some(reward) => format!("Reward {}", reward_text(reward)),
         None => "No reward is recorded".to_owned(),
     };
-    let why = match &episode.ending {
-        Ending::Truncated { reason } => Some(reason.to_string()),
-        Ending::Crashed { message } => Some(message.to_string()),
-        Ending::Open | Ending::Done => None,
-    };
-    let outcome = episode.outcome.as_ref().map(|outcome| outcome.to_string());
-    let ending = [outcome, why]
-        .into_iter()
-        .flatten()
-        .filter(|text| !text.is_empty());
+    let ending = ending_texts(episode).into_iter();
     let ending = ending.map(|text| {
         view! {
             <span class="result-ending" dir="auto">
@@ -96,10 +88,7 @@ fn scores(episode: &Episode) -> Option<AnyView> {
         return None;
     }
     let score = |score: &Score| {
-        let value = match score.value.as_text() {
-            Some(value) => value.to_string(),
-            None => score.value.to_python_text(),
-        };
+        let value = score_text(score);
         let why = score.explanation.as_ref().map(|why| text_block(why));
         view! {
             <div class="result-score">
@@ -199,13 +188,12 @@ fn patch_view(name: &str, patch: &str) -> AnyView {
         view! { <span class=class>{inert(line)}{"\n"}</span> }
     });
     let lines = lines.collect_view();
-    let (mut added, mut removed, mut count) = (0, 0, 0_usize);
-    for (kind, _) in PatchLine::of(patch) {
-        count += 1;
-        added += usize::from(kind == PatchLine::Added);
-        removed += usize::from(kind == PatchLine::Removed);
-    }
-    let more = count.checked_sub(MOST_LINES).filter(|more| *more > 0);
+    let PatchCounts {
+        added,
+        removed,
+        all,
+    } = PatchCounts::of(patch);
+    let more = all.checked_sub(MOST_LINES).filter(|more| *more > 0);
     let more = more.map(|more| {
         view! { <p class="faint">{format!("{} more lines.", count_text(more))}</p> }
     });

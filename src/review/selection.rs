@@ -1,7 +1,6 @@
 //! The display state of the table: columns, filters, order, groups, position, and selected rows. All of it except the
 //! selected rows is part of the address.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -17,8 +16,9 @@ use volary_trajectory::table::{Column, Row, found_columns};
 use super::gradually::{Work, gradually};
 use super::group_cells::{next_order, range_with_zero};
 use super::notes::Notes;
+use super::row_selection::RowSelection;
 pub use super::table_rows::sampled;
-use super::table_rows::{default_columns, has_notes_with, in_order, may_hide, noted};
+use super::table_rows::{default_columns, has_notes_with, may_hide, noted};
 use crate::library::client::LibraryClient;
 use crate::library::findings::Match;
 use crate::projection::library::{COLUMNS, FIRST_COLUMNS, Sort};
@@ -61,8 +61,8 @@ pub struct Look {
     pub wanted_first: RwSignal<Option<usize>>,
     /// The row that was last opened.
     pub opened: RwSignal<Option<usize>>,
-    /// The ids of the selected rows.
-    pub chosen: RwSignal<Arc<BTreeSet<Text>>>,
+    /// The selected rows.
+    pub chosen: RwSignal<RowSelection>,
     /// The search hits by id; `None` without a search.
     pub found: Memo<Option<Arc<HitsById>>>,
     /// The rows that pass the filters, in order.
@@ -210,31 +210,22 @@ impl Look {
 
     /// Selects or deselects a row.
     pub fn choose(self, id: &Text, chosen: bool) {
-        self.chosen.update(|known| {
-            let known = Arc::make_mut(known);
-            match chosen {
-                true => known.insert(id.clone()),
-                false => known.remove(id),
-            };
-        });
+        self.chosen.update(|known| known.choose(id, chosen));
     }
 
     /// Selects all visible rows, or clears the selection.
     pub fn choose_all(self, chosen: bool) {
-        let ids = match chosen {
-            false => BTreeSet::new(),
-            true => self
-                .shown
-                .with_untracked(|rows| rows.iter().map(|row| row.id.clone()).collect()),
-        };
-        self.chosen.set(Arc::new(ids));
+        self.chosen.update(|known| match chosen {
+            true => self.shown.with_untracked(|shown| known.choose_all(shown)),
+            false => known.clear(),
+        });
     }
 
     /// The selected rows in the order of the table; rows hidden by a filter come last.
     pub fn chosen_rows(self) -> Vec<Arc<Row>> {
         self.chosen.with_untracked(|chosen| {
             let (shown, all) = (self.shown.get_untracked(), self.rows.get_untracked());
-            in_order(chosen, &shown, &all)
+            chosen.rows(&shown, &all)
         })
     }
 

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use volary_trajectory::table::Row;
 
 use super::selection::Look;
+use super::table_neighbours::{has_neighbour, neighbour, position_text};
 use crate::browser::location;
-use crate::projection::text::count_text;
 use crate::route::{ReviewPlace, Route};
 
 /// The position of the open trajectory in the table.
@@ -65,15 +65,8 @@ impl Sequence {
     fn next(self, forward: bool, wanted: impl Fn(&Row) -> bool) -> Option<String> {
         let at = self.at.get_untracked();
         self.look.shown.with_untracked(|rows| {
-            let is_wanted = |row: &&std::sync::Arc<Row>| wanted(row);
-            let found = match (at, forward) {
-                // From outside the table, the next trajectory is the first one.
-                (None, true) => rows.iter().find(is_wanted),
-                (None, false) => None,
-                (Some(at), true) => rows.iter().skip(at + 1).find(is_wanted),
-                (Some(at), false) => rows.iter().take(at).rfind(is_wanted),
-            };
-            found.map(|row| row.id.to_string())
+            let found = neighbour(rows, at, forward, wanted)?;
+            Some(found.id.to_string())
         })
     }
 
@@ -101,20 +94,9 @@ fn open(id: String) {
 #[component]
 pub(super) fn SequenceBar(sequence: Sequence) -> impl IntoView {
     let count = Memo::new(move |_| sequence.look.shown.with(|rows| rows.len()));
-    let words = move || {
-        let count = count_text(count.get());
-        match sequence.at.get() {
-            Some(at) => format!("{} of {count}", count_text(at + 1)),
-            None => format!("not among {count}"),
-        }
-    };
-    let has_next = move |forward: bool| {
-        move || match (sequence.at.get(), forward) {
-            (Some(at), true) => at + 1 < count.get(),
-            (Some(at), false) => at > 0,
-            (None, forward) => forward && count.get() > 0,
-        }
-    };
+    let words = move || position_text(count.get(), sequence.at.get());
+    let has_next =
+        move |forward: bool| move || has_neighbour(count.get(), sequence.at.get(), forward);
     let button =
         move |name: &'static str, keys: &'static str, mark: &'static str, forward: bool| {
             let has_next = has_next(forward);

@@ -112,11 +112,7 @@ fn ChangeList(
     path: StatePath,
     changes: Arc<Vec<Change>>,
 ) -> impl IntoView {
-    let summary = match changes.len() {
-        0 => "never present".to_owned(),
-        1 => "set once, not changed since".to_owned(),
-        count => format!("changed at {}", plural(count - 1, "step")),
-    };
+    let summary = history_text(&changes);
     let steps = changes.iter().take(MOST_CHANGES);
     let steps = steps.map(|change| change_button(viewer, *change));
     let more = changes.len().saturating_sub(MOST_CHANGES);
@@ -175,6 +171,24 @@ fn change_button(viewer: Viewer, change: Change) -> impl IntoView {
     }
 }
 
+/// Describes how often a value changed.
+fn history_text(changes: &[Change]) -> String {
+    match changes {
+        [] => "never present".to_owned(),
+        [_] => "set once, not changed since".to_owned(),
+        [_, later @ ..] => format!("changed at {}", plural(later.len(), "step")),
+    }
+}
+
+/// The next or previous step with a change.
+fn next_change(changes: &[Change], from: usize, forward: bool) -> Option<usize> {
+    let mut frames = changes.iter().map(|change| change.frame);
+    match forward {
+        true => frames.find(|frame| *frame > from),
+        false => frames.rfind(|frame| *frame < from),
+    }
+}
+
 /// Selects the next or previous change.
 fn go(
     viewer: Viewer,
@@ -183,13 +197,7 @@ fn go(
     forward: bool,
 ) -> impl IntoView + use<> {
     let changes = Arc::clone(changes);
-    let next = move |from: usize| {
-        let mut frames = changes.iter().map(|change| change.frame);
-        match forward {
-            true => frames.find(|frame| *frame > from),
-            false => frames.rfind(|frame| *frame < from),
-        }
-    };
+    let next = move |from: usize| next_change(&changes, from, forward);
     let none = next.clone();
     view! {
         <button
@@ -220,5 +228,42 @@ fn Curves(viewer: Viewer) -> impl IntoView {
         {curve(&REWARD)}
         {curve(&TOKENS)}
         {curve(&COST)}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(frames: &[usize]) -> Vec<Change> {
+        let changes = frames.iter().map(|frame| Change {
+            frame: *frame,
+            kind: DifferenceKind::Changed,
+        });
+        changes.collect()
+    }
+
+    #[test]
+    fn the_first_appearance_is_no_change() {
+        assert_eq!(history_text(&[]), "never present");
+        assert_eq!(history_text(&changes(&[3])), "set once, not changed since");
+        assert_eq!(history_text(&changes(&[0, 3])), "changed at 1 step");
+        assert_eq!(history_text(&changes(&[0, 3, 4])), "changed at 2 steps");
+    }
+
+    #[test]
+    fn changes_are_visited_from_any_step() {
+        let changes = changes(&[0, 3, 8]);
+        let next = |from| next_change(&changes, from, true);
+        let previous = |from| next_change(&changes, from, false);
+        assert_eq!(
+            [next(0), next(1), next(3), next(8)],
+            [Some(3), Some(3), Some(8), None]
+        );
+        assert_eq!(
+            [previous(9), previous(8), previous(2), previous(0)],
+            [Some(8), Some(3), Some(0), None]
+        );
+        assert_eq!(next_change(&[], 0, true), None);
     }
 }

@@ -133,8 +133,8 @@ fn identity(look: Look, place: usize) -> u64 {
 #[component]
 fn Head(look: Look) -> impl IntoView {
     let is_chosen = move || {
-        let count = look.shown.with(|rows| rows.len());
-        count > 0 && look.chosen.with(|chosen| chosen.len()) >= count
+        look.chosen
+            .with(|chosen| look.shown.with(|shown| chosen.has_all(shown)))
     };
     let headings = move || {
         let columns = look.columns.get();

@@ -1,6 +1,6 @@
-//! The rows of the table: with their notes, in the order of the selection, and as a sample. Pure.
+//! The rows of the table: with their notes, and as a sample. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use volary_core::json::Text;
@@ -87,17 +87,6 @@ pub(super) fn has_notes_with(row: &Row, words: &str) -> bool {
     words.all(|word| notes.contains(word))
 }
 
-/// The selected rows in the order of the table; rows hidden by a filter come last.
-pub(super) fn in_order(
-    chosen: &BTreeSet<Text>,
-    shown: &[Arc<Row>],
-    all: &[Arc<Row>],
-) -> Vec<Arc<Row>> {
-    let mut left = chosen.clone();
-    let rows = shown.iter().chain(all);
-    rows.filter(|row| left.remove(&row.id)).cloned().collect()
-}
-
 /// A sample of rows of the whole table: large enough to list values, small enough to compute on every update.
 pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> + Clone {
     const MOST: usize = 1000;
@@ -110,6 +99,22 @@ mod tests {
     use volary_trajectory::annotations::Verdict;
 
     use super::*;
+
+    fn row(id: &str) -> Row {
+        Row {
+            id: id.into(),
+            ..Row::default()
+        }
+    }
+
+    fn note(id: &str, episode: &str, text: &str) -> Annotation {
+        Annotation {
+            id: id.into(),
+            episode: episode.into(),
+            text: text.into(),
+            ..Annotation::default()
+        }
+    }
 
     #[test]
     fn rows_carry_their_notes() {
@@ -144,39 +149,6 @@ mod tests {
         assert!(!has_notes_with(&with_notes[0], ""));
         assert_eq!(with_notes[1].labels, ["loop".into()] as [Text; 1]);
         assert_eq!(with_notes[1].verdict.as_deref(), Some("bad"));
-    }
-
-    #[test]
-    fn chosen_rows_follow_the_table() {
-        let rows: Vec<Arc<Row>> = ["a", "b", "c", "d"]
-            .map(|id| {
-                Arc::new(Row {
-                    id: id.into(),
-                    ..Row::default()
-                })
-            })
-            .to_vec();
-        let shown = [3, 1, 0].map(|place: usize| Arc::clone(&rows[place]));
-        let chosen = ["a", "c", "d"].map(Text::from).into();
-        let found = in_order(&chosen, &shown, &rows);
-        let ids: Vec<&str> = found.iter().map(|row| &*row.id).collect();
-        assert_eq!(ids, ["d", "a", "c"]);
-    }
-
-    fn row(id: &str) -> Row {
-        Row {
-            id: id.into(),
-            ..Row::default()
-        }
-    }
-
-    fn note(id: &str, episode: &str, text: &str) -> Annotation {
-        Annotation {
-            id: id.into(),
-            episode: episode.into(),
-            text: text.into(),
-            ..Annotation::default()
-        }
     }
 
     #[test]

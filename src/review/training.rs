@@ -2,7 +2,8 @@
 //!
 //! - [`head`]: where the reader is, the choice of run and reward. [`run_view`] with its curves in [`card`];
 //!   [`step_view`] with [`group_tiles`], [`distribution`] and [`timeline`]; [`group_view`]; [`trail`]: the way back from
-//!   an episode.
+//!   an episode. `shown_run`: what the address names of a run, and its neighbours;
+//!   `texts`: what is said about it.
 //!
 //! The rows of the library are on the page, so runs are computed here, in time slices, and follow every change of the
 //! rows.
@@ -13,7 +14,9 @@ mod group_tiles;
 mod group_view;
 mod head;
 mod run_view;
+mod shown_run;
 mod step_view;
+mod texts;
 mod timeline;
 pub mod trail;
 
@@ -21,11 +24,8 @@ use std::sync::Arc;
 
 use leptos::html::Div;
 use leptos::prelude::*;
-use volary_core::json::Text;
+use volary_trajectory::training::Catalog;
 use volary_trajectory::training::catalog::CatalogBuilder;
-use volary_trajectory::training::{
-    Catalog, Measure, RewardChoice, RunRows, SampleGroup, StepSummary, TrainingRun,
-};
 
 use super::comparison::EpisodeComparison;
 use super::gradually::{Work, gradually};
@@ -34,6 +34,7 @@ use crate::browser::{element, location, timers};
 use crate::projection::text::plural;
 use crate::route::TrainingPlace;
 use head::Head;
+use shown_run::{Level, RunContent, ShownRun, tab_title};
 
 /// The number of rows looked at per slice.
 const LOOKED_AT: usize = 512;
@@ -54,22 +55,6 @@ pub struct Training {
     pair: EpisodeComparison,
     /// Whether the tasks over steps are unfolded.
     tasks_open: RwSignal<bool>,
-}
-
-#[derive(Debug)]
-struct ShownRun {
-    id: String,
-    title: String,
-    run: TrainingRun,
-}
-
-/// What is shown of a run.
-enum Level<'a> {
-    Run,
-    Step(usize, &'a StepSummary),
-    Group(&'a StepSummary, &'a SampleGroup),
-    /// The address names a step or a group that is not in the run.
-    Missing(String),
 }
 
 impl Training {
@@ -100,7 +85,11 @@ impl Training {
             let reward = Memo::new(move |_| place.with(|place| place.as_ref()?.reward.clone()));
             gradually(None, move || -> Work<Option<Arc<ShownRun>>> {
                 let (rows, reward) = (rows.get(), reward.get());
-                Box::new(move || Some(rows.as_ref().map(|rows| shown(rows, reward.as_deref()))))
+                Box::new(move || {
+                    let rows = rows.as_ref();
+                    let shown = rows.map(|rows| ShownRun::of(rows, reward.as_deref()));
+                    Some(shown.map(Arc::new))
+                })
             })
         };
         Training {
@@ -129,15 +118,10 @@ impl Training {
     /// The name of what is shown, for the title of the tab.
     pub fn title(self) -> String {
         let place = self.place.get().unwrap_or_default();
-        let run = self
-            .shown
-            .with(|shown| shown.as_ref().map(|shown| shown.title.clone()));
-        let run = run.unwrap_or_else(|| "Training run".to_owned());
-        match (place.step, place.group) {
-            (Some(step), Some(group)) => format!("Step {step}, group {group} – {run}"),
-            (Some(step), None) => format!("Step {step} – {run}"),
-            _ => run,
-        }
+        self.shown.with(|shown| {
+            let run = shown.as_ref().map(|shown| &*shown.title);
+            tab_title(&place, run)
+        })
     }
 
     /// The place, without the part of its time that is shown: other places have other times.
@@ -156,120 +140,13 @@ impl Training {
             "[" => false,
             _ => return false,
         };
-        let target = self.shown.with_untracked(|shown| {
-            let shown = shown.as_ref()?;
-            neighbour(&shown.run, &self.here(), forward)
-        });
+        let target = self
+            .shown
+            .with_untracked(|shown| shown.as_ref()?.neighbour(&self.here(), forward));
         if let Some(target) = &target {
             location::go(&target.to_hash());
         }
         target.is_some()
-    }
-}
-
-/// The place before or after another one on its level.
-fn neighbour(run: &TrainingRun, here: &TrainingPlace, forward: bool) -> Option<TrainingPlace> {
-    let moved = |at: usize| match forward {
-        true => at.checked_add(1),
-        false => at.checked_sub(1),
-    };
-    let at = run.place_of(here.step?)?;
-    match &here.group {
-        None => Some(TrainingPlace {
-            step: Some(run.steps.get(moved(at)?)?.step),
-            ..here.clone()
-        }),
-        Some(key) => {
-            let groups = &run.steps[at].groups;
-            let is_it = |group: &SampleGroup| group_key(group) == *key;
-            let next = groups.get(moved(groups.iter().position(is_it)?)?)?;
-            Some(TrainingPlace {
-                group: Some(group_key(next)),
-                ..here.clone()
-            })
-        }
-    }
-}
-
-/// The key of a group in addresses.
-fn group_key(group: &SampleGroup) -> String {
-    group.key.as_deref().unwrap_or_default().to_owned()
-}
-
-fn shown(rows: &RunRows, reward: Option<&str>) -> Arc<ShownRun> {
-    let choice = reward.map(|name| match name {
-        "" => RewardChoice::Whole,
-        name => RewardChoice::Part(Text::from(name)),
-    });
-    Arc::new(ShownRun {
-        id: rows.id(),
-        title: rows.title(),
-        run: TrainingRun::of(&rows.rows, choice),
-    })
-}
-
-/// What the body shows. Equal if it would look the same, so that a run that is being written moves nothing that a reader
-/// of an earlier step looks at.
-#[derive(Clone)]
-struct RunContent {
-    shown: Arc<ShownRun>,
-    place: TrainingPlace,
-}
-
-impl PartialEq for RunContent {
-    fn eq(&self, other: &RunContent) -> bool {
-        self.place == other.place
-            && (Arc::ptr_eq(&self.shown, &other.shown) || self.is_same_part(other))
-    }
-}
-
-impl RunContent {
-    /// Whether a step or a group is the same in both runs. The curves of a run differ.
-    fn is_same_part(&self, other: &RunContent) -> bool {
-        let levels = (
-            self.shown.level(&self.place),
-            other.shown.level(&other.place),
-        );
-        let (own, run) = (&self.shown.run, &other.shown.run);
-        let samples = match &levels {
-            (Level::Step(_, one), Level::Step(_, other)) if one == other => &one.samples,
-            (Level::Group(_, one), Level::Group(_, other)) if one == other => &one.samples,
-            _ => return false,
-        };
-        let has_same_range = |measure: &Measure| own.range(measure) == run.range(measure);
-        self.shown.id == other.shown.id
-            && own.choice == run.choice
-            && own.measures == run.measures
-            && own.steps.first() == run.steps.first()
-            && own.measures.iter().all(has_same_range)
-            && own.samples_of(samples) == run.samples_of(samples)
-    }
-}
-
-impl ShownRun {
-    fn level(&self, place: &TrainingPlace) -> Level<'_> {
-        let Some(number) = place.step else {
-            return Level::Run;
-        };
-        let Some(at) = self.run.place_of(number) else {
-            return Level::Missing(format!("This run has no step {number}."));
-        };
-        let step = &self.run.steps[at];
-        match &place.group {
-            None => Level::Step(at, step),
-            Some(key) => match step.group(key) {
-                Some(group) => Level::Group(step, group),
-                None => Level::Missing(format!("Step {number} has no group {key}.")),
-            },
-        }
-    }
-
-    /// The reward that counts, for display.
-    fn reward_name(&self) -> &str {
-        match &self.run.choice {
-            RewardChoice::Whole => Measure::Reward.name(),
-            RewardChoice::Part(name) => name,
-        }
     }
 }
 

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
-use volary_trajectory::passages::TextPart;
 use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::sensitive;
 use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 
-use super::panels::{DETAILS, RESULT, STATE};
+use super::panels::{DETAILS, RESULT, telling_panel};
+use super::spots::{HitPlace, spot_of};
 use crate::components::playback::Playback;
 use crate::components::text::inert;
 use crate::components::transcript::passage;
 use crate::components::transcript::reading::ReadingOptions;
 use crate::library::client::{LibraryClient, requests};
-use crate::library::findings::EpisodeMatch;
 use crate::playground::frame_pane::EpisodeSignals;
 use crate::present::revealed::Revealed;
 use crate::present::{Deck, ShownSlide, SlideSteps};
 use crate::projection::highlight::Spot;
 use volary_app::playground::address::last_step;
 use volary_app::playground::replay_check::ReplayCheck;
+use volary_app::review::episode_search::{EpisodeSearch, SearchEffect};
 
 /// Signals of an open episode.
 #[derive(Clone, Copy)]
@@ -42,12 +42,8 @@ pub struct Viewer {
     pub result: Memo<Arc<EpisodeResult>>,
     /// The steps with a reward or an error.
     pub marks: Memo<Vec<usize>>,
-    /// The search text.
-    pub wanted: RwSignal<String>,
-    /// The search hits.
-    pub findings: RwSignal<Arc<Vec<EpisodeMatch>>>,
-    /// The index of the current hit.
-    pub at_finding: RwSignal<usize>,
+    /// The search in the episode.
+    pub search: RwSignal<EpisodeSearch>,
     /// The passage that a link names.
     pub linked: RwSignal<Option<Target>>,
     /// The check of the episode.
@@ -66,16 +62,6 @@ pub struct Viewer {
     pub deck: Deck,
     /// Whether it is presented.
     pub presenting: RwSignal<bool>,
-}
-
-/// The location of a search hit on the page.
-pub fn spot_of_finding(finding: &EpisodeMatch) -> Spot {
-    Spot {
-        place: finding.place,
-        range: finding.start..finding.start + finding.length,
-        quote: finding.words.to_string(),
-        before: finding.before,
-    }
 }
 
 impl Viewer {
@@ -111,9 +97,7 @@ impl Viewer {
                     .with(|episode| Arc::new(EpisodeResult::of(episode)))
             }),
             marks: Memo::new(move |_| shown.episode.with(|episode| marks(episode))),
-            wanted: RwSignal::default(),
-            findings: RwSignal::default(),
-            at_finding: RwSignal::new(0),
+            search: RwSignal::default(),
             linked: RwSignal::new(None),
             check: RwSignal::default(),
             copied: RwSignal::new(None),
@@ -133,8 +117,7 @@ impl Viewer {
     /// Shows an episode at a step, or at its start if none is given.
     pub fn show(self, episode: Arc<Episode>, step: Option<usize>) {
         self.player.playing.set(false);
-        self.wanted.set(String::new());
-        self.findings.set(Arc::default());
+        self.search.update(EpisodeSearch::leave);
         self.linked.set(None);
         self.check.update(|check| check.show(&episode.id));
         self.copied.set(None);
@@ -163,15 +146,10 @@ impl Viewer {
             return;
         }
         let result = self.result.get_untracked();
-        let panel = self.shown.episode.with_untracked(|episode| {
-            let is_told = !result.is_empty(episode);
-            match (result.failed == Some(true) && is_told, is_told) {
-                (true, _) => RESULT,
-                (false, _) if !episode.frames.is_empty() => STATE,
-                (false, true) => RESULT,
-                (false, false) => DETAILS,
-            }
-        });
+        let panel = self
+            .shown
+            .episode
+            .with_untracked(|episode| telling_panel(&result, episode));
         self.first_panel.set(panel);
         self.panel.set(panel);
     }
@@ -231,57 +209,34 @@ impl Viewer {
         text
     }
 
-    /// Searches the episode.
-    pub fn find(self, client: LibraryClient) {
-        self.at_finding.set(0);
-        let wanted = self.wanted.get_untracked();
-        if wanted.trim().is_empty() {
-            self.findings.set(Arc::default());
+    /// Looks for words in the episode.
+    pub fn find(self, client: LibraryClient, words: String) {
+        let effect = self.search.try_update(|search| search.look_for(words));
+        let Some(SearchEffect::Find { number, words }) = effect.flatten() else {
             return;
-        }
+        };
         let id = self
             .shown
             .episode
             .with_untracked(|episode| episode.id.clone());
-        requests::find(client, &id, &wanted.clone(), move |found| {
-            // The search changed meanwhile.
-            if self.wanted.get_untracked() != wanted {
-                return;
-            }
-            self.findings.set(Arc::new(found));
-            self.show_finding();
+        requests::find(client, &id, &words, move |hits| {
+            let effect = self.search.try_update(|search| search.found(number, hits));
+            self.carry_out(effect.flatten());
         });
     }
 
     /// Goes to the next or previous hit.
-    pub fn go_to_finding(self, forward: bool) {
-        let count = self.findings.with_untracked(|findings| findings.len());
-        if count == 0 {
-            return;
-        }
-        let at = self.at_finding.get_untracked().min(count - 1);
-        let at = match forward {
-            true => (at + 1) % count,
-            false => (at + count - 1) % count,
-        };
-        self.at_finding.set(at);
-        self.show_finding();
+    pub fn go_to_hit(self, forward: bool) {
+        let effect = self.search.try_update(|search| search.go(forward));
+        self.carry_out(effect.flatten());
     }
 
-    /// Goes to the current hit.
-    pub fn show_finding(self) {
-        let at = self.at_finding.get_untracked();
-        let finding = self
-            .findings
-            .with_untracked(|findings| findings.get(at).cloned());
-        let Some(finding) = finding else {
-            return;
-        };
-        match finding.place.part {
-            // Hits in episode metadata are shown in the details.
-            TextPart::Name | TextPart::Score(_) => self.panel.set(DETAILS),
-            TextPart::Error(_) if finding.place.step == 0 => self.panel.set(DETAILS),
-            _ => self.go_to_words(spot_of_finding(&finding)),
+    fn carry_out(self, effect: Option<SearchEffect>) {
+        if let Some(SearchEffect::Show(hit)) = effect {
+            match HitPlace::of(&hit) {
+                HitPlace::Details => self.panel.set(DETAILS),
+                HitPlace::Transcript(spot) => self.go_to_words(spot),
+            }
         }
     }
 
@@ -363,32 +318,6 @@ fn presented(shown: EpisodeSignals) -> AnyView {
         </section>
     }
     .into_any()
-}
-
-/// The range of a target's passage; `None` if it has none, or if the passage no longer exists.
-pub fn spot_of(target: &Target, episode: &Episode) -> Option<Spot> {
-    let range = target.locate(episode)?;
-    let Target::Passage { place, quote, .. } = target else {
-        return None;
-    };
-    let before = match place.part {
-        // Calls are reformatted: their passages are found by words, so the occurrence has to be counted.
-        TextPart::Call(_) => {
-            let text = volary_trajectory::passages::passage(episode, *place)?;
-            let start = text
-                .char_indices()
-                .nth(range.start)
-                .map_or(text.len(), |(byte, _)| byte);
-            text.get(..start)?.matches(&**quote).count()
-        }
-        _ => 0,
-    };
-    Some(Spot {
-        place: *place,
-        range,
-        quote: quote.to_string(),
-        before,
-    })
 }
 
 impl Default for Viewer {

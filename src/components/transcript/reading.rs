@@ -48,6 +48,17 @@ pub(super) enum Spot {
     Thought,
 }
 
+impl Spot {
+    /// Whether the part may be of a kind. Messages are texts or results of tools.
+    fn may_be(self, kind: ContentKind) -> bool {
+        match self {
+            Spot::Message(_) => kind != ContentKind::Reasoning,
+            Spot::Call(_) => kind == ContentKind::Tools,
+            Spot::Thought => kind == ContentKind::Reasoning,
+        }
+    }
+}
+
 /// The user's choices for one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Own {
@@ -107,7 +118,11 @@ impl ReadingOptions {
             ContentKind::Tools => folded.tools = fold,
             ContentKind::Reasoning => folded.reasoning = fold,
         });
-        self.each(|_, own| own.folded = None);
+        self.each(|spot, own| {
+            if spot.may_be(kind) {
+                own.folded = None;
+            }
+        });
     }
 
     /// Collapses or expands a whole step.
@@ -171,5 +186,105 @@ impl ReadingOptions {
 impl Default for ReadingOptions {
     fn default() -> Self {
         ReadingOptions::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(reading: ReadingOptions, kind: ContentKind, spot: Spot) -> bool {
+        let own = reading.own(1, spot).get_untracked();
+        untrack(|| reading.is_folded(kind, own))
+    }
+
+    /// Runs with options whose signals are disposed of afterwards.
+    fn with_options(run: impl FnOnce(ReadingOptions)) {
+        Owner::new().with(|| run(ReadingOptions::new()));
+    }
+
+    #[test]
+    fn only_reasoning_is_collapsed_at_first() {
+        with_options(|reading| {
+            assert!(!folded(reading, ContentKind::Messages, Spot::Message(0)));
+            assert!(!folded(reading, ContentKind::Tools, Spot::Call(0)));
+            assert!(folded(reading, ContentKind::Reasoning, Spot::Thought));
+            assert!(reading.formatted.get_untracked());
+        });
+    }
+
+    #[test]
+    fn a_kind_is_collapsed_with_all_its_parts() {
+        with_options(|reading| {
+            reading.open(1, Spot::Call(0));
+            reading.fold(ContentKind::Tools, true);
+            assert!(
+                folded(reading, ContentKind::Tools, Spot::Call(0)),
+                "its own choice is reset"
+            );
+            assert!(folded(reading, ContentKind::Tools, Spot::Call(9)));
+            assert!(!folded(reading, ContentKind::Messages, Spot::Message(0)));
+            reading.fold(ContentKind::Tools, false);
+            assert!(!folded(reading, ContentKind::Tools, Spot::Call(0)));
+        });
+    }
+
+    #[test]
+    fn a_choice_for_a_part_of_another_kind_stays() {
+        with_options(|reading| {
+            reading.fold(ContentKind::Tools, true);
+            let result = Spot::Message(1);
+            reading.open(1, result);
+            reading.open(1, Spot::Call(0));
+            reading.open(1, Spot::Thought);
+            reading.fold(ContentKind::Reasoning, true);
+            assert!(!folded(reading, ContentKind::Tools, result));
+            assert!(!folded(reading, ContentKind::Tools, Spot::Call(0)));
+            assert!(folded(reading, ContentKind::Reasoning, Spot::Thought));
+            reading.open(1, Spot::Thought);
+            reading.fold(ContentKind::Messages, true);
+            assert!(!folded(reading, ContentKind::Reasoning, Spot::Thought));
+            assert!(!folded(reading, ContentKind::Tools, Spot::Call(0)));
+        });
+    }
+
+    #[test]
+    fn a_step_is_collapsed_and_expanded_as_a_whole() {
+        with_options(|reading| {
+            reading.fold_step(1, 2, 1, true);
+            for spot in [Spot::Message(0), Spot::Message(1), Spot::Call(0)] {
+                assert!(folded(reading, ContentKind::Messages, spot), "{spot:?}");
+            }
+            assert!(!folded(reading, ContentKind::Messages, Spot::Message(2)));
+            let other_step = reading.own(2, Spot::Message(0)).get_untracked();
+            assert_eq!(other_step, Own::default());
+            reading.fold_step(1, 2, 1, false);
+            assert!(!folded(reading, ContentKind::Messages, Spot::Message(1)));
+        });
+    }
+
+    #[test]
+    fn an_opened_part_is_shown_as_text() {
+        with_options(|reading| {
+            let own = reading.own(1, Spot::Call(0));
+            own.set(Own {
+                folded: None,
+                raw: true,
+            });
+            assert_eq!(untrack(|| reading.call_state(own.get())), (true, false));
+            reading.open(1, Spot::Call(0));
+            assert_eq!(untrack(|| reading.call_state(own.get())), (false, false));
+        });
+    }
+
+    #[test]
+    fn another_episode_starts_without_choices() {
+        with_options(|reading| {
+            reading.fold(ContentKind::Messages, true);
+            reading.open(1, Spot::Message(0));
+            reading.begin();
+            // What the user chose for a kind stays.
+            assert!(folded(reading, ContentKind::Messages, Spot::Message(0)));
+        });
     }
 }

@@ -4,6 +4,9 @@ use volary_core::Json;
 
 use super::field::{Field, FieldKind};
 
+/// The maximum number of elements that a new list starts with, however many its schema wants.
+const MOST_BEGUN: u32 = 100;
+
 /// The meaning of a blank field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blank {
@@ -114,7 +117,7 @@ impl FieldDraft {
             FieldKind::Choice(_) => FieldDraft::Blank(Blank::LeftOut),
             FieldKind::Fixed(_) => FieldDraft::Fixed,
             FieldKind::List { item, fewest, .. } => FieldDraft::Entries(
-                (0..u32::try_from(*fewest).unwrap_or_default().min(100))
+                (0..u32::try_from(*fewest).unwrap_or(u32::MAX).min(MOST_BEGUN))
                     .map(|key| Entry::new(key, FieldDraft::initial(item)))
                     .collect(),
             ),

@@ -5,6 +5,7 @@ use volary_core::{Json, json};
 
 use super::draft::Entry;
 use super::draft::MoveDirection;
+use super::read::read as read_draft;
 use super::*;
 
 fn tool_schema() -> Json {
@@ -290,4 +291,267 @@ proptest! {
         let Mode::Raw(text) = form.mode() else { panic!("not raw") };
         prop_assert_eq!(&Json::parse(text).unwrap(), &value);
     }
+}
+
+/// The field of one property with this schema.
+fn of(schema: Json) -> Field {
+    field(&Form::new(json!({"properties": {"f": (schema)}})), "f")
+}
+
+#[test]
+fn kinds_follow_the_schema() {
+    for (schema, kind) in [
+        (json!({"type": "string"}), "text"),
+        (json!({"type": "integer"}), "whole number"),
+        (json!({"type": "number"}), "number"),
+        (json!({"type": "boolean"}), "yes or no"),
+        (json!({"enum": ["a", "b"]}), "choice"),
+        (
+            json!({"type": "array", "items": {"type": "string"}}),
+            "list",
+        ),
+        (json!({"type": "object", "properties": {"a": {}}}), "object"),
+        (json!({"properties": {"a": {}}}), "object"),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            "object",
+        ),
+        (json!({"allOf": [{"type": "integer"}]}), "whole number"),
+        (
+            json!({"allOf": [{"type": "integer"}, {"minimum": 1}]}),
+            "JSON",
+        ),
+        (
+            json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]}),
+            "one of several",
+        ),
+        (json!({}), "JSON"),
+        (json!({"type": 7}), "JSON"),
+    ] {
+        assert_eq!(of(schema.clone()).kind_text(), kind, "{schema:?}");
+    }
+}
+
+#[test]
+fn null_makes_a_field_nullable_and_is_no_variant() {
+    for schema in [
+        json!({"type": ["integer", "null"]}),
+        json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        json!({"oneOf": [{"type": "null"}, {"type": "integer"}]}),
+    ] {
+        let field = of(schema.clone());
+        assert!(field.nullable, "{schema:?}");
+        assert_eq!(field.kind, FieldKind::Integer, "{schema:?}");
+    }
+    let field = of(json!({"enum": ["a", null]}));
+    assert!(field.nullable);
+    assert_eq!(field.kind, FieldKind::Choice(vec![json!("a")]));
+    assert!(!of(json!({"type": "integer"})).nullable);
+}
+
+#[test]
+fn a_blank_field_means_what_its_default_does_not() {
+    let blanks = |required, nullable, default: Option<Json>| {
+        let field = Field {
+            required,
+            nullable,
+            default,
+            ..of(json!({"type": "integer"}))
+        };
+        field.blanks()
+    };
+    use Blank::{LeftOut, Null};
+    assert_eq!(blanks(false, false, None), [LeftOut]);
+    assert_eq!(blanks(true, false, None), []);
+    assert_eq!(blanks(true, true, None), [Null]);
+    assert_eq!(blanks(false, true, None), [LeftOut, Null]);
+    assert_eq!(blanks(false, true, Some(Json::Null)), [LeftOut, Null]);
+    // Left out means 5, so blank is null.
+    assert_eq!(blanks(false, true, Some(json!(5))), [Null, LeftOut]);
+}
+
+#[test]
+fn numbers_are_read_as_people_write_them() {
+    let read = |kind: &str, text: &str| {
+        let field = of(json!({"type": (kind)}));
+        let read = read_draft(&field, &FieldDraft::Text(text.to_owned()));
+        match read.errors.is_empty() {
+            true => read.value,
+            false => None,
+        }
+    };
+    for (text, expected) in [
+        ("3", json!(3)),
+        (" -12 ", json!(-12)),
+        (".5", json!(0.5)),
+        ("2.", json!(2.0)),
+        ("1e-3", json!(0.001)),
+        ("1E3", json!(1000.0)),
+    ] {
+        assert_eq!(read("number", text), Some(expected), "{text}");
+    }
+    for text in [
+        "", "x", "1,5", "0x10", "1 2", "inf", "nan", "--1", "true", "\"1\"", "[1]",
+    ] {
+        assert_eq!(read("number", text), None, "{text}");
+    }
+    let huge = "9".repeat(40);
+    let whole = read("integer", &huge).expect("of any size");
+    assert_eq!(whole.to_compact_text(), huge);
+    for text in ["1.0", "1e3", ".5", "x", ""] {
+        assert_eq!(read("integer", text), None, "{text}");
+    }
+}
+
+#[test]
+fn text_that_is_no_value_survives_with_an_error() {
+    let field = of(json!({"type": "integer"}));
+    let found = read_draft(&field, &FieldDraft::Text("12a".to_owned()));
+    assert_eq!(found.value, Some(json!("12a")));
+    assert_eq!(found.errors.len(), 1);
+    let field = of(json!({}));
+    let found = read_draft(&field, &FieldDraft::Text("{a".to_owned()));
+    assert_eq!(found.value, Some(json!("{a")));
+    assert!(
+        found.errors[0]
+            .reason
+            .ends_with("Strings need double quotes."),
+        "{:?}",
+        found.errors
+    );
+}
+
+#[test]
+fn a_missing_element_keeps_the_places_of_the_others() {
+    let field = of(json!({"type": "array", "items": {"type": "integer"}}));
+    let entry = |key, text: &str| Entry::new(key, FieldDraft::Text(text.to_owned()));
+    let blank = Entry::new(4, FieldDraft::Blank(Blank::LeftOut));
+    let draft = FieldDraft::Entries(vec![entry(9, "1"), blank, entry(2, "3")]);
+    let found = read_draft(&field, &draft);
+    assert_eq!(found.value, Some(json!([1, null, 3])));
+    let places: Vec<FieldPath> = found.errors.into_iter().map(|error| error.place).collect();
+    assert_eq!(
+        places,
+        [FieldPath::default().then(4)],
+        "by its key, wherever it is"
+    );
+}
+
+#[test]
+fn a_draft_is_made_only_of_a_value_that_its_field_can_hold() {
+    for (schema, value) in [
+        (json!({"type": "string"}), json!(1)),
+        (json!({"type": "integer"}), json!(1.5)),
+        (json!({"type": "boolean"}), json!("true")),
+        (json!({"enum": ["a"]}), json!("b")),
+        (json!({"const": 1}), json!(2)),
+        (
+            json!({"type": "array", "items": {"type": "string"}}),
+            json!(["a", 1]),
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {}}}),
+            json!({"b": 1}),
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"b": 1}),
+        ),
+        (json!({"type": "string"}), Json::Null),
+    ] {
+        let field = of(schema.clone());
+        assert_eq!(
+            FieldDraft::of(&field, Some(&value)),
+            None,
+            "{schema:?} {value:?}"
+        );
+        let omitted = FieldDraft::of(&field, None);
+        assert_eq!(omitted, Some(FieldDraft::Blank(Blank::LeftOut)));
+    }
+}
+
+#[test]
+fn the_first_variant_that_holds_a_value_is_chosen() {
+    let field = of(json!({"anyOf": [
+        {"type": "integer"}, {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+    ]}));
+    let variant = |value: Json| match FieldDraft::of(&field, Some(&value)) {
+        Some(FieldDraft::Variant(variant, _)) => Some(variant),
+        _ => None,
+    };
+    assert_eq!(variant(json!(1)), Some(0));
+    assert_eq!(variant(json!("1")), Some(1));
+    assert_eq!(variant(json!(["a"])), Some(2));
+    assert_eq!(variant(json!([1])), None);
+    // A variant that does not exist holds nothing.
+    let none = FieldDraft::of_variant(&field, 9);
+    assert_eq!(read_draft(&field, &none).value, None);
+}
+
+#[test]
+fn lists_start_with_their_minimum_up_to_a_limit() {
+    let initial = |fewest: i64| {
+        let field = of(json!({"type": "array", "items": {"type": "string"}, "minItems": (fewest)}));
+        FieldDraft::begun(&field).entries().len()
+    };
+    assert_eq!(initial(0), 0);
+    assert_eq!(initial(2), 2);
+    // A hostile schema does not fill the page.
+    assert_eq!(initial(1_000_000_000), 100);
+    assert_eq!(initial(i64::MAX), 100);
+}
+
+#[test]
+fn entries_keep_their_keys_and_new_ones_get_others() {
+    let field = of(json!({"type": "object", "additionalProperties": {"type": "string"}}));
+    let mut draft = FieldDraft::Blank(Blank::LeftOut);
+    assert_eq!(draft.add_entry(&field), Some(0));
+    assert_eq!(draft.add_entry(&field), Some(1));
+    draft.remove_entry(0);
+    assert_eq!(draft.add_entry(&field), Some(2));
+    draft.remove_entry(7);
+    draft.move_entry(7, MoveDirection::Up);
+    draft.move_entry(1, MoveDirection::Up);
+    draft.move_entry(2, MoveDirection::Down);
+    draft.rename_entry(7, "none".to_owned());
+    draft.rename_entry(2, "b".to_owned());
+    let keys: Vec<(u32, &str)> = draft
+        .entries()
+        .iter()
+        .map(|entry| (entry.key, &*entry.name))
+        .collect();
+    assert_eq!(keys, [(1, ""), (2, "b")]);
+    // Other fields have no entries.
+    let mut text = FieldDraft::Text("x".to_owned());
+    assert_eq!(text.add_entry(&of(json!({"type": "string"}))), None);
+    assert_eq!(text, FieldDraft::Text("x".to_owned()));
+}
+
+#[test]
+fn a_huge_schema_ends_in_json() {
+    let many = (0..2_000).map(|place| (format!("f{place}").into(), json!({"type": "string"})));
+    let properties = Json::Object(many.collect());
+    let schema = json!({"type": "object", "properties": (properties)});
+    let form = Form::new(schema);
+    let FieldKind::Group(fields) = &form.root().kind else {
+        panic!("no group")
+    };
+    assert_eq!(fields.len(), 2_000, "each has a field");
+    assert!(fields.iter().any(|field| field.kind == FieldKind::Free));
+    assert_ne!(fields[0].kind, FieldKind::Free);
+}
+
+#[test]
+fn what_is_written_only_is_hidden_with_all_its_parts() {
+    let form = Form::new(json!({"properties": {
+        "secret": {"writeOnly": true, "properties": {"inner": {"type": "string"}}},
+        "shown": {"type": "string"}
+    }}));
+    let secret = field(&form, "secret");
+    assert!(secret.is_hidden);
+    let FieldKind::Group(inner) = &secret.kind else {
+        panic!("no group")
+    };
+    assert!(inner[0].is_hidden);
+    assert!(!field(&form, "shown").is_hidden);
 }

@@ -13,6 +13,7 @@ use super::tables::{counts_table, values_table};
 use crate::browser::{element, location};
 use crate::components::text::inert;
 use crate::projection::library::{cell_text, heading};
+use crate::projection::point_keys::{PointKey, PointStart, point_key};
 use crate::projection::text::{count_text, plural};
 use crate::review::groups::rounded;
 use crate::review::selection::Look;
@@ -103,23 +104,14 @@ impl DrawnChart {
         let shown = self.clone();
         let pressed = move |event: KeyboardEvent| {
             let now = at.get_untracked();
-            let next = match &*event.key() {
-                "ArrowRight" | "ArrowUp" => {
-                    now.map_or(0, |now| (now + 1).min(count.saturating_sub(1)))
-                }
-                "ArrowLeft" | "ArrowDown" => now.unwrap_or(0).saturating_sub(1),
-                "Home" => 0,
-                "End" => count.saturating_sub(1),
-                "Enter" => {
-                    if let Some(now) = now {
-                        shown.open(now);
-                    }
-                    return;
-                }
-                _ => return,
+            let Some(key) = point_key(&event.key(), now, count, PointStart::First) else {
+                return;
             };
             event.prevent_default();
-            at.set(Some(next));
+            match key {
+                PointKey::GoTo(place) => at.set(Some(place)),
+                PointKey::Open(place) => shown.open(place),
+            }
         };
         let shown = self.clone();
         let told = Memo::new(move |_| at.get().map(|place| shown.told(place)).unwrap_or_default());

@@ -10,6 +10,7 @@ use volary_trajectory::token_record::TokenRecord;
 use super::Tokens;
 use crate::browser;
 use crate::components::text::inert;
+use crate::projection::point_keys::{PointKey, PointStart, point_key};
 use crate::projection::text::{count_text, plural};
 use crate::projection::token_curves::{BAND, HEIGHT, WIDTH, curve, token_at, trained_band, x_of};
 use crate::projection::token_histogram::{Bin, Histogram};
@@ -127,13 +128,11 @@ fn bars(tokens: Tokens, histogram: Arc<Histogram>, scale: &Scale) -> AnyView {
     });
     let cells = cells.collect_view();
     let pressed = move |press: KeyboardEvent| {
-        let at = current.get_untracked();
-        let to = match &*press.key() {
-            "ArrowRight" => (at + 1).min(count.saturating_sub(1)),
-            "ArrowLeft" => at.saturating_sub(1),
-            "Home" => 0,
-            "End" => count.saturating_sub(1),
-            _ => return,
+        let at = Some(current.get_untracked());
+        // Enter presses the bar, which is a button.
+        let key = point_key(&press.key(), at, count, PointStart::First);
+        let Some(PointKey::GoTo(to)) = key else {
+            return;
         };
         press.prevent_default();
         press.stop_propagation();

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
-use volary_trajectory::training::{Series, SeriesPoint};
+use volary_trajectory::training::{Measure, Series, SeriesPoint};
 
 use super::{ShownRun, Training};
 use crate::browser::{element, location};
 use crate::components::text::inert;
+use crate::projection::point_keys::{PointKey, PointStart, point_key};
 use crate::projection::training::{ChartFrame, SIDE, figure_text, spread_text};
 use crate::route::TrainingPlace;
 
@@ -35,12 +36,7 @@ pub(super) fn card(
         ..frame
     };
     let title = match &series {
-        Series::Measure(measure) if *measure == volary_trajectory::training::Measure::Reward => {
-            match shown.reward_name() {
-                "Reward" => "Reward".to_owned(),
-                name => format!("Reward ({name})"),
-            }
-        }
+        Series::Measure(Measure::Reward) => shown.reward_title(),
         other => other.name().to_owned(),
     };
     let name = format!("{title} over steps: arrow keys lead through the steps, Enter opens one");
@@ -142,21 +138,20 @@ impl Plot {
 
     fn press(&self, event: &KeyboardEvent) {
         let head = self.training.head;
-        let last = self.steps.len().saturating_sub(1);
-        let now = head.get_untracked();
-        let next = match &*event.key() {
-            "ArrowRight" | "ArrowUp" => now.map_or(0, |now| (now + 1).min(last)),
-            "ArrowLeft" | "ArrowDown" => now.map_or(last, |now| now.min(last).saturating_sub(1)),
-            "Home" => 0,
-            "End" => last,
-            "Enter" => {
-                event.prevent_default();
-                return self.open(now.unwrap_or(last).min(last));
-            }
-            _ => return,
+        let count = self.steps.len();
+        let Some(key) = point_key(
+            &event.key(),
+            head.get_untracked(),
+            count,
+            PointStart::NearEnd,
+        ) else {
+            return;
         };
         event.prevent_default();
-        head.set(Some(next));
+        match key {
+            PointKey::GoTo(at) => head.set(Some(at)),
+            PointKey::Open(at) => self.open(at),
+        }
     }
 
     fn draw(self, points: &[SeriesPoint], others: &[SeriesPoint], name: String) -> AnyView {

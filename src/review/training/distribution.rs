@@ -42,10 +42,7 @@ pub(super) fn card(
         .map(|mean| format!("M{:.1} 0V{SIDE}", place_in(range, mean)));
     let is_share = measure.is_share();
     let name = match measure {
-        Measure::Reward => match shown.reward_name() {
-            "Reward" => "Reward".to_owned(),
-            name => format!("Reward ({name})"),
-        },
+        Measure::Reward => shown.reward_title(),
         measure => measure.name().to_owned(),
     };
     let samples = run.samples_of(&step.samples).iter();

@@ -7,11 +7,11 @@ use volary_trajectory::EndingKind;
 use volary_trajectory::training::advantage::AdvantageRule;
 use volary_trajectory::training::{Measure, Sample, SampleGroup, StepSummary};
 
+use super::texts::{advantage_text, group_facts};
 use super::timeline::times;
 use super::{ShownRun, Training};
 use crate::components::text::inert;
 use crate::library::client::requests;
-use crate::projection::text::{count_text, plural};
 use crate::projection::training::{figure_text, spread_text};
 use crate::review::compare_page;
 use crate::review::groups::bar;
@@ -64,7 +64,7 @@ pub(super) fn view(
         }
     });
     view! {
-        <p class="run-facts">{facts(step, group)}</p>
+        <p class="run-facts">{group_facts(step, group)}</p>
         {uniform}
         {advantages}
         <div class="group-table">
@@ -87,29 +87,6 @@ pub(super) fn view(
     .into_any()
 }
 
-fn facts(step: &StepSummary, group: &SampleGroup) -> String {
-    let reward = &group.reward;
-    let mut parts = vec![
-        format!("Step {}", step.step),
-        plural(group.samples.len(), "sample"),
-        format!(
-            "mean reward {}",
-            spread_text(reward.mean, reward.deviation, false)
-        ),
-    ];
-    if let Some((low, high)) = reward.range() {
-        parts.push(format!(
-            "from {} to {}",
-            figure_text(low, false),
-            figure_text(high, false)
-        ));
-    }
-    if reward.missing > 0 {
-        parts.push(format!("{} without a reward", count_text(reward.missing)));
-    }
-    parts.join(" · ")
-}
-
 fn row(
     training: Training,
     sample: &Sample,
@@ -121,15 +98,7 @@ fn row(
         let text = spread_text(sample.value(measure), None, measure.is_share());
         view! { <td class="column-number">{text}</td> }
     });
-    let advantage = match sample.advantage() {
-        None => "–".to_owned(),
-        Some((low, high)) if (low - high).abs() < 1e-9 => figure_text(low, false),
-        Some((low, high)) => format!(
-            "{} to {}",
-            figure_text(low, false),
-            figure_text(high, false)
-        ),
-    };
+    let advantage = advantage_text(sample.advantage());
     let reward = match sample.reward {
         None => "none".to_owned(),
         Some(reward) => figure_text(reward, false),

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_protocol::library::FoundRun;
 use volary_trajectory::table::Row;
-use volary_trajectory::training::{RewardChoice, RunRows, TrainingRun};
+use volary_trajectory::training::{RewardChoice, RunRows};
 
-use super::{Level, ShownRun, Training, group_key, neighbour};
+use super::shown_run::Way;
+use super::{ShownRun, Training};
 use crate::browser::location;
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
 use crate::components::text::inert;
@@ -44,35 +45,7 @@ pub(super) fn Head(training: Training) -> impl IntoView {
 
 /// The links to what is above, and the heading.
 fn way(shown: &ShownRun, place: &TrainingPlace) -> AnyView {
-    let run = TrainingPlace {
-        step: None,
-        group: None,
-        ..place.clone()
-    };
-    let step = TrainingPlace {
-        group: None,
-        ..place.clone()
-    };
-    let (title, note, links) = match shown.level(place) {
-        Level::Run | Level::Missing(_) => (shown.title.clone(), None, Vec::new()),
-        Level::Step(_, known) => (
-            format!("Step {}", known.step),
-            None,
-            vec![(run.to_hash(), shown.title.clone())],
-        ),
-        Level::Group(known, group) => {
-            let task = group.task.as_ref().map(|task| task.to_string());
-            let name = group.name();
-            (
-                name.clone(),
-                task.filter(|task| *task != name),
-                vec![
-                    (run.to_hash(), shown.title.clone()),
-                    (step.to_hash(), format!("Step {}", known.step)),
-                ],
-            )
-        }
-    };
+    let Way { title, note, links } = shown.way(place);
     let links = links.into_iter().map(|(href, name)| {
         view! {
             <a href=href dir="auto">
@@ -96,18 +69,9 @@ fn way(shown: &ShownRun, place: &TrainingPlace) -> AnyView {
 /// The links to the neighbours of a step or a group.
 fn around(shown: &ShownRun, place: &TrainingPlace) -> Option<AnyView> {
     place.step?;
-    let name = |target: &TrainingPlace| match (&target.group, target.step) {
-        (Some(key), Some(step)) => {
-            let at = shown.run.place_of(step)?;
-            let groups = &shown.run.steps[at].groups;
-            let group = groups.iter().find(|group| group_key(group) == *key)?;
-            Some(group.name())
-        }
-        (_, step) => step.map(|step| format!("Step {step}")),
-    };
     let link = |forward: bool| {
-        let target = neighbour(&shown.run, place, forward)?;
-        let words = name(&target)?;
+        let target = shown.neighbour(place, forward)?;
+        let words = shown.place_name(&target)?;
         let (before, after, title) = match forward {
             true => ("", " ›", format!("Next: {words} (])")),
             false => ("‹ ", "", format!("Previous: {words} ([)")),
@@ -165,7 +129,7 @@ fn choices(
             RewardChoice::Whole => String::new(),
             RewardChoice::Part(name) => name.to_string(),
         };
-        choice("Reward", now, rewards(&shown.run), choose)
+        choice("Reward", now, shown.rewards(), choose)
     });
     let findings = is_run.then(|| {
         let (shown, reward) = (Arc::clone(shown), place.reward.clone());
@@ -201,18 +165,6 @@ fn save_findings(
         reward: reward.map(Into::into),
     };
     findings(training.look, checked, &noted, vec![run]);
-}
-
-/// The rewards that may count, with their names.
-fn rewards(run: &TrainingRun) -> Vec<(String, String)> {
-    let whole = run
-        .has_whole_reward
-        .then(|| (String::new(), "reward of the file".to_owned()));
-    let parts = run
-        .parts
-        .iter()
-        .map(|(name, _)| (name.to_string(), name.to_string()));
-    whole.into_iter().chain(parts).collect()
 }
 
 /// A choice that leads to another place.

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::training::series::{Change, change, changes};
 use volary_trajectory::training::tasks::{Course, TaskHistory, tasks, threshold};
-use volary_trajectory::training::{Measure, RewardChoice, Series, StepSummary};
+use volary_trajectory::training::{Measure, RewardChoice, Series};
 
 use super::card::card;
+use super::texts::{gaps_text, run_facts};
 use super::{ShownRun, Training};
 use crate::browser::element;
 use crate::components::text::inert;
 use crate::projection::summary::reward_text;
-use crate::projection::text::{count_text, plural};
+use crate::projection::text::count_text;
 use crate::projection::training::{figure_text, spread_text};
 use crate::review::groups::bar;
 use crate::route::TrainingPlace;
@@ -47,53 +48,7 @@ pub(super) fn view(training: Training, shown: &Arc<ShownRun>) -> AnyView {
 
 fn facts(shown: &ShownRun) -> AnyView {
     let run = &shown.run;
-    let groups: usize = run.steps.iter().map(StepSummary::group_count).sum();
-    let uniform: usize = run.steps.iter().map(StepSummary::uniform_groups).sum();
-    let sum = |count: fn(&StepSummary) -> usize| run.steps.iter().map(count).sum::<usize>();
-    let mut parts = vec![
-        plural(run.steps.len(), "step"),
-        plural(run.samples.len(), "sample"),
-    ];
-    if groups > 0 {
-        parts.push(format!(
-            "{}, {} without variance",
-            plural(groups, "group"),
-            count_text(uniform)
-        ));
-    }
-    let unscored = run
-        .samples
-        .iter()
-        .filter(|sample| sample.reward.is_none())
-        .count();
-    let not_finite = run.samples.iter().filter_map(|sample| sample.reward);
-    let not_finite = not_finite.filter(|reward| !reward.is_finite()).count();
-    for (count, words) in [
-        (sum(|step| step.truncated), "truncated"),
-        (sum(|step| step.aborted), "aborted or failed"),
-        (
-            sum(|step| step.mixed_policies),
-            "sampled from several policies",
-        ),
-        (unscored, "without a reward"),
-        (not_finite, "with a NaN or infinite reward"),
-    ] {
-        if count > 0 {
-            parts.push(format!("{} {words}", count_text(count)));
-        }
-    }
-    let gaps = run
-        .missing_steps
-        .iter()
-        .map(|(first, last)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}–{last}"),
-        });
-    let gaps: Vec<String> = gaps.take(12).collect();
-    let gaps = (!gaps.is_empty()).then(|| {
-        let words = format!("Steps without samples: {}.", gaps.join(", "));
-        view! { <p class="run-notice">{words}</p> }
-    });
+    let gaps = gaps_text(run).map(|words| view! { <p class="run-notice">{words}</p> });
     let chosen = match &run.choice {
         RewardChoice::Part(name) if !run.has_whole_reward && run.parts.len() > 1 => {
             let words = format!(
@@ -104,7 +59,7 @@ fn facts(shown: &ShownRun) -> AnyView {
         _ => None,
     };
     view! {
-        <p class="run-facts">{parts.join(" · ")}</p>
+        <p class="run-facts">{run_facts(run)}</p>
         {gaps}
         {chosen}
     }

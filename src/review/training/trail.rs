@@ -2,23 +2,11 @@
 //! was opened from a training run.
 
 use leptos::prelude::*;
-use volary_trajectory::training::Sample;
 
-use super::{Level, Training};
+use super::Training;
 use crate::components::text::inert;
 use crate::projection::text::count_text;
-use crate::route::{ReviewPlace, TrainingPlace};
-
-/// What the bar shows.
-#[derive(Clone, Debug, PartialEq)]
-struct Trail {
-    /// The links to run, step and group.
-    links: Vec<(String, String)>,
-    /// The name of the open sample, and its position in the group.
-    here: Option<(String, usize, usize)>,
-    before: Option<String>,
-    after: Option<String>,
-}
+use crate::route::ReviewPlace;
 
 #[component]
 pub(in crate::review) fn Trail(
@@ -30,7 +18,8 @@ pub(in crate::review) fn Trail(
         let episode = place.with(|place| place.episode.clone())?;
         let is_compared = place.with(|place| !place.beside.is_empty());
         let here = training.place.get()?;
-        trail(training, &here, &episode, is_compared)
+        let shown = training.shown.get()?;
+        Some(shown.trail(&here, &episode, is_compared))
     });
     let bar = move || {
         let trail = trail.get()?;
@@ -71,47 +60,4 @@ pub(in crate::review) fn Trail(
         })
     };
     view! { {bar} }
-}
-
-fn trail(
-    training: Training,
-    here: &TrainingPlace,
-    episode: &str,
-    is_compared: bool,
-) -> Option<Trail> {
-    let shown = training.shown.get()?;
-    let mut links = Vec::new();
-    let run = TrainingPlace {
-        step: None,
-        group: None,
-        ..here.clone()
-    };
-    links.push((run.to_hash(), shown.title.clone()));
-    let mut trail = Trail {
-        links,
-        here: None,
-        before: None,
-        after: None,
-    };
-    if let Level::Step(_, step) | Level::Group(step, _) = shown.level(here) {
-        let place = TrainingPlace {
-            group: None,
-            ..here.clone()
-        };
-        trail
-            .links
-            .push((place.to_hash(), format!("Step {}", step.step)));
-    }
-    if let Level::Group(_, group) = shown.level(here) {
-        trail.links.push((here.to_hash(), group.name()));
-        let samples = shown.run.samples_of(&group.samples);
-        let at = samples.iter().position(|sample| *sample.row.id == *episode);
-        if let Some(at) = at.filter(|_| !is_compared) {
-            let target = |sample: &Sample| here.episode_hash(&sample.row.id, &[]);
-            trail.here = Some((format!("Sample {}", samples[at].label()), at, samples.len()));
-            trail.before = at.checked_sub(1).and_then(|at| samples.get(at)).map(target);
-            trail.after = samples.get(at + 1).map(target);
-        }
-    }
-    Some(trail)
 }
