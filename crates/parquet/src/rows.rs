@@ -1,14 +1,11 @@
 //! From the bytes of a file to its rows.
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
-use parquet::basic::{Compression, ConvertedType};
+use parquet::basic::Compression;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::statistics::Statistics;
-use parquet::schema::types::ColumnDescriptor;
 use volary_core::json::Json;
 
 use crate::field::{has_meanings, object};
@@ -24,8 +21,7 @@ pub fn is_parquet(start: &[u8]) -> bool {
 /// The rows of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
-    /// JSON Lines: one object a row. A column of texts is left out if all of them are null: only the schema distinguishes
-    /// it from a column of numbers, and some readers look for columns of numbers.
+    /// JSON Lines: one object a row.
     pub lines: String,
     /// The number of rows.
     pub count: usize,
@@ -117,7 +113,6 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
     let schema = reader.metadata().file_metadata().schema_descr();
     let schema = schema.root_schema_ptr();
     let schema = Some(&*schema).filter(|schema| has_meanings(schema));
-    let empty = texts_without_values(reader.metadata());
     let mut rows = Rows::default();
     for row in reader.get_row_iter(None).map_err(damaged)? {
         let row = match row {
@@ -131,9 +126,7 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
                 break;
             }
         };
-        let mut row = object(&row, schema);
-        row.retain(|name, _| !empty.contains(name.as_ref()));
-        let line = Json::Object(row).to_python_text();
+        let line = Json::Object(object(&row, schema)).to_python_text();
         if rows.lines.len() + line.len() >= limit {
             rows.loss = Some(format!(
                 "The rows from {} on ({total} in all) are not read: as JSON, the file has more than {} MB.",
@@ -147,28 +140,6 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
         rows.count += 1;
     }
     Ok(rows)
-}
-
-/// The columns of texts that have no value, by the statistics of their pages, which most writers write.
-fn texts_without_values(metadata: &ParquetMetaData) -> HashSet<String> {
-    let is_empty_text = |place: usize, column: &ColumnDescriptor| {
-        let is_text = matches!(
-            column.converted_type(),
-            ConvertedType::UTF8 | ConvertedType::JSON | ConvertedType::ENUM
-        );
-        is_text
-            && column.max_rep_level() == 0
-            && column.path().parts().len() == 1
-            && metadata.row_groups().iter().all(|group| {
-                let column = group.column(place);
-                let nulls = column.statistics().and_then(Statistics::null_count_opt);
-                nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(column.num_values()))
-            })
-    };
-    let columns = metadata.file_metadata().schema_descr().columns().iter();
-    let empty = columns.enumerate();
-    let empty = empty.filter(|(place, column)| is_empty_text(*place, column));
-    empty.map(|(_, column)| column.name().to_owned()).collect()
 }
 
 /// The compression of a file for which there is no decoder. The crate would report it page by page, and as its own setting.

@@ -160,29 +160,6 @@ fn written_rows_come_back_with_gaps_and_empty_lists() {
     assert!(RowWriter::new([("a", "list<what>")]).is_err());
 }
 
-/// Readers recognise columns of numbers by their values, so a null must not stand for a text.
-#[test]
-fn a_column_of_texts_without_values_is_left_out() {
-    let columns = [("a", "string"), ("b", "string"), ("c", "double")];
-    let rows = [
-        core_row(None, None),
-        core_row(None, Some("x")),
-        core_row(None, None),
-    ];
-    assert_eq!(
-        again(&columns, &rows).lines().collect::<Vec<_>>(),
-        [
-            r#"{"b": null, "c": null}"#,
-            r#"{"b": "x", "c": null}"#,
-            r#"{"b": null, "c": null}"#,
-        ]
-    );
-}
-
-fn core_row(a: Option<&str>, b: Option<&str>) -> Json {
-    volary_core::json!({"a": (a.map(Json::from)), "b": (b.map(Json::from)), "c": null})
-}
-
 /// Values of the type `list<struct<a: int64, b: list<string>>>`.
 fn nested() -> impl Strategy<Value = Json> {
     let texts = prop::option::of(prop::collection::vec(prop::option::of("\\PC{0,6}"), 0..4));
