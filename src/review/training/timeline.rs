@@ -40,11 +40,11 @@ pub(super) fn times(
     let look = LanesLook::new(training, times.seconds);
     Some(
         view! {
-            <div class="run-line-of-facts">
+            <div class="run-line-of-facts time-head">
                 <h2 class="run-section">{"Time"}</h2>
                 {legend(&times)}
                 {look.kinds(&times)}
-                {choice(look.order)}
+                {order_choice(look.order)}
                 {look.endings(&times)}
                 {look.zoom()}
             </div>
@@ -124,54 +124,22 @@ impl LanesLook {
     /// The choice of the spans that are drawn, if there are several kinds.
     fn kinds(self, times: &StepTimes) -> Option<AnyView> {
         let kinds: Vec<SpanKind> = times.kinds.iter().map(|(kind, _)| *kind).collect();
-        let options = kinds.iter().map(|kind| {
-            let name = kind.name();
-            view! { <option value=name>{name}</option> }
-        });
-        let options = options.collect_view();
-        let is_needed = kinds.len() > 1;
-        let change = move |event| {
-            let name = event_target_value(&event);
+        let options = kinds.iter();
+        let options = options.map(|kind| (kind.name(), kind.name().to_owned()));
+        narrowing("Spans", "all kinds", options.collect(), move |name| {
             let only = kinds.iter().find(|kind| kind.name() == name);
             self.only.set(only.copied());
-        };
-        is_needed.then(|| {
-            view! {
-                <label class="group-choice">
-                    <span>{"Spans"}</span>
-                    <select on:change=change>
-                        <option value="">{"all kinds"}</option>
-                        {options}
-                    </select>
-                </label>
-            }
-            .into_any()
         })
     }
 
     /// The choice of the samples that have lanes, if they ended in several ways.
     fn endings(self, times: &StepTimes) -> Option<AnyView> {
-        let endings = times.endings();
-        let options = endings.iter().map(|(ending, samples)| {
-            let name = format!("{} ({})", ending_name(*ending), count_text(*samples));
-            view! { <option value=ending.word()>{name}</option> }
+        let options = times.endings().into_iter().map(|(ending, samples)| {
+            let name = format!("{} ({})", ending_name(ending), count_text(samples));
+            (ending.word(), name)
         });
-        let options = options.collect_view();
-        let change = move |event| {
-            self.ending
-                .set(EndingKind::read(&event_target_value(&event)));
-        };
-        (endings.len() > 1).then(|| {
-            view! {
-                <label class="group-choice">
-                    <span>{"Ending"}</span>
-                    <select on:change=change>
-                        <option value="">{"any"}</option>
-                        {options}
-                    </select>
-                </label>
-            }
-            .into_any()
+        narrowing("Ending", "any", options.collect(), move |word| {
+            self.ending.set(EndingKind::read(&word));
         })
     }
 
@@ -262,7 +230,31 @@ fn legend(times: &StepTimes) -> AnyView {
     .into_any()
 }
 
-fn choice(order: RwSignal<LaneOrder>) -> AnyView {
+/// A select that narrows what is drawn to one of several options, each with its value and name. The empty value is all.
+fn narrowing(
+    label: &'static str,
+    all: &'static str,
+    options: Vec<(&'static str, String)>,
+    change: impl Fn(String) + 'static,
+) -> Option<AnyView> {
+    let is_needed = options.len() > 1;
+    let options = options.into_iter();
+    let options = options.map(|(value, name)| view! { <option value=value>{name}</option> });
+    is_needed.then(|| {
+        view! {
+            <label class="group-choice">
+                <span>{label}</span>
+                <select on:change=move |event| change(event_target_value(&event))>
+                    <option value="">{all}</option>
+                    {options.collect_view()}
+                </select>
+            </label>
+        }
+        .into_any()
+    })
+}
+
+fn order_choice(order: RwSignal<LaneOrder>) -> AnyView {
     let option = move |value: LaneOrder, key: &'static str, name: &'static str| {
         view! {
             <option value=key prop:selected=move || order.get() == value>
