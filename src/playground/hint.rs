@@ -111,22 +111,17 @@ mod tests {
                 },
                 ..ToolCall::default()
             });
-            StepRecord {
-                action: ToolRequestMessage {
-                    tool_calls: calls.collect(),
-                    ..ToolRequestMessage::default()
-                }
-                .into(),
-                outcome: Outcome::Observed {
-                    messages: Vec::new(),
-                    reward: 0.0,
-                    done: false,
-                    truncated: false,
-                },
-                seconds: None,
-                details: Default::default(),
-                extras: Default::default(),
-            }
+            let action = ToolRequestMessage {
+                tool_calls: calls.collect(),
+                ..ToolRequestMessage::default()
+            };
+            let outcome = Outcome::Observed {
+                messages: Vec::new(),
+                reward: 0.0,
+                done: false,
+                truncated: false,
+            };
+            StepRecord::new(action.into(), outcome)
         };
         Arc::new(Episode {
             steps: steps.iter().map(step).collect(),

@@ -47,24 +47,18 @@ mod tests {
 
     /// A step with this number of observed messages.
     fn step(name: &str, messages: usize) -> StepRecord {
-        StepRecord {
-            action: ToolRequestMessage {
-                body: volary_core::message::Body::text(name),
-                ..ToolRequestMessage::default()
-            }
-            .into(),
-            outcome: Outcome::Observed {
-                messages: (0..messages)
-                    .map(|number| Message::user(format!("{name} {number}")).into())
-                    .collect(),
-                reward: 0.0,
-                done: false,
-                truncated: false,
-            },
-            seconds: None,
-            details: Default::default(),
-            extras: Default::default(),
-        }
+        let action = ToolRequestMessage {
+            body: volary_core::message::Body::text(name),
+            ..ToolRequestMessage::default()
+        };
+        let messages = (0..messages).map(|number| Message::user(format!("{name} {number}")));
+        let outcome = Outcome::Observed {
+            messages: messages.map(Into::into).collect(),
+            reward: 0.0,
+            done: false,
+            truncated: false,
+        };
+        StepRecord::new(action.into(), outcome)
     }
 
     fn episode(steps: Vec<StepRecord>) -> Episode {

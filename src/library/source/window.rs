@@ -58,7 +58,6 @@ impl Window {
         self.fields.as_ref()
     }
 
-    /// The file.
     pub fn source(&self) -> &Rc<dyn Source> {
         &self.source
     }

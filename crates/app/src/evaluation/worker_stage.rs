@@ -120,18 +120,13 @@ mod tests {
     use super::*;
 
     fn record(done: bool) -> StepRecord {
-        StepRecord {
-            action: ToolRequestMessage::default().into(),
-            outcome: Outcome::Observed {
-                messages: Vec::new(),
-                reward: 1.0,
-                done,
-                truncated: false,
-            },
-            seconds: None,
-            details: Default::default(),
-            extras: Default::default(),
-        }
+        let outcome = Outcome::Observed {
+            messages: Vec::new(),
+            reward: 1.0,
+            done,
+            truncated: false,
+        };
+        StepRecord::new(ToolRequestMessage::default().into(), outcome)
     }
 
     fn episode(steps: Vec<StepRecord>) -> Episode {

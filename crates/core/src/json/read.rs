@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
                         open.push(Open::List(list));
                         return Ok(None);
                     }
-                    // Short lists have room for four elements, so many of them would take several times their size.
+                    // A growing `Vec` allocates at least four elements, several times what a short list needs.
                     list.shrink_to_fit();
                     value = Json::List(list);
                 }

@@ -123,7 +123,7 @@ fn a_reward_of_trl_without_values_is_missing() {
     assert_eq!(score_names(&outcome), ["style_reward", "accuracy"]);
 }
 
-/// Tools that write JSON anew may write 1.0 as 1, as counts are written.
+/// Tools that rewrite JSON may turn 1.0 into 1, which looks like a count.
 #[test]
 fn whole_numbers_are_rewards_of_trl_by_name_or_next_to_others() {
     let row = |one: Json, two: u32| json!({"step": 5, "prompt": "q", "completion": "a", "format_reward": (two), "judge": one, "length": (two), "advantage": 0.5});

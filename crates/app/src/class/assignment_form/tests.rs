@@ -218,7 +218,7 @@ fn another_server_or_way_to_hand_in_ends_the_question() {
         assert_eq!(form.update(answered(1, "c0de")), [], "{change:?}");
         assert_eq!(form.made(), None);
 
-        // A new question is told apart from the one that was left.
+        // A late answer to the abandoned question is not taken for the answer to the new one.
         form.update(Event::HandInBy(HandInChoice::Server));
         form.update(make(Ok(server("b"))));
         assert_eq!(form.update(answered(1, "old")), [], "{change:?}");

@@ -88,9 +88,8 @@ fn unusable(rows: &[Result<PackedRow, BatchError>], problem: Option<Problem>) ->
         (None, None) => "it contains no batch".to_owned(),
     };
     format!(
-        "This is a file of prime-rl's batches for a rank of the trainer, but {reason}. Batches are read as prime-rl \
-         wrote them until October 2026: MessagePack lists that begin with token ids and loss mask. For other \
-         versions, import the traces of the rollouts (`traces.jsonl`), or set `trainer.enable_token_export` and import \
+        "This is a file of prime-rl's batches for a rank of the trainer, but {reason}. Batches are read as \
+         MessagePack lists that begin with token ids and loss mask. For other versions, import the traces of the rollouts (`traces.jsonl`), or set `trainer.enable_token_export` and import \
          `token_exports/step_N/rank_k.jsonl`."
     )
 }
