@@ -42,7 +42,15 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     // Review shows what a worker reads, so the worker starts while the code of the page is loading. If it fails before it
     // is needed, another one is started then.
     let early = location.hash.startsWith("#/review") && newWorker();
-    if (early) early.onmessage = early.onerror = () => (early = 0);
+    // The browser starts a worker through the page's thread, so the code of the page, which keeps that thread busy, waits
+    // until the worker has its own, but not for long.
+    const begun = early && new Promise((resolve) => {
+      setTimeout(resolve, 100);
+      early.onmessage = early.onerror = ({ data }) => {
+        if (data !== "begun") early = 0;
+        resolve();
+      };
+    });
     globalThis.startWorker = () => {
       const worker = early || newWorker();
       early = 0;
@@ -56,7 +64,9 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     const { default: start } = await import(glue);
     // `volary view` lets the browser in first (crates/cli/src/view/enter.js).
     await globalThis.admitted;
-    await start({ module_or_path: await compiled });
+    const module_or_path = await compiled;
+    await begun;
+    await start({ module_or_path });
   } catch (error) {
     // src/browser/rescue.rs shows panics; this shows what failed before Rust started.
     const reason = document.getElementById("broken-reason");
@@ -72,6 +82,7 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
       if (!data.compiled) return letters.push(data);
       if (data.isEmbedded) removeStores();
       resolve(data.compiled);
+      postMessage("begun");
     };
   });
   const { default: start } = await import(globalThis.name);

@@ -11,7 +11,8 @@ use super::isolation;
 use super::python_port;
 use super::transferable::Letter;
 
-/// Posted by a worker whose lazy code could not be loaded. The only message that is a string.
+/// Posted by a worker whose lazy code could not be loaded. The only message that is a string, besides `begun` of
+/// `start.js`, which nothing here waits for.
 pub(super) const UNLOADED: &str = "unloaded";
 
 /// The connection to the page.
