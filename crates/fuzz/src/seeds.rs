@@ -112,6 +112,11 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ("verl", &[&["verl.jsonl"]]),
     ("skyrl", &[&["skyrl.jsonl"], &["skyrl-ids.jsonl"]]),
     ("tinker-cookbook", &[&["tinker.jsonl"]]),
+    ("tinker-cookbook-capture", &[&["tinker-capture.jsonl"]]),
+    (
+        "tinker-cookbook-evaluation",
+        &[&["tinker-evaluation.jsonl"]],
+    ),
     ("trl", &[&["trl.jsonl"]]),
     (
         "lm-eval",

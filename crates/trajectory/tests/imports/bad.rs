@@ -52,6 +52,8 @@ const FIXTURES: &[&str] = &[
     "tau-bench-display.jsonl",
     "tau2.json",
     "tinker.jsonl",
+    "tinker-capture.jsonl",
+    "tinker-evaluation.jsonl",
     "traceloop.jsonl",
     "trl.jsonl",
     "verifiers-columns.json",

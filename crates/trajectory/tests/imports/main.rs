@@ -19,6 +19,7 @@ mod real;
 mod runs;
 mod samples;
 mod sessions;
+mod tinker;
 mod tools;
 mod trainer_corners;
 mod trainer_rewards;
