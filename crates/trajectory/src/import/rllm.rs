@@ -1,5 +1,6 @@
 //! Episodes of rLLM, a file each: of training (`episodes/train_step_N_epoch_E/….json`, without tokens) and of `rllm eval`
-//! (with tokens). Each step repeats the whole conversation and its prompt; the last one has everything.
+//! (with tokens). Each step repeats the whole conversation and its prompt; the last one has everything. Steps of agents
+//! that keep no conversation have an input and an output.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
@@ -50,13 +51,16 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
         number(timing.get("total")?)
     };
     let seconds = seconds(&rest);
-    let trajectories = rest.take_list("trajectories").unwrap_or_default();
+    let mut trajectories = rest.take_list("trajectories").unwrap_or_default();
     if trajectories.is_empty() {
         let reason = ending.as_deref().unwrap_or("unknown");
         sink.lost(format!(
             "Episode {id} has no trajectories. Why it ended: {reason}."
         ));
+        // It counts among the samples of its group.
+        trajectories.push(Json::Object(Object::new()));
     }
+    let is_correct = rest.take("is_correct");
     let several = trajectories.len() > 1;
     for trajectory in trajectories {
         let Json::Object(mut trajectory) = trajectory else {
@@ -84,9 +88,18 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
             seconds,
             ..Episode::default()
         };
-        let scores = metrics.iter().map(|(name, value)| Score {
-            name: name.as_ref().into(),
-            value: value.clone(),
+        let signals = trajectory.take_object("signals").unwrap_or_default();
+        let is_correct = is_correct.clone().map(|value| ("is_correct".into(), value));
+        let metrics = metrics
+            .iter()
+            .map(|(name, value)| (Text::from(name.as_ref()), value.clone()));
+        let signals = signals
+            .into_iter()
+            .map(|(name, value)| (Text::from(name.as_ref()), value));
+        let scores = is_correct.into_iter().chain(metrics).chain(signals);
+        let scores = scores.map(|(name, value)| Score {
+            name,
+            value,
             ..Score::default()
         });
         one.scores = scores.collect();
@@ -111,10 +124,8 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
             one.metadata.insert("weight_versions", versions);
         }
         read_steps(steps, &mut one, &mut trajectory, sink);
-        for key in ["task", "metadata"] {
-            if let Some(value) = rest.get(key) {
-                one.metadata.insert(key, value.clone());
-            }
+        for (key, value) in rest.iter().filter(|(_, value)| !value.is_null()) {
+            one.metadata.insert(key.clone(), value.clone());
         }
         keep_rest(&mut one, trajectory, sink);
         sink.episode(one);
@@ -198,12 +209,15 @@ fn push_step(step: &Json, transcript: &mut Transcript) {
         Json::Text(text) => (!text.is_empty()).then(|| text.clone()),
         other => Some(other.to_python_text().into()),
     };
-    if let Some(seen) = text("observation") {
+    let first = |keys: &[&str]| keys.iter().find_map(|key| text(key));
+    if let Some(seen) = first(&["observation", "input"]) {
         transcript.observe(Message::user(seen).into());
     }
-    if let Some(said) = text("model_response").or_else(|| text("action")) {
+    if let Some(said) = first(&["model_response", "action", "output"]) {
         let message = Message::new(Role::Assistant, said);
-        transcript.push(slime::with_calls(message.into()));
+        let mut said = slime::with_calls(message.into());
+        said.details.reasoning = said.details.reasoning.or_else(|| text("thought"));
+        transcript.push(said);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use volary_core::json;
 use volary_core::json::Json;
+use volary_trajectory::Ending;
 use volary_trajectory::import::{NoteLevel, import};
 
 use crate::fixture;
@@ -144,6 +145,53 @@ fn steps_of_rllm_need_no_conversation() {
         lost,
         ["`response_ids[1]` in step 0 is not a token id: \"x\"."]
     );
+}
+
+/// The agents that come with `rllm eval` write an input and an output per step, and a verdict per episode.
+#[test]
+fn evaluations_of_rllm_have_inputs_outputs_and_verdicts() {
+    let episode = r#"{"id": "task:0", "is_correct": true, "session_id": "s", "termination_reason": null, "eval_idx": 4, "artifacts": {"answer": "2"},
+        "metrics": {"steps": 1}, "trajectories": [{"uid": "a", "name": "solver", "reward": 1.0, "signals": {"exact": 1.0},
+            "steps": [{"input": "How many?", "output": "Two.", "thought": "I count.", "chat_completions": [], "reward": 1.0}]}]}"#;
+    let outcome = import(&[file("episode.json", episode.to_owned())]).unwrap();
+    let first = &outcome.episodes[0];
+    assert_eq!(roles(first), ["user", "assistant"]);
+    let step = &first.steps[0];
+    assert_eq!(step.details.reasoning.as_deref(), Some("I count."));
+    assert_eq!(step.reward(), Some(1.0));
+    let scores = first
+        .scores
+        .iter()
+        .map(|score| (&*score.name, &score.value));
+    assert_eq!(
+        scores.collect::<Vec<_>>(),
+        [
+            ("is_correct", &true.into()),
+            ("steps", &1.into()),
+            ("exact", &1.0.into())
+        ]
+    );
+    for (key, value) in [
+        ("session_id", json!("s")),
+        ("eval_idx", json!(4)),
+        ("artifacts", json!({"answer": "2"})),
+    ] {
+        assert_eq!(first.metadata.get(key), Some(&value), "{key}");
+    }
+}
+
+/// A rollout that failed before its first step is one of the samples of its group.
+#[test]
+fn failed_episodes_of_rllm_are_kept() {
+    let episode = r#"{"id": "task:1", "is_correct": false, "termination_reason": "error", "trajectories": [], "metrics": {}}"#;
+    let outcome = import(&[file("episode.json", episode.to_owned())]).unwrap();
+    let failed = &outcome.episodes[0];
+    assert_eq!(
+        (&*failed.id, &*failed.task().unwrap().id),
+        ("task:1", "task")
+    );
+    assert!(matches!(failed.ending, Ending::Crashed { .. }));
+    assert_eq!((failed.reward(), failed.steps.len()), (None, 0));
 }
 
 #[test]
