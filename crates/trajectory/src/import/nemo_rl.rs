@@ -33,8 +33,10 @@ fn is_sample(value: &Json) -> bool {
     let is_list = |key: &str| value.get(key).is_some_and(|list| list.as_list().is_some());
     let has = |key: &str| value.get(key).is_some();
     has("idx")
-        && (is_list("rewards") && (is_list("content") || is_list("input_lengths"))
-            || is_list("token_loss_mask"))
+        && (is_list("token_loss_mask")
+            || is_list("rewards") && (is_list("content") || is_list("input_lengths"))
+            // Distillation has no rewards.
+            || is_list("content") && is_list("input_lengths"))
 }
 
 /// The only element of a batch of one.

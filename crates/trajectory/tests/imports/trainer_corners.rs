@@ -157,6 +157,19 @@ fn a_text_after_the_prompt_of_nemo_rl_is_the_answer() {
 }
 
 #[test]
+fn distillation_of_nemo_rl_has_no_rewards() {
+    let sample = json!({"content": [["<|im_start|>user\nHow many?<|im_end|>\n", "Two.<|im_end|>\n"]], "input_lengths": [9], "idx": 0});
+    let outcome = lines("train_data_step4.jsonl", &[sample]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(
+        episode.source.as_ref().map(|source| &*source.format),
+        Some("nemo-rl")
+    );
+    assert_eq!(rewards(&outcome), [None]);
+    assert_eq!(roles(episode), ["user", "assistant"]);
+}
+
+#[test]
 fn missing_rewards_of_tinker_are_not_zero() {
     let summary = |steps: &str| {
         let head = r#""schema_version": 1, "split": "train", "iteration": 3, "group_idx": 0, "traj_idx": 0"#;
