@@ -11,6 +11,7 @@ use volary_classroom::{BoardRow, HandIn};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
+use super::board_rows::ExportedRow;
 use super::service;
 use crate::browser::database::KeptText;
 use crate::browser::{self, timers};
@@ -136,12 +137,18 @@ impl Board {
         Ok(all)
     }
 
-    /// The lines of a file with all episodes of rows.
-    pub async fn lines(self, ids: &[String]) -> Result<String, Notice> {
+    /// The lines of a file with all episodes of rows. The names replace those of the pupils.
+    pub async fn lines(self, rows: &[ExportedRow]) -> Result<String, Notice> {
         let mut lines = String::new();
-        for episode in self.episodes(ids).await? {
-            native::write_text(&mut lines, &episode);
-            lines.push('\n');
+        for ExportedRow { id, pupil } in rows {
+            let mut hand_in = self.whole(id).await?;
+            if let Some(pupil) = pupil {
+                hand_in = hand_in.under_name(pupil.clone());
+            }
+            for episode in hand_in.into_episodes(id).into_iter().flatten() {
+                native::write_text(&mut lines, &episode);
+                lines.push('\n');
+            }
         }
         Ok(lines)
     }

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use volary_classroom::{Assignment, BoardRow, Standing, TaskState};
+use volary_classroom::board::shown_names;
+use volary_classroom::{Assignment, BoardRow, Name, Standing, TaskState};
 
 use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
@@ -20,6 +21,15 @@ pub struct BoardRows {
     pub tasks: Vec<String>,
     /// In the order of all hand-ins.
     pub rows: Vec<BoardRow>,
+}
+
+/// A row of the board whose episodes are exported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedRow {
+    /// The id of the hand-in.
+    pub id: String,
+    /// The name to write for the pupil, if it is not the pupil's own.
+    pub pupil: Option<Name>,
 }
 
 impl BoardRows {
@@ -69,6 +79,17 @@ impl BoardRows {
 
     pub fn ids(&self) -> Vec<String> {
         self.rows.iter().map(|row| row.id.clone()).collect()
+    }
+
+    /// What an export of the episodes needs of each row.
+    pub fn exported(&self, are_hidden: bool) -> Vec<ExportedRow> {
+        let names = shown_names(&self.rows, are_hidden);
+        let rows = self.rows.iter().zip(names);
+        rows.map(|(row, name)| ExportedRow {
+            id: row.id.clone(),
+            pupil: are_hidden.then(|| Name::new(&name)),
+        })
+        .collect()
     }
 
     /// How many pupils solved a task: `2 of 3 solved`.
@@ -248,6 +269,28 @@ mod tests {
         let board = BoardRows::of(&[row("a", "Ada", one), row("a", "Ben", two)], None, None);
         assert_eq!(board.tasks.len(), 2);
         assert_eq!(board.solved(1), "0 of 2 solved");
+    }
+
+    #[test]
+    fn hidden_names_are_not_exported() {
+        let all = [row("a", "Ada", Vec::new()), row("a", "Ben", Vec::new())];
+        let board = BoardRows::of(&all, None, None);
+        let names = |are_hidden| {
+            let rows = board.exported(are_hidden).into_iter();
+            rows.map(|row| (row.id, row.pupil)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(false),
+            [("a-Ada".to_owned(), None), ("a-Ben".to_owned(), None)]
+        );
+        let shown = |number| Some(Name::new(number));
+        assert_eq!(
+            names(true),
+            [
+                ("a-Ada".to_owned(), shown("Pupil 1")),
+                ("a-Ben".to_owned(), shown("Pupil 2"))
+            ]
+        );
     }
 
     #[test]

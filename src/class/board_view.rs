@@ -122,9 +122,11 @@ fn Actions(shown: BoardSignals, take: Callback<Vec<GivenFile>>) -> impl IntoView
         files::download(&format!("{}.csv", name()), "text/csv", text.as_bytes());
     };
     let jsonl = move |_| {
-        let (name, ids) = (name(), shown.rows.with_untracked(BoardRows::ids));
+        let are_hidden = shown.are_hidden.get_untracked();
+        let rows = shown.rows.with_untracked(|rows| rows.exported(are_hidden));
+        let name = name();
         spawn(async move {
-            match board.lines(&ids).await {
+            match board.lines(&rows).await {
                 Ok(lines) => files::download(
                     &format!("{name}.jsonl"),
                     "application/jsonl",

@@ -113,6 +113,13 @@ test("an assignment is played, handed in and shown on the board, and no hand-in 
       await button("Hide names").click();
       assert.equal(await board.getByText("Ada").count(), 0);
       await board.getByText("Pupil 3").waitFor();
+      const exported = async () => {
+        const [saved] = await Promise.all([teacher.waitForEvent("download"), button("Export JSONL").click()]);
+        return readFileSync(await saved.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+      };
+      const nameless = await exported();
+      assert.deepEqual(nameless.map((line) => line.metadata.pupil).sort(), ["Pupil 1", "Pupil 2", "Pupil 3"]);
+      assert.doesNotMatch(JSON.stringify(nameless), /\b(Ada|Bo|Cy)\b/);
       await button("Hide names").click();
       await button("Compare task 1 blind").click();
       const side = teacher.getByRole("region", { name: "Trajectory A" });
@@ -124,8 +131,7 @@ test("an assignment is played, handed in and shown on the board, and no hand-in 
       await button("Next").click();
       await teacher.getByRole("row", { name: "Ada 0 1 0" }).waitFor();
       await button("Back to the board").click();
-      const [saved] = await Promise.all([teacher.waitForEvent("download"), button("Export JSONL").click()]);
-      const lines = readFileSync(await saved.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+      const lines = await exported();
       assert.deepEqual(lines.map((line) => line.metadata.pupil), ["Ada", "Bo", "Cy"]);
       assert.ok(!JSON.stringify(lines).includes(KEY));
       await board.getByRole("button", { name: /^Cy, task 1: Solved/ }).click();

@@ -74,6 +74,16 @@ fn the_board_shows_what_was_reached() {
 }
 
 #[test]
+fn a_hand_in_under_another_name_does_not_have_the_old_one() {
+    let hidden = ada().under_name(Name::new("Pupil 1"));
+    assert!(!hidden.to_text().contains("Ada"), "{}", hidden.to_text());
+    let episode = hidden.tasks[0].episode.as_ref().unwrap();
+    assert_eq!(&*episode.name, "Pupil 1 · Task 1");
+    assert_eq!(episode.policy.as_deref(), Some("Pupil 1"));
+    assert_eq!(episode.metadata.get("pupil"), Some(&Json::from("Pupil 1")));
+}
+
+#[test]
 fn episodes_of_one_hand_in_keep_their_ids() {
     let ids = |hand_in: HandIn| -> Vec<Option<String>> {
         let episodes = hand_in.into_episodes("h7").into_iter();
