@@ -15,7 +15,7 @@ use super::text::{folded_text, inert};
 use crate::browser;
 use crate::projection::text::count_text;
 use crate::projection::tree::{
-    CHANGES, Expansion, Mark, RowKind, SLICE, StepFrames, TreeRow, rows,
+    CHANGES, Expansion, Mark, RowKind, SLICE, StepFrames, TreeReaction, TreeRow, rows,
 };
 
 /// The maximum indentation depth.
@@ -88,16 +88,17 @@ pub fn FrameTree(
         let Some((at, row)) = row_at(&current.get_untracked()) else {
             return;
         };
-        let Some(reaction) = rows.with_untracked(|rows| reaction(rows, at, &press.key())) else {
+        let reaction = rows.with_untracked(|rows| TreeReaction::to(rows, at, &press.key()));
+        let Some(reaction) = reaction else {
             return;
         };
         press.prevent_default();
         match reaction {
-            Reaction::Act => {
+            TreeReaction::Act => {
                 act(&row);
                 focus(at);
             }
-            Reaction::Go(to) => {
+            TreeReaction::Go(to) => {
                 let path = rows.with_untracked(|rows| rows.get(to).map(|row| row.path.clone()));
                 chosen.set(path.unwrap_or_default());
                 focus(to);
@@ -144,38 +145,6 @@ pub fn FrameTree(
             </div>
         </div>
     }
-}
-
-/// The effect of a key press in the tree.
-enum Reaction {
-    /// Activates the row: expands it, collapses it, or shows more entries.
-    Act,
-    /// Moves to a row.
-    Go(usize),
-}
-
-fn reaction(rows: &[TreeRow], at: usize, key: &str) -> Option<Reaction> {
-    let row = rows.get(at)?;
-    let last = rows.len() - 1;
-    let open = row.open();
-    Some(match key {
-        "ArrowDown" => Reaction::Go(last.min(at + 1)),
-        "ArrowUp" => Reaction::Go(at.saturating_sub(1)),
-        "Home" => Reaction::Go(0),
-        "End" => Reaction::Go(last),
-        "Enter" | " " => Reaction::Act,
-        "ArrowRight" if open == Some(false) => Reaction::Act,
-        "ArrowRight" => Reaction::Go(last.min(at + 1)),
-        "ArrowLeft" if open == Some(true) => Reaction::Act,
-        "ArrowLeft" => {
-            let parent = rows
-                .get(..at)?
-                .iter()
-                .rposition(|other| other.level < row.level);
-            Reaction::Go(parent.unwrap_or(at))
-        }
-        _ => return None,
-    })
 }
 
 /// The row at an index. It is rendered again only if it changed.

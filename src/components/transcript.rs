@@ -34,6 +34,7 @@ use super::keyed::keyed;
 use super::text::inert;
 use crate::browser;
 use crate::projection::scroll::Scroll;
+use crate::projection::transcript::copied_text;
 use block::StepBlock;
 pub use context::TranscriptContext;
 use reading::ReadingOptions;
@@ -44,7 +45,7 @@ const MOST_PRINTED: usize = 2_000;
 pub(crate) fn install() {
     message::WHOLE.set(full_message::full_message);
     message::FAILURE.set(failure::failure);
-    message::COPIED.set(full_message::copied);
+    message::COPIED.set(copied_text);
 }
 
 /// The transcript of an episode.

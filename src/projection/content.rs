@@ -31,6 +31,52 @@ pub enum ContentPart {
     Other(Json),
 }
 
+/// A text within a content. For passages, all texts of a content form one text, separated by line breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartText {
+    /// The index of the part.
+    pub number: usize,
+    pub text: Text,
+    /// The place of its first character among those of all texts.
+    pub start: usize,
+}
+
+impl PartText {
+    /// The place of a character in this text, given its place among those of all texts; `None` if it is in another one.
+    pub fn place_of(&self, character: usize) -> Option<usize> {
+        let place = character.checked_sub(self.start)?;
+        (place <= self.text.chars().count()).then_some(place)
+    }
+}
+
+impl Content {
+    /// The texts, in order.
+    pub fn texts(&self) -> Vec<PartText> {
+        let mut start = 0;
+        let mut part = |number, text: &Text| {
+            let part = PartText {
+                number,
+                text: text.clone(),
+                start,
+            };
+            start += text.chars().count() + 1;
+            part
+        };
+        match self {
+            Content::Text(text) => vec![part(0, text)],
+            Content::Parts(parts) => {
+                let texts = parts.iter().enumerate();
+                let texts = texts.filter_map(|(number, found)| match found {
+                    ContentPart::Text(text) => Some(part(number, text)),
+                    _ => None,
+                });
+                texts.collect()
+            }
+            Content::Json(_) | Content::Nothing => Vec::new(),
+        }
+    }
+}
+
 /// Parses the content of a message.
 pub fn content(body: &Body) -> Content {
     let Some(text) = body.content.as_ref().filter(|text| !text.is_empty()) else {
@@ -120,6 +166,28 @@ mod tests {
         for text in ["hello", "[draft] of a text", "{not json}", "12"] {
             assert_eq!(content(&Body::text(text)), Content::Text(text.into()));
         }
+    }
+
+    #[test]
+    fn the_texts_of_parts_form_one_text() {
+        let blocks = json!([
+            {"type": "text", "text": "größe"},
+            {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+            {"type": "text", "text": "two"}
+        ]);
+        let texts = content(&Body::json(&blocks)).texts();
+        let starts: Vec<_> = texts
+            .iter()
+            .map(|part| (part.number, &*part.text, part.start))
+            .collect();
+        // Characters count, not bytes, and a line break is between the texts.
+        assert_eq!(starts, [(0, "größe", 0), (2, "two", 6)]);
+        assert_eq!(texts[0].place_of(2), Some(2));
+        assert_eq!(texts[0].place_of(6), None);
+        assert_eq!(texts[1].place_of(5), None);
+        assert_eq!(texts[1].place_of(7), Some(1));
+        assert_eq!(content(&Body::text("plain")).texts().len(), 1);
+        assert!(content(&Body::json(&json!({"a": "b"}))).texts().is_empty());
     }
 
     #[test]

@@ -7,11 +7,16 @@
 //! - [`draft`]: the input as a tree parallel to the fields; converts a value into a draft.
 //! - [`read`]: converts a draft into a value, with errors.
 //! - [`field_path`]: the path of a field.
+//! - [`labels`], [`options`]: the texts next to fields, and the options of selects. `entry_action`: the buttons of the entries
+//!   of a list.
 
 pub mod draft;
+mod entry_action;
 mod faults;
 pub mod field;
 mod field_path;
+pub mod labels;
+pub mod options;
 pub mod read;
 
 use std::sync::Arc;
@@ -21,6 +26,7 @@ use volary_core::Json;
 use crate::later::Later;
 
 pub use draft::{Blank, FieldDraft, MoveDirection, Shape};
+pub use entry_action::EntryAction;
 pub use field::{Field, FieldKind, is_write_only};
 pub use field_path::FieldPath;
 pub use read::FieldError;

@@ -157,6 +157,16 @@ fn by_words(pieces: &[RenderedPiece], words: &str, before: usize) -> Option<(Poi
     })
 }
 
+/// The place of the first occurrence of words in a text, in characters, ignoring case.
+pub fn character_of(text: &str, words: &str) -> Option<usize> {
+    let text: Vec<char> = text.chars().map(folded).collect();
+    let words: Vec<char> = words.chars().map(folded).collect();
+    match words.is_empty() {
+        true => Some(0),
+        false => text.windows(words.len()).position(|part| part == words),
+    }
+}
+
 fn folded(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
@@ -247,6 +257,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn words_are_found_by_characters_whatever_their_case() {
+        assert_eq!(character_of("The Fee", "fee"), Some(4));
+        assert_eq!(character_of("fee", "fees"), None);
+        assert_eq!(character_of("anything", ""), Some(0));
+        // In lower case this letter has two characters, and those before it have two bytes.
+        assert_eq!(character_of("\u{e4}\u{130}x fee", "FEE"), Some(4));
+    }
 
     fn piece(at: Option<usize>, text: &str) -> RenderedPiece {
         RenderedPiece {

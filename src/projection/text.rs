@@ -103,6 +103,19 @@ pub fn part(text: &str, number: usize) -> Range<usize> {
     start..end
 }
 
+/// The part with a character, if the text is folded and its preview ends before that character.
+pub fn part_of_character(text: &str, character: usize) -> Option<usize> {
+    let byte = text
+        .char_indices()
+        .nth(character)
+        .map_or(text.len(), |(byte, _)| byte);
+    preview_end(text).filter(|end| byte >= *end)?;
+    let number = byte / PART_BYTES;
+    // A character across the boundary of two parts is in the second.
+    let is_in_next = part(text, number).end <= byte && byte < text.len();
+    Some(number + usize::from(is_in_next))
+}
+
 /// A piece of a displayed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextPiece<'a> {
@@ -233,6 +246,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_character_in_the_preview_needs_no_part() {
+        assert_eq!(part_of_character("short", 3), None);
+        let long = "a".repeat(SHORT_BYTES + 1);
+        assert_eq!(part_of_character(&long, PREVIEW_BYTES - 1), None);
+        assert_eq!(part_of_character(&long, PREVIEW_BYTES), Some(0));
+        assert_eq!(part_of_character(&long, usize::MAX), Some(0), "the end");
+    }
+
+    #[test]
+    fn the_part_of_a_character_shows_it() {
+        // Characters of two bytes lie across the boundaries of parts.
+        let text = format!("a{}", "é".repeat(PART_BYTES));
+        for character in [
+            PART_BYTES / 2 - 1,
+            PART_BYTES / 2,
+            PART_BYTES / 2 + 1,
+            PART_BYTES,
+        ] {
+            let number = part_of_character(&text, character).expect("it is folded");
+            let (byte, _) = text.char_indices().nth(character).expect("it exists");
+            let shown = part(&text, number);
+            assert!(shown.contains(&byte), "{byte} in {shown:?}");
+        }
+    }
 
     #[test]
     fn sizes_are_decimal() {

@@ -3,6 +3,9 @@
 //! A block is a step, or a part of a step with very many messages. The height of a block is bounded, and so is
 //! that of a window of blocks, however long the episode is.
 
+mod places;
+mod results;
+
 use std::ops::Range;
 
 use volary_core::AnyMessage;
@@ -10,6 +13,9 @@ use volary_core::json::{Json, Text};
 use volary_core::message::{Body, ToolRequestMessage};
 use volary_core::tool::call::INVALID_CALLS_KEY;
 use volary_trajectory::{Episode, Outcome, StepRecord};
+
+pub use places::{FAILURE_PLACE, next_place, previous_place};
+pub use results::{answer_of, copied_text};
 
 /// Steps with more messages are split into several blocks.
 const MOST_MESSAGES: usize = 20;
@@ -125,15 +131,6 @@ pub fn failure_of(record: &StepRecord) -> Option<&Text> {
         Outcome::Failed { message } => Some(message),
         Outcome::Observed { .. } => None,
     }
-}
-
-/// The place of a step's failure: after the action, in place of responses.
-pub const FAILURE_PLACE: usize = 1;
-
-/// The number of places of a step that can be navigated to: its messages and its failure.
-pub fn place_count(episode: &Episode, step: usize) -> usize {
-    let fails = step_record(episode, step).and_then(failure_of).is_some();
-    message_count(episode, step) + usize::from(fails)
 }
 
 /// Whether a call names a tool that the episode does not have. Unknown if the episode lists no tools.

@@ -6,6 +6,7 @@
 //! changes.
 
 mod change;
+mod keys;
 mod step_frames;
 mod walk;
 
@@ -18,6 +19,7 @@ use volary_trajectory::diff::{Diff, diff};
 
 use super::pretty::TokenKind;
 use crate::later::Later;
+pub use keys::TreeReaction;
 pub use step_frames::StepFrames;
 use walk::TreeWalk;
 

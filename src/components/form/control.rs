@@ -4,9 +4,11 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_core::Json;
 
-use super::field::{Slot, blank_words};
+use super::Editor;
+use super::field::Slot;
 use crate::components::text::inert;
-use crate::projection::form::{Blank, Field, FieldDraft, FieldKind, Shape};
+use crate::projection::form::options::{FieldOption, value_options};
+use crate::projection::form::{FieldDraft, FieldPath, Shape};
 use crate::projection::pretty::one_line;
 
 /// A constant value, which cannot be edited.
@@ -62,17 +64,9 @@ pub(super) fn check_box(mut slot: Slot) -> AnyView {
 pub(super) fn choice(mut slot: Slot) -> AnyView {
     let (editor, fault) = (slot.editor, slot.fault());
     let shape = editor.shape(&slot.place);
-    let drafts = options(&slot.field);
-    let shapes = drafts
-        .iter()
-        .map(|(draft, words)| (draft.shape(), words.clone()))
-        .collect();
-    let place = slot.place.clone();
-    let choose = on_choice(move |number: usize| {
-        if let Some((draft, _)) = drafts.get(number) {
-            editor.put(&place, draft.clone());
-        }
-    });
+    let options = value_options(&slot.field);
+    let shown = option_views(&options, shape);
+    let choose = on_choice(editor, slot.place.clone(), options);
     view! {
         <div class=fault.class("field")>
             {slot.label_row(None)}
@@ -83,7 +77,7 @@ pub(super) fn choice(mut slot: Slot) -> AnyView {
                 aria-describedby=fault.described_by()
                 on:change=choose
             >
-                {shape_options(shapes, shape)}
+                {shown}
             </select>
             {slot.help()}
             {fault.words()}
@@ -92,52 +86,30 @@ pub(super) fn choice(mut slot: Slot) -> AnyView {
     .into_any()
 }
 
-/// Options for the shapes of a draft, from their labels. The option values are their indices.
-pub(super) fn shape_options(options: Vec<(Shape, String)>, chosen: Memo<Shape>) -> AnyView {
-    let options = options.into_iter().enumerate();
-    let options = options.map(|(number, (shape, words))| {
+/// The options of a select. The option values are their indices.
+pub(super) fn option_views(options: &[FieldOption], chosen: Memo<Shape>) -> AnyView {
+    let options = options.iter().enumerate();
+    let options = options.map(|(number, option)| {
+        let shape = option.draft.shape();
         view! {
             <option value=number.to_string() selected=move || chosen.get() == shape>
-                {inert(&words)}
+                {inert(&option.text)}
             </option>
         }
     });
     options.collect_view().into_any()
 }
 
-/// The change listener of a select with [`shape_options`]. `choose` receives the selected index.
-pub(super) fn on_choice(choose: impl Fn(usize)) -> impl Fn(Event) {
+/// The change listener of a select with [`option_views`]: puts the draft of the chosen option into the field.
+pub(super) fn on_choice(
+    editor: Editor,
+    place: FieldPath,
+    options: Vec<FieldOption>,
+) -> impl Fn(Event) {
     move |event: Event| {
-        if let Ok(number) = event_target_value(&event).parse() {
-            choose(number);
+        let number: Result<usize, _> = event_target_value(&event).parse();
+        if let Some(option) = number.ok().and_then(|number| options.get(number)) {
+            editor.put(&place, option.draft.clone());
         }
     }
-}
-
-/// The options with their labels.
-fn options(field: &Field) -> Vec<(FieldDraft, String)> {
-    let mut options = Vec::new();
-    if field.required && !field.nullable {
-        options.push((FieldDraft::Blank(Blank::LeftOut), "Choose…".to_owned()));
-    }
-    for blank in field.blanks() {
-        options.push((FieldDraft::Blank(blank), blank_words(field, blank)));
-    }
-    match &field.kind {
-        FieldKind::Choice(values) => {
-            for (place, value) in values.iter().enumerate() {
-                let words = match value {
-                    Json::Text(text) if !text.is_empty() => text.to_string(),
-                    other => one_line(other, 200),
-                };
-                options.push((FieldDraft::Choice(place), words));
-            }
-        }
-        _ => {
-            for flag in [true, false] {
-                options.push((FieldDraft::Flag(flag), flag.to_string()));
-            }
-        }
-    }
-    options
 }

@@ -11,8 +11,7 @@ use crate::browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::keyed::keyed;
 use crate::components::text::inert;
-use crate::projection::form::MoveDirection;
-use crate::projection::form::{Field, FieldDraft};
+use crate::projection::form::{EntryAction, Field, FieldDraft, MoveDirection};
 
 /// Renders the fields of an entry from its key and index.
 type DrawEntry = Arc<dyn Fn(&Slot, u32, Memo<usize>) -> AnyView + Send + Sync>;
@@ -79,50 +78,11 @@ fn key_field(slot: &Slot, key: u32, label: Signal<String>) -> AnyView {
     .into_any()
 }
 
-/// The actions on an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EntryAct {
-    Move(MoveDirection),
-    Remove,
-}
-
-impl EntryAct {
-    const ALL: [EntryAct; 3] = [
-        EntryAct::Move(MoveDirection::Up),
-        EntryAct::Move(MoveDirection::Down),
-        EntryAct::Remove,
-    ];
-
-    fn words(self, list: &str, number: usize) -> String {
-        match self {
-            EntryAct::Move(MoveDirection::Up) => format!("Move {list} {number} up"),
-            EntryAct::Move(MoveDirection::Down) => format!("Move {list} {number} down"),
-            EntryAct::Remove => format!("Remove {list} {number}"),
-        }
-    }
-
-    const fn glyph(self) -> Glyph {
-        match self {
-            EntryAct::Move(MoveDirection::Up) => Glyph::Up,
-            EntryAct::Move(MoveDirection::Down) => Glyph::Down,
-            EntryAct::Remove => Glyph::Close,
-        }
-    }
-
-    fn apply(self, draft: &mut FieldDraft, key: u32) {
-        match self {
-            EntryAct::Move(direction) => draft.move_entry(key, direction),
-            EntryAct::Remove => draft.remove_entry(key),
-        }
-    }
-
-    /// Returns whether the action has no effect on the entry at an index.
-    fn is_vain(self, place: usize, count: usize) -> bool {
-        match self {
-            EntryAct::Move(MoveDirection::Up) => place == 0,
-            EntryAct::Move(MoveDirection::Down) => place + 1 == count,
-            EntryAct::Remove => false,
-        }
+const fn glyph(action: EntryAction) -> Glyph {
+    match action {
+        EntryAction::Move(MoveDirection::Up) => Glyph::Up,
+        EntryAction::Move(MoveDirection::Down) => Glyph::Down,
+        EntryAction::Remove => Glyph::Close,
     }
 }
 
@@ -170,7 +130,8 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
         // Entry keys have 32 bits.
         let entry = key as u32;
         pattern.with_value(|slot| {
-            let acts = EntryAct::ALL.map(|act| entry_button(slot, act, entry, number, keys));
+            let acts =
+                EntryAction::ALL.map(|action| entry_button(slot, action, entry, number, keys));
             view! {
                 <div class="entry">
                     <div class="entry-fields">{draw_entry(slot, entry, number)}</div>
@@ -200,22 +161,22 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
 
 fn entry_button(
     slot: &Slot,
-    act: EntryAct,
+    action: EntryAction,
     key: u32,
     number: Memo<usize>,
     keys: Memo<Vec<u64>>,
 ) -> AnyView {
     let (editor, label, place) = (slot.editor, slot.label, slot.place.clone());
-    let name = move || act.words(&label.get(), number.get() + 1);
+    let name = move || action.text(&label.get(), number.get() + 1);
     // Not `disabled`, which would drop the focus when an entry is moved to the end.
-    let is_vain = move || {
-        let is_vain = act.is_vain(number.get(), keys.with(Vec::len));
-        is_vain.then_some("true")
+    let is_idle = move || {
+        let is_idle = action.is_idle(number.get(), keys.with(Vec::len));
+        is_idle.then_some("true")
     };
     let add_id = format!("{}-add", slot.id());
     let apply = move |_| {
-        editor.edit(&place, |draft| act.apply(draft, key));
-        if act == EntryAct::Remove {
+        editor.edit(&place, |draft| action.apply(draft, key));
+        if action == EntryAction::Remove {
             browser::element::focus_id(&add_id);
         }
     };
@@ -224,10 +185,10 @@ fn entry_button(
             type="button"
             class="quiet icon-button small"
             title=name
-            aria-disabled=is_vain
+            aria-disabled=is_idle
             on:click=apply
         >
-            <Icon glyph=act.glyph()/>
+            <Icon glyph=glyph(action)/>
             <span class="visually-hidden">{name}</span>
         </button>
     }

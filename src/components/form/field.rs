@@ -12,8 +12,8 @@ use super::nested::{either, group, tuple};
 use super::text_field::text_field;
 use crate::components::text::inert;
 use crate::later::Later;
-use crate::projection::form::{Blank, Field, FieldKind, FieldPath};
-use crate::projection::pretty::one_line;
+use crate::projection::form::labels::hint;
+use crate::projection::form::{Field, FieldKind, FieldPath};
 
 /// A field and its position in the form.
 pub(super) struct Slot {
@@ -132,40 +132,6 @@ fn draw_other(slot: Slot) -> AnyView {
 fn is_plain_flag(field: &Field) -> bool {
     let default = matches!(field.default, Some(Json::Bool(_)));
     !field.nullable && (field.required || default)
-}
-
-/// The hint next to a label.
-fn hint(field: &Field) -> String {
-    let kind = match &field.kind {
-        FieldKind::Integer => "whole number",
-        FieldKind::Number => "number",
-        FieldKind::Free => "JSON",
-        _ => "",
-    };
-    let has_default = field.default.as_ref().is_some_and(|it| !it.is_null());
-    let optional = if field.required || has_default {
-        ""
-    } else {
-        "optional"
-    };
-    let separator = if kind.is_empty() || optional.is_empty() {
-        ""
-    } else {
-        ", "
-    };
-    format!("{kind}{separator}{optional}")
-}
-
-/// Describes the meaning of a blank field.
-pub(super) fn blank_words(field: &Field, blank: Blank) -> String {
-    match (blank, &field.default) {
-        (Blank::Null, _) => "null".to_owned(),
-        (Blank::LeftOut, _) if field.required => "not set".to_owned(),
-        (Blank::LeftOut, Some(default)) if !default.is_null() => {
-            format!("default: {}", one_line(default, 40))
-        }
-        (Blank::LeftOut, _) => "default".to_owned(),
-    }
 }
 
 /// The error of a field.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::control::{on_choice, shape_options};
-use super::field::{Slot, blank_words, draw};
+use super::control::{on_choice, option_views};
+use super::field::{Slot, draw};
+use crate::projection::form::labels::blank_text;
+use crate::projection::form::options::kind_options;
 use crate::projection::form::{Blank, Field, FieldDraft, Shape};
 
 /// A group of fields under a legend. If the value is omitted, a button offers to fill it in.
@@ -45,7 +47,7 @@ pub(super) fn either(slot: Slot, variants: &[Arc<Field>]) -> AnyView {
     let help = slot.help();
     let variants = variants.to_vec();
     let inner = move || {
-        let select = kind_choice(&slot, &variants, chosen);
+        let select = kind_choice(&slot, chosen);
         let kind = match chosen.get() {
             Shape::Variant(variant) => Some(variant),
             _ => None,
@@ -75,29 +77,18 @@ pub(super) fn either(slot: Slot, variants: &[Arc<Field>]) -> AnyView {
     .into_any()
 }
 
-fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Shape>) -> AnyView {
-    let (editor, label) = (slot.editor, slot.label);
-    let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
-    let mut kinds: Vec<(Shape, String)> = Vec::new();
-    for blank in field.blanks() {
-        kinds.push((Shape::Blank(blank), blank_words(&field, blank)));
-    }
-    for (kind, variant) in (0..).zip(variants) {
-        kinds.push((Shape::Variant(kind), variant.name.to_string()));
-    }
-    let shapes: Vec<Shape> = kinds.iter().map(|(shape, _)| *shape).collect();
-    let choose = on_choice(move |number: usize| match shapes.get(number) {
-        Some(Shape::Blank(blank)) => editor.put(&place, FieldDraft::Blank(*blank)),
-        Some(Shape::Variant(kind)) => editor.put(&place, FieldDraft::of_variant(&field, *kind)),
-        Some(_) | None => {}
-    });
+fn kind_choice(slot: &Slot, chosen: Memo<Shape>) -> AnyView {
+    let label = slot.label;
+    let options = kind_options(&slot.field);
+    let shown = option_views(&options, chosen);
+    let choose = on_choice(slot.editor, slot.place.clone(), options);
     view! {
         <select
             class="kind-choice"
             aria-label=move || format!("Type of {}", label.get())
             on:change=choose
         >
-            {shape_options(kinds, chosen)}
+            {shown}
         </select>
     }
     .into_any()
@@ -121,7 +112,7 @@ fn nest_boxed(mut slot: Slot, inside: Box<dyn Fn(&Slot) -> AnyView + Send>) -> A
         let fill_in = move |_| editor.put(&place, FieldDraft::begun(&field));
         view! {
             <p class="nest-blank">
-                <span class="faint">{blank_words(&slot.field, blank)}</span>
+                <span class="faint">{blank_text(&slot.field, blank)}</span>
                 <button type="button" class="quiet small" on:click=fill_in>
                     {move || format!("Fill in {}", label.get())}
                 </button>

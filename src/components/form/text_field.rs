@@ -3,10 +3,12 @@
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
 
-use super::control::{on_choice, shape_options};
-use super::field::{Fault, Slot, blank_words};
+use super::control::{on_choice, option_views};
+use super::field::{Fault, Slot};
 use crate::browser;
-use crate::projection::form::{Blank, FieldDraft, FieldKind, Shape};
+use crate::projection::form::FieldKind;
+use crate::projection::form::labels::blank_text;
+use crate::projection::form::options::{asks_about_blank, blank_options};
 
 /// A text input, with a select for the meaning of a blank field.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
@@ -56,7 +58,7 @@ fn on_input(slot: &Slot) -> impl Fn(Event) + use<> {
 fn number_input(slot: &Slot, fault: Fault) -> AnyView {
     // If a blank field has several meanings, the select next to the label shows the current one.
     let placeholder = match slot.field.blanks().as_slice() {
-        [blank] => Some(blank_words(&slot.field, *blank)),
+        [blank] => Some(blank_text(&slot.field, *blank)),
         _ => None,
     };
     view! {
@@ -113,40 +115,17 @@ fn text_area(slot: &Slot, fault: Fault, rows: &'static str, direction: &'static 
 
 /// A select for the meaning of a blank field, if it has several.
 fn blank_choice(slot: &Slot, fault: Fault) -> Option<AnyView> {
+    let options = blank_options(&slot.field);
+    if options.is_empty() {
+        return None;
+    }
     let (editor, label) = (slot.editor, slot.label);
     let (field, place) = (slot.field.clone(), slot.place.clone());
     let shape = editor.shape(&place);
-    let mut meanings: Vec<Shape> = field.blanks().into_iter().map(Shape::Blank).collect();
-    if meanings.is_empty() {
-        meanings.push(Shape::Blank(Blank::LeftOut));
-    }
-    if matches!(field.kind, FieldKind::Text { .. }) {
-        meanings.push(Shape::EmptyText);
-    }
-    if meanings.len() < 2 {
-        return None;
-    }
-    let optional = !field.required || field.nullable;
-    let is_shown = Memo::new(move |_| match shape.get() {
-        Shape::EmptyText => true,
-        Shape::Blank(_) => optional || fault.is_there(),
-        _ => false,
-    });
+    let is_shown = Memo::new(move |_| asks_about_blank(&field, shape.get(), fault.is_there()));
     let select = move || {
-        let words_of = |meaning: &Shape| match meaning {
-            Shape::Blank(blank) => blank_words(&field, *blank),
-            _ => "empty string".to_owned(),
-        };
-        let options = meanings
-            .iter()
-            .map(|meaning| (*meaning, words_of(meaning)))
-            .collect();
-        let (meanings, place) = (meanings.clone(), place.clone());
-        let choose = on_choice(move |number: usize| match meanings.get(number) {
-            Some(Shape::Blank(blank)) => editor.put(&place, FieldDraft::Blank(*blank)),
-            Some(_) => editor.put(&place, FieldDraft::Text(String::new())),
-            None => {}
-        });
+        let shown = option_views(&options, shape);
+        let choose = on_choice(editor, place.clone(), options.clone());
         view! {
             <select
                 class="blank-choice"
@@ -154,7 +133,7 @@ fn blank_choice(slot: &Slot, fault: Fault) -> Option<AnyView> {
                 title="Value used when this field is blank"
                 on:change=choose
             >
-                {shape_options(options, shape)}
+                {shown}
             </select>
         }
     };

@@ -7,7 +7,7 @@ use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Json};
 use volary_trajectory::passages::{TextPart, TextPosition};
 use volary_trajectory::timeline::first_line;
-use volary_trajectory::{Episode, StepRecord, native};
+use volary_trajectory::{StepRecord, native};
 
 use super::call::{call_view, invalid_call_view};
 use super::context::{CopyMessage, ToCall, TranscriptContext};
@@ -24,9 +24,7 @@ use crate::projection::content::{Content, ContentPart, content, is_failure};
 use crate::projection::highlight::holder_id;
 use crate::projection::size_text;
 use crate::projection::text::cut_at;
-use crate::projection::transcript::{
-    FAILURE_PLACE, failure_of, message as message_at, step_record, written_call,
-};
+use crate::projection::transcript::{answer_of, failure_of, message as message_at, written_call};
 
 /// Maximum number of characters shown of a collapsed message.
 const LINE: usize = 160;
@@ -258,11 +256,7 @@ fn call_views(
     let calls = request.tool_calls.iter().enumerate();
     calls
         .map(|(number, call)| {
-            let answer = answered.iter().position(|known| *known == Some(number));
-            // Message 0 is the action itself.
-            let answer = answer
-                .map(|place| place + 1)
-                .or(fails.then_some(FAILURE_PLACE));
+            let answer = answer_of(number, answered, fails);
             if &*call.function.name == INVALID {
                 let written = written_call(request, &call.id);
                 return invalid_call_view(context, (step, number), written, answer);
@@ -270,20 +264,6 @@ fn call_views(
             call_view(context, (step, number), call, answer)
         })
         .collect()
-}
-
-/// The clipboard text: the content, the whole action as JSON, or the failure.
-pub(super) fn copied(episode: &Episode, step: usize, place: usize) -> Option<String> {
-    let Some(message) = message_at(episode, step, place) else {
-        return Some(failure_of(step_record(episode, step)?)?.to_string());
-    };
-    match message {
-        AnyMessage::Request(request) if !request.tool_calls.is_empty() => {
-            let message = AnyMessage::Request(request.clone());
-            Some(native::message_to_json(&message).to_python_text_indented(2))
-        }
-        message => message.body().content.as_ref().map(|text| text.to_string()),
-    }
 }
 
 fn body(

@@ -12,11 +12,11 @@ use super::model_exchange::THOUGHT;
 use super::reading::{ContentKind, ReadingOptions, Spot};
 use crate::browser;
 use crate::components::text::Fold;
-use crate::projection::content::{Content, ContentPart, content};
-use crate::projection::highlight::{Spot as Words, holder_id};
-use crate::projection::text::{PART_BYTES, preview_end};
+use crate::projection::content::content;
+use crate::projection::highlight::{Spot as Words, character_of, holder_id};
+use crate::projection::text::part_of_character;
 use crate::projection::transcript::{
-    FAILURE_PLACE, failure_of, message, message_count, place_count, step_record,
+    FAILURE_PLACE, failure_of, message, message_count, next_place, previous_place, step_record,
 };
 
 /// The maximum number of frames to wait for the words to be rendered: content above them is laid out first.
@@ -98,21 +98,13 @@ pub fn go_to_message(context: TranscriptContext, forward: bool) {
         number.parse::<usize>().ok()
     };
     let focused = around(STEP).zip(around(MESSAGE));
-    let at = focused.filter(|(at, _)| *at == step);
-    let to = context
-        .episode
-        .with_untracked(|episode| match (at, forward) {
-            (None, true) => (place_count(episode, step) > 0).then_some((step, 0)),
-            (Some((step, message)), true) if message + 1 < place_count(episode, step) => {
-                Some((step, message + 1))
-            }
-            (Some(_), true) => (step < episode.steps.len()).then_some((step + 1, 0)),
-            (Some((step, message)), false) if message > 0 => Some((step, message - 1)),
-            (_, false) => {
-                let step = step.checked_sub(1)?;
-                Some((step, place_count(episode, step).saturating_sub(1)))
-            }
-        });
+    let at = focused
+        .filter(|(at, _)| *at == step)
+        .map(|(_, message)| message);
+    let to = context.episode.with_untracked(|episode| match forward {
+        true => next_place(episode, step, at),
+        false => previous_place(episode, step, at),
+    });
     if let Some((step, message)) = to {
         context.choose(step);
         context.go(step, message);
@@ -138,15 +130,9 @@ fn unfold(context: TranscriptContext, words: &Words) {
     match part {
         TextPart::Content => {
             reading.open(step, Spot::Message(number));
-            for (part, text, from) in texts(&found) {
-                let length = text.chars().count();
-                if (from..=from + length).contains(&words.range.start) {
-                    unfold_text(
-                        context,
-                        (step, number, part),
-                        &text,
-                        words.range.start - from,
-                    );
+            for part in content(found.body()).texts() {
+                if let Some(character) = part.place_of(words.range.start) {
+                    unfold_text(context, (step, number, part.number), &part.text, character);
                 }
             }
         }
@@ -200,12 +186,8 @@ fn unfold_failure(context: TranscriptContext, words: &Words) {
 
 /// Expands a long text so that a character is visible.
 fn unfold_text(context: TranscriptContext, place: FoldKey, text: &Text, character: usize) {
-    let byte = text
-        .char_indices()
-        .nth(character)
-        .map_or(text.len(), |(byte, _)| byte);
-    if preview_end(text).is_some_and(|end| byte >= end) {
-        context.fold(place).set(Fold::Open(byte / PART_BYTES));
+    if let Some(part) = part_of_character(text, character) {
+        context.fold(place).set(Fold::Open(part));
     }
 }
 
@@ -214,37 +196,14 @@ fn unfold_value(context: TranscriptContext, place: FoldKey, value: &Json, words:
     let fold = context.fold(place);
     match value {
         Json::Text(text) => {
-            let at = text.to_lowercase().find(&words.to_lowercase());
-            if let Some(byte) = at.filter(|byte| preview_end(text).is_some_and(|end| *byte >= end))
-            {
-                fold.set(Fold::Open(byte / PART_BYTES));
+            let at = character_of(text, words);
+            if let Some(part) = at.and_then(|at| part_of_character(text, at)) {
+                fold.set(Fold::Open(part));
             }
         }
         Json::List(_) | Json::Object(_) if fold.get_untracked() == Fold::Preview => {
             fold.set(Fold::Open(0));
         }
         _ => {}
-    }
-}
-
-/// The texts of a message, each with its part number and the offset of its first character.
-fn texts(message: &AnyMessage) -> Vec<(usize, Text, usize)> {
-    match content(message.body()) {
-        Content::Text(text) => vec![(0, text, 0)],
-        Content::Parts(parts) => {
-            let mut at = 0;
-            let parts = parts.into_iter().enumerate();
-            parts
-                .filter_map(|(number, part)| match part {
-                    ContentPart::Text(text) => {
-                        let from = at;
-                        at += text.chars().count() + 1;
-                        Some((number, text, from))
-                    }
-                    _ => None,
-                })
-                .collect()
-        }
-        Content::Json(_) | Content::Nothing => Vec::new(),
     }
 }
