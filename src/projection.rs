@@ -17,20 +17,22 @@
 //! - [`outline`]: one line per step. [`step_bar`]: all steps as one bar. [`rows`]: virtual scrolling of equal
 //!   rows.
 //! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
-//! - [`curve`]: amounts as geometry; [`shapes`]: SVG paths. [`point_keys`]: the keys of a chart. [`summary`]: the summary of an episode.
+//! - [`curve`]: amounts as geometry; [`curve_texts`]: in words. [`shapes`]: SVG paths. [`drawing`]: gauges and drawings. [`point_keys`]: the keys of a chart. [`summary`]: the summary of an episode.
 //! - [`turn`]: a streaming model response.
 //! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
 //! - [`token_text`]: tokens in display form. [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by
 //!   a stream. [`token_cell`]: their marks. [`token_words`]: what is said about them.
 //!   [`token_histogram`], [`token_curves`]: streams as charts.
 //! - [`training`]: curves and histograms of training runs. [`time_lanes`]: spans of time as lanes.
-//! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
+//! - [`sharing_texts`]: what was found before something is shared. [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
 pub mod asking;
 pub mod compare;
 pub mod content;
 pub mod curve;
+pub mod curve_texts;
+pub mod drawing;
 pub mod form;
 pub mod glossary;
 pub mod heights;
@@ -47,6 +49,7 @@ pub mod recovery;
 pub mod rows;
 pub mod scroll;
 pub mod shapes;
+pub mod sharing_texts;
 pub mod state_path;
 pub mod step_bar;
 pub mod summary;

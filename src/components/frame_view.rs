@@ -7,8 +7,8 @@ use volary_core::view::{Block, Shape, Tone, View};
 use super::keyed::keyed;
 use super::text::{folded_text, inert};
 use crate::later::Later;
+use crate::projection::drawing::{GAUGE_LENGTH, GaugeShape, drawing_size, number_attribute, plain};
 use crate::projection::shapes::{circle, polyline, rectangle};
-use crate::projection::summary::reward_text;
 
 /// Renders a view; empty for `None`.
 #[component]
@@ -140,31 +140,12 @@ fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
 }
 
 fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>) -> AnyView {
-    /// The length of the scale in user units.
-    const LENGTH: f64 = 100.0;
-    let range = high - low;
-    let place = |value: f64| {
-        let share = if range > 0.0 {
-            (value - low) / range
-        } else {
-            0.0
-        };
-        if share.is_nan() {
-            0.0
-        } else {
-            share.clamp(0.0, 1.0) * LENGTH
-        }
-    };
-    let target_words = target.map(plain);
-    let words = match &target_words {
-        Some(target) => format!("{}, target {target}", plain(value)),
-        None => plain(value),
-    };
-    let target_note = target_words
+    let shape = GaugeShape::of(value, (low, high), target);
+    let target_note = shape
+        .target_text
         .map(|target| view! { <span class="faint">{format!(" / target {target}")}</span> });
-    let fill = rectangle(0.0, 1.0, place(value).max(0.75), 4.0);
-    let target = target.map(|target| {
-        let x = (place(target) - 0.5).clamp(0.0, LENGTH - 1.0);
+    let fill = rectangle(0.0, 1.0, shape.fill, 4.0);
+    let target = shape.target.map(|x| {
         view! { <path class="gauge-target" d=rectangle(x, 0.0, 1.0, 6.0)></path> }
     });
     view! {
@@ -175,17 +156,17 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
             <div
                 role="meter"
                 aria-label=label.to_string()
-                aria-valuenow=value.to_string()
-                aria-valuemin=low.to_string()
-                aria-valuemax=high.to_string()
-                aria-valuetext=words
+                aria-valuenow=number_attribute(value)
+                aria-valuemin=number_attribute(low)
+                aria-valuemax=number_attribute(high)
+                aria-valuetext=shape.text
             >
                 <p class="gauge-value" aria-hidden="true">
-                    {plain(value)}
+                    {shape.value}
                     {target_note}
                 </p>
                 <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-                    <path class="gauge-scale" d=rectangle(0.0, 1.0, LENGTH, 4.0)></path>
+                    <path class="gauge-scale" d=rectangle(0.0, 1.0, GAUGE_LENGTH, 4.0)></path>
                     <path class="gauge-fill" d=fill></path>
                     {target}
                 </svg>
@@ -199,25 +180,8 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
     .into_any()
 }
 
-/// Formats a number of a gauge; integers have no `.0`.
-fn plain(value: f64) -> String {
-    let text = reward_text(value);
-    match text.strip_suffix(".0") {
-        Some(whole) => whole.to_owned(),
-        None => text,
-    }
-}
-
 fn drawing(label: &Text, (width, height): (f64, f64), shapes: &[Shape]) -> AnyView {
-    // Clamp the lengths, so that no drawing breaks the layout of the page.
-    let bounded = |length: f64| {
-        if length.is_finite() {
-            length.clamp(1.0, 1e6)
-        } else {
-            1.0
-        }
-    };
-    let (width, height) = (bounded(width), bounded(height));
+    let (width, height) = drawing_size((width, height));
     // The font size is relative to the size of the drawing, whatever its units.
     let font_size = width.min(height) / 20.0;
     let shapes: Vec<AnyView> = shapes.iter().map(shape).collect();

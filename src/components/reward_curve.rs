@@ -10,10 +10,10 @@ use crate::browser;
 use crate::projection::curve::{
     Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, step_at, x_of_step,
 };
+use crate::projection::curve_texts::{measure_at, measure_summary, reward_at, reward_summary};
 use crate::projection::measures::StepMeasure;
 use crate::projection::summary::reward_text;
 use crate::projection::tally::Tally;
-use crate::projection::text::plural;
 
 /// The reward curve. A click selects a step; the timeline's slider does the same for keyboard users.
 #[component]
@@ -41,13 +41,7 @@ pub fn RewardCurve(
         bounds.with(|bounds| {
             let total =
                 episode.with_untracked(|episode| tally.with_value(|tally| tally.reward(episode)));
-            format!(
-                "Reward over {}: {} in total. The curve ranges from {} to {}.",
-                plural(bounds.steps, "step"),
-                reward_text(total.unwrap_or_default()),
-                reward_text(bounds.low),
-                reward_text(bounds.high),
-            )
+            reward_summary(bounds, total.unwrap_or_default())
         })
     });
     let here = Signal::derive(move || {
@@ -73,30 +67,10 @@ pub fn measure_curve(
     let amounts = Memo::new(move |_| episode.with(|episode| (measure.amounts)(episode)));
     let curve = Memo::new(move |_| amounts.with(|amounts| of_amounts(amounts)));
     let bounds = Memo::new(move |_| amounts.with(|amounts| bounds(amounts)));
-    let summary = Signal::derive(move || {
-        amounts.with(|amounts| {
-            let total: f64 = amounts.iter().sum();
-            format!(
-                "{} over {}: {} in total.",
-                measure.name,
-                plural(amounts.len(), "step"),
-                (measure.words)(total),
-            )
-        })
-    });
+    let summary = Signal::derive(move || amounts.with(|amounts| measure_summary(measure, amounts)));
     let here = Signal::derive(move || {
         let step = selected.get();
-        amounts.with(|amounts| {
-            let so_far: f64 = amounts.iter().take(step).sum();
-            match step.checked_sub(1).and_then(|place| amounts.get(place)) {
-                Some(amount) => format!(
-                    "{} at step {step}, {} so far",
-                    (measure.words)(*amount),
-                    (measure.words)(so_far)
-                ),
-                None => "no reward yet".to_owned(),
-            }
-        })
+        amounts.with(|amounts| measure_at(measure, amounts, step))
     });
     let shape = (curve, bounds);
     figure(measure.name, measure.words, shape, summary, here, selected)
@@ -165,15 +139,4 @@ fn vertical_line(x: f64) -> String {
 
 fn zero_line(y: f64) -> String {
     format!("M0 {y:.1}H{WIDTH}")
-}
-
-/// Describes the reward of a step, if it has one, and the total up to it.
-fn reward_at(rewards: &[f64], step: usize, reward: Option<f64>) -> String {
-    let total: f64 = rewards.iter().take(step).sum();
-    let total = reward_text(total);
-    match reward {
-        Some(reward) => format!("{} at step {step}, {total} so far", reward_text(reward)),
-        None if step == 0 => "no reward yet".to_owned(),
-        None => format!("no reward at step {step}, {total} so far"),
-    }
 }

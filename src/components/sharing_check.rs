@@ -7,40 +7,14 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_core::json::Text;
-use volary_trajectory::sensitive::{Finding, summary};
 
 use super::dialog::Dialog;
 use super::text::inert;
+pub use crate::projection::sharing_texts::OwnedFinding;
 use crate::projection::text::count_text;
 
 /// The maximum number of findings that are listed.
 const MOST: usize = 100;
-
-/// A finding of sensitive data, with the episode or file that contains it if there are several.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnedFinding {
-    /// The episode or file.
-    pub owner: Option<Text>,
-    pub finding: Finding,
-}
-
-impl OwnedFinding {
-    /// Wraps findings that need no owner.
-    pub fn all(findings: Vec<Finding>) -> Vec<OwnedFinding> {
-        let findings = findings.into_iter();
-        let found = findings.map(|finding| OwnedFinding {
-            owner: None,
-            finding,
-        });
-        found.collect()
-    }
-
-    /// Returns whether any finding is a secret, which gives access to something. Secrets are masked by default.
-    pub fn any_secret(found: &[OwnedFinding]) -> bool {
-        found.iter().any(|one| one.finding.kind.is_secret())
-    }
-}
 
 /// The list of findings and the choice to mask them. Empty if there are none.
 #[component]
@@ -58,12 +32,7 @@ pub fn SharingCheck(
 ) -> impl IntoView {
     // Mask secrets unless the user decides otherwise; an e-mail address alone is not masked by default.
     Effect::new(move |_| masks.set(found.with(|found| OwnedFinding::any_secret(found))));
-    let words = move || {
-        found.with(|found| {
-            let kinds = summary(found.iter().map(|one| one.finding.kind));
-            format!("{subject} has {kinds}.")
-        })
-    };
+    let words = move || found.with(|found| OwnedFinding::summary(subject, found));
     let list = move || {
         found.with(|found| {
             let items = found.iter().take(MOST).map(|one| item(one, on_step));
@@ -98,19 +67,8 @@ pub fn SharingCheck(
 }
 
 fn item(found: &OwnedFinding, on_step: Option<Callback<usize>>) -> AnyView {
-    let OwnedFinding { owner, finding } = found;
-    let times = match finding.places {
-        1 => String::new(),
-        places => format!(", at {} places", count_text(places)),
-    };
-    let owner = owner
-        .as_ref()
-        .map_or_else(String::new, |owner| format!("{owner}: "));
-    let words = format!(
-        "{owner}{} {}{times}: ",
-        finding.kind.name(),
-        finding.preview
-    );
+    let words = found.text();
+    let finding = &found.finding;
     let go = finding.step.zip(on_step).map(|(step, on_step)| {
         let name = match step {
             0 => "Start".to_owned(),

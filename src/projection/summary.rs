@@ -95,10 +95,11 @@ pub fn seconds_text(seconds: f64) -> String {
     if seconds < 0.001 {
         return format!("{:.1} ms", seconds * 1e3);
     }
-    if seconds < 1.0 {
+    // Each limit is where the number would be rounded up to one of the next unit.
+    if seconds < 0.999_5 {
         return format!("{:.0} ms", seconds * 1e3);
     }
-    if seconds < 60.0 {
+    if seconds < 59.95 {
         return format!("{seconds:.1} s");
     }
     let whole = seconds.round() as u64;
@@ -157,8 +158,15 @@ mod tests {
             (0.0, "under 0.1 ms"),
             (0.0004, "0.4 ms"),
             (0.012, "12 ms"),
+            (0.999_4, "999 ms"),
+            (0.999_6, "1.0 s"),
             (1.52, "1.5 s"),
+            (59.94, "59.9 s"),
+            (59.96, "1 min 0 s"),
+            (119.7, "2 min 0 s"),
             (125.0, "2 min 5 s"),
+            (-1.0, ""),
+            (f64::INFINITY, ""),
             (f64::NAN, ""),
         ] {
             assert_eq!(seconds_text(seconds), expected);
