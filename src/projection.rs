@@ -24,7 +24,7 @@
 //!   a stream. [`token_cell`]: their marks. [`token_words`]: what is said about them.
 //!   [`token_histogram`], [`token_curves`]: streams as charts.
 //! - [`training`]: curves and histograms of training runs. [`time_lanes`]: spans of time as lanes.
-//! - [`sharing_texts`]: what was found before something is shared. [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
+//! - [`exchange_texts`]: requests to models in words. [`sharing_texts`]: what was found before something is shared. [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
 pub mod asking;
@@ -33,6 +33,7 @@ pub mod content;
 pub mod curve;
 pub mod curve_texts;
 pub mod drawing;
+pub mod exchange_texts;
 pub mod form;
 pub mod glossary;
 pub mod heights;

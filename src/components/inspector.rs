@@ -2,14 +2,15 @@
 
 use leptos::prelude::*;
 use volary_agent::model::Exchange;
-use volary_agent::model::exchange::{KeptError, KeptReply};
+use volary_agent::model::exchange::KeptError;
 use volary_core::json::{self, Text};
 
 use super::copy_button::CopyButton;
 use super::json_text::json_text;
 use super::text::{folded_text, inert};
-use crate::projection::size_text;
-use crate::projection::summary::seconds_text;
+use crate::projection::exchange_texts::{
+    cut_text, is_success, reply_facts, request_text, status_text,
+};
 
 /// The exchanges of a step, one at a time, starting with the last one.
 #[component]
@@ -39,12 +40,7 @@ fn attempts(
     chosen: RwSignal<usize>,
 ) -> impl IntoView + use<> {
     let buttons = exchanges.iter().enumerate().map(|(place, exchange)| {
-        let reply = exchange.as_ref().map(|exchange| &exchange.reply);
-        let outcome = match reply {
-            Ok(Some(reply)) => status_text(reply.status),
-            Ok(None) => "no response".to_owned(),
-            Err(_) => "unreadable".to_owned(),
-        };
+        let name = request_text(place + 1, exchange);
         view! {
             <button
                 type="button"
@@ -52,7 +48,7 @@ fn attempts(
                 aria-pressed=move || (chosen.get() == place).to_string()
                 on:click=move |_| chosen.set(place)
             >
-                {format!("Request {} ({outcome})", place + 1)}
+                {name}
             </button>
         }
     });
@@ -102,11 +98,6 @@ fn exchange_view(exchange: &Exchange) -> AnyView {
 }
 
 fn reply_view(exchange: &Exchange) -> AnyView {
-    let timing = exchange.timing;
-    let mut facts = vec![format!("{} in total", seconds_text(timing.latency))];
-    if let Some(first) = timing.first_token {
-        facts.push(format!("first token after {}", seconds_text(first)));
-    }
     let Some(reply) = &exchange.reply else {
         return view! {
             <h3>"Response"</h3>
@@ -116,10 +107,12 @@ fn reply_view(exchange: &Exchange) -> AnyView {
         }
         .into_any();
     };
-    facts.push(size_text(reply.bytes as u64));
     let body = reply.body.clone();
-    let good = (200..300).contains(&reply.status);
-    let badge = if good { "badge good" } else { "badge bad" };
+    let badge = match is_success(reply.status) {
+        true => "badge good",
+        false => "badge bad",
+    };
+    let cut = cut_text(reply).map(|text| view! { <p class="faint">{text}</p> });
     let received = [("content-type".to_owned(), reply.content_type.to_string())];
     view! {
         <div class="inspector-head">
@@ -128,28 +121,13 @@ fn reply_view(exchange: &Exchange) -> AnyView {
         </div>
         <p class="inspector-line">
             <span class=badge>{status_text(reply.status)}</span>
-            <span class="faint">{facts.join(" · ")}</span>
+            <span class="faint">{reply_facts(exchange.timing, reply)}</span>
         </p>
         {headers(received.into_iter())}
-        {cut_note(reply)}
+        {cut}
         {body_view(&reply.body)}
     }
     .into_any()
-}
-
-/// The HTTP status; 0 stands for a failed call of the browser's own model.
-fn status_text(status: u16) -> String {
-    match status {
-        0 => "failed".to_owned(),
-        status => status.to_string(),
-    }
-}
-
-fn cut_note(reply: &KeptReply) -> Option<impl IntoView + use<>> {
-    (reply.bytes > reply.body.len() && reply.body.len() >= 1_000_000).then(|| {
-        let kept = size_text(reply.body.len() as u64);
-        view! { <p class="faint">{format!("Only the first {kept} are stored.")}</p> }
-    })
 }
 
 fn headers(headers: impl Iterator<Item = (String, String)>) -> AnyView {

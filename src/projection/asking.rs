@@ -4,11 +4,15 @@
 //! `volary_agent::model::Exchange`; the last one was answered. [`NOTES`] holds sentences about parameters that
 //! the model did not accept.
 
-use volary_core::json::{Json, Object};
+use volary_core::AnyMessage;
+use volary_core::json::{Json, Object, Text};
 use volary_trajectory::{StepRecord, Usage};
 
 use super::summary::seconds_text;
 use super::text::large_count_text;
+
+/// The member of a request's info in which some providers return the reasoning.
+const REASONING: &str = "reasoning_content";
 
 /// The key in a step's extras for its exchanges.
 pub const EXCHANGES: &str = "exchanges";
@@ -30,6 +34,21 @@ pub fn notes(extras: &Object) -> Vec<String> {
     notes
         .filter_map(|note| note.as_text().map(|note| note.to_string()))
         .collect()
+}
+
+/// The model's reasoning before an action, if it is more than white space.
+pub fn reasoning(step: &StepRecord) -> Option<Text> {
+    let is_there = |text: &&Text| !text.trim().is_empty();
+    let recorded = step.details.reasoning.as_ref();
+    let returned = match &step.action {
+        AnyMessage::Request(request) => request.body.info.as_ref(),
+        AnyMessage::Response(_) | AnyMessage::Plain(_) => None,
+    };
+    let returned = returned.and_then(|info| info.get(REASONING)?.as_text());
+    recorded
+        .filter(is_there)
+        .or(returned.filter(is_there))
+        .cloned()
 }
 
 /// Usage of a step as separate facts: model, tokens, cost, time. Empty if nothing is known.
@@ -101,7 +120,7 @@ pub fn cost_text(dollars: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_core::message::Message;
+    use volary_core::message::{Body, Message, ToolRequestMessage};
     use volary_core::{json, object};
     use volary_trajectory::{Episode, Outcome};
 
@@ -125,6 +144,31 @@ mod tests {
         }
         step.extras = object!({ EXCHANGES: exchanges });
         step
+    }
+
+    #[test]
+    fn reasoning_is_found_where_providers_put_it() {
+        let with = |reasoning: Option<&str>, info: Option<Object>| {
+            let mut asked = step(json!({}), json!([]));
+            asked.details.reasoning = reasoning.map(Text::from);
+            asked.action = AnyMessage::Request(ToolRequestMessage {
+                body: Body {
+                    info,
+                    ..Body::default()
+                },
+                tool_calls: Vec::new(),
+            });
+            super::reasoning(&asked)
+        };
+        let info = || Some(object!({"reasoning_content": "From the info."}));
+        assert_eq!(with(None, None), None);
+        assert_eq!(with(None, info()).as_deref(), Some("From the info."));
+        assert_eq!(
+            with(Some("Recorded."), info()).as_deref(),
+            Some("Recorded.")
+        );
+        assert_eq!(with(Some(" \n"), None), None, "nothing to unfold");
+        assert_eq!(with(Some(""), info()).as_deref(), Some("From the info."));
     }
 
     #[test]

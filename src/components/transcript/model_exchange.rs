@@ -1,8 +1,6 @@
 //! Details of a model's step: reasoning, usage, and requests.
 
 use leptos::prelude::*;
-use volary_core::AnyMessage;
-use volary_core::json::Text;
 use volary_trajectory::StepRecord;
 use volary_trajectory::passages::{TextPart, TextPosition};
 
@@ -12,7 +10,7 @@ use super::reading::{ContentKind, Spot};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
-use crate::projection::asking::{exchanges, facts, notes};
+use crate::projection::asking::{exchanges, facts, notes, reasoning};
 use crate::projection::highlight::holder_id;
 
 /// The part number of reasoning. Text is part 0, and no message has this many parts.
@@ -24,7 +22,7 @@ pub(super) fn thinking(
     step: usize,
     record: &StepRecord,
 ) -> Option<AnyView> {
-    let thought = thought(record)?;
+    let thought = reasoning(record)?;
     let shut = RwSignal::new(true);
     let reading = context.reading;
     let own = reading.map(|reading| (reading, reading.own(step, Spot::Thought)));
@@ -66,18 +64,6 @@ pub(super) fn thinking(
         </div>
     };
     Some(view.into_any())
-}
-
-fn thought(record: &StepRecord) -> Option<Text> {
-    let said = record.details.reasoning.clone();
-    let thought = said.or_else(|| match &record.action {
-        AnyMessage::Request(request) => {
-            let info = request.body.info.as_ref()?;
-            info.get("reasoning_content")?.as_text().cloned()
-        }
-        _ => None,
-    });
-    thought.filter(|thought| !thought.trim().is_empty())
 }
 
 /// The usage of the step, with a button that shows its requests.

@@ -50,6 +50,14 @@ pub struct KeptReply {
     pub bytes: usize,
 }
 
+impl KeptReply {
+    /// How many bytes of the body were stored, if that is only its beginning. The body itself may be shorter or longer,
+    /// because the key is redacted and invalid UTF-8 is replaced.
+    pub fn kept_bytes(&self) -> Option<usize> {
+        (self.bytes > KEPT_BYTES && &*self.body != WITHHELD).then_some(KEPT_BYTES)
+    }
+}
+
 /// The stored form of an exchange.
 #[derive(Serialize, Deserialize)]
 struct ExchangeRecord {
@@ -234,5 +242,22 @@ mod tests {
         }
         let kept = keeping.finish(200, "", &ApiKey::default());
         assert_eq!((kept.body.len(), kept.bytes), (KEPT_BYTES, 2_100_000));
+        assert_eq!(kept.kept_bytes(), Some(KEPT_BYTES));
+    }
+
+    #[test]
+    fn a_long_reply_is_cut_also_if_a_key_in_it_was_redacted() {
+        let key = ApiKey::new(
+            "sk-a-long-secret-key-of-a-hundred-characters-which-the-redaction-makes-much-shorter-1234567890",
+        );
+        let mut keeping = Keeping::default();
+        keeping.push(key.expose().as_bytes());
+        keeping.push(&[b'x'; KEPT_BYTES]);
+        let kept = keeping.finish(200, "", &key);
+        assert!(kept.body.len() < KEPT_BYTES);
+        assert_eq!(kept.kept_bytes(), Some(KEPT_BYTES));
+        let mut whole = Keeping::default();
+        whole.push(&[b'x'; KEPT_BYTES]);
+        assert_eq!(whole.finish(200, "", &key).kept_bytes(), None);
     }
 }
