@@ -14,7 +14,6 @@ pub struct GaugeShape {
     pub fill: f64,
     /// The start of the mark of the target, which is one unit long.
     pub target: Option<f64>,
-    /// The value.
     pub value: String,
     pub target_text: Option<String>,
     /// The value and the target in words, for screen readers.

@@ -1,5 +1,6 @@
 //! Rows of frames, tested as an indented outline.
 
+use proptest::prelude::*;
 use volary_core::{Json, json};
 
 use super::*;
@@ -186,4 +187,98 @@ fn siblings_are_counted() {
         .map(|row| (row.position, row.siblings))
         .collect();
     assert_eq!(places, [(1, 1), (1, 3), (2, 3), (3, 3)]);
+}
+
+fn any_json() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        (0_i64..4).prop_map(Json::from),
+        "[a~/]{0,3}".prop_map(|text| Json::from(text.as_str())),
+        "(ab\n){0,90}".prop_map(|text| Json::from(text.as_str())),
+    ];
+    leaf.prop_recursive(3, 60, 40, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..40).prop_map(Json::List),
+            prop::collection::vec(("[a-c~/]{1,2}", inner), 0..6).prop_map(|members| {
+                let mut object = volary_core::json::Object::new();
+                for (key, value) in members {
+                    object.insert(key, value);
+                }
+                Json::Object(object)
+            }),
+        ]
+    })
+}
+
+/// Opens, closes and lengthens rows as a reader would, at the rows that are shown.
+fn read(old: &Frame, new: &Frame, choices: &[u8]) -> (Vec<TreeRow>, Expansion) {
+    let changes = FrameChanges::between(old, new);
+    let mut expansion = Expansion::default();
+    for choice in choices {
+        let shown = rows(new, Some((old, &changes)), &expansion);
+        let Some(row) = shown.get(usize::from(*choice) % shown.len().max(1)) else {
+            break;
+        };
+        match &row.kind {
+            RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => {
+                expansion.set(&row.path, !open);
+            }
+            RowKind::More { parent, .. } => expansion.show_more(parent),
+            RowKind::Leaf { .. } => {}
+        }
+    }
+    (rows(new, Some((old, &changes)), &expansion), expansion)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// What assistive technology is told of a tree has to be consistent, whatever is open.
+    #[test]
+    fn rows_form_a_tree(old in any_json(), new in any_json(), choices in prop::collection::vec(any::<u8>(), 0..8)) {
+        let (old, new) = (Frame::new(old, Json::Null), Frame::new(new, Json::Null));
+        let (shown, _) = read(&old, &new, &choices);
+        let paths: std::collections::HashSet<&str> = shown.iter().map(|row| &*row.path).collect();
+        prop_assert_eq!(paths.len(), shown.len(), "paths are unique");
+        let mut above: Vec<&TreeRow> = Vec::new();
+        for row in &shown {
+            prop_assert!(row.level <= above.len() + 1, "{} skips a level", row.path);
+            if let Some(sibling) = above.get(row.level - 1) {
+                prop_assert!(row.position > sibling.position, "{}", row.path);
+                prop_assert_eq!(row.siblings, sibling.siblings, "{}", &row.path);
+            } else {
+                prop_assert_eq!(row.position, 1, "{}", &row.path);
+            }
+            prop_assert!(row.position <= row.siblings, "{}", row.path);
+            above.truncate(row.level - 1);
+            if let Some(parent) = above.last() {
+                prop_assert_eq!(parent.open(), Some(true), "{}", &row.path);
+                let start = format!("{}/", parent.path);
+                prop_assert!(row.path.starts_with(&start), "{}", row.path);
+            }
+            above.push(row);
+        }
+    }
+
+    #[test]
+    fn equal_frames_have_no_marks(value in any_json(), choices in prop::collection::vec(any::<u8>(), 0..8)) {
+        let frame = Frame::new(value, Json::Null);
+        let (shown, expansion) = read(&frame, &frame, &choices);
+        prop_assert!(shown.iter().all(|row| row.mark == Mark::Same));
+        prop_assert_eq!(shown, rows(&frame, None, &expansion), "as without a comparison");
+    }
+
+    /// A closed branch must not hide that something in it changed.
+    #[test]
+    fn a_change_is_marked_at_a_row_that_is_shown(
+        old in any_json(), new in any_json(), choices in prop::collection::vec(any::<u8>(), 0..8),
+    ) {
+        prop_assume!(old != new);
+        let (old, new) = (Frame::new(old, Json::Null), Frame::new(new, Json::Null));
+        let (shown, _) = read(&old, &new, &choices);
+        // Nothing is shown of a state that is empty and was empty.
+        let is_marked = shown.iter().any(|row| row.mark != Mark::Same);
+        prop_assert!(is_marked || shown.is_empty(), "{shown:?}");
+    }
 }
