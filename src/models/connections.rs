@@ -183,7 +183,8 @@ pub fn preset_of(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
-fn without_number(name: &str) -> &str {
+/// A name without the number that made it unique.
+pub(super) fn without_number(name: &str) -> &str {
     let stem = name.trim_end_matches(|character: char| character.is_ascii_digit());
     match stem.strip_suffix(' ') {
         Some(stem) if stem.len() + 1 < name.len() => stem,

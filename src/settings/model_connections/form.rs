@@ -2,9 +2,7 @@
 
 use leptos::ev::Event;
 use leptos::prelude::*;
-use volary_agent::model::connection::{Address, PRESETS, Preset, Space};
-use volary_agent::model::{ApiKey, Connection, ProviderKind};
-use volary_core::json::Text;
+use volary_agent::model::{ApiKey, Connection};
 
 use super::super::section::{ApiKeyHelp, InsecurePage, LinkAway, stays_with};
 use super::built_in::BuiltInFields;
@@ -14,7 +12,8 @@ use super::names::ModelField;
 use super::{Actions, Editor};
 use crate::browser::{element, network};
 use crate::components::field::Field;
-use crate::models::connections::{Saved, preset_of};
+use crate::models::connections::Saved;
+use crate::models::provider_choice::{ProviderChoice, ProviderGroups, advice};
 use crate::secrets::{self, Keeping};
 
 /// The **Model connection** group.
@@ -94,33 +93,30 @@ fn NameField(editor: Editor) -> impl IntoView {
 
 #[component]
 fn ProviderField(editor: Editor) -> impl IntoView {
-    let (served, built_in): (Vec<_>, Vec<_>) =
-        PRESETS.iter().partition(|preset| preset.kind.has_server());
-    let (near, far): (Vec<_>, Vec<_>) = served.into_iter().partition(|preset| is_near(preset));
-    let options = |presets: Vec<&'static Preset>| {
-        let options = presets.into_iter();
+    let options = |choices: Vec<ProviderChoice>| {
+        let options = choices.into_iter();
         options
-            .map(|preset| view! { <option value=preset.name>{preset.name}</option> })
+            .map(|choice| view! { <option value=choice.value()>{choice.text()}</option> })
             .collect_view()
     };
-    let (built_in, near, far) = (options(built_in), options(near), options(far));
-    let formats = ProviderKind::ALL.into_iter().map(|kind| {
-        let value = format!("{OTHER}{}", kind.provider().name());
-        view! { <option value=value>{format!("Other, speaks {}", kind.title())}</option> }
-    });
-    let formats = formats.collect_view();
+    let groups = ProviderGroups::all();
+    let choose = move |event: Event| {
+        if let Some(choice) = ProviderChoice::from_value(&event_target_value(&event)) {
+            editor.edit(|saved| choice.apply(saved));
+        }
+    };
     view! {
         <Field id="connection-provider" label="Provider">
             <select
                 id="connection-provider"
                 aria-describedby="connection-provider-help"
-                prop:value=move || provider_of(&editor.shown())
-                on:change=move |event| choose_provider(editor, &event_target_value(&event))
+                prop:value=move || ProviderChoice::of(&editor.shown()).value()
+                on:change=choose
             >
-                <optgroup label="Providers">{far}</optgroup>
-                <optgroup label="In this browser">{built_in}</optgroup>
-                <optgroup label="On your computer or network">{near}</optgroup>
-                <optgroup label="Other server">{formats}</optgroup>
+                <optgroup label="Providers">{options(groups.far)}</optgroup>
+                <optgroup label="In this browser">{options(groups.built_in)}</optgroup>
+                <optgroup label="On your computer or network">{options(groups.near)}</optgroup>
+                <optgroup label="Other server">{options(groups.other)}</optgroup>
             </select>
             <div class="hints" id="connection-provider-help">
                 {move || hints(&editor.shown())}
@@ -129,62 +125,10 @@ fn ProviderField(editor: Editor) -> impl IntoView {
     }
 }
 
-/// The prefix of formats that are not presets.
-const OTHER: &str = "other:";
-
-fn is_near(preset: &Preset) -> bool {
-    Address::of(preset.base_url).is_some_and(|address| address.space() != Space::Public)
-}
-
-fn provider_of(saved: &Saved) -> String {
-    match saved.preset {
-        Some(preset) => preset.name.to_owned(),
-        None => format!("{OTHER}{}", saved.connection.kind.provider().name()),
-    }
-}
-
-/// Changes the provider. A different provider or server resets address and model, and also the name unless the user
-/// chose it.
-fn choose_provider(editor: Editor, value: &str) {
-    let other = value.strip_prefix(OTHER).and_then(ProviderKind::from_name);
-    let preset = preset_of(value);
-    editor.edit(|saved| {
-        let former = saved.preset.map_or("", |preset| preset.name);
-        let has_own_name = !saved.connection.name.starts_with(former) || former.is_empty();
-        match (preset, other) {
-            (Some(preset), _) => {
-                let name = saved.connection.name.clone();
-                saved.connection = Connection::of(preset);
-                if has_own_name {
-                    saved.connection.name = name;
-                }
-            }
-            (None, Some(kind)) => {
-                saved.connection.kind = kind;
-                // The address and the model belong to the previous preset's provider.
-                if saved.preset.is_some() {
-                    saved.connection.base_url = Text::default();
-                    saved.connection.model = Text::default();
-                }
-                if !has_own_name {
-                    saved.connection.name = kind.title().into();
-                }
-            }
-            (None, None) => return,
-        }
-        saved.preset = preset;
-    });
-}
-
 /// Hints about the provider: its note, and how to allow requests from this page.
 fn hints(saved: &Saved) -> Option<impl IntoView + use<>> {
     let preset = saved.preset?;
-    let note = (!preset.note.is_empty()).then(|| preset.note.to_owned());
-    let allow = (!preset.allow.is_empty()).then(|| {
-        let origin = network::page().origin;
-        preset.allow.replace("https://example.org", &origin)
-    });
-    let hints = [note, allow].into_iter().flatten();
+    let hints = advice(preset, &network::page().origin).into_iter();
     let hints = hints.map(|hint| view! { <p class="help">{hint}</p> });
     Some(hints.collect_view())
 }
