@@ -173,30 +173,42 @@ fn amount_of(typed: &str) -> Option<Option<f64>> {
     (amount.is_finite() && amount >= 0.0).then_some(Some(amount))
 }
 
+/// The model to add a price for: the one that was typed, or that of the default connection. An error says what to do.
+fn new_model(typed: &str, default: Option<Text>, prices: &Prices) -> Result<Text, String> {
+    let name = match typed.trim() {
+        "" => default.unwrap_or_default(),
+        typed => typed.into(),
+    };
+    if name.is_empty() {
+        return Err("Enter the name of a model.".to_owned());
+    }
+    match prices.rows().iter().any(|(known, _)| *known == name) {
+        true => Err(format!(
+            "{name} has a price already. Change it in the table."
+        )),
+        false => Ok(name),
+    }
+}
+
 /// A form that adds a price, and a button that restores the built-in prices.
 #[component]
 fn NewPrice() -> impl IntoView {
     let model = RwSignal::new(String::new());
+    let problem = RwSignal::new(None);
     let put = move |_| {
-        let name = model.get_untracked().trim().to_owned();
-        let chosen = untrack(|| {
+        let default = untrack(|| {
             connections::read(|all| {
-                all.default_one()
-                    .map(|saved| saved.connection.model.clone())
+                let default = all.default_one()?;
+                Some(default.connection.model.clone())
             })
         });
-        let name = if name.is_empty() {
-            chosen.unwrap_or_default()
-        } else {
-            name.into()
+        let typed = model.get_untracked();
+        let new = untrack(|| prices::read(|prices| new_model(&typed, default, prices)));
+        let name = match new {
+            Ok(name) => name,
+            Err(reason) => return problem.set(Some(reason)),
         };
-        if name.is_empty()
-            || untrack(|| {
-                prices::read(|prices| prices.rows().iter().any(|(known, _)| *known == name))
-            })
-        {
-            return;
-        }
+        problem.set(None);
         prices::change(|prices| {
             prices.set(
                 name,
@@ -228,6 +240,7 @@ fn NewPrice() -> impl IntoView {
                 {"Restore built-in prices"}
             </button>
         </div>
+        {move || problem.get().map(|reason| view! { <p class="error" role="alert">{reason}</p> })}
     }
 }
 
@@ -248,6 +261,24 @@ mod tests {
         for none in ["-1", "x", "inf", "NaN", "1.2.3"] {
             assert_eq!(amount_of(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn a_price_is_added_once_for_each_model() {
+        let prices = Prices::default();
+        let (known, _) = prices
+            .rows()
+            .first()
+            .cloned()
+            .expect("there are built-in prices");
+        assert_eq!(new_model(" mine ", None, &prices).as_deref(), Ok("mine"));
+        assert_eq!(
+            new_model(" ", Some("default".into()), &prices).as_deref(),
+            Ok("default")
+        );
+        assert!(new_model("", None, &prices).is_err());
+        let again = new_model(&known, None, &prices).expect_err("it is known");
+        assert!(again.starts_with(&*known), "{again}");
     }
 
     #[test]

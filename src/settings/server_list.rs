@@ -99,6 +99,12 @@ fn state(servers: Servers, server: Server) -> impl IntoView {
     }
 }
 
+/// Parses an idle time.
+fn idle_seconds(typed: &str) -> Option<f64> {
+    let seconds: f64 = typed.trim().replace(',', ".").parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
+}
+
 /// Describes the facts that a server reported.
 fn summary(connected: &ConnectedServer) -> String {
     let mut words = String::from("Connected. ");
@@ -143,13 +149,10 @@ fn Environments(servers: Servers, server: Server, connected: ConnectedServer) ->
     let seconds = RwSignal::new(OLD.to_owned());
     let is_wrong = RwSignal::new(false);
     let close = move |_| {
-        let given = seconds.get_untracked().trim().parse::<f64>();
-        match given
-            .ok()
-            .filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
-        {
-            Some(seconds) => servers.close_idle(server.url.clone(), seconds),
-            None => is_wrong.set(true),
+        let given = idle_seconds(&seconds.get_untracked());
+        is_wrong.set(given.is_none());
+        if let Some(seconds) = given {
+            servers.close_idle(server.url.clone(), seconds);
         }
     };
     Some(view! {
@@ -195,6 +198,16 @@ mod tests {
             },
             frames,
             lacks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn idle_times_are_read_as_people_write_them() {
+        for (typed, seconds) in [(" 3600 ", 3600.0), ("0", 0.0), ("0,5", 0.5)] {
+            assert_eq!(idle_seconds(typed), Some(seconds), "{typed}");
+        }
+        for none in ["", "-1", "an hour", "inf", "NaN"] {
+            assert_eq!(idle_seconds(none), None, "{none}");
         }
     }
 

@@ -209,6 +209,9 @@ test("prices are changed, added, removed and restored", () =>
     await input.press("Enter");
     await page.getByLabel("Model name").fill("my-model");
     await settings.button("Add price").click();
+    await page.getByLabel("Model name").fill("my-model");
+    await settings.button("Add price").click();
+    await page.getByRole("alert").getByText("my-model has a price already").waitFor();
     await page.getByLabel("Output of my-model", { exact: true }).fill("3");
     await settings.button("Remove the price of gpt-6-astra").click();
     await page.reload();
