@@ -6,6 +6,7 @@
 //! - [`given`]: detects the kind of a file; `address`: fetches a file.
 //! - [`late_episode`]: whether an episode that was read is still wanted. Pure.
 //! - [`link`]: links to an input, and the messages of an episode.
+//! - [`token_runs`]: tokens as runs of trained and untrained ones. Pure.
 //! - [`page`]: the page; [`controls`]: its fields; [`results`]: its report.
 //!
 //! Nothing here is part of the first load: templates and tokenizers are large.
@@ -21,3 +22,4 @@ mod link;
 pub mod page;
 mod report;
 mod results;
+mod token_runs;

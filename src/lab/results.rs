@@ -3,9 +3,10 @@
 use leptos::prelude::*;
 use volary_tokens::{MaskMode, TokenStrip, Tokenizer};
 
-use super::checks::{Check, CheckOutcome, shown};
+use super::checks::{Check, CheckOutcome};
 use super::page::Lab;
 use super::report::{Difference, ModeReport, Part, Rendering, Report};
+use super::token_runs::TokenRuns;
 use crate::components::text::inert;
 
 /// The maximum number of tokens that are drawn of a text or of a mode.
@@ -190,33 +191,28 @@ fn tokens(
     room: usize,
     tokenizer: &dyn Tokenizer,
 ) -> AnyView {
-    let mut runs: Vec<(bool, Vec<AnyView>)> = Vec::new();
-    let (mut at, mut mark) = (0, difference);
-    let ids = strip.ids().iter().zip(strip.mask()).take(room);
-    for (id, is_trained) in ids {
-        let mut drawn = Vec::new();
-        at += tokenizer.decode(&[*id]).map_or(0, |bytes| bytes.len());
-        if mark.is_some_and(|place| place < at) {
-            mark = None;
-            drawn.push(first_difference());
+    let TokenRuns {
+        runs,
+        differs_at_end,
+    } = TokenRuns::of(strip, difference, room, tokenizer);
+    let runs = runs.into_iter().map(|run| {
+        let tokens = run.tokens.iter().map(|token| {
+            let class = match token.is_special {
+                true => "token special",
+                false => "token",
+            };
+            view! {
+                {token.differs.then(first_difference)}
+                <span class=class>{inert(&token.text)}</span>
+            }
+        });
+        let tokens = tokens.collect_view();
+        match run.is_trained {
+            true => view! { <mark class="trained">{tokens}</mark> }.into_any(),
+            false => view! { <span class="untrained">{tokens}</span> }.into_any(),
         }
-        let class = match tokenizer.is_special(*id) {
-            true => "token special",
-            false => "token",
-        };
-        let text = inert(&visible(&shown(*id, tokenizer)));
-        drawn.push(view! { <span class=class>{text}</span> }.into_any());
-        match runs.last_mut() {
-            Some((of, run)) if of == is_trained => run.extend(drawn),
-            _ => runs.push((*is_trained, drawn)),
-        }
-    }
-    let runs = runs.into_iter().map(|(is_trained, run)| match is_trained {
-        true => view! { <mark class="trained">{run}</mark> }.into_any(),
-        false => view! { <span class="untrained">{run}</span> }.into_any(),
     });
-    let is_whole = strip.len() <= room;
-    let at_end = mark.filter(|_| is_whole).map(|_| first_difference());
+    let at_end = differs_at_end.then(first_difference);
     view! { <div class="lab-tokens">{runs.collect_view()} {at_end}</div> }.into_any()
 }
 
@@ -227,11 +223,6 @@ fn first_difference() -> AnyView {
         </strong>
     }
     .into_any()
-}
-
-/// The text of a token with visible line breaks.
-fn visible(text: &str) -> String {
-    text.replace('\n', "↵\n")
 }
 
 fn cut(tokens: usize) -> Option<impl IntoView> {
@@ -334,11 +325,5 @@ mod tests {
         assert_eq!(stopped, "No difference up to where it ends.");
         let both = difference(&mode(differs("a", "b"), Some("The prefix changed.")));
         assert!(both.starts_with("First difference"), "{both}");
-    }
-
-    #[test]
-    fn line_breaks_of_a_token_are_visible() {
-        assert_eq!(visible("a\n\nb"), "a↵\n↵\nb");
-        assert_eq!(visible(""), "");
     }
 }
