@@ -15,7 +15,7 @@
 //!   several episodes.
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
-//!   [`state_panel`], and notes in [`notes`], `note_texts`, [`notes_file`] and [`notes_panel`].
+//!   [`state_panel`], and notes in [`notes`], `stored_notes`, `note_texts`, [`notes_file`] and [`notes_panel`].
 //! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories. [`sample_time`]: the spans of
 //!   time that the file records.
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights, whose places are in `spots`;
@@ -69,6 +69,7 @@ pub mod sharing_check;
 mod spots;
 pub mod state_panel;
 pub mod storage_dialog;
+mod stored_notes;
 pub mod table;
 mod table_neighbours;
 mod table_rows;

@@ -7,6 +7,7 @@ use volary_trajectory::annotations::labels::{self, Labels, target_of};
 use volary_trajectory::annotations::{Annotation, Annotations, Target, sidecar, tags};
 
 use super::note_texts::{agreement_texts, imported, label_text};
+use super::stored_notes::{self, merge_stored};
 use crate::browser::files::{self, GivenFile};
 use crate::browser::storage::{self, Keep};
 use crate::browser::{self, timers};
@@ -41,9 +42,16 @@ pub struct Notes {
 impl Notes {
     /// Loads the stored notes.
     pub fn new() -> Notes {
-        let kept = storage::get(Keep::Always, KEPT).and_then(|text| sidecar::read(&text).ok());
+        let mut kept = Annotations::default();
+        // What another version stored is not overwritten, see `change`.
+        let _ = merge_stored(&mut kept, storage::get(Keep::Always, KEPT).as_deref());
+        let all = RwSignal::new(kept);
+        storage::on_change_elsewhere(KEPT, move |stored| {
+            // A page that is being left has no signals any more.
+            let _ = all.try_update(|all| merge_stored(all, stored.as_deref()));
+        });
         Notes {
-            all: RwSignal::new(kept.map(|kept| kept.annotations).unwrap_or_default()),
+            all,
             author: RwSignal::new(storage::get(Keep::Always, AUTHOR).unwrap_or_default()),
             labels: RwSignal::new(
                 storage::get(Keep::Always, LABELS)
@@ -163,15 +171,25 @@ impl Notes {
     }
 
     fn change(self, change: impl FnOnce(&mut Annotations)) {
-        self.all.update(change);
-        let text = self.all.with_untracked(sidecar::to_text);
-        if !storage::set(Keep::Always, KEPT, &text) {
-            self.notice.set(Some(Notice::new(
-                "The note cannot be stored for the next visit.",
+        let stored = storage::get(Keep::Always, KEPT);
+        let text = self
+            .all
+            .try_update(|all| stored_notes::change(all, stored.as_deref(), change));
+        let problem = match text {
+            None => return,
+            Some(Err(_)) => (
+                "Those that are stored were written by another version of this page.",
+                "Save the notes as a file, and update this page.",
+            ),
+            Some(Ok(text)) if !storage::set(Keep::Always, KEPT, &text) => (
                 "The browser's storage is full or disabled.",
                 "Save the notes as a file.",
-            )));
-        }
+            ),
+            Some(Ok(_)) => return,
+        };
+        let (why, advice) = problem;
+        let what = "The note cannot be stored for the next visit.";
+        self.notice.set(Some(Notice::new(what, why, advice)));
     }
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
-import { SIZES, visit } from "./support/browser.mjs";
+import { HOME, SIZES, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { Library, trajectory } from "./support/trajectories.mjs";
 
@@ -178,6 +178,31 @@ test("a note is attached to a step, stored, and exported", () =>
       page.getByRole("button", { name: "Save notes" }).click(),
     ]);
     assert.equal(download.suggestedFilename(), "annotations.json");
+  }));
+
+test("two tabs do not overwrite each other's notes", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await library(page, ["one.json", ONE]);
+    const tab = await page.context().newPage();
+    await tab.goto(`${HOME}#/review`);
+    const note = async (where, text) => {
+      await where.getByRole("link", { name: /one/ }).first().click();
+      await where.getByRole("tab", { name: "Notes" }).click();
+      const form = where.getByRole("form", { name: "Note" });
+      await form.getByLabel("Note", { exact: true }).fill(text);
+      await form.getByRole("button", { name: "Add note" }).click();
+      await where.getByRole("list", { name: "Notes" }).getByText(text).waitFor();
+    };
+    await review.rows(1);
+    await note(page, "Written first.");
+    await note(tab, "Written second.");
+    for (const where of [page, tab]) {
+      const notes = where.getByRole("list", { name: "Notes" });
+      for (const text of ["Written first.", "Written second."]) await notes.getByText(text).waitFor();
+      await where.reload();
+      await where.getByRole("tab", { name: "Notes" }).click();
+      for (const text of ["Written first.", "Written second."]) await notes.getByText(text).waitFor();
+    }
   }));
 
 test("an episode of the playground is read, checked and continued", () =>
