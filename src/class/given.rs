@@ -1,15 +1,18 @@
-//! The assignments that were made in this browser, so that a teacher finds their links and boards again.
+//! The assignments that were made in this browser, so that a teacher finds their links and boards again. All tabs share
+//! them.
 
 use leptos::prelude::*;
 use volary_classroom::Assignment;
 
-use crate::browser::storage::{self, Keep};
-
-/// Storage key. The value has one assignment in each line, the latest first.
-const KEY: &str = "class.given";
+use crate::shared::Shared;
 
 /// The maximum number of assignments.
 const MOST: usize = 50;
+
+thread_local! {
+    static GIVEN: Shared<Vec<Assignment>> =
+        Shared::new("class.given", |text| Some(read(text)), |all| to_text(all), |_| {});
+}
 
 /// The assignments that were made here, the latest first.
 #[derive(Clone, Copy)]
@@ -18,35 +21,94 @@ pub struct Given {
 }
 
 impl Given {
-    /// Loads the stored assignments; damaged ones are skipped.
     pub fn of_browser() -> Given {
-        let text = storage::get(Keep::Always, KEY).unwrap_or_default();
-        let all = text.lines().filter_map(|line| Assignment::read(line).ok());
         Given {
-            all: RwSignal::new(all.collect()),
+            all: GIVEN.with(Shared::signal).into(),
         }
     }
 
     /// Adds an assignment, or replaces the one with the same id.
     pub fn add(self, assignment: Assignment) {
-        self.change(|all| {
-            all.retain(|known| known.id != assignment.id);
-            all.insert(0, assignment);
-            all.truncate(MOST);
-        });
+        GIVEN.with(|given| given.change(|all| add(all, assignment)));
     }
 
     pub fn remove(self, id: &str) {
-        self.change(|all| all.retain(|known| known.id != id));
+        GIVEN.with(|given| given.change(|all| all.retain(|known| known.id != id)));
+    }
+}
+
+fn add(all: &mut Vec<Assignment>, assignment: Assignment) {
+    all.retain(|known| known.id != assignment.id);
+    all.insert(0, assignment);
+    all.truncate(MOST);
+}
+
+/// Reads the stored text: an assignment in each line. Damaged ones are skipped.
+fn read(text: &str) -> Vec<Assignment> {
+    let all = text.lines().filter_map(|line| Assignment::read(line).ok());
+    all.collect()
+}
+
+fn to_text(all: &[Assignment]) -> String {
+    let lines = all.iter().map(Assignment::to_text);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_classroom::{AssignedTask, Name, TaskStart};
+
+    use super::*;
+
+    fn assignment(id: &str, title: &str) -> Assignment {
+        Assignment {
+            id: id.to_owned(),
+            title: Name::new(title),
+            tasks: vec![AssignedTask {
+                title: Name::new("Bread"),
+                start: TaskStart::Named {
+                    environment: "calculator".to_owned(),
+                    task: None,
+                    seed: 0,
+                },
+            }],
+            ..Assignment::default()
+        }
     }
 
-    fn change(self, change: impl FnOnce(&mut Vec<Assignment>)) {
-        self.all.update(change);
-        let lines = self.all.with_untracked(|all| {
-            let lines = all.iter().map(Assignment::to_text);
-            lines.collect::<Vec<_>>().join("\n")
-        });
-        // If the browser refuses, they are listed until the page is left.
-        storage::set(Keep::Always, KEY, &lines);
+    fn titles(all: &[Assignment]) -> Vec<&str> {
+        all.iter().map(|one| one.title.as_str()).collect()
+    }
+
+    #[test]
+    fn the_latest_is_first_and_replaces_itself() {
+        let mut all = Vec::new();
+        add(&mut all, assignment("one", "First"));
+        add(&mut all, assignment("two", "Second"));
+        add(&mut all, assignment("one", "First, again"));
+        assert_eq!(titles(&all), ["First, again", "Second"]);
+    }
+
+    #[test]
+    fn the_oldest_go_at_the_limit() {
+        let mut all = Vec::new();
+        for number in 0..=MOST {
+            add(
+                &mut all,
+                assignment(&number.to_string(), &number.to_string()),
+            );
+        }
+        assert_eq!(all.len(), MOST);
+        assert_eq!((titles(&all)[0], titles(&all)[MOST - 1]), ("50", "1"));
+    }
+
+    #[test]
+    fn damaged_lines_do_not_hide_the_others() {
+        let all = [assignment("one", "A\nlesson"), assignment("two", "Second")];
+        let text = to_text(&all);
+        assert_eq!(read(&text), all);
+        let damaged = format!("{{\"format\": \"other\"}}\n{text}\n{{");
+        assert_eq!(read(&damaged), all);
+        assert_eq!(read(""), []);
     }
 }

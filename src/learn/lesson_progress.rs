@@ -1,12 +1,18 @@
-//! The reader's progress in lessons, stored in this browser.
+//! The reader's progress in lessons, stored in this browser and shared by its tabs.
 
 use leptos::prelude::*;
 use volary_lesson::Progress;
 
-use crate::browser::storage::{self, Keep};
+use crate::shared::Shared;
 
-/// Storage key.
-const KEY: &str = "lessons";
+thread_local! {
+    static PROGRESS: Shared<Progress> = Shared::new(
+        "lessons",
+        |text| Some(Progress::read(text)),
+        Progress::to_text,
+        |_| {},
+    );
+}
 
 /// Signals of the reader's progress in all lessons.
 #[derive(Clone, Copy)]
@@ -15,11 +21,9 @@ pub(super) struct LessonProgress {
 }
 
 impl LessonProgress {
-    /// Loads the stored progress.
     pub fn of_browser() -> LessonProgress {
-        let kept = storage::get(Keep::Always, KEY).unwrap_or_default();
         LessonProgress {
-            progress: RwSignal::new(Progress::read(&kept)),
+            progress: PROGRESS.with(Shared::signal).into(),
         }
     }
 
@@ -40,22 +44,17 @@ impl LessonProgress {
             .progress
             .with_untracked(|progress| progress.is_met(lesson, check));
         if !is_known {
-            self.progress.update(|progress| {
-                progress.meet(lesson, check);
-            });
-            self.keep();
+            change(|progress| _ = progress.meet(lesson, check));
         }
     }
 
     /// Resets the progress in a lesson, or in all of them.
     pub fn reset(self, lesson: Option<&str>) {
-        self.progress.update(|progress| progress.reset(lesson));
-        self.keep();
+        change(|progress| progress.reset(lesson));
     }
+}
 
-    /// Stores the progress. If the browser refuses, it lasts until the tab is closed.
-    fn keep(self) {
-        let text = self.progress.with_untracked(Progress::to_text);
-        storage::set(Keep::Always, KEY, &text);
-    }
+/// Changes the progress in all tabs. If the browser refuses to store it, it lasts until the tab is closed.
+fn change(act: impl FnOnce(&mut Progress)) {
+    PROGRESS.with(|progress| progress.change(act));
 }
