@@ -114,7 +114,24 @@ fn shortened(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use volary_trajectory::table::view::{column_text, read_column};
+
     use super::*;
+    use crate::projection::library::COLUMNS;
+
+    /// The selects of columns name them by these texts.
+    #[test]
+    fn each_column_is_found_by_its_text() {
+        let found = [
+            Column::Metadata(vec!["a/b".into(), "c d".into()]),
+            Column::Score("50%/é".into()),
+        ];
+        for column in COLUMNS.iter().chain(&found) {
+            let text = column_text(column);
+            assert_eq!(read_column(&text).as_ref(), Some(column), "{text}");
+        }
+        assert_eq!(read_column(""), None);
+    }
 
     #[test]
     fn hidden_columns_are_named() {

@@ -86,10 +86,15 @@ fn filter_chips(look: Look) -> impl IntoView {
 /// The input for a new filter: a column and its condition (`>= 1`, `0..0.5` or a substring).
 #[component]
 fn NewFilter(look: Look) -> impl IntoView {
-    let column = RwSignal::new(0usize);
+    // Not its place: rows that arrive add columns before it.
+    let column = RwSignal::new(None::<Column>);
     let wanted = RwSignal::new(String::new());
     let columns = look.all_columns;
-    let of = move || columns.with(|columns| columns.get(column.get()).cloned());
+    let of = Memo::new(move |_| {
+        column
+            .get()
+            .or_else(|| columns.with(|columns| columns.first().cloned()))
+    });
     // The rejected input, cleared on the next change.
     let refused = RwSignal::new(None::<String>);
     let is_refused =
@@ -97,7 +102,9 @@ fn NewFilter(look: Look) -> impl IntoView {
     let add = move |event: SubmitEvent| {
         event.prevent_default();
         let words = wanted.get_untracked();
-        let Some(column) = untrack(of) else { return };
+        let Some(column) = of.get_untracked() else {
+            return;
+        };
         let read = look
             .rows
             .with_untracked(|rows| new_filter(&words, &column, rows));
@@ -113,15 +120,21 @@ fn NewFilter(look: Look) -> impl IntoView {
     };
     let names = move || {
         let columns = columns.get();
-        let names = columns.iter().enumerate();
+        let names = columns.iter().cloned();
         names
-            .map(|(place, column)| {
-                view! { <option value=place.to_string()>{heading(column)}</option> }
+            .map(|column| {
+                let (value, name) = (column_text(&column), heading(&column));
+                let is_chosen = move || of.with(|of| of.as_ref() == Some(&column));
+                view! {
+                    <option value=value prop:selected=is_chosen>
+                        {name}
+                    </option>
+                }
             })
             .collect_view()
     };
     let offered = move || {
-        let column = of()?;
+        let column = of.get()?;
         let offered = look
             .rows
             .with(|rows| choices(sampled(rows), &column, MOST_CHOICES));
@@ -131,15 +144,11 @@ fn NewFilter(look: Look) -> impl IntoView {
         Some(options.collect_view())
     };
     let choose = move |event| {
-        column.set(event_target_value(&event).parse().unwrap_or_default());
+        column.set(read_column(&event_target_value(&event)));
     };
     view! {
         <form class="new-filter" aria-label="New filter" on:submit=add>
-            <select
-                aria-label="Column"
-                prop:value=move || column.get().to_string()
-                on:change=choose
-            >
+            <select aria-label="Column" on:change=choose>
                 {names}
             </select>
             <input

@@ -1,7 +1,5 @@
 //! The texts next to the fields of a form.
 
-use volary_core::Json;
-
 use super::{Blank, Field, FieldKind};
 use crate::projection::pretty::one_line;
 
@@ -41,7 +39,7 @@ pub fn blank_text(field: &Field, blank: Blank) -> String {
 pub(super) mod tests {
     use std::sync::Arc;
 
-    use volary_core::json;
+    use volary_core::{Json, json};
 
     use super::*;
 
