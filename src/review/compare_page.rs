@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::align::AlignedRow;
 
-use super::comparison::{EpisodeComparison, is_same, verdict_text};
+use super::comparison::{EpisodeComparison, is_same_row, verdict_text};
 use super::library_page::BackLink;
 use crate::components::rows::{Rows, redrawn};
 use crate::components::text::inert;
@@ -169,10 +169,10 @@ fn aligned_row(comparison: EpisodeComparison, number: usize) -> AnyView {
     let Some(row) = row else {
         return ().into_any();
     };
-    let same = match number {
-        0 => row.likeness.observations,
-        _ => is_same(&row),
-    };
+    let same = comparison.alignment.with_untracked(|alignment| {
+        let alignment = alignment.as_ref();
+        alignment.is_none_or(|alignment| is_same_row(alignment, number))
+    });
     let sides = comparison.pair.with_untracked(|pair| {
         let (left, right) = pair.as_ref()?;
         Some((side(left, number, row.left), side(right, number, row.right)))

@@ -103,14 +103,11 @@ impl EpisodeComparison {
     pub(super) fn go_to_difference(self, forward: bool) -> bool {
         let from = self.selected.get_untracked();
         let found = self.alignment.with_untracked(|alignment| {
-            let rows = &alignment.as_ref()?.rows;
-            let differs = |number: &usize| {
-                let row = number.checked_sub(1).and_then(|place| rows.get(place));
-                row.is_some_and(|row| !is_same(row))
-            };
+            let alignment = alignment.as_ref()?;
+            let differs = |number: &usize| !is_same_row(alignment, *number);
             match forward {
-                true => (from + 1..=rows.len()).find(differs),
-                false => (1..from).rev().find(differs),
+                true => (from + 1..=alignment.rows.len()).find(differs),
+                false => (0..from).rev().find(differs),
             }
         });
         match found {
@@ -129,8 +126,15 @@ impl Default for EpisodeComparison {
     }
 }
 
-/// Returns whether both sides of a row are equal.
-pub(super) fn is_same(row: &AlignedRow) -> bool {
+/// Whether both sides of a row are equal. Row 0 is the start; a row that does not exist differs in nothing.
+pub(super) fn is_same_row(alignment: &Alignment, number: usize) -> bool {
+    match number.checked_sub(1) {
+        None => alignment.start.observations,
+        Some(place) => alignment.rows.get(place).is_none_or(is_same),
+    }
+}
+
+fn is_same(row: &AlignedRow) -> bool {
     row.left.is_some()
         && row.right.is_some()
         && row.likeness.action
@@ -286,6 +290,24 @@ mod tests {
             assert_eq!(press("k"), (true, 0));
             assert_eq!(press("j"), (true, 1));
             assert_eq!(press("x"), (false, 1));
+        });
+    }
+
+    #[test]
+    fn a_difference_of_the_starts_is_one_to_go_to() {
+        let owner = Owner::new();
+        owner.with(|| {
+            let comparison = EpisodeComparison::new();
+            let mut other = Episode::clone(&episode(&["a", "x"]));
+            other.start = vec![Message::new(Role::User, "hello").into()];
+            comparison.show(episode(&["a", "b"]), Arc::new(other), false);
+            let at = || comparison.selected.get_untracked();
+            assert_eq!(at(), 0, "the first difference");
+            assert!(comparison.go_to_difference(true));
+            assert_eq!(at(), 2);
+            assert!(comparison.go_to_difference(false));
+            assert_eq!(at(), 0);
+            assert!(!comparison.go_to_difference(false));
         });
     }
 

@@ -316,7 +316,10 @@ fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
         choose(Target::Step { step });
     };
     let passage = move |_| match episode.with_untracked(|episode| selected_passage(episode)) {
-        Some(passage) => choose(passage),
+        Some(passage) => {
+            notes.notice.set(None);
+            choose(passage);
+        }
         None => notes.notice.set(Some(Notice::new(
             "No text is selected.",
             "A note on a passage refers to part of one text in the transcript.",
