@@ -153,9 +153,11 @@ impl Review {
         let look = Look::new(client, notes);
         look.apply(&place.with_untracked(|place| place.view.clone()));
         let episode = Memo::new(move |_| place.with(|place| place.episode.clone()));
+        let viewer = Viewer::new();
+        viewer.player.play_along();
         let openings = Openings {
             client,
-            viewer: Viewer::new(),
+            viewer,
             comparison: EpisodeComparison::new(),
             grid: Grid::new(),
             playground: use_playground(),

@@ -83,7 +83,6 @@ impl Viewer {
             draw: Box::new(move || presented(shown)),
         };
         let player = Playback::new(shown.selected, last.into());
-        player.play_along();
         Viewer {
             shown,
             last,
@@ -323,5 +322,186 @@ fn presented(shown: EpisodeSignals) -> AnyView {
 impl Default for Viewer {
     fn default() -> Self {
         Viewer::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::{Message, Role};
+    use volary_trajectory::{Ending, Outcome, StepRecord};
+
+    use super::*;
+    use crate::review::panels::NOTES;
+
+    /// An episode with an id and this many steps, of which the marked ones failed.
+    fn episode(id: &str, steps: usize, failed: &[usize]) -> Arc<Episode> {
+        let step = |number: usize| {
+            let outcome = match failed.contains(&number) {
+                true => Outcome::Failed {
+                    message: "It is broken.".into(),
+                },
+                false => Outcome::Observed {
+                    messages: vec![Message::user("seen").into()],
+                    reward: 0.0,
+                    done: false,
+                    truncated: false,
+                },
+            };
+            let said = format!("step {number}");
+            StepRecord::new(Message::new(Role::Assistant, &*said).into(), outcome)
+        };
+        Arc::new(Episode {
+            id: id.into(),
+            steps: (1..=steps).map(step).collect(),
+            ..Episode::default()
+        })
+    }
+
+    fn with_viewer(test: impl FnOnce(Viewer)) {
+        Owner::new().with(|| test(Viewer::new()));
+    }
+
+    fn step(viewer: Viewer) -> usize {
+        viewer.shown.selected.get_untracked()
+    }
+
+    #[test]
+    fn an_episode_is_shown_at_the_step_of_the_address_or_at_its_last() {
+        with_viewer(|viewer| {
+            viewer.show(episode("e", 4, &[]), Some(2));
+            assert_eq!(step(viewer), 2);
+            viewer.show(episode("e", 4, &[]), Some(9));
+            assert_eq!(step(viewer), 4, "the episode has become shorter");
+            viewer.show(episode("f", 4, &[]), None);
+            assert_eq!(step(viewer), 0);
+        });
+    }
+
+    #[test]
+    fn keys_move_within_the_episode() {
+        with_viewer(|viewer| {
+            viewer.show(episode("e", 2, &[]), None);
+            let press = |key| (viewer.press(key), step(viewer));
+            assert_eq!(press("k"), (true, 0));
+            assert_eq!(press("j"), (true, 1));
+            assert_eq!(press("G"), (true, 2));
+            assert_eq!(press("j"), (true, 2));
+            assert_eq!(press("g"), (true, 0));
+            assert_eq!(press("t"), (false, 0), "no tokens");
+            assert_eq!(press("x"), (false, 0));
+        });
+    }
+
+    #[test]
+    fn n_goes_from_failure_to_failure() {
+        with_viewer(|viewer| {
+            viewer.show(episode("e", 5, &[2, 4]), None);
+            let press = |key| (viewer.press(key), step(viewer));
+            assert_eq!(press("n"), (true, 2));
+            assert_eq!(press("n"), (true, 4));
+            assert_eq!(press("N"), (true, 2));
+            assert_eq!(press("N"), (false, 2), "the first one");
+        });
+    }
+
+    #[test]
+    fn an_episode_that_grows_keeps_the_place_of_the_reader() {
+        with_viewer(|viewer| {
+            viewer.show(episode("e", 3, &[]), Some(2));
+            let edition = viewer.shown.edition.get_untracked();
+            assert!(!viewer.is_at_end());
+            viewer.renew(episode("e", 5, &[]));
+            assert_eq!((step(viewer), viewer.last.get_untracked()), (2, 5));
+            assert_eq!(
+                viewer.shown.edition.get_untracked(),
+                edition,
+                "the steps that are drawn stay"
+            );
+        });
+    }
+
+    #[test]
+    fn an_episode_that_was_written_anew_is_drawn_anew() {
+        with_viewer(|viewer| {
+            viewer.show(episode("e", 3, &[]), Some(3));
+            let edition = viewer.shown.edition.get_untracked();
+            viewer.renew(episode("e", 1, &[1]));
+            assert_eq!(step(viewer), 1, "the selected step is gone");
+            assert_ne!(viewer.shown.edition.get_untracked(), edition);
+        });
+    }
+
+    #[test]
+    fn another_episode_forgets_what_was_about_the_former() {
+        with_viewer(|viewer| {
+            viewer.show(episode("e", 3, &[]), None);
+            viewer.linked.set(Some(Target::Episode));
+            viewer.linked_alone.set(true);
+            viewer.presenting.set(true);
+            let key = format!("sk-ant-api03-{}", "a1B2".repeat(20));
+            viewer.note_copied(key);
+            assert!(viewer.copied.get_untracked().is_some(), "it has a key");
+            viewer.note_copied("plain".to_owned());
+            assert!(viewer.copied.get_untracked().is_none());
+            viewer.note_copied(format!("sk-ant-api03-{}", "a1B2".repeat(20)));
+            viewer.show(episode("f", 3, &[]), None);
+            assert!(viewer.linked.get_untracked().is_none());
+            assert!(viewer.copied.get_untracked().is_none());
+            assert!(!viewer.linked_alone.get_untracked() && !viewer.presenting.get_untracked());
+        });
+    }
+
+    #[test]
+    fn the_tokens_of_an_address_are_gone_to_once() {
+        with_viewer(|viewer| {
+            viewer.show_tokens("");
+            assert_eq!(viewer.tokens_wanted.get_untracked(), None);
+            viewer.show_tokens("3.entropy");
+            assert_eq!(
+                viewer.tokens_wanted.get_untracked().as_deref(),
+                Some("3.entropy")
+            );
+            // The panel went there. The address is still the same.
+            viewer.tokens_wanted.set(None);
+            viewer.show_tokens("3.entropy");
+            assert_eq!(viewer.tokens_wanted.get_untracked(), None);
+        });
+    }
+
+    #[test]
+    fn a_panel_that_the_reader_chose_stays() {
+        with_viewer(|viewer| {
+            viewer.show(episode("e", 1, &[]), None);
+            viewer.panel.set(NOTES);
+            viewer.show(episode("f", 3, &[2]), None);
+            assert_eq!(viewer.panel.get_untracked(), NOTES);
+        });
+    }
+
+    #[test]
+    fn the_last_error_is_found_in_an_episode_that_failed() {
+        with_viewer(|viewer| {
+            let mut failed = Episode::clone(&episode("e", 4, &[3]));
+            failed.ending = Ending::Crashed {
+                message: "It is broken.".into(),
+            };
+            viewer.show(Arc::new(failed), None);
+            viewer.show_failure();
+            assert_eq!(step(viewer), viewer.result.get_untracked().step);
+            assert!(step(viewer) > 0);
+        });
+    }
+
+    #[test]
+    fn a_target_without_words_leads_to_its_step() {
+        with_viewer(|viewer| {
+            viewer.show(episode("e", 4, &[]), None);
+            viewer.go_to(&Target::Step { step: 3 });
+            assert_eq!(step(viewer), 3);
+            viewer.go_to(&Target::Step { step: 30 });
+            assert_eq!(step(viewer), 4);
+            viewer.go_to(&Target::Episode);
+            assert_eq!(step(viewer), 4, "the whole episode has no place");
+        });
     }
 }
