@@ -125,3 +125,117 @@ impl Deck {
             .with_value(|slides| slides.get(slide).map(|slide| (slide.draw)()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A deck of slides, of which those with a number are episodes with that last step.
+    fn deck(slides: &[Option<usize>], at: usize) -> (Deck, Vec<Option<RwSignal<usize>>>) {
+        let selected: Vec<_> = slides
+            .iter()
+            .map(|last| last.map(|_| RwSignal::new(0)))
+            .collect();
+        let shown = slides.iter().zip(&selected).map(|(last, selected)| {
+            let steps = last.zip(*selected).map(|(last, selected)| SlideSteps {
+                selected,
+                last: Signal::stored(last),
+            });
+            ShownSlide {
+                draw: Box::new(|| ().into_any()),
+                steps,
+            }
+        });
+        let deck = Deck::new(shown.collect(), at, Callback::new(|()| {}));
+        (deck, selected)
+    }
+
+    fn press(deck: Deck, key: &str, typing: bool, command: bool) -> bool {
+        deck.press(&KeyPress {
+            key: key.to_owned(),
+            typing,
+            command,
+        })
+    }
+
+    #[test]
+    fn a_slide_that_does_not_exist_is_the_last() {
+        Owner::new().with(|| {
+            assert_eq!(deck(&[None, None], 7).0.at.get_untracked(), 1);
+            assert_eq!(deck(&[], 7).0.at.get_untracked(), 0);
+        });
+    }
+
+    #[test]
+    fn the_steps_of_an_episode_come_before_the_next_slide() {
+        Owner::new().with(|| {
+            let (deck, selected) = deck(&[None, Some(2), None], 0);
+            let step = || selected[1].map(|step| step.get_untracked());
+            let mut seen = Vec::new();
+            for _ in 0..5 {
+                deck.go(PresenterCommand::Next);
+                seen.push((deck.at.get_untracked(), step()));
+            }
+            assert_eq!(
+                seen,
+                [
+                    (1, Some(0)),
+                    (1, Some(1)),
+                    (1, Some(2)),
+                    (2, Some(2)),
+                    (2, Some(2))
+                ]
+            );
+        });
+    }
+
+    #[test]
+    fn going_back_shows_the_end_of_an_episode() {
+        Owner::new().with(|| {
+            let (deck, selected) = deck(&[Some(3), None], 1);
+            deck.go(PresenterCommand::Previous);
+            let step = selected[0].map(|step| step.get_untracked());
+            assert_eq!((deck.at.get_untracked(), step), (0, Some(3)));
+        });
+    }
+
+    #[test]
+    fn an_episode_that_is_entered_again_begins_at_its_start() {
+        Owner::new().with(|| {
+            let (deck, selected) = deck(&[None, Some(2)], 0);
+            if let Some(selected) = selected[1] {
+                selected.set(2);
+            }
+            deck.go(PresenterCommand::Next);
+            assert_eq!(selected[1].map(|step| step.get_untracked()), Some(0));
+        });
+    }
+
+    #[test]
+    fn a_clicker_works_while_typing_and_letters_do_not() {
+        Owner::new().with(|| {
+            let (deck, _) = deck(&[None, None, None], 0);
+            assert!(press(deck, "PageDown", true, false));
+            assert_eq!(deck.at.get_untracked(), 1);
+            assert!(
+                !press(deck, "ArrowRight", true, false),
+                "it moves the cursor"
+            );
+            assert!(!press(deck, "ArrowRight", false, true), "the browser's own");
+            assert!(press(deck, "ArrowRight", false, false));
+            assert_eq!(deck.at.get_untracked(), 2);
+            assert!(!press(deck, "x", false, false));
+        });
+    }
+
+    #[test]
+    fn a_deck_without_slides_stays_where_it_is() {
+        Owner::new().with(|| {
+            let (deck, _) = deck(&[], 0);
+            deck.go(PresenterCommand::Next);
+            deck.go(PresenterCommand::Previous);
+            assert_eq!(deck.at.get_untracked(), 0);
+            assert!(deck.draw(0).is_none());
+        });
+    }
+}
