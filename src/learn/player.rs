@@ -277,7 +277,7 @@ impl EpisodePlayer {
                 self.reselect_tool();
                 then.and_then(|action| self.ask(|session, episode| session.step(episode, action)))
             }
-            Change::Gone { action } => self.ask(|session, episode| session.step(episode, action)),
+            Change::Gone { action } => self.ask(|session, episode| session.step(episode, *action)),
             Change::Refused { reason, .. } | Change::Lost { reason } => {
                 self.problem.set(Some(reason.to_string()));
                 None

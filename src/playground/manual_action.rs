@@ -206,7 +206,6 @@ pub fn step_by_hand(playground: Playground) {
     manual.words.set(String::new());
     manual.editing.set(None);
     policy_settings::set_policy_name(playground, "manual");
-    playground.policy.aside.set_value(None);
     session_driver::take_action(playground, AnyMessage::from(action));
 }
 

@@ -7,9 +7,9 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_agent::rollout::Stop;
 use volary_agent::{Limits, Next, Policy, decide, step_note};
-use volary_core::ToolRequestMessage;
-use volary_core::json::{Object, Text};
-use volary_trajectory::{Episode, StepDetails};
+use volary_app::playground::chosen_action::{ChosenAction, StepAside};
+use volary_core::json::Text;
+use volary_trajectory::Episode;
 
 use crate::projection::notice::Notice;
 
@@ -29,20 +29,11 @@ pub trait Player {
 /// A player's decision.
 pub enum Move {
     /// Take an action.
-    Act(Box<ToolRequestMessage>, Box<Aside>),
+    Act(Box<ChosenAction>),
     /// Stop: the episode is over, or a limit was reached.
     Stop(Stop),
     /// The player failed. The episode is unchanged.
     Failed(Notice),
-}
-
-/// Additional data recorded with a step, besides the environment's response.
-#[derive(Clone, Debug, Default)]
-pub struct Aside {
-    /// The fields that all sources share.
-    pub details: StepDetails,
-    /// All other data.
-    pub extras: Object,
 }
 
 /// A player for a policy that needs nothing but the episode.
@@ -60,10 +51,13 @@ impl Player for BuiltIn {
         async move {
             match decide(self.policy.as_mut(), &episode, &self.limits).await {
                 Ok(Next::Act(action)) => {
-                    let mut aside = Box::<Aside>::default();
+                    let mut aside = Box::<StepAside>::default();
                     let note = self.policy.note().map(step_note);
                     aside.details.errors.extend(note);
-                    Move::Act(Box::new(action), aside)
+                    Move::Act(Box::new(ChosenAction {
+                        message: action.into(),
+                        aside: Some(aside),
+                    }))
                 }
                 Ok(Next::Stop(mut stop)) => {
                     if let Some(afterword) = self.policy.afterword() {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
-use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trajectory::Ending;
 
@@ -207,9 +206,8 @@ async fn act(playground: Playground, mut plan: Plan, number: u32, once: bool) {
             break;
         }
         match next {
-            Move::Act(action, aside) => {
-                playground.policy.aside.set_value(Some(aside));
-                session_driver::take_action(playground, AnyMessage::from(*action));
+            Move::Act(action) => {
+                session_driver::take_action(playground, *action);
                 session_driver::settled(playground).await;
             }
             Move::Stop(stop) => {

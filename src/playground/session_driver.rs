@@ -33,6 +33,7 @@ use crate::browser::timers::Alarm;
 use crate::browser::worker_client::{Replies, WorkerClient};
 use crate::projection::notice::Notice;
 use crate::python;
+use volary_app::playground::chosen_action::ChosenAction;
 use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_app::playground::worker_losses::WorkerLosses;
@@ -123,7 +124,7 @@ fn is_known(playground: Playground) -> bool {
     })
 }
 
-pub fn take_action(playground: Playground, action: AnyMessage) {
+pub fn take_action(playground: Playground, action: impl Into<ChosenAction>) {
     command(playground, |session, episode| session.step(episode, action));
 }
 
@@ -352,40 +353,11 @@ fn take_in(playground: Playground, environment: EnvironmentId, event: Event) {
             if matches!(change, Change::Replaced { .. }) {
                 close_others(playground, environment);
             }
-            write_aside(playground, before);
             changes::act_on(playground, change, before);
             redraws::redraw(playground);
             redraws::wake(playground);
         }
     }
-}
-
-/// Adds the player's data to a new step.
-fn write_aside(playground: Playground, before: usize) {
-    let steps = playground
-        .episode
-        .with_untracked(|episode| episode.steps.len());
-    if steps != before + 1 {
-        return;
-    }
-    let Some(aside) = playground
-        .policy
-        .aside
-        .try_update_value(Option::take)
-        .flatten()
-    else {
-        return;
-    };
-    playground.episode.update_untracked(|episode| {
-        let episode = Arc::make_mut(episode);
-        if aside.details.model.is_some() {
-            episode.model.clone_from(&aside.details.model);
-        }
-        if let Some(step) = episode.steps.last_mut() {
-            step.details = aside.details;
-            step.extras = aside.extras;
-        }
-    });
 }
 
 /// Handles the loss of the worker.
@@ -400,7 +372,6 @@ fn lose(playground: Playground, message: Text) {
             .episode
             .try_update_untracked(|episode| session.lost(message, Arc::make_mut(episode)))
     });
-    write_aside(playground, before);
     changes::act_on(
         playground,
         change.flatten().unwrap_or(Change::Nothing),

@@ -9,6 +9,7 @@ use volary_agent::model::limits::{Exhausted, Spent};
 use volary_agent::model::selector::ToolSelector;
 use volary_agent::model::{Answer, ModelError, ModelRequest, ProviderKind, diagnosis, select};
 use volary_agent::rollout::Stop;
+use volary_app::playground::chosen_action::{ChosenAction, StepAside};
 use volary_app::playground::replay::is_over;
 use volary_core::json::{Object, Text};
 use volary_core::message::{Message, Role};
@@ -21,7 +22,7 @@ use crate::browser::{self, timers};
 use crate::models::{
     Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record, rollout,
 };
-use crate::playground::player::{Aside, Move, Player};
+use crate::playground::player::{Move, Player};
 use crate::playground::policy_settings::POLICY_FORM;
 use crate::playground::saving::played;
 use crate::playground::session_driver::settled;
@@ -255,7 +256,10 @@ impl ModelPlayer {
                         let cost = asked.answer.usage.as_ref();
                         let cost = cost.and_then(|usage| prices.cost(&request.model, usage));
                         let aside = self.aside(&asked, cost, started);
-                        Move::Act(Box::new(action), Box::new(aside))
+                        Move::Act(Box::new(ChosenAction {
+                            message: action.into(),
+                            aside: Some(Box::new(aside)),
+                        }))
                     }
                     Err(error) => {
                         self.lose(&before, &spent);
@@ -307,7 +311,7 @@ impl ModelPlayer {
         })
     }
 
-    fn aside(&self, asked: &Asked, cost: Option<f64>, started: f64) -> Aside {
+    fn aside(&self, asked: &Asked, cost: Option<f64>, started: f64) -> StepAside {
         let model = &self.saved.connection.model;
         let extras = self.state.turn.with_untracked(|turn| match turn {
             Some(turn) => self.playground.episode.with_untracked(|episode| {
@@ -315,7 +319,7 @@ impl ModelPlayer {
             }),
             None => Object::new(),
         });
-        Aside {
+        StepAside {
             details: record::details(model, &asked.answer, cost, started),
             extras,
         }

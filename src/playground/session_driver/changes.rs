@@ -54,7 +54,7 @@ pub(super) fn act_on(playground: Playground, change: Change, before: usize) {
                 },
             ));
         }
-        Change::Gone { action } => session_driver::take_action(playground, action),
+        Change::Gone { action } => session_driver::take_action(playground, *action),
         Change::Lost { reason } => {
             run_loop::halt(playground);
             session_driver::replaced(playground);

@@ -1,10 +1,10 @@
 //! The state of an episode, with a simulated worker.
 
 use volary_core::message::{Message, ToolRequestMessage};
-use volary_core::{Frame, Json, Object};
+use volary_core::{Frame, Json, Object, object};
 use volary_protocol::episode::Steps;
 use volary_trajectory::frames::{FrameHistory, FramePatch};
-use volary_trajectory::{Outcome, StepRecord};
+use volary_trajectory::{Outcome, StepDetails, StepRecord};
 
 use super::*;
 
@@ -213,7 +213,7 @@ fn a_replay_that_differs_is_reported() {
         Change::Replaced {
             why: Why::Again,
             differs: Some(1),
-            then: Some(action("more")),
+            then: Some(action("more").into()),
         }
     );
 }
@@ -320,10 +320,114 @@ fn an_environment_that_is_gone_is_made_again() {
     assert_eq!(
         change,
         Change::Gone {
-            action: action("a")
+            action: Box::new(action("a").into())
         }
     );
     assert!(matches!(desk.step("a"), Ok(Command::Open { .. })));
+}
+
+/// An action of a model, which records the name of the model and the action's text with the step.
+fn modelled(words: &str) -> ChosenAction {
+    let details = StepDetails {
+        model: Some("m".into()),
+        ..StepDetails::default()
+    };
+    let extras = object!({"asked": words});
+    ChosenAction {
+        aside: Some(Box::new(StepAside { details, extras })),
+        ..ChosenAction::from(action(words))
+    }
+}
+
+/// The records of the models with the steps of an episode.
+fn asides(episode: &Episode) -> Vec<Option<&str>> {
+    let steps = episode.steps.iter();
+    let asked = steps.map(|step| step.extras.get("asked").and_then(Json::as_text));
+    asked.map(|text| text.map(|text| &**text)).collect()
+}
+
+#[test]
+fn a_step_keeps_what_its_model_recorded() {
+    let mut desk = Desk::opened(0);
+    for words in ["a", "b"] {
+        let command = desk.session.step(&mut desk.episode, modelled(words));
+        desk.handle(answers(&command.expect("may step"), 1.0));
+    }
+    let by_hand = desk.step("c").expect("may step");
+    desk.handle(answers(&by_hand, 1.0));
+    assert_eq!(asides(&desk.episode), [Some("a"), Some("b"), None]);
+    assert_eq!(desk.episode.model.as_deref(), Some("m"));
+    // A replay keeps it too.
+    let command = desk.session.go_back(&desk.episode, 1).expect("may go back");
+    desk.handle(answers(&command, 1.0));
+    assert_eq!(asides(&desk.episode), [Some("a")]);
+}
+
+#[test]
+fn the_record_of_a_model_is_kept_with_a_crash_and_over_a_replay() {
+    let mut desk = Desk::opened(1);
+    let step = desk.session.step(&mut desk.episode, modelled("bad"));
+    step.expect("may step");
+    desk.session.lost("boom".into(), &mut desk.episode);
+    assert_eq!(asides(&desk.episode), [None, Some("bad")]);
+
+    // The worker forgot the environment: the episode is replayed, and the action taken then.
+    let mut desk = Desk::opened(1);
+    let step = desk.session.step(&mut desk.episode, modelled("late"));
+    let environment = step.expect("may step").environment();
+    let Change::Gone { action } = desk.handle(vec![(environment, Event::Gone)]) else {
+        panic!("the environment is gone")
+    };
+    let replay = desk.session.step(&mut desk.episode, *action);
+    let change = desk.handle(answers(&replay.expect("replays"), 1.0));
+    let Change::Replaced {
+        then: Some(action), ..
+    } = change
+    else {
+        panic!("the action waits for the replay")
+    };
+    let step = desk.session.step(&mut desk.episode, action);
+    desk.handle(answers(&step.expect("may step"), 1.0));
+    assert_eq!(asides(&desk.episode), [None, Some("late")]);
+}
+
+#[test]
+fn a_record_of_a_model_never_moves_to_another_action() {
+    // What ends the model's action without a step.
+    let refuse = |desk: &mut Desk, environment| {
+        let refused = Event::Refused {
+            reason: "no".into(),
+            key: None,
+            is_server_lost: false,
+        };
+        desk.handle(vec![(environment, refused)]);
+    };
+    let interrupt = |desk: &mut Desk, _| {
+        let replay = desk.session.interrupted(&mut desk.episode);
+        desk.handle(answers(&replay.expect("replays"), 1.0));
+    };
+    let open = |desk: &mut Desk, _| {
+        let actions = vec![action("other")];
+        let command = desk
+            .session
+            .open(recipe(), actions, "2".into(), "two".into());
+        desk.handle(answers(&command, 1.0));
+    };
+    let endings: [fn(&mut Desk, EnvironmentId); 3] = [refuse, interrupt, open];
+    for (case, end) in endings.into_iter().enumerate() {
+        let mut desk = Desk::opened(0);
+        let step = desk.session.step(&mut desk.episode, modelled("cancelled"));
+        let environment = step.expect("may step").environment();
+        end(&mut desk, environment);
+        let by_hand = desk.step("by hand").expect("may step");
+        desk.handle(answers(&by_hand, 1.0));
+        let recorded = asides(&desk.episode);
+        assert!(
+            recorded.iter().all(Option::is_none),
+            "case {case}: {recorded:?}"
+        );
+        assert_eq!(desk.episode.model, None, "case {case}");
+    }
 }
 
 #[test]
