@@ -5,7 +5,7 @@
 //! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and send intents. The other modules
 //!   are functions that take this value.
 //! - [`session_driver`]: connects the session to its worker. [`setup`]: environment, task, configuration and seed;
-//!   [`manual_action`]: the user's action; [`policy_settings`]: the policy; [`player`]: the trait of what chooses
+//!   [`manual_action`]: the action of the user, which a [`composer`] holds; [`policy_settings`]: the policy; [`player`]: the trait of what chooses
 //!   actions, such as a [`model`].
 //! - [`run_loop`], [`playback`]: running and playing back.
 //! - [`built_in`]: the environments, for a view without the playground.
@@ -24,6 +24,7 @@
 
 pub mod built_in;
 pub mod code_consent;
+pub mod composer;
 pub mod episode_bar;
 pub mod first_view;
 mod forks;

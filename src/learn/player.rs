@@ -20,7 +20,7 @@ use volary_trajectory::{Episode, Recipe};
 
 use crate::browser;
 use crate::browser::worker_client::{Replies, WorkerClient};
-use crate::playground::manual_action::arguments_schema;
+use crate::playground::composer::arguments_schema;
 use crate::projection::form::Form;
 
 /// The number of environment ids of each player.

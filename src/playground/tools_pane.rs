@@ -6,6 +6,7 @@ use volary_app::playground::run::Run;
 use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
 
+use super::composer::ActionComposer;
 use super::intents::Intent;
 use super::manual_action::{self, TOOL_FORM};
 use super::session_driver;
@@ -26,7 +27,7 @@ pub(super) fn ToolsPane() -> impl IntoView {
             </div>
             <ToolList playground/>
             <ToolForm playground/>
-            {move || call_queue(playground)}
+            <CallQueue playground/>
             <div class="act-bar">
                 <Actions playground/>
                 <p class="help">{move || outlook(playground)}</p>
@@ -54,7 +55,7 @@ fn Actions(playground: Playground) -> impl IntoView {
             playground.intend(Intent::EditLastAction);
         }
     };
-    let add = move || match manual.editing.get().is_some() {
+    let add = move || match manual.composer.with(ActionComposer::is_editing) {
         true => "Save call",
         false => "Add call",
     };
@@ -124,7 +125,7 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
     let first_line = description.lines().next().unwrap_or_default().to_owned();
     let shown_name = name.to_string();
     let choice = name.clone();
-    let is_chosen = move || playground.manual.tool.read().as_deref() == Some(&*name);
+    let is_chosen = move || playground.manual.composer.read().tool() == Some(&name);
     view! {
         <li>
             <button
@@ -145,7 +146,11 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
 #[component]
 fn ToolForm(playground: Playground) -> impl IntoView {
     let manual = playground.manual;
-    let name = Memo::new(move |_| manual.tool.get().map(|name| name.to_string()));
+    let name = Memo::new(move |_| {
+        manual
+            .composer
+            .with(|composer| composer.tool().map(ToString::to_string))
+    });
     let submitted = move |event: SubmitEvent| {
         event.prevent_default();
         playground.intend(Intent::StepByHand);
@@ -164,9 +169,13 @@ fn ToolForm(playground: Playground) -> impl IntoView {
     }
 }
 
-/// The calls that were already added to the action; `None` if there are none.
-fn call_queue(playground: Playground) -> Option<impl IntoView> {
-    playground.manual.calls.with(|calls| {
+/// The calls that were already added to the action.
+#[component]
+fn CallQueue(playground: Playground) -> impl IntoView {
+    let composer = playground.manual.composer;
+    let calls = Memo::new(move |_| composer.with(|composer| composer.calls().to_vec()));
+    move || {
+        let calls = calls.get();
         let rows = calls.iter().enumerate();
         let rows = rows.map(|(place, call)| call_row(playground, place, &call.function));
         (!calls.is_empty()).then(|| {
@@ -176,7 +185,7 @@ fn call_queue(playground: Playground) -> Option<impl IntoView> {
                 </ol>
             }
         })
-    })
+    }
 }
 
 fn call_row(
@@ -242,7 +251,10 @@ fn MoreOptions(playground: Playground) -> impl IntoView {
 }
 
 fn lacks_tool(playground: Playground) -> bool {
-    playground.manual.tool.with(Option::is_none)
+    playground
+        .manual
+        .composer
+        .with(|composer| composer.tool().is_none())
 }
 
 /// Describes what Step would send, or why it cannot.
@@ -259,7 +271,6 @@ fn outlook(playground: Playground) -> String {
 
 /// Describes what Step would send.
 fn preview(playground: Playground) -> String {
-    let manual = playground.manual;
     if manual_action::is_left_to_model(playground) {
         if playground.policy.run.get() != Run::Idle {
             return "Waiting for the model. Press Stop to cancel. To act yourself, fill in a tool \
@@ -269,17 +280,7 @@ fn preview(playground: Playground) -> String {
         return "Step asks the model for one action. To act yourself, fill in a tool or add a call."
             .to_owned();
     }
-    let mut names: Vec<String> = manual.calls.with(|calls| {
-        let calls = calls.iter();
-        calls.map(|call| call.function.name.to_string()).collect()
-    });
-    if manual_action::form_counts(playground) {
-        names.extend(
-            manual
-                .tool
-                .with(|tool| tool.as_ref().map(|name| name.to_string())),
-        );
-    }
+    let names = manual_action::names(playground);
     if names.is_empty() {
         "Step sends an action without calls.".to_owned()
     } else {
