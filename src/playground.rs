@@ -19,12 +19,14 @@
 //! - `forks`: comparison of a forked episode with its original.
 //! - [`second_run`]: check whether a Python episode is deterministic.
 //! - `terms`: explanations of terms, where they appear.
-//! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: stores played episodes in the library.
+//! - [`transfer`]: export, import, share; [`url_sync`]: the address;
+//!   [`episode_address`]: which episode it names; `saving`: stores played episodes in the library.
 //! - [`page`] and the panes draw it.
 
 pub mod built_in;
 pub mod code_consent;
 pub mod composer;
+pub mod episode_address;
 pub mod episode_bar;
 pub mod first_view;
 mod forks;

@@ -76,6 +76,7 @@ pub fn warm_up(playground: Playground) {
 /// Opens an episode, replacing the shown one.
 pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
     run_loop::halt(playground);
+    playground.reading_stored.set_value(None);
     if playground.session.with_untracked(Session::is_busy) {
         // Nothing waits for the current work of that worker, and it may never end.
         drop_worker(playground);
@@ -144,6 +145,7 @@ pub fn go_back(playground: Playground, steps: usize) {
 /// Shows an episode that comes from elsewhere.
 pub fn show(playground: Playground, episode: Episode) {
     run_loop::halt(playground);
+    playground.reading_stored.set_value(None);
     remote_environments::leave_servers(playground);
     keep_former(playground);
     if let Some(recipe) = &episode.recipe {
