@@ -23,6 +23,7 @@ use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::replay::is_over;
 use volary_app::playground::run::{Run, Runs};
 use volary_app::playground::run_choice::{ActingParty, RunChoice, run_choice};
+use volary_app::playground::session::Session;
 
 /// How long Stop waits for the step in progress before it terminates the worker.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -52,12 +53,15 @@ pub fn run(playground: Playground) {
 /// Starts a new episode of the same task and lets the policy act in it.
 fn start_over(playground: Playground) {
     setup::reset(playground);
-    let edition = playground.edition.get_untracked();
+    let Some(opened) = playground.session.with_untracked(Session::awaited) else {
+        // A failed reset was already reported.
+        return;
+    };
     browser::spawn(async move {
         session_driver::settled(playground).await;
-        // A failed reset was already reported.
-        let is_new = playground.edition.get_untracked() != edition;
-        if is_new && untrack(|| session_driver::may_step(playground)).is_ok() {
+        // The user may have opened another episode meanwhile, in which no policy was asked to act.
+        let is_shown = |session: &Session| session.is_live_in(opened);
+        if playground.session.with_untracked(is_shown) {
             let_act(playground, false);
         }
     });

@@ -262,6 +262,11 @@ impl Session {
         matches!(self.phase, Phase::Stepping { .. })
     }
 
+    /// Whether the shown episode is that of an environment, and no command is running.
+    pub fn is_live_in(&self, opened: EnvironmentId) -> bool {
+        matches!(self.phase, Phase::Live { environment } if environment == opened)
+    }
+
     /// The environment whose replies are awaited.
     pub fn awaited(&self) -> Option<EnvironmentId> {
         match &self.phase {

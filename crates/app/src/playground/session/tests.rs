@@ -180,6 +180,24 @@ fn a_refused_opening_leaves_the_episode_alive() {
 }
 
 #[test]
+fn what_waits_for_an_opening_is_not_done_in_another_episode() {
+    let mut desk = Desk::opened(0);
+    let mut open = |name: &str| {
+        desk.session
+            .open(recipe(), vec![], name.into(), name.into())
+    };
+    let (first, second) = (open("first"), open("second"));
+    desk.handle(answers(&first, 1.0));
+    assert!(!desk.session.is_live_in(first.environment()));
+    desk.handle(answers(&second, 1.0));
+    // Whoever waited for the first one finds the second.
+    assert!(!desk.session.is_live_in(first.environment()));
+    assert!(desk.session.is_live_in(second.environment()));
+    desk.step("a").expect("may step");
+    assert!(!desk.session.is_live_in(second.environment()));
+}
+
+#[test]
 fn going_back_runs_the_episode_again() {
     let mut desk = Desk::opened(3);
     let command = desk.session.go_back(&desk.episode, 1).expect("may go back");
