@@ -5,6 +5,7 @@
 //! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and send intents. The other modules
 //!   are functions that take this value.
 //! - [`session_driver`]: connects the session to its worker. [`setup`]: environment, task, configuration and seed;
+//!   `task_choices`: the options of tasks;
 //!   [`manual_action`]: the action of the user, which a [`composer`] holds; [`policy_settings`]: the policy; [`player`]: the trait of what chooses
 //!   actions, such as a [`model`].
 //! - [`run_loop`], [`playback`]: running and playing back.
@@ -59,6 +60,7 @@ pub mod session_driver;
 pub mod setup;
 pub mod setup_pane;
 pub mod state;
+mod task_choices;
 mod tau_bench;
 mod terms;
 mod tool_drafts;

@@ -19,9 +19,6 @@ use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::remote::servers::Server;
 
-/// The tasks of a longer list are chosen by number.
-pub const TASKS_IN_A_LIST: usize = 300;
-
 pub const CONFIGURATION_FORM: &str = "configuration-form";
 
 #[derive(Clone, Copy)]
