@@ -8,7 +8,7 @@
 //!   `task_choices`: the options of tasks;
 //!   [`manual_action`]: the action of the user, which a [`composer`] holds; [`policy_settings`]: the policy; [`player`]: the trait of what chooses
 //!   actions, such as a [`model`].
-//! - [`run_loop`], [`playback`]: running and playing back.
+//! - [`run_loop`], `run_steps`, [`playback`]: running and playing back.
 //! - [`built_in`]: the environments, for a view without the playground.
 //! - [`opening`]: the first view, shown before anything else is loaded; [`intents`]: user intents and the lazy loading
 //!   of the code that handles them.
@@ -54,6 +54,7 @@ pub mod remote_environments;
 pub mod rival;
 mod run_controls;
 pub mod run_loop;
+mod run_steps;
 mod saving;
 pub mod second_run;
 pub mod session_driver;
