@@ -12,7 +12,8 @@
 //! - [`built_in`]: the environments, for a view without the playground.
 //! - [`opening`]: the first view, shown before anything else is loaded; [`intents`]: user intents and the lazy loading
 //!   of the code that handles them.
-//! - [`remote_environments`]: environments on servers; [`python`]: environments of the user's Python files;
+//! - [`remote_environments`]: environments on servers; [`python`], [`python_entries`]: environments of the user's Python
+//!   files;
 //!   `questions`: environments' questions to the page; `tau_bench`: tasks of the user's checkout of tau-bench.
 //! - `incoming_episode`: waits for an episode from a worker.
 //! - `planned`: episodes that wait for consent, shown in the [`plan_dialog`]; [`code_consent`]: Python code before it
@@ -49,6 +50,7 @@ pub mod policy_dialog;
 pub mod policy_pane;
 pub mod policy_settings;
 pub mod python;
+pub mod python_entries;
 mod questions;
 pub mod remote_environments;
 pub mod rival;

@@ -9,7 +9,8 @@ use volary_core::registry::EnvironmentEntry;
 use volary_remote::task;
 use volary_trajectory::Recipe;
 
-use super::python::{self, PythonEntry};
+use super::python;
+use super::python_entries::PythonEntries;
 use super::remote_environments;
 use super::session_driver;
 use super::state::Playground;
@@ -37,7 +38,7 @@ pub struct Setup {
     /// The servers that the user connected to.
     pub servers: RwSignal<Vec<Server>>,
     /// The environments of Python files.
-    pub python: RwSignal<Vec<PythonEntry>>,
+    pub python: RwSignal<PythonEntries>,
 }
 
 impl Setup {
