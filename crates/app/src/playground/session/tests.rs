@@ -548,3 +548,128 @@ fn ids_of_environments_are_not_used_again() {
     assert!(!session.is_busy());
     assert_eq!(session.new_environment(), 102);
 }
+
+#[test]
+fn code_that_is_not_loaded_leaves_the_shown_episode() {
+    // Nothing was shown and nothing wanted.
+    let mut desk = Desk::empty();
+    assert!(!desk.session.unloaded());
+    assert_eq!(desk.step("a").err(), Some(Refusal::Nothing));
+    // The first episode could not be opened.
+    desk.session
+        .open(recipe(), vec![], "1".into(), "one".into());
+    assert!(desk.session.unloaded());
+    assert!(matches!(desk.session.phase(), Phase::Empty));
+
+    let mut desk = Desk::opened(2);
+    desk.step("a").expect("may step");
+    let shown = desk.episode.clone();
+    assert!(desk.session.unloaded());
+    assert_eq!(desk.episode, shown);
+    // The next action replays the episode first.
+    assert!(matches!(desk.step("a"), Ok(Command::Open { actions, .. }) if actions.len() == 2));
+}
+
+#[test]
+fn recorded_answers_go_into_the_recipe_of_their_environment_only() {
+    let recorded = |environment, answer: &str| {
+        let members = object!({"replies": answer});
+        vec![(environment, Event::Recorded { members })]
+    };
+    let replies = |desk: &Desk| {
+        let recipe = desk.episode.recipe.clone().expect("a recipe");
+        let replies = recipe.configuration.get("replies").and_then(Json::as_text);
+        replies.map(ToString::to_string)
+    };
+    let mut desk = Desk::opened(1);
+    let Phase::Live { environment } = *desk.session.phase() else {
+        panic!("it is live")
+    };
+    desk.handle(recorded(environment + 1, "of another"));
+    assert_eq!(replies(&desk), None);
+    desk.handle(recorded(environment, "live"));
+    assert_eq!(replies(&desk).as_deref(), Some("live"));
+    desk.step("a").expect("may step");
+    desk.handle(recorded(environment, "stepping"));
+    assert_eq!(replies(&desk).as_deref(), Some("stepping"));
+    // The user has gone on to another episode, which is still being opened.
+    desk.session
+        .open(recipe(), vec![], "2".into(), "two".into());
+    desk.handle(recorded(environment, "late"));
+    assert_eq!(replies(&desk).as_deref(), Some("stepping"));
+}
+
+#[test]
+fn the_progress_of_an_opening_counts_replayed_steps() {
+    let mut desk = Desk::opened(1);
+    assert_eq!(desk.session.progress(), None);
+    let actions = vec![action("a"), action("b"), action("c")];
+    let command = desk
+        .session
+        .open(recipe(), actions, "2".into(), "two".into());
+    let mut events = answers(&command, 1.0);
+    events.truncate(3);
+    assert_eq!(desk.session.progress(), Some((0, 3)));
+    desk.handle(events);
+    assert_eq!(desk.session.progress(), Some((2, 3)));
+    // The former episode is shown until the last chunk.
+    assert_eq!(&*desk.episode.id, "1");
+}
+
+#[test]
+fn only_the_last_chunk_of_a_new_episode_replaces_the_shown_one() {
+    let end = || Event::Episode(EpisodeChunk::End { notes: vec![] });
+    let mut desk = Desk::opened(1);
+    let command = desk
+        .session
+        .open(recipe(), vec![], "2".into(), "two".into());
+    let environment = command.environment();
+    for (environment, event) in answers(&command, 1.0) {
+        let is_end = event == end();
+        assert_eq!(desk.session.finishes_new(environment, &event), is_end);
+    }
+    assert!(!desk.session.finishes_new(environment - 1, &end()));
+    desk.handle(answers(&command, 1.0));
+    // A replay keeps the episode, so it leaves none to bring back.
+    let command = desk.session.go_back(&desk.episode, 0).expect("may go back");
+    assert!(!desk.session.finishes_new(command.environment(), &end()));
+}
+
+#[test]
+fn a_refused_step_leaves_the_environment_alive() {
+    let mut desk = Desk::opened(1);
+    let environment = desk.step("a").expect("may step").environment();
+    let refused = Event::Refused {
+        reason: "no such tool".into(),
+        key: Some("tool".into()),
+        is_server_lost: false,
+    };
+    let change = desk.handle(vec![(environment, refused)]);
+    let expected = Change::Refused {
+        reason: "no such tool".into(),
+        key: Some("tool".into()),
+    };
+    assert_eq!(change, expected);
+    assert!(desk.session.is_live_in(environment));
+    assert_eq!(desk.episode.steps.len(), 1);
+}
+
+#[test]
+fn each_refusal_says_why_and_what_to_do() {
+    let refusals = [
+        Refusal::Busy,
+        Refusal::Over,
+        Refusal::NoRecipe,
+        Refusal::NotAgreed,
+        Refusal::Unknown,
+        Refusal::Nothing,
+    ];
+    for refusal in refusals {
+        for text in [refusal.to_string(), refusal.advice().to_owned()] {
+            assert!(
+                text.ends_with('.') && text.len() > 10,
+                "{refusal:?}: {text}"
+            );
+        }
+    }
+}
