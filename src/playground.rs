@@ -20,8 +20,9 @@
 //!   runs; [`linked_code`]: Python files at an address.
 //! - `forks`: comparison of a forked episode with its original.
 //! - [`second_run`]: check whether a Python episode is deterministic.
+//! - `outlook`: what **Step** would do, in words.
 //! - `terms`: explanations of terms, where they appear.
-//! - [`transfer`]: export, import, share; [`url_sync`]: the address;
+//! - [`transfer`], `imported_files`: export, import, share; [`url_sync`]: the address;
 //!   [`episode_address`]: which episode it names; `saving`: stores played episodes in the library.
 //! - [`page`] and the panes draw it.
 
@@ -35,12 +36,14 @@ mod forks;
 pub mod frame_pane;
 pub mod hidden_members;
 pub mod hint;
+mod imported_files;
 pub(crate) mod incoming_episode;
 pub mod intents;
 pub mod linked_code;
 pub mod manual_action;
 pub mod model;
 mod next_task;
+mod outlook;
 pub mod page;
 pub mod plan_dialog;
 mod planned;

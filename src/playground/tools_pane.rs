@@ -9,6 +9,7 @@ use volary_core::tool::ToolCallFunction;
 use super::composer::ActionComposer;
 use super::intents::Intent;
 use super::manual_action::{self, TOOL_FORM};
+use super::outlook::{StepOutlook, short};
 use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::terms::terms;
@@ -30,7 +31,7 @@ pub(super) fn ToolsPane() -> impl IntoView {
             <CallQueue playground/>
             <div class="act-bar">
                 <Actions playground/>
-                <p class="help">{move || outlook(playground)}</p>
+                <p class="help">{move || outlook(playground).words()}</p>
             </div>
             <MoreOptions playground/>
         </section>
@@ -257,42 +258,19 @@ fn lacks_tool(playground: Playground) -> bool {
         .with(|composer| composer.tool().is_none())
 }
 
-/// Describes what Step would send, or why it cannot.
-fn outlook(playground: Playground) -> String {
+/// What Step would do.
+fn outlook(playground: Playground) -> StepOutlook {
     let progress = playground.session.with(|session| session.progress());
     if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
-        return format!("Replaying: {done} of {all} steps.");
+        return StepOutlook::Replaying { done, all };
     }
     match session_driver::may_step(playground) {
-        Ok(()) | Err(Refusal::Busy) => preview(playground),
-        Err(refusal) => format!("{refusal} {}", refusal.advice()),
-    }
-}
-
-/// Describes what Step would send.
-fn preview(playground: Playground) -> String {
-    if manual_action::is_left_to_model(playground) {
-        if playground.policy.run.get() != Run::Idle {
-            return "Waiting for the model. Press Stop to cancel. To act yourself, fill in a tool \
-                 or add a call."
-                .to_owned();
+        Ok(()) | Err(Refusal::Busy) if manual_action::is_left_to_model(playground) => {
+            StepOutlook::Model {
+                is_asked: playground.policy.run.get() != Run::Idle,
+            }
         }
-        return "Step asks the model for one action. To act yourself, fill in a tool or add a call."
-            .to_owned();
-    }
-    let names = manual_action::names(playground);
-    if names.is_empty() {
-        "Step sends an action without calls.".to_owned()
-    } else {
-        format!("Step calls {}.", names.join(", then "))
-    }
-}
-
-/// A call on one line, truncated.
-fn short(text: &str) -> String {
-    const MOST: usize = 120;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        Ok(()) | Err(Refusal::Busy) => StepOutlook::Calls(manual_action::names(playground)),
+        Err(refusal) => StepOutlook::Refused(refusal),
     }
 }
