@@ -133,7 +133,6 @@ pub fn take_action(playground: Playground, action: impl Into<ChosenAction>) {
 pub fn go_back(playground: Playground, steps: usize) {
     run_loop::halt(playground);
     saving::keep_played(playground);
-    saving::went_back(playground, steps);
     if remote_environments::shows_remote(playground) {
         playground.say("Starting a new environment on the server and repeating the actions there.");
     }
