@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::checkout::{Adding, CheckoutGroup};
 use super::page::DropTarget;
+use super::python_import;
 use super::templates::{TEMPLATES, Template};
 use crate::browser::files::{GivenFile, pick};
 use crate::browser::{location, spawn};
@@ -14,9 +15,6 @@ use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{PythonFile, PythonSource};
 use crate::python::stored;
 use crate::route::{Route, TemplatePlace};
-
-/// The maximum size of an imported file in bytes.
-const LARGEST_FILE: usize = 1 << 20;
 
 #[component]
 pub(super) fn Catalogue(
@@ -272,25 +270,20 @@ pub(super) fn Row(
 fn import(picked: Vec<GivenFile>, problem: RwSignal<String>) {
     spawn(async move {
         for file in picked {
-            if file.name.ends_with(".whl") {
-                return problem.set(
-                    "Open the environment that needs the wheel, and drop it there.".to_owned(),
-                );
+            if let Err(reason) = python_import::check_file(&file.name, file.size) {
+                return problem.set(reason);
             }
-            let bytes = match file.read().await {
-                Ok(bytes) if bytes.len() <= LARGEST_FILE => bytes,
-                Ok(_) => return problem.set(format!("{} is larger than 1 MB.", file.name)),
-                Err(reason) => {
-                    return problem.set(format!("{} could not be read: {reason}", file.name));
-                }
+            let read = match file.read().await {
+                Ok(bytes) => python_import::read_code(&file.name, bytes),
+                Err(reason) => Err(format!("{} could not be read: {reason}", file.name)),
             };
-            let Ok(code) = String::from_utf8(bytes) else {
-                return problem.set(format!("{} is not UTF-8 text.", file.name));
+            let imported = match read {
+                Ok(imported) => imported,
+                Err(reason) => return problem.set(reason),
             };
             problem.set(String::new());
-            let wanted = file.name.trim_end_matches(".py");
-            let name = untrack(stored::files).free_name(wanted);
-            stored::save(&name, &PythonSource::of_code(&code));
+            let name = untrack(stored::files).free_name(&imported.name);
+            stored::save(&name, &PythonSource::of_code(&imported.code));
             location::go(&Route::Environments { file: Some(name) }.to_hash());
         }
     });

@@ -11,15 +11,13 @@ use volary_envs::tau::original::{CUSTOMERS, entry};
 use volary_protocol::checkout::{Domain, Summary};
 
 use super::catalogue::{Group, PlayButton, Row};
+use super::python_import::checkout_files;
 use crate::browser::files::{GivenFile, pick, pick_folder};
 use crate::browser::{network, spawn};
 use crate::components::field::Field;
 use crate::playground::state::use_playground;
 use crate::projection::text::plural;
 use crate::tau_bench::{self, CheckoutOrigin};
-
-/// A path that only files of a checkout contain.
-const MARK: &str = "tau_bench/envs/";
 
 /// Signals of the checkout that is being added.
 #[derive(Clone, Copy)]
@@ -42,25 +40,12 @@ impl Adding {
         }
     }
 
-    /// Returns whether dropped files are a checkout, or a zip file that may contain one.
-    pub(super) fn takes(files: &[GivenFile]) -> bool {
-        files
-            .iter()
-            .any(|file| file.name.contains(MARK) || file.name.ends_with(".zip"))
-    }
-
     /// Adds a zip file, or the files of a folder.
-    pub(super) fn take(self, mut files: Vec<GivenFile>) {
-        if files.len() > 1 {
-            // Drop the repository's other files, which are many.
-            files.retain(|file| file.name.contains(MARK));
-            if files.is_empty() {
-                let words = "It does not contain tau-bench: no file is in a folder tau_bench/envs.";
-                return self.problem.set(words.to_owned());
-            }
-        }
-        if !files.is_empty() {
-            self.begin(CheckoutOrigin::Files(files));
+    pub(super) fn take(self, files: Vec<GivenFile>) {
+        match checkout_files(files, |file| &file.name) {
+            Ok(files) if files.is_empty() => {}
+            Ok(files) => self.begin(CheckoutOrigin::Files(files)),
+            Err(reason) => self.problem.set(reason.to_owned()),
         }
     }
 

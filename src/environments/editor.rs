@@ -5,7 +5,9 @@ use std::rc::Rc;
 use leptos::html;
 use leptos::prelude::*;
 
+use super::code_check::{CodeCheck, CodeResult, error_title, ready_text};
 use super::page::DropTarget;
+use super::python_import;
 use crate::browser::code_editor::CodeEditor;
 use crate::browser::files::{GivenFile, download, pick};
 use crate::browser::spawn;
@@ -15,22 +17,9 @@ use crate::components::text::inert;
 use crate::playground::python;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{Description, PythonSource};
-use crate::python::runtime::{self, LoadError, PythonStatus};
+use crate::python::runtime::{self, PythonStatus};
 use crate::python::stored;
 use crate::python::wheels::Wheel;
-
-/// The result of running the code.
-#[derive(Clone, Debug, Default, PartialEq)]
-enum CodeResult {
-    /// The code was not run since it changed.
-    #[default]
-    None,
-    Running,
-    /// The code ran and defines this environment.
-    Loaded(Description),
-    /// The code failed to run.
-    Failed(LoadError),
-}
 
 /// Signals of the editor.
 #[derive(Clone, Copy)]
@@ -42,9 +31,7 @@ struct Editor {
     is_open: RwSignal<bool>,
     /// Why the code editor could not be loaded.
     problem: RwSignal<Option<String>>,
-    outcome: RwSignal<CodeResult>,
-    /// Whether the code differs from the last stored version.
-    is_changed: RwSignal<bool>,
+    check: RwSignal<CodeCheck>,
     /// The wheels that the code imports.
     wheels: RwSignal<Vec<Wheel>>,
     /// Why a dropped file was rejected.
@@ -75,8 +62,7 @@ pub(super) fn EditorPage(
         code: StoredValue::new_local(None),
         is_open: RwSignal::new(false),
         problem: RwSignal::new(None),
-        outcome: RwSignal::new(CodeResult::None),
-        is_changed: RwSignal::new(false),
+        check: RwSignal::default(),
         wheels: RwSignal::new(source.wheels),
         refused: RwSignal::new(None),
     };
@@ -133,12 +119,12 @@ impl Editor {
             };
             let source = &last.source;
             let is_shown = self.text().is_none_or(|text| text == source.code);
-            if is_shown || self.is_changed.get_untracked() {
+            if is_shown || self.check.with_untracked(CodeCheck::is_changed) {
                 return;
             }
             self.wheels.set(source.wheels.clone());
             self.restore(&source.code);
-            self.is_changed.set(false);
+            self.check.update(CodeCheck::stored);
         });
     }
 
@@ -147,12 +133,11 @@ impl Editor {
     }
 
     fn changed(self) {
-        self.is_changed.set(true);
-        if self
-            .outcome
-            .with_untracked(|outcome| *outcome != CodeResult::None)
-        {
-            self.outcome.set(CodeResult::None);
+        let is_shown = |check: &CodeCheck| *check.result() != CodeResult::None;
+        match self.check.with_untracked(is_shown) {
+            true => self.check.update(CodeCheck::changed),
+            // While nothing is shown, typing redraws nothing.
+            false => self.check.update_untracked(CodeCheck::changed),
         }
     }
 
@@ -170,8 +155,7 @@ impl Editor {
 
     async fn take_one(self, file: &GivenFile) -> Result<(), String> {
         if file.name.ends_with(".py") {
-            let text = String::from_utf8(file.read().await?);
-            self.restore(&text.map_err(|_| format!("{} is not UTF-8 text.", file.name))?);
+            self.restore(&python_import::utf8(&file.name, file.read().await?)?);
             return Ok(());
         }
         let wheel = stored::keep_wheel(file).await?;
@@ -193,22 +177,28 @@ impl Editor {
         };
         let name = self.name.get_value();
         stored::save(&name, &source);
-        self.is_changed.set(false);
-        self.outcome.set(CodeResult::Running);
+        let number = self.check.try_update(CodeCheck::begin)?;
         self.mark(None, "");
         match runtime::load(&source).await {
             Ok(description) => {
                 stored::describe(&source, &description);
-                self.outcome
-                    .try_set(CodeResult::Loaded(description.clone()));
+                self.end(number, CodeResult::Loaded(description.clone()));
                 Some((source, description))
             }
             Err(error) => {
-                self.mark(error.line, &error.text);
-                self.outcome.try_set(CodeResult::Failed(error));
+                let (line, text) = (error.line, error.text.clone());
+                if self.end(number, CodeResult::Failed(error)) {
+                    self.mark(line, &text);
+                }
                 None
             }
         }
+    }
+
+    /// Shows the result of a run. Returns `false` if it is that of other code.
+    fn end(self, number: u32, result: CodeResult) -> bool {
+        let shown = self.check.try_update(|check| check.end(number, result));
+        shown.unwrap_or_default()
     }
 
     fn mark(self, line: Option<u32>, message: &str) {
@@ -232,8 +222,8 @@ impl Editor {
 #[component]
 fn Actions(state: Editor, playground: Playground) -> impl IntoView {
     let is_idle = move || {
-        let is_running = |outcome: &CodeResult| *outcome == CodeResult::Running;
-        state.is_open.get() && !state.outcome.with(is_running)
+        let is_running = |check: &CodeCheck| *check.result() == CodeResult::Running;
+        state.is_open.get() && !state.check.with(is_running)
     };
     let play = move |_| {
         spawn(async move {
@@ -283,7 +273,7 @@ fn Side(state: Editor) -> impl IntoView {
         <div class="editor-side">
             <Status/>
             {problem}
-            {move || outcome_view(&state.outcome.get())}
+            {move || state.check.with(|check| outcome_view(check.result()))}
             {move || versions(state)}
             <Wheels state/>
             <Console/>
@@ -334,11 +324,7 @@ fn outcome_view(outcome: &CodeResult) -> AnyView {
         .into_any(),
         CodeResult::Running => view! { <p>"Running the file…"</p> }.into_any(),
         CodeResult::Loaded(description) => {
-            let size = description
-                .size
-                .map(|size| format!(" with {size} tasks"))
-                .unwrap_or_default();
-            let words = format!("{}{size} is ready to be played.", description.class());
+            let words = ready_text(description);
             let summary = description.summary.clone();
             let summary = (!summary.is_empty()).then(|| view! { <p class="faint">{summary}</p> });
             view! {
@@ -350,11 +336,7 @@ fn outcome_view(outcome: &CodeResult) -> AnyView {
             .into_any()
         }
         CodeResult::Failed(error) => {
-            let place = match error.line {
-                Some(line) => format!("{} in line {line}", error.kind),
-                None if error.kind.is_empty() => "Python could not run the file".to_owned(),
-                None => error.kind.to_string(),
-            };
+            let title = error_title(error);
             let detail = (!error.detail.is_empty()).then(|| {
                 view! {
                     <details>
@@ -365,7 +347,7 @@ fn outcome_view(outcome: &CodeResult) -> AnyView {
             });
             view! {
                 <div class="alert inline editor-error" role="alert">
-                    <strong>{place}</strong>
+                    <strong>{title}</strong>
                     <p>{error.text.to_string()}</p>
                     {detail}
                 </div>

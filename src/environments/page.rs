@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::catalogue::Catalogue;
 use super::checkout::Adding;
 use super::editor::EditorPage;
+use super::python_import::may_be_checkout;
 use crate::browser::files::GivenFile;
 use crate::browser::location;
 use crate::navigation::{Hooks, Page, use_pages};
@@ -27,7 +28,7 @@ pub fn page() -> AnyView {
     let adding = Adding::new();
     let target: DropTarget = StoredValue::new_local(None);
     let take = move |files: Vec<GivenFile>| {
-        if Adding::takes(&files) {
+        if may_be_checkout(files.iter().map(|file| &*file.name)) {
             // The catalogue shows the progress.
             location::go(&Route::Environments { file: None }.to_hash());
             adding.take(files);

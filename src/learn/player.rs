@@ -20,7 +20,7 @@ use volary_trajectory::{Episode, Recipe};
 
 use crate::browser;
 use crate::browser::worker_client::{Replies, WorkerClient};
-use crate::playground::manual_action::arguments_schema;
+use crate::playground::composer::arguments_schema;
 use crate::projection::form::Form;
 
 /// The number of environment ids of each player.
@@ -277,7 +277,7 @@ impl EpisodePlayer {
                 self.reselect_tool();
                 then.and_then(|action| self.ask(|session, episode| session.step(episode, action)))
             }
-            Change::Gone { action } => self.ask(|session, episode| session.step(episode, action)),
+            Change::Gone { action } => self.ask(|session, episode| session.step(episode, *action)),
             Change::Refused { reason, .. } | Change::Lost { reason } => {
                 self.problem.set(Some(reason.to_string()));
                 None

@@ -62,3 +62,38 @@ pub(super) fn spent_words(role: &ModelRole) -> String {
         large_plural(role.spent.tokens, "token")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use volary_agent::model::limits::{Budget, Spent};
+
+    use super::*;
+
+    fn words(requests: u64, tokens: u64, cost: Option<f64>) -> String {
+        spent_words(&ModelRole {
+            connection: "c".into(),
+            budget: Budget::default(),
+            requests,
+            spent: Spent {
+                tokens,
+                cost,
+                ..Spent::default()
+            },
+        })
+    }
+
+    #[test]
+    fn a_role_says_what_it_has_cost() {
+        assert_eq!(words(1, 1, Some(0.25)), "1 request, 1 token, $0.25");
+        assert_eq!(
+            words(3, 1234, Some(0.0012)),
+            "3 requests, 1,234 tokens, $0.0012"
+        );
+    }
+
+    #[test]
+    fn an_unknown_price_is_not_free() {
+        assert_eq!(words(2, 0, None), "2 requests, 0 tokens, cost unknown");
+        assert_eq!(words(2, 0, Some(0.0)), "2 requests, 0 tokens, $0");
+    }
+}

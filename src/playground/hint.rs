@@ -22,7 +22,10 @@ pub(super) fn Hint() -> impl IntoView {
         Signal::derive(move || playground.episode.with(|episode| !episode.steps.is_empty()));
     let over = Signal::derive(move || playground.episode.with(|episode| episode.is_over()));
     let typed = Signal::derive(move || {
-        let gathered = playground.manual.calls.with(|calls| !calls.is_empty());
+        let gathered = playground
+            .manual
+            .composer
+            .with(|composer| !composer.calls().is_empty());
         acted.get() || gathered || manual_action::form_is_touched(playground)
     });
     let dismiss = move |_| {

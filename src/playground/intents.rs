@@ -161,13 +161,21 @@ fn act(playground: Playground, intent: Intent) {
         Intent::PickTask(place) => setup::pick_task(playground, place),
         Intent::PickSplit(source, split) => setup::pick_split(playground, source, &split),
         Intent::Reset => setup::reset(playground),
-        Intent::ChooseTool(name) => manual_action::choose_tool(playground, &name),
-        Intent::ChooseNoTool => manual_action::choose_no_tool(playground),
+        Intent::ChooseTool(name) => manual_action::change(playground, |composer, tools, form| {
+            composer.choose(&name, tools, form);
+        }),
+        Intent::ChooseNoTool => {
+            manual_action::change(playground, |composer, _, form| composer.choose_none(form));
+        }
         Intent::AddCall => {
             manual_action::add_call(playground);
         }
-        Intent::EditCall(place) => manual_action::edit_call(playground, place),
-        Intent::RemoveCall(place) => manual_action::remove_call(playground, place),
+        Intent::EditCall(place) => manual_action::change(playground, |composer, tools, form| {
+            composer.edit_call(place, tools, form);
+        }),
+        Intent::RemoveCall(place) => manual_action::change(playground, |composer, tools, form| {
+            composer.remove_call(place, tools, form);
+        }),
         Intent::Step => manual_action::step(playground),
         Intent::StepByHand => manual_action::step_by_hand(playground),
         Intent::EditLastAction => manual_action::edit_last_action(playground),

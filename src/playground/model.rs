@@ -4,6 +4,7 @@
 //!   them.
 //! - [`player`] asks for one action after the other; [`state`] holds the settings and the current turn; [`turn`] draws
 //!   it.
+//! - [`turn_rules`]: what a turn asks for, counts and becomes.
 //! - [`requests`]: the recorded requests and responses of each step.
 //!
 //! It is loaded when a model is first used, in one part with the page's settings, and reached only through the few
@@ -16,6 +17,7 @@ mod settings;
 mod settings_view;
 mod state;
 mod turn;
+mod turn_rules;
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;

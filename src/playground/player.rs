@@ -7,9 +7,9 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_agent::rollout::Stop;
 use volary_agent::{Limits, Next, Policy, decide, step_note};
-use volary_core::ToolRequestMessage;
-use volary_core::json::{Object, Text};
-use volary_trajectory::{Episode, StepDetails};
+use volary_app::playground::chosen_action::{ChosenAction, StepAside};
+use volary_core::json::Text;
+use volary_trajectory::Episode;
 
 use crate::projection::notice::Notice;
 
@@ -29,20 +29,11 @@ pub trait Player {
 /// A player's decision.
 pub enum Move {
     /// Take an action.
-    Act(Box<ToolRequestMessage>, Box<Aside>),
+    Act(Box<ChosenAction>),
     /// Stop: the episode is over, or a limit was reached.
     Stop(Stop),
     /// The player failed. The episode is unchanged.
     Failed(Notice),
-}
-
-/// Additional data recorded with a step, besides the environment's response.
-#[derive(Clone, Debug, Default)]
-pub struct Aside {
-    /// The fields that all sources share.
-    pub details: StepDetails,
-    /// All other data.
-    pub extras: Object,
 }
 
 /// A player for a policy that needs nothing but the episode.
@@ -60,10 +51,13 @@ impl Player for BuiltIn {
         async move {
             match decide(self.policy.as_mut(), &episode, &self.limits).await {
                 Ok(Next::Act(action)) => {
-                    let mut aside = Box::<Aside>::default();
+                    let mut aside = Box::<StepAside>::default();
                     let note = self.policy.note().map(step_note);
                     aside.details.errors.extend(note);
-                    Move::Act(Box::new(action), aside)
+                    Move::Act(Box::new(ChosenAction {
+                        message: action.into(),
+                        aside: Some(aside),
+                    }))
                 }
                 Ok(Next::Stop(mut stop)) => {
                     if let Some(afterword) = self.policy.afterword() {
@@ -79,5 +73,107 @@ impl Player for BuiltIn {
             }
         }
         .boxed_local()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_agent::{Decision, PolicyError, PolicyInput};
+    use volary_core::ToolRequestMessage;
+    use volary_core::message::Body;
+    use volary_trajectory::{Ending, Outcome, StepRecord};
+
+    use super::*;
+
+    /// A policy that acts, or fails, and has something to say about it.
+    struct Speaking {
+        fails: bool,
+    }
+
+    impl Policy for Speaking {
+        fn name(&self) -> Text {
+            "speaking".into()
+        }
+
+        fn act<'a>(
+            &'a mut self,
+            _: PolicyInput<'a>,
+        ) -> LocalBoxFuture<'a, Result<Decision, PolicyError>> {
+            let decision = match self.fails {
+                true => Err(PolicyError::Unfit {
+                    policy: self.name(),
+                    reason: "no idea".into(),
+                }),
+                false => Ok(Decision::Act(ToolRequestMessage {
+                    body: Body::text("go"),
+                    ..ToolRequestMessage::default()
+                })),
+            };
+            async move { decision }.boxed_local()
+        }
+
+        fn note(&self) -> Option<Text> {
+            Some("a deliberate fault".into())
+        }
+
+        fn afterword(&self) -> Option<Text> {
+            Some("It made one fault.".into())
+        }
+    }
+
+    fn next(fails: bool, episode: Episode) -> Move {
+        let mut player = BuiltIn {
+            policy: Box::new(Speaking { fails }),
+            limits: Limits { max_steps: 1 },
+        };
+        let next = player.play(Arc::new(episode)).now_or_never();
+        next.expect("nothing is awaited")
+    }
+
+    #[test]
+    fn the_note_of_a_policy_is_recorded_with_its_action() {
+        let Move::Act(action) = next(false, Episode::default()) else {
+            panic!("it acts")
+        };
+        assert_eq!(action.message.body().content.as_deref(), Some("go"));
+        let aside = action.aside.expect("a record");
+        assert_eq!(
+            aside.details.errors,
+            [step_note("a deliberate fault".into())]
+        );
+    }
+
+    #[test]
+    fn the_end_carries_the_afterword_of_the_policy() {
+        let mut episode = Episode::default();
+        episode.steps.push(StepRecord {
+            action: ToolRequestMessage::default().into(),
+            outcome: Outcome::Observed {
+                messages: vec![],
+                reward: 0.0,
+                done: false,
+                truncated: false,
+            },
+            seconds: None,
+            details: Default::default(),
+            extras: Default::default(),
+        });
+        let Move::Stop(stop) = next(false, episode) else {
+            panic!("the limit is reached")
+        };
+        assert!(matches!(stop.ending, Ending::Truncated { .. }));
+        assert!(
+            stop.reason.ends_with(" It made one fault."),
+            "{}",
+            stop.reason
+        );
+    }
+
+    #[test]
+    fn a_policy_that_cannot_act_changes_nothing() {
+        let Move::Failed(notice) = next(true, Episode::default()) else {
+            panic!("it fails")
+        };
+        assert!(notice.why.contains("no idea"), "{notice:?}");
     }
 }

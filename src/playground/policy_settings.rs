@@ -8,7 +8,7 @@ use volary_core::json;
 use volary_core::json::Text;
 use volary_core::registry::EnvironmentEntry;
 
-use super::player::{Aside, BuiltIn, Player};
+use super::player::{BuiltIn, Player};
 use super::setup;
 use super::state::Playground;
 use crate::browser;
@@ -36,8 +36,6 @@ pub struct PolicySettings {
     pub(super) runs: StoredValue<Runs>,
     /// Aborts the player's current work.
     pub(super) abort: StoredValue<AbortHandle>,
-    /// Data to record with the step in progress.
-    pub(super) aside: StoredValue<Option<Box<Aside>>>,
 }
 
 /// A player and the pacing of its run.
@@ -60,7 +58,6 @@ impl PolicySettings {
             inspected: RwSignal::new(None),
             runs: StoredValue::default(),
             abort: StoredValue::new(AbortHandle::new_pair().0),
-            aside: StoredValue::new(None),
         }
     }
 

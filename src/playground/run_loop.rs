@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
-use volary_core::AnyMessage;
 use volary_core::json::Text;
-use volary_trajectory::Ending;
+use volary_trajectory::{Ending, Episode};
 
 use super::model;
-use super::player::Move;
 use super::policy_settings::{self, Plan};
 use super::remote_environments;
+use super::run_steps::{RunEnd, RunHost, run_steps};
 use super::session_driver::{self, redraws};
 use super::setup;
 use super::state::Playground;
@@ -20,10 +19,12 @@ use crate::browser::lazy::Unloaded;
 use crate::browser::{self, timers};
 use crate::models::connections;
 use crate::projection::notice::Notice;
+use volary_app::playground::chosen_action::ChosenAction;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::replay::is_over;
 use volary_app::playground::run::{Run, Runs};
 use volary_app::playground::run_choice::{ActingParty, RunChoice, run_choice};
+use volary_app::playground::session::Session;
 
 /// How long Stop waits for the step in progress before it terminates the worker.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -53,12 +54,15 @@ pub fn run(playground: Playground) {
 /// Starts a new episode of the same task and lets the policy act in it.
 fn start_over(playground: Playground) {
     setup::reset(playground);
-    let edition = playground.edition.get_untracked();
+    let Some(opened) = playground.session.with_untracked(Session::awaited) else {
+        // A failed reset was already reported.
+        return;
+    };
     browser::spawn(async move {
         session_driver::settled(playground).await;
-        // A failed reset was already reported.
-        let is_new = playground.edition.get_untracked() != edition;
-        if is_new && untrack(|| session_driver::may_step(playground)).is_ok() {
+        // The user may have opened another episode meanwhile, in which no policy was asked to act.
+        let is_shown = |session: &Session| session.is_live_in(opened);
+        if playground.session.with_untracked(is_shown) {
             let_act(playground, false);
         }
     });
@@ -110,7 +114,7 @@ fn let_act(playground: Playground, once: bool) {
             None => plan_of_model(playground).await,
             plan => plan,
         };
-        if let Some(plan) = plan.filter(|_| is_run(playground, number)) {
+        if let Some(plan) = plan.filter(|_| goes_on(playground, number)) {
             begin_run(playground, plan.player.name());
             act(playground, plan, number, once).await;
         }
@@ -195,40 +199,62 @@ pub(super) fn halt(playground: Playground) {
 
 async fn act(playground: Playground, mut plan: Plan, number: u32, once: bool) {
     let delay = Duration::from_secs_f64(plan.delay.clamp(0.0, 3600.0));
-    while playground.policy.run.get_untracked().goes_on(number) {
-        let (abort, registration) = AbortHandle::new_pair();
-        playground.policy.abort.set_value(abort);
-        let playing = plan.player.play(playground.episode.get_untracked());
-        let Ok(next) = Abortable::new(playing, registration).await else {
-            plan.player.stopped();
-            break;
-        };
-        if !is_run(playground, number) {
-            break;
+    let host = PlaygroundRun { playground, number };
+    match run_steps(&host, plan.player.as_mut(), delay, once).await {
+        RunEnd::Over | RunEnd::NotTaken => {}
+        RunEnd::Stopped(stop) => {
+            set_ending(playground, stop.ending);
+            playground.say(stop.reason.to_string());
         }
-        match next {
-            Move::Act(action, aside) => {
-                playground.policy.aside.set_value(Some(aside));
-                session_driver::take_action(playground, AnyMessage::from(*action));
-                session_driver::settled(playground).await;
-            }
-            Move::Stop(stop) => {
-                set_ending(playground, stop.ending);
-                playground.say(stop.reason.to_string());
-                break;
-            }
-            Move::Failed(notice) => {
-                playground.alert(notice);
-                break;
-            }
-        }
-        if once {
-            break;
-        }
-        if !delay.is_zero() {
-            timers::sleep(delay).await;
-        }
+        RunEnd::Failed(notice) => playground.alert(notice),
     }
+}
+
+/// A run of this number in the playground.
+struct PlaygroundRun {
+    playground: Playground,
+    number: u32,
+}
+
+impl RunHost for PlaygroundRun {
+    fn is_current(&self) -> bool {
+        is_run(self.playground, self.number)
+    }
+
+    fn goes_on(&self) -> bool {
+        goes_on(self.playground, self.number)
+    }
+
+    fn episode(&self) -> Arc<Episode> {
+        self.playground.episode.get_untracked()
+    }
+
+    async fn unless_stopped<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let (abort, registration) = AbortHandle::new_pair();
+        self.playground.policy.abort.set_value(abort);
+        Abortable::new(future, registration).await.ok()
+    }
+
+    async fn take(&self, action: ChosenAction) -> bool {
+        let playground = self.playground;
+        let steps = || {
+            playground
+                .episode
+                .with_untracked(|episode| episode.steps.len())
+        };
+        let before = steps();
+        session_driver::take_action(playground, action);
+        session_driver::settled(playground).await;
+        steps() > before
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        timers::sleep(duration).await;
+    }
+}
+
+fn goes_on(playground: Playground, number: u32) -> bool {
+    playground.policy.run.get_untracked().goes_on(number)
 }
 
 fn is_run(playground: Playground, number: u32) -> bool {

@@ -26,9 +26,14 @@ pub(super) fn played(playground: Playground) {
     }
 }
 
-/// Records that the episode went back to a step.
-pub(super) fn went_back(playground: Playground, step: usize) {
-    playground.saver.update_value(|saver| saver.went_back(step));
+/// Records that the episode was replayed up to its current step, and where the replay first differs.
+pub(super) fn replayed(playground: Playground, differs: Option<usize>) {
+    let steps = playground
+        .episode
+        .with_untracked(|episode| episode.steps.len());
+    playground
+        .saver
+        .update_value(|saver| saver.replayed(steps, differs));
 }
 
 /// The stored branch of which the shown episode is a fork, if any.

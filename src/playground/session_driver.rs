@@ -33,6 +33,7 @@ use crate::browser::timers::Alarm;
 use crate::browser::worker_client::{Replies, WorkerClient};
 use crate::projection::notice::Notice;
 use crate::python;
+use volary_app::playground::chosen_action::ChosenAction;
 use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_app::playground::worker_losses::WorkerLosses;
@@ -75,6 +76,7 @@ pub fn warm_up(playground: Playground) {
 /// Opens an episode, replacing the shown one.
 pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
     run_loop::halt(playground);
+    playground.reading_stored.set_value(None);
     if playground.session.with_untracked(Session::is_busy) {
         // Nothing waits for the current work of that worker, and it may never end.
         drop_worker(playground);
@@ -123,7 +125,7 @@ fn is_known(playground: Playground) -> bool {
     })
 }
 
-pub fn take_action(playground: Playground, action: AnyMessage) {
+pub fn take_action(playground: Playground, action: impl Into<ChosenAction>) {
     command(playground, |session, episode| session.step(episode, action));
 }
 
@@ -131,7 +133,6 @@ pub fn take_action(playground: Playground, action: AnyMessage) {
 pub fn go_back(playground: Playground, steps: usize) {
     run_loop::halt(playground);
     saving::keep_played(playground);
-    saving::went_back(playground, steps);
     if remote_environments::shows_remote(playground) {
         playground.say("Starting a new environment on the server and repeating the actions there.");
     }
@@ -143,6 +144,7 @@ pub fn go_back(playground: Playground, steps: usize) {
 /// Shows an episode that comes from elsewhere.
 pub fn show(playground: Playground, episode: Episode) {
     run_loop::halt(playground);
+    playground.reading_stored.set_value(None);
     remote_environments::leave_servers(playground);
     keep_former(playground);
     if let Some(recipe) = &episode.recipe {
@@ -352,40 +354,11 @@ fn take_in(playground: Playground, environment: EnvironmentId, event: Event) {
             if matches!(change, Change::Replaced { .. }) {
                 close_others(playground, environment);
             }
-            write_aside(playground, before);
             changes::act_on(playground, change, before);
             redraws::redraw(playground);
             redraws::wake(playground);
         }
     }
-}
-
-/// Adds the player's data to a new step.
-fn write_aside(playground: Playground, before: usize) {
-    let steps = playground
-        .episode
-        .with_untracked(|episode| episode.steps.len());
-    if steps != before + 1 {
-        return;
-    }
-    let Some(aside) = playground
-        .policy
-        .aside
-        .try_update_value(Option::take)
-        .flatten()
-    else {
-        return;
-    };
-    playground.episode.update_untracked(|episode| {
-        let episode = Arc::make_mut(episode);
-        if aside.details.model.is_some() {
-            episode.model.clone_from(&aside.details.model);
-        }
-        if let Some(step) = episode.steps.last_mut() {
-            step.details = aside.details;
-            step.extras = aside.extras;
-        }
-    });
 }
 
 /// Handles the loss of the worker.
@@ -400,7 +373,6 @@ fn lose(playground: Playground, message: Text) {
             .episode
             .try_update_untracked(|episode| session.lost(message, Arc::make_mut(episode)))
     });
-    write_aside(playground, before);
     changes::act_on(
         playground,
         change.flatten().unwrap_or(Change::Nothing),

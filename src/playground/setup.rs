@@ -9,7 +9,8 @@ use volary_core::registry::EnvironmentEntry;
 use volary_remote::task;
 use volary_trajectory::Recipe;
 
-use super::python::{self, PythonEntry};
+use super::python;
+use super::python_entries::PythonEntries;
 use super::remote_environments;
 use super::session_driver;
 use super::state::Playground;
@@ -18,9 +19,6 @@ use crate::browser;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::remote::servers::Server;
-
-/// The tasks of a longer list are chosen by number.
-pub const TASKS_IN_A_LIST: usize = 300;
 
 pub const CONFIGURATION_FORM: &str = "configuration-form";
 
@@ -40,7 +38,7 @@ pub struct Setup {
     /// The servers that the user connected to.
     pub servers: RwSignal<Vec<Server>>,
     /// The environments of Python files.
-    pub python: RwSignal<Vec<PythonEntry>>,
+    pub python: RwSignal<PythonEntries>,
 }
 
 impl Setup {

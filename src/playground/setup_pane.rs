@@ -8,8 +8,9 @@ use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use super::intents::Intent;
 use super::python;
 use super::remote_environments;
-use super::setup::{self, CONFIGURATION_FORM, Setup, TASKS_IN_A_LIST};
+use super::setup::{self, CONFIGURATION_FORM, Setup};
 use super::state::{Playground, use_playground};
+use super::task_choices;
 use super::terms::terms;
 use crate::components::SchemaForm;
 use crate::components::field::Field;
@@ -214,20 +215,19 @@ fn SeedField(setup: Setup) -> impl IntoView {
 fn task_picker(playground: Playground) -> Option<impl IntoView> {
     let setup = playground.setup;
     let environment = setup.environment.get();
-    let suits = |source: &TaskSource| {
-        let first = source.tasks.first();
-        first.is_some_and(|task| *task.environment == *environment)
-    };
     let (options, more) = setup.sources.with(|sources| {
         let (mut options, mut more) = (Vec::new(), Vec::new());
-        let fitting = sources.iter().enumerate();
-        for (place, source) in fitting.filter(|(_, source)| suits(source)) {
-            let count = source.tasks.len();
-            if count <= TASKS_IN_A_LIST {
-                options.push(task_group(place, source).into_any());
+        for (place, source) in task_choices::lists(sources, &environment) {
+            if !task_choices::is_long(source) {
+                options.push(task_group(sources, place, source).into_any());
             } else {
+                let count = source.tasks.len();
                 let text = format!("From your file, by number (1 to {count})");
-                let value = format!("{place}.#");
+                let first = TaskPlace {
+                    source: place,
+                    task: 0,
+                };
+                let value = task_choices::value_of(sources, Some(first));
                 options.push(view! { <option value=value>{text}</option> }.into_any());
                 let number = view! { <TaskNumber playground source=place count/> };
                 more.push(number.into_any());
@@ -243,13 +243,19 @@ fn task_picker(playground: Playground) -> Option<impl IntoView> {
         return None;
     }
     let pick = move |event| {
-        playground.intend(Intent::PickTask(place_of(&event_target_value(&event))));
+        playground.intend(Intent::PickTask(task_choices::place_of(
+            &event_target_value(&event),
+        )));
+    };
+    let value = move || {
+        let sources = setup.sources.read();
+        task_choices::value_of(&sources, setup.task.get())
     };
     Some(view! {
         <Field id="task" label="Task">
             <select
                 id="task"
-                prop:value=move || value_of(setup.task.get())
+                prop:value=value
                 on:change=pick
             >
                 <option value="">{"Custom"}</option>
@@ -261,9 +267,9 @@ fn task_picker(playground: Playground) -> Option<impl IntoView> {
 }
 
 /// The options of a task list that is short enough for a select.
-fn task_group(source: usize, list: &TaskSource) -> impl IntoView + use<> {
+fn task_group(sources: &[TaskSource], source: usize, list: &TaskSource) -> impl IntoView + use<> {
     let options = list.tasks.iter().enumerate().map(|(task, entry)| {
-        let value = value_of(Some(TaskPlace { source, task }));
+        let value = task_choices::value_of(sources, Some(TaskPlace { source, task }));
         view! { <option value=value>{entry.title.to_string()}</option> }
     });
     view! { <optgroup label=list.title.to_string()>{options.collect_view()}</optgroup> }
@@ -289,9 +295,7 @@ fn TaskNumber(
         title.unwrap_or_default()
     };
     let pick = move |event| {
-        let number: Option<usize> = event_target_value(&event).trim().parse().ok();
-        let task = number.and_then(|number| number.checked_sub(1));
-        if let Some(task) = task.filter(|task| *task < count) {
+        if let Some(task) = task_choices::task_of_number(&event_target_value(&event), count) {
             playground.intend(Intent::PickTask(Some(TaskPlace { source, task })));
         }
     };
@@ -337,19 +341,4 @@ fn SplitPicker(
             </select>
         </Field>
     }
-}
-
-fn value_of(place: Option<TaskPlace>) -> String {
-    place.map_or_else(String::new, |place| {
-        format!("{}.{}", place.source, place.task)
-    })
-}
-
-/// Parses the value of an option. `#` selects the first task of a long list, whose tasks are chosen by number.
-fn place_of(value: &str) -> Option<TaskPlace> {
-    let (source, task) = value.split_once('.')?;
-    Some(TaskPlace {
-        source: source.parse().ok()?,
-        task: if task == "#" { 0 } else { task.parse().ok()? },
-    })
 }

@@ -67,6 +67,8 @@ pub struct PlaygroundSignals {
     pub planned: RwSignal<Option<PlannedEpisode>>,
     /// The place that the address names.
     pub place: RwSignal<PlaygroundPlace>,
+    /// The stored episode that is being read for the address.
+    pub(super) reading_stored: StoredValue<Option<String>>,
     /// The step to select once the episode is opened.
     pub(super) wanted_step: StoredValue<Option<usize>>,
     pub(super) driver: StoredValue<SessionDriver, LocalStorage>,
@@ -107,6 +109,7 @@ impl Playground {
             former: RwSignal::new(None),
             planned: RwSignal::new(None),
             place: RwSignal::default(),
+            reading_stored: StoredValue::new(None),
             wanted_step: StoredValue::new(None),
             driver: StoredValue::new_local(SessionDriver::default()),
             saver: StoredValue::new(Saver::default()),

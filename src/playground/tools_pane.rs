@@ -6,8 +6,10 @@ use volary_app::playground::run::Run;
 use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
 
+use super::composer::ActionComposer;
 use super::intents::Intent;
 use super::manual_action::{self, TOOL_FORM};
+use super::outlook::{StepOutlook, short};
 use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::terms::terms;
@@ -26,10 +28,10 @@ pub(super) fn ToolsPane() -> impl IntoView {
             </div>
             <ToolList playground/>
             <ToolForm playground/>
-            {move || call_queue(playground)}
+            <CallQueue playground/>
             <div class="act-bar">
                 <Actions playground/>
-                <p class="help">{move || outlook(playground)}</p>
+                <p class="help">{move || outlook(playground).words()}</p>
             </div>
             <MoreOptions playground/>
         </section>
@@ -54,7 +56,7 @@ fn Actions(playground: Playground) -> impl IntoView {
             playground.intend(Intent::EditLastAction);
         }
     };
-    let add = move || match manual.editing.get().is_some() {
+    let add = move || match manual.composer.with(ActionComposer::is_editing) {
         true => "Save call",
         false => "Add call",
     };
@@ -124,7 +126,7 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
     let first_line = description.lines().next().unwrap_or_default().to_owned();
     let shown_name = name.to_string();
     let choice = name.clone();
-    let is_chosen = move || playground.manual.tool.read().as_deref() == Some(&*name);
+    let is_chosen = move || playground.manual.composer.read().tool() == Some(&name);
     view! {
         <li>
             <button
@@ -145,7 +147,11 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
 #[component]
 fn ToolForm(playground: Playground) -> impl IntoView {
     let manual = playground.manual;
-    let name = Memo::new(move |_| manual.tool.get().map(|name| name.to_string()));
+    let name = Memo::new(move |_| {
+        manual
+            .composer
+            .with(|composer| composer.tool().map(ToString::to_string))
+    });
     let submitted = move |event: SubmitEvent| {
         event.prevent_default();
         playground.intend(Intent::StepByHand);
@@ -164,9 +170,13 @@ fn ToolForm(playground: Playground) -> impl IntoView {
     }
 }
 
-/// The calls that were already added to the action; `None` if there are none.
-fn call_queue(playground: Playground) -> Option<impl IntoView> {
-    playground.manual.calls.with(|calls| {
+/// The calls that were already added to the action.
+#[component]
+fn CallQueue(playground: Playground) -> impl IntoView {
+    let composer = playground.manual.composer;
+    let calls = Memo::new(move |_| composer.with(|composer| composer.calls().to_vec()));
+    move || {
+        let calls = calls.get();
         let rows = calls.iter().enumerate();
         let rows = rows.map(|(place, call)| call_row(playground, place, &call.function));
         (!calls.is_empty()).then(|| {
@@ -176,7 +186,7 @@ fn call_queue(playground: Playground) -> Option<impl IntoView> {
                 </ol>
             }
         })
-    })
+    }
 }
 
 fn call_row(
@@ -242,56 +252,25 @@ fn MoreOptions(playground: Playground) -> impl IntoView {
 }
 
 fn lacks_tool(playground: Playground) -> bool {
-    playground.manual.tool.with(Option::is_none)
+    playground
+        .manual
+        .composer
+        .with(|composer| composer.tool().is_none())
 }
 
-/// Describes what Step would send, or why it cannot.
-fn outlook(playground: Playground) -> String {
+/// What Step would do.
+fn outlook(playground: Playground) -> StepOutlook {
     let progress = playground.session.with(|session| session.progress());
     if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
-        return format!("Replaying: {done} of {all} steps.");
+        return StepOutlook::Replaying { done, all };
     }
     match session_driver::may_step(playground) {
-        Ok(()) | Err(Refusal::Busy) => preview(playground),
-        Err(refusal) => format!("{refusal} {}", refusal.advice()),
-    }
-}
-
-/// Describes what Step would send.
-fn preview(playground: Playground) -> String {
-    let manual = playground.manual;
-    if manual_action::is_left_to_model(playground) {
-        if playground.policy.run.get() != Run::Idle {
-            return "Waiting for the model. Press Stop to cancel. To act yourself, fill in a tool \
-                 or add a call."
-                .to_owned();
+        Ok(()) | Err(Refusal::Busy) if manual_action::is_left_to_model(playground) => {
+            StepOutlook::Model {
+                is_asked: playground.policy.run.get() != Run::Idle,
+            }
         }
-        return "Step asks the model for one action. To act yourself, fill in a tool or add a call."
-            .to_owned();
-    }
-    let mut names: Vec<String> = manual.calls.with(|calls| {
-        let calls = calls.iter();
-        calls.map(|call| call.function.name.to_string()).collect()
-    });
-    if manual_action::form_counts(playground) {
-        names.extend(
-            manual
-                .tool
-                .with(|tool| tool.as_ref().map(|name| name.to_string())),
-        );
-    }
-    if names.is_empty() {
-        "Step sends an action without calls.".to_owned()
-    } else {
-        format!("Step calls {}.", names.join(", then "))
-    }
-}
-
-/// A call on one line, truncated.
-fn short(text: &str) -> String {
-    const MOST: usize = 120;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        Ok(()) | Err(Refusal::Busy) => StepOutlook::Calls(manual_action::names(playground)),
+        Err(refusal) => StepOutlook::Refused(refusal),
     }
 }

@@ -8,6 +8,7 @@ use volary_protocol::environments::{NamedFile, Request};
 use volary_protocol::episode::Assembled;
 use volary_trajectory::{Episode, native};
 
+use super::imported_files::{ImportedKind, check_size, imported_text, tasks_of};
 use super::incoming_episode::receive;
 use super::linked_code;
 use super::remote_environments::{self, is_remote};
@@ -19,11 +20,9 @@ use crate::browser::files::{self, GivenFile, LARGEST_FILE};
 use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
-use crate::projection::size_text;
 use crate::route::PlaygroundPlace;
 use volary_app::playground::address::EpisodeStart;
 use volary_app::playground::sharing::{self, ShareLink, What};
-use volary_app::playground::tasks;
 
 /// The file types that the import dialog accepts.
 const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";
@@ -219,13 +218,7 @@ async fn read_files(
 ) -> Result<UserFiles, Notice> {
     let mut contents = Vec::new();
     for file in files {
-        if file.size > LARGEST_FILE {
-            return Err(Notice::new(
-                format!("{} is too large.", file.name),
-                format!("Its size is {}.", size_text(file.size as u64)),
-                "Choose a file smaller than 512 MB.",
-            ));
-        }
+        check_size(&file.name, file.size, LARGEST_FILE)?;
         let bytes = file.read().await.map_err(|reason| {
             Notice::new(
                 format!("{} could not be read.", file.name),
@@ -236,16 +229,8 @@ async fn read_files(
         let name = file.name;
         contents.push(NamedFile { name, bytes });
     }
-    if let [file] = contents.as_slice() {
-        let text = std::str::from_utf8(&file.bytes)
-            .ok()
-            .filter(|text| tasks::holds_tasks(text));
-        if let Some(text) = text {
-            return Ok(UserFiles::Tasks {
-                name: file.name.clone(),
-                text: text.into(),
-            });
-        }
+    if let Some((name, text)) = tasks_of(&contents) {
+        return Ok(UserFiles::Tasks { name, text });
     }
     let assembled = playground.transfer.read_episode(number, contents).await?;
     Ok(UserFiles::Episode(Box::new(assembled)))
@@ -255,19 +240,11 @@ fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
     let known = episode.recipe.as_ref().is_some_and(|recipe| {
         untrack(|| remote_environments::knows(playground, &recipe.environment))
     });
-    let mut words: Vec<String> = notes.iter().map(|note| note.to_string()).collect();
-    words.push(if known && is_remote(&episode) {
-        "This is a recording from a server. The page asks before it repeats the actions there."
-            .to_owned()
-    } else if known {
-        "This is a recording. Step, Run and \"Continue from here\" first replay it in its \
-         environment."
-            .to_owned()
-    } else {
-        "This is a recording. It can be viewed but not continued, because its environment is \
-         unknown here."
-            .to_owned()
-    });
+    let kind = match (known, is_remote(&episode)) {
+        (true, true) => ImportedKind::OnServer,
+        (true, false) => ImportedKind::Known,
+        (false, _) => ImportedKind::Unknown,
+    };
     let environment = episode
         .recipe
         .as_ref()
@@ -275,7 +252,7 @@ fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
         .map(|recipe| recipe.environment.to_string());
     linked_code::leave(playground);
     session_driver::show(playground, episode);
-    playground.say(words.join(" "));
+    playground.say(imported_text(notes, kind));
     url_sync::set_place(
         playground,
         PlaygroundPlace {

@@ -9,6 +9,7 @@ use volary_app::playground::policy::PolicyKind;
 use leptos::prelude::*;
 use volary_trajectory::{Episode, Recipe, native, share};
 
+use super::episode_address::{self, AddressContext, AddressedEpisode};
 use super::intents::{self, Intent};
 use super::linked_code;
 use super::planned;
@@ -23,7 +24,7 @@ use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{PlaygroundPlace, Route};
 use crate::storage::episodes;
-use volary_app::playground::address::{self, EpisodeStart, encoded_steps};
+use volary_app::playground::address::{self, EpisodeStart};
 use volary_app::playground::consent::{
     Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
 };
@@ -77,13 +78,14 @@ fn go_to(playground: Playground, place: PlaygroundPlace) {
 }
 
 pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
-    let here = playground.place.get_untracked();
-    let first = playground.edition.get_untracked() == 0 && !is_opening(playground);
-    let elsewhere = !here.has_episode_of(place) || first;
+    let is_first = playground.edition.get_untracked() == 0 && !is_opening(playground);
+    let named = playground
+        .place
+        .with_untracked(|shown| AddressedEpisode::of(place, shown, is_first));
     playground.place.set(place.clone());
     follow_policy(playground, place);
-    if !elsewhere {
-        if let Some(step) = place.step {
+    if let AddressedEpisode::Shown { step } = named {
+        if let Some(step) = step {
             playground.selected.set(step.min(playground.last_step()));
         }
         return;
@@ -91,17 +93,19 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
     playground.planned.set(None);
     linked_code::leave(playground);
     playground.wanted_step.set_value(place.step);
+    playground.reading_stored.set_value(None);
     let environment = place.environment.as_deref();
-    if let (Some(linked_code::ENVIRONMENT), Some(url)) = (environment, &place.url) {
-        return linked_code::open(playground, url);
-    }
-    match (&place.episode, &place.stored, environment) {
-        (Some(text), _, _) => open_link(playground, text, environment),
-        (None, Some(id), _) => open_stored(playground, id, environment),
-        (None, None, Some(name)) if judge_address(playground, name) == RequestDecision::Ask => {
-            planned::plan_task(playground, name);
-        }
-        (None, None, _) => begin_task(playground, place),
+    match named {
+        AddressedEpisode::Shown { .. } => {}
+        AddressedEpisode::Code { url } => linked_code::open(playground, &url),
+        AddressedEpisode::Link { text } => open_link(playground, &text, environment),
+        AddressedEpisode::Stored { id } => open_stored(playground, id, environment),
+        AddressedEpisode::Task { id, seed } => match environment {
+            Some(name) if judge_address(playground, name) == RequestDecision::Ask => {
+                planned::plan_task(playground, name);
+            }
+            _ => begin_task(playground, environment, id, seed),
+        },
     }
 }
 
@@ -115,12 +119,9 @@ fn follow_policy(playground: Playground, place: &PlaygroundPlace) {
 }
 
 /// Opens the task that the URL names.
-fn begin_task(playground: Playground, place: &PlaygroundPlace) {
-    if let Some(seed) = place.seed {
-        playground.setup.seed.set(seed.to_string());
-    }
-    let environment = place.environment.as_deref();
-    let Some(id) = &place.task else {
+fn begin_task(playground: Playground, environment: Option<&str>, id: Option<String>, seed: u64) {
+    playground.setup.seed.set(seed.to_string());
+    let Some(id) = &id else {
         return setup::begin(playground, environment);
     };
     let sources = playground.setup.sources;
@@ -138,19 +139,19 @@ fn begin_task(playground: Playground, place: &PlaygroundPlace) {
     }
 }
 
-/// Shows an episode that is stored in this browser.
-fn open_stored(playground: Playground, id: &str, environment: Option<&str>) {
-    let (id, environment) = (id.to_owned(), environment.map(str::to_owned));
+/// Shows an episode that is stored in this browser. Until it is read, the URL is not written.
+fn open_stored(playground: Playground, id: String, environment: Option<&str>) {
+    let environment = environment.map(str::to_owned);
+    playground.reading_stored.set_value(Some(id.clone()));
     browser::spawn(async move {
         let stored = episodes::text(&id).await.ok().flatten();
         let read = stored.and_then(|stored| native::read(&stored.to_text()).ok());
         // The user may have navigated elsewhere meanwhile.
-        if playground
-            .place
-            .with_untracked(|place| place.stored.as_ref() != Some(&id))
-        {
+        let reading = playground.reading_stored;
+        if reading.with_value(|reading| reading.as_ref() != Some(&id)) {
             return;
         }
+        reading.set_value(None);
         match read.and_then(|reading| reading.episodes.into_iter().next()) {
             Some(episode) => session_driver::show(playground, episode),
             None => {
@@ -167,8 +168,14 @@ fn open_stored(playground: Playground, id: &str, environment: Option<&str>) {
 
 /// Navigates to an environment because the user chose it.
 pub fn go_to_environment(playground: Playground, name: &str) {
+    // The user keeps the seed; an address without one is that of seed 0.
+    let seed = playground
+        .setup
+        .seed
+        .with_untracked(|seed| tasks::read_seed(seed));
     let place = PlaygroundPlace {
         environment: Some(name.to_owned()),
+        seed: seed.ok().filter(|seed| *seed != 0),
         ..PlaygroundPlace::default()
     };
     let hash = place.to_hash();
@@ -229,6 +236,7 @@ pub(super) fn step_in_address(playground: Playground) -> Option<usize> {
 
 pub(super) fn write_now(playground: Playground) {
     let is_shown = playground.planned.with_untracked(Option::is_none)
+        && playground.reading_stored.with_value(Option::is_none)
         && !linked_code::linked_code(playground).with_untracked(LinkedCode::is_pending);
     let has_begun = playground.edition.get_untracked() > 0;
     if !is_shown || !has_begun || is_opening(playground) {
@@ -242,58 +250,22 @@ pub(super) fn write_now(playground: Playground) {
 
 /// The place of the shown episode, policy and step.
 fn address(playground: Playground) -> PlaygroundPlace {
-    let kind = playground.policy.kind.get_untracked();
-    let place = place_of_episode(playground);
-    let leads_to_steps = place.episode.is_some() || place.stored.is_some();
-    PlaygroundPlace {
-        policy: kind.in_address(),
-        // A URL without the steps cannot select one of them.
-        step: step_in_address(playground).filter(|_| leads_to_steps),
-        ..place
-    }
-}
-
-/// The place of the shown episode: its task if no step was taken; otherwise the episode, encoded or by its stored id.
-fn place_of_episode(playground: Playground) -> PlaygroundPlace {
+    let shown = playground.place.get_untracked();
+    let chosen = playground.setup.environment.get_untracked();
+    let context = AddressContext {
+        shown: &shown,
+        chosen: &chosen,
+        is_record: playground.session.with_untracked(Session::is_record),
+        policy: playground.policy.kind.get_untracked(),
+        selected: playground.selected.get_untracked(),
+    };
     playground.episode.with_untracked(|episode| {
-        let environment = episode.environment().map(|name| name.to_string());
-        let chosen = playground.setup.environment.get_untracked();
-        let place = PlaygroundPlace {
-            environment: environment.or((!chosen.is_empty()).then(|| chosen.to_string())),
-            ..PlaygroundPlace::default()
-        };
-        // A record from the library keeps its place until a step is taken.
-        let shown = playground.place.get_untracked();
-        let is_record = playground.session.with_untracked(Session::is_record);
-        if shown.stored.is_some() && is_record {
-            return PlaygroundPlace {
-                stored: shown.stored,
-                ..place
-            };
-        }
-        let Some(recipe) = episode.recipe.as_ref() else {
-            return place;
-        };
-        if episode.steps.is_empty()
-            && let Some(start) = start_of(playground, recipe)
-        {
-            return PlaygroundPlace {
-                environment: Some(start.environment),
-                task: start.task,
-                seed: start.seed,
-                ..PlaygroundPlace::default()
-            };
-        }
-        let encoded = encoded_steps(recipe, episode);
-        let stored = match encoded {
-            Some(_) => None,
-            None => saving::stored_id(playground, episode),
-        };
-        PlaygroundPlace {
-            episode: encoded,
-            stored,
-            ..place
-        }
+        episode_address::address(
+            episode,
+            context,
+            |recipe| start_of(playground, recipe),
+            || saving::stored_id(playground, episode),
+        )
     })
 }
 

@@ -3,6 +3,8 @@
 //! A version is named by the hash of its code and wheels, and so is its environment ([`PythonSource::environment`]). A
 //! recipe contains the code itself, so an episode can be replayed anywhere; the wheels are only named.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use volary_core::Object;
 use volary_core::json::{Json, Text};
@@ -208,28 +210,31 @@ impl PythonFiles {
         known.is_some_and(|(_, version)| version.description.is_some())
     }
 
-    /// Saves code under a name. Unchanged code makes no new version.
-    pub fn save(&mut self, name: &str, source: &PythonSource, now: u64) {
+    /// Saves code under a name. Unchanged code makes no new version. Returns the wheels that no version needs any more.
+    pub fn save(&mut self, name: &str, source: &PythonSource, now: u64) -> Vec<Wheel> {
+        // The same code defines the same environment, in whichever file it was run.
+        let known = self.of_environment(&source.environment());
         let version = Version {
             source: source.clone(),
             saved: now,
-            description: None,
+            description: known.and_then(|(_, version)| version.description.clone()),
         };
         let Some(file) = self.files.iter_mut().find(|file| file.name == name) else {
             self.files.push(PythonFile {
                 name: name.to_owned(),
                 versions: vec![version],
             });
-            return;
+            return Vec::new();
         };
         if file.last().is_some_and(|last| last.source == *source) {
-            return;
+            return Vec::new();
         }
         // An older version that is saved again becomes the latest one.
         file.versions.retain(|old| old.source != *source);
         let surplus = file.versions.len().saturating_sub(OLD_VERSIONS);
-        file.versions.drain(..surplus);
+        let dropped: Vec<Version> = file.versions.drain(..surplus).collect();
         file.versions.push(version);
+        self.unused_wheels(&dropped)
     }
 
     /// Stores the description of some code in all files that contain it.
@@ -246,15 +251,21 @@ impl PythonFiles {
             .files
             .extract_if(.., |file| file.name == name)
             .collect();
-        let wheels = |files: &[PythonFile]| -> Vec<Wheel> {
-            let versions = files.iter().flat_map(|file| &file.versions);
-            let wheels = versions.flat_map(|version| &version.source.wheels);
-            wheels.cloned().collect()
-        };
-        let needed = wheels(&self.files);
-        let mut unused = wheels(&removed);
-        unused.retain(|wheel| needed.iter().all(|other| other.sha256 != wheel.sha256));
-        unused
+        let versions = removed.into_iter().flat_map(|file| file.versions);
+        let versions: Vec<Version> = versions.collect();
+        self.unused_wheels(&versions)
+    }
+
+    /// The wheels of removed versions that no version needs.
+    fn unused_wheels(&self, removed: &[Version]) -> Vec<Wheel> {
+        let versions = self.files.iter().flat_map(|file| &file.versions);
+        let needed: HashSet<&str> = versions
+            .flat_map(|version| &version.source.wheels)
+            .map(|wheel| wheel.sha256.as_str())
+            .collect();
+        let wheels = removed.iter().flat_map(|version| &version.source.wheels);
+        let unused = wheels.filter(|wheel| !needed.contains(wheel.sha256.as_str()));
+        unused.cloned().collect()
     }
 
     /// Returns a name that no file has, derived from this one.

@@ -57,10 +57,67 @@ fn explain(error: &StartError) -> Text {
         ClientError::Transport(TransportError::Unreachable { reason }) => reason.to_string(),
         error => error.to_string(),
     };
-    let hint = if why.contains("can't be awaited") || why.contains("'await' expression") {
-        " A method that Volary awaits is not asynchronous: write `async def` for reset and step."
-    } else {
+    // A message of Python ends without a full stop.
+    let end = if why.ends_with(['.', '!', '?']) {
         ""
+    } else {
+        "."
     };
-    format!("The Python environment could not be {what}. {why}{hint} Edit its file under Environments, then reset.").into()
+    let is_not_awaitable = why.contains("can't be awaited") || why.contains("'await' expression");
+    let hint = match is_not_awaitable {
+        true => {
+            " A method that Volary awaits is not asynchronous: write `async def` for reset and step."
+        }
+        false => "",
+    };
+    format!(
+        "The Python environment could not be {what}. {why}{end}{hint} Edit its file under Environments, then reset."
+    )
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(detail: &str) -> ClientError {
+        ClientError::Status {
+            endpoint: "/start",
+            status: 500,
+            detail: detail.into(),
+        }
+    }
+
+    #[test]
+    fn a_failure_says_what_failed_why_and_what_to_do() {
+        let words = explain(&StartError::Start(status(
+            "NameError: name 'x' is not defined",
+        )));
+        assert_eq!(
+            &*words,
+            "The Python environment could not be made. NameError: name 'x' is not defined. Edit its \
+             file under Environments, then reset."
+        );
+        let stopped = "Python did not respond within 30 s and was stopped.";
+        let words = explain(&StartError::Reset(ClientError::Transport(
+            TransportError::Unreachable {
+                reason: stopped.into(),
+            },
+        )));
+        assert!(words.contains("could not be reset."), "{words}");
+        assert!(words.contains("was stopped. Edit"), "{words}");
+    }
+
+    #[test]
+    fn a_method_that_is_not_asynchronous_is_explained() {
+        for error in [
+            "TypeError: object tuple can't be used in 'await' expression",
+            "TypeError: 'list' object can't be awaited",
+        ] {
+            let words = explain(&StartError::Reset(status(error)));
+            assert!(words.contains("write `async def`"), "{words}");
+        }
+        let words = explain(&StartError::Reset(status("ValueError: no")));
+        assert!(!words.contains("async"), "{words}");
+    }
 }

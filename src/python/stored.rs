@@ -23,11 +23,13 @@ pub fn files() -> PythonFiles {
     FILES.with(Shared::signal).get()
 }
 
-/// Saves code under a name.
+/// Saves code under a name, and removes the wheels that no version needs any more.
 pub fn save(name: &str, source: &PythonSource) {
     // Milliseconds since 1970 are below 2^53.
     let now = (timers::wall_clock() * 1000.0) as u64;
-    FILES.with(|files| files.change(|files| files.save(name, source, now)));
+    let mut unused = Vec::new();
+    FILES.with(|files| files.change(|files| unused = files.save(name, source, now)));
+    forget(unused);
 }
 
 /// Stores the description of some code.
@@ -39,6 +41,13 @@ pub fn describe(source: &PythonSource, description: &Description) {
 pub fn remove(name: &str) {
     let mut unused = Vec::new();
     FILES.with(|files| files.change(|files| unused = files.remove(name)));
+    forget(unused);
+}
+
+fn forget(unused: Vec<Wheel>) {
+    if unused.is_empty() {
+        return;
+    }
     spawn(async move {
         for wheel in unused {
             // If the browser does not delete it, nothing refers to it any more.

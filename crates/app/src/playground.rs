@@ -2,6 +2,7 @@
 //!
 //! - [`session`]: state machine between the shown episode and the worker's environment; commands out, events in.
 //! - [`action`]: actions that the user makes by hand.
+//! - [`chosen_action`]: an action with what its player records.
 //! - [`address`]: the address of the shown episode.
 //! - [`consent`]: whether an episode may run immediately or needs the user's consent.
 //! - [`incoming_episode`]: an episode from a worker, shown once it is complete.
@@ -19,6 +20,7 @@
 
 pub mod action;
 pub mod address;
+pub mod chosen_action;
 pub mod consent;
 pub mod incoming_episode;
 pub mod linked_code;

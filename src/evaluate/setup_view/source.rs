@@ -15,7 +15,8 @@ use crate::evaluate::setup::PolicyChoice;
 use crate::evaluate::setup::tasks::{
     CHOICE_LABEL, CHOICES, SelectableTasks, arguments_schema, tasks_schema,
 };
-use crate::playground::python::{self, PythonEntry};
+use crate::playground::python;
+use crate::playground::python_entries::PythonEntry;
 use crate::playground::remote_environments;
 use crate::playground::setup::entry;
 use crate::projection::form::Form;

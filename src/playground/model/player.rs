@@ -5,23 +5,21 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use leptos::prelude::*;
-use volary_agent::model::limits::{Exhausted, Spent};
-use volary_agent::model::selector::ToolSelector;
-use volary_agent::model::{Answer, ModelError, ModelRequest, ProviderKind, diagnosis, select};
-use volary_agent::rollout::Stop;
+use volary_agent::model::limits::Spent;
+use volary_agent::model::{ModelRequest, ProviderKind, diagnosis};
+use volary_app::playground::chosen_action::{ChosenAction, StepAside};
 use volary_app::playground::replay::is_over;
 use volary_core::json::{Object, Text};
-use volary_core::message::{Message, Role};
-use volary_core::{AnyMessage, ToolRequestMessage};
-use volary_trajectory::{Ending, Episode, call_id};
+use volary_trajectory::{Ending, Episode};
 
 use super::settings::Settings;
 use super::state::{ModelState, state};
+use super::turn_rules::{self, AwaitedState};
 use crate::browser::{self, timers};
 use crate::models::{
     Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record, rollout,
 };
-use crate::playground::player::{Aside, Move, Player};
+use crate::playground::player::{Move, Player};
 use crate::playground::policy_settings::POLICY_FORM;
 use crate::playground::saving::played;
 use crate::playground::session_driver::settled;
@@ -95,15 +93,15 @@ impl Player for ModelPlayer {
     }
 
     fn play(&mut self, episode: Arc<Episode>) -> LocalBoxFuture<'_, Move> {
-        let request = self.request(&episode);
+        let request = turn_rules::request(&self.saved.connection, &self.settings, &episode);
         let turn = self.rollout_turn(&episode, &request);
-        let spent = self.spent(&episode);
+        let spent = turn_rules::spent(self.lost, &episode, timers::now() - self.started);
         let (steps, ending) = (episode.steps.len(), episode.ending.clone());
         // Drop the handle as early as possible: a second handle would make the next step copy the whole episode.
         drop(episode);
         async move {
             if ending != Ending::Open {
-                return over(ending);
+                return turn_rules::over(ending);
             }
             self.ask(request, turn, spent, steps).await
         }
@@ -120,43 +118,6 @@ impl Player for ModelPlayer {
 }
 
 impl ModelPlayer {
-    fn request(&self, episode: &Episode) -> ModelRequest {
-        let settings = &self.settings;
-        let prompt = settings.system_prompt.clone();
-        let told = prompt.map(|prompt| AnyMessage::Plain(Message::new(Role::System, prompt)));
-        let mut request = ModelRequest {
-            model: self.saved.connection.model.clone(),
-            messages: told
-                .into_iter()
-                .chain(episode.messages().cloned())
-                .collect(),
-            tools: episode.tools.clone(),
-            tool_choice: Some(settings.tool_choice.clone()),
-            stream: true,
-            ..ModelRequest::default()
-        };
-        settings.sampling.apply(&mut request);
-        request
-    }
-
-    /// Usage that counts against the limits: the episode's steps, tokens and cost, and the run's seconds.
-    fn spent(&self, episode: &Episode) -> Spent {
-        let mut spent = self.lost;
-        for usage in episode.steps.iter().filter_map(|step| step.details.usage) {
-            spent.add(&Spent {
-                tokens: usage
-                    .input
-                    .unwrap_or_default()
-                    .saturating_add(usage.output.unwrap_or_default()),
-                cost: usage.cost,
-                ..Spent::default()
-            });
-        }
-        spent.steps = episode.steps.len() as u64;
-        spent.seconds = timers::now() - self.started;
-        spent
-    }
-
     /// The rollout's turn, if a rollout server samples the model.
     fn rollout_turn(
         &self,
@@ -177,11 +138,13 @@ impl ModelPlayer {
         let (playground, request) = (self.playground, request.clone());
         let prompt = self.settings.system_prompt.clone();
         let expected = if is_stopped { steps } else { steps + 1 };
+        let awaited = playground
+            .episode
+            .with_untracked(|episode| AwaitedState::of(episode, expected));
         browser::spawn(async move {
             settled(playground).await;
             let episode = playground.episode.get_untracked();
-            let id = episode.id.clone();
-            if episode.steps.len() != expected {
+            if !awaited.is(&episode) {
                 return;
             }
             let is_over = is_stopped || is_over(&episode);
@@ -190,9 +153,9 @@ impl ModelPlayer {
             let Some(turn) = turn else { return };
             match turn.record(is_over).await {
                 Ok(members) => {
-                    let is_same = playground.episode.with_untracked(|episode| {
-                        episode.id == id && episode.steps.len() == expected
-                    });
+                    let is_same = playground
+                        .episode
+                        .with_untracked(|episode| awaited.is(episode));
                     if is_same {
                         playground.episode.update_untracked(|episode| {
                             Arc::make_mut(episode).raw.extend(members);
@@ -223,7 +186,7 @@ impl ModelPlayer {
         };
         if let Some(end) = limits.budget.exhausted(limits.spent) {
             self.record_tokens(steps, &request, true);
-            return exhausted(end);
+            return turn_rules::exhausted(end);
         }
         let edition = self.playground.edition.get_untracked();
         state.begin(edition, steps, &self.saved.connection.model);
@@ -249,16 +212,20 @@ impl ModelPlayer {
                     turn.keep(&asked.exchange);
                     turn.complete(read.as_ref().unwrap_or(&asked.answer));
                 });
-                match read.and_then(|answer| self.action(&answer, steps)) {
+                match read.and_then(|answer| turn_rules::action(&saved.connection, &answer, steps))
+                {
                     Ok(action) => {
                         self.record_tokens(steps, &request, false);
                         let cost = asked.answer.usage.as_ref();
                         let cost = cost.and_then(|usage| prices.cost(&request.model, usage));
                         let aside = self.aside(&asked, cost, started);
-                        Move::Act(Box::new(action), Box::new(aside))
+                        Move::Act(Box::new(ChosenAction {
+                            message: action.into(),
+                            aside: Some(Box::new(aside)),
+                        }))
                     }
                     Err(error) => {
-                        self.lose(&before, &spent);
+                        turn_rules::lose(&mut self.lost, &before, &spent);
                         let connection = &saved.connection;
                         self.fail(&ask, diagnosis::of_error(connection, ask.has_key(), &error))
                     }
@@ -266,25 +233,15 @@ impl ModelPlayer {
             }
             Err(Stopped::Exhausted(end)) => {
                 self.stopped();
-                exhausted(end)
+                turn_rules::exhausted(end)
             }
             Err(Stopped::Unanswered(unanswered)) => {
-                self.lose(&before, &spent);
+                turn_rules::lose(&mut self.lost, &before, &spent);
                 state.change(|turn| turn.keep(&unanswered.exchange));
                 let diagnosis = diagnose(&saved, ask.has_key(), &unanswered).await;
                 self.fail(&ask, diagnosis)
             }
         }
-    }
-
-    /// Adds the usage of an answer that does not become a step.
-    fn lose(&mut self, before: &Spent, after: &Spent) {
-        self.lost.tokens += after.tokens.saturating_sub(before.tokens);
-        let more = after
-            .cost
-            .zip(before.cost)
-            .map(|(after, before)| after - before);
-        self.lost.cost = self.lost.cost.zip(more).map(|(lost, more)| lost + more);
     }
 
     fn fail(&self, ask: &Ask<'_>, diagnosis: diagnosis::Diagnosis) -> Move {
@@ -298,16 +255,7 @@ impl ModelPlayer {
         Move::Failed(notice)
     }
 
-    fn action(&self, answer: &Answer, steps: usize) -> Result<ToolRequestMessage, ModelError> {
-        let connection = &self.saved.connection;
-        let mut selector = ToolSelector::new(connection.model.clone(), false, false);
-        let provider = connection.provider().name();
-        select(&mut selector, answer, provider, |place| {
-            call_id(steps, place)
-        })
-    }
-
-    fn aside(&self, asked: &Asked, cost: Option<f64>, started: f64) -> Aside {
+    fn aside(&self, asked: &Asked, cost: Option<f64>, started: f64) -> StepAside {
         let model = &self.saved.connection.model;
         let extras = self.state.turn.with_untracked(|turn| match turn {
             Some(turn) => self.playground.episode.with_untracked(|episode| {
@@ -315,37 +263,9 @@ impl ModelPlayer {
             }),
             None => Object::new(),
         });
-        Aside {
+        StepAside {
             details: record::details(model, &asked.answer, cost, started),
             extras,
         }
     }
-}
-
-/// A limit truncates the episode, which may continue under another limit. A limit that cannot be enforced is an error,
-/// not an ending.
-fn exhausted(end: Exhausted) -> Move {
-    if let Exhausted::CostUnknown { .. } = end {
-        return Move::Failed(Notice::new(
-            "The run was stopped.",
-            end.to_string(),
-            "Then press Run again. The episode continues from its current step.",
-        ));
-    }
-    let reason = Text::from(end.to_string());
-    Move::Stop(Stop {
-        ending: Ending::Truncated {
-            reason: reason.clone(),
-        },
-        reason,
-    })
-}
-
-fn over(ending: Ending) -> Move {
-    let reason = match &ending {
-        Ending::Truncated { reason } => reason.clone(),
-        Ending::Crashed { message } => message.clone(),
-        _ => "The environment is done.".into(),
-    };
-    Move::Stop(Stop { ending, reason })
 }

@@ -10,7 +10,7 @@ use crate::playground::session_driver;
 use crate::playground::state::Playground;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
-use volary_app::playground::session::Change;
+use volary_app::playground::session::{Change, Why};
 
 pub(super) fn act_on(playground: Playground, change: Change, before: usize) {
     match change {
@@ -25,7 +25,10 @@ pub(super) fn act_on(playground: Playground, change: Change, before: usize) {
             drop(selected);
             saving::played(playground);
         }
-        Change::Replaced { differs, then, .. } => {
+        Change::Replaced { why, differs, then } => {
+            if why == Why::Again {
+                saving::replayed(playground, differs);
+            }
             if let Some(step) = differs {
                 playground.say(format!(
                     "The replay differs from the recording from step {step} on. The page shows \
@@ -54,7 +57,7 @@ pub(super) fn act_on(playground: Playground, change: Change, before: usize) {
                 },
             ));
         }
-        Change::Gone { action } => session_driver::take_action(playground, action),
+        Change::Gone { action } => session_driver::take_action(playground, *action),
         Change::Lost { reason } => {
             run_loop::halt(playground);
             session_driver::replaced(playground);

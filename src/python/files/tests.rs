@@ -179,3 +179,95 @@ fn an_answer_to_load_is_read() {
     assert_eq!(description.class(), "A");
     assert_eq!(description.form(), json!({"type": "object"}));
 }
+
+#[test]
+fn code_that_was_run_stays_known_under_every_name() {
+    let description = Description {
+        environment: Some("A".to_owned()),
+        ..Description::default()
+    };
+    let mut files = PythonFiles::default();
+    files.save("story", &of("a"), 1);
+    files.describe(&of("a"), &description);
+    files.save("story", &of("b"), 2);
+    assert!(!files.has_run(&environment("b")));
+    // The first version is restored, and copied to another file.
+    files.save("story", &of("a"), 3);
+    files.save("copy", &of("a"), 4);
+    for name in ["story", "copy"] {
+        let last = files.get(name).and_then(PythonFile::last);
+        let known = last.and_then(|last| last.description.as_ref());
+        assert_eq!(known, Some(&description), "{name}");
+    }
+    files.remove("story");
+    assert!(files.has_run(&environment("a")));
+    files.remove("copy");
+    assert!(!files.has_run(&environment("a")));
+}
+
+#[test]
+fn a_version_that_is_dropped_gives_up_its_wheels() {
+    let wheel = |number: usize| Wheel {
+        name: format!("w{number}-1-py3-none-any.whl"),
+        sha256: number.to_string(),
+        size: 1,
+    };
+    let with_wheels = |code: usize, wheels: Vec<Wheel>| PythonSource {
+        code: code.to_string(),
+        wheels,
+    };
+    let mut files = PythonFiles::default();
+    files.save("a", &with_wheels(0, vec![wheel(1), wheel(2)]), 1);
+    files.save("b", &with_wheels(0, vec![wheel(2)]), 1);
+    for code in 1..=OLD_VERSIONS {
+        let unused = files.save("a", &with_wheels(code, Vec::new()), 1);
+        assert!(unused.is_empty(), "version {code} drops none");
+    }
+    let unused = files.save("a", &with_wheels(99, Vec::new()), 1);
+    assert_eq!(unused, [wheel(1)]);
+    assert!(files.save("a", &with_wheels(100, Vec::new()), 1).is_empty());
+}
+
+#[test]
+fn an_episode_of_a_file_says_which_version_it_was_played_on() {
+    let mut files = PythonFiles::default();
+    for code in ["a", "b", "c"] {
+        files.save("story", &of(code), 1);
+    }
+    let words = |code| files.code_state(&environment(code)).words();
+    assert_eq!(words("c"), "");
+    assert!(words("b").contains("version 2 of 3"), "{}", words("b"));
+    assert!(words("d").starts_with("No file of this browser"));
+}
+
+#[test]
+fn a_recipe_without_its_code_is_refused_with_the_reason() {
+    let named = |configuration| Recipe {
+        environment: environment(CODE),
+        configuration,
+        ..Recipe::default()
+    };
+    let reason = |configuration| {
+        let refused = PythonSource::of_recipe(&named(configuration));
+        refused.expect_err("it is refused")
+    };
+    assert!(reason(object!({})).contains("does not contain the code"));
+    assert!(reason(object!({ PYTHON_CODE: 3 })).contains("does not contain the code"));
+    assert!(reason(object!({ PYTHON_CODE: CODE, PYTHON_WHEELS: "w" })).contains("wheels"));
+    assert!(reason(object!({ PYTHON_CODE: "x = 1" })).contains("does not match its name"));
+    assert!(PythonSource::of_recipe(&named(object!({ PYTHON_CODE: CODE }))).is_ok());
+}
+
+#[test]
+fn a_form_is_filled_from_a_recipe_of_either_kind() {
+    let constructed = object!({ TASK_ARGUMENTS: {"words": 5}, PYTHON_CODE: CODE });
+    let indexed = object!({ TASK_INDEX: 2, PYTHON_CODE: CODE, PYTHON_WHEELS: [] });
+    let filled = |configuration| {
+        values(&Recipe {
+            configuration,
+            ..Recipe::default()
+        })
+    };
+    assert_eq!(filled(constructed), object!({"words": 5}));
+    assert_eq!(filled(indexed), object!({ TASK_INDEX: 2 }));
+}

@@ -21,6 +21,8 @@ pub fn action(steps: usize, mut tool_calls: Vec<ToolCall>, message: &str) -> Too
 /// An undone action that the user edits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TakenBack {
+    /// The id of its episode.
+    pub episode: Text,
     /// The number of steps before it.
     pub steps: usize,
     pub message: Option<Text>,
@@ -32,6 +34,7 @@ impl TakenBack {
     pub fn last_of(episode: &Episode) -> Option<TakenBack> {
         let action = episode.actions().last()?;
         Some(TakenBack {
+            episode: episode.id.clone(),
             steps: episode.steps.len() - 1,
             message: action.body().content.clone(),
             calls: match action {
@@ -39,6 +42,11 @@ impl TakenBack {
                 _ => Vec::new(),
             },
         })
+    }
+
+    /// Whether an episode is the one of this action, back at the step before it.
+    pub fn precedes(&self, episode: &Episode) -> bool {
+        self.episode == episode.id && self.steps == episode.steps.len()
     }
 }
 

@@ -4,6 +4,8 @@
 //! another branch from an earlier step, for another page or tab. Further steps are stored under the same id; another
 //! branch gets its own id, and a link to the branch before it.
 
+use std::collections::HashMap;
+
 use volary_core::json::Text;
 use volary_trajectory::{Link, Relation};
 
@@ -14,8 +16,8 @@ pub struct Saver {
     is_unsaved: bool,
     /// The stored branch and its id.
     stored: Option<(Branch, Text)>,
-    /// The number of stored branches of the episode.
-    branches: u32,
+    /// The number of stored branches of each episode of this visit. A branch never takes the id of another one.
+    branches: HashMap<Text, u32>,
     /// The link of the stored branch to the one before it, if it is a fork.
     origin: Option<Link>,
     /// The last step that the current branch shares with the stored one, if the user went back since.
@@ -31,8 +33,10 @@ impl Saver {
         self.is_unsaved = true;
     }
 
-    /// Notes that the episode went back to a step and may continue in another way.
-    pub fn went_back(&mut self, step: usize) {
+    /// Notes that the episode was replayed up to a step, from where it may continue in another way. `differs` is the first
+    /// step at which the replay differs from the record.
+    pub fn replayed(&mut self, steps: usize, differs: Option<usize>) {
+        let step = differs.map_or(steps, |step| step.saturating_sub(1).min(steps));
         self.shared = Some(self.shared.map_or(step, |shared| shared.min(step)));
     }
 
@@ -65,11 +69,11 @@ impl Saver {
         let origin = self.fork_of(&branch);
         let id = match self.stored.take() {
             Some((known, id)) if known == branch => id,
-            known => {
-                let is_other = known.is_some_and(|((id, _), _)| id == branch.0);
+            _ => {
                 self.shared = None;
-                self.branches = if is_other { self.branches + 1 } else { 1 };
-                match self.branches {
+                let branches = self.branches.entry(branch.0.clone()).or_default();
+                *branches += 1;
+                match *branches {
                     1 => format!("played-{}", branch.0).into(),
                     branches => format!("played-{}-{branches}", branch.0).into(),
                 }
@@ -103,20 +107,52 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_of_an_episode_that_is_shown_again_overwrites_no_other() {
+        let mut saver = Saver::default();
+        let ids = [("a", 0), ("a", 1), ("b", 2), ("a", 3), ("b", 4)];
+        let ids = ids.map(|(id, edition)| take(&mut saver, id, edition).unwrap_or_default());
+        let expected = [
+            "played-a",
+            "played-a-2",
+            "played-b",
+            "played-a-3",
+            "played-b-2",
+        ];
+        assert_eq!(ids, expected);
+    }
+
+    #[test]
+    fn branches_share_no_step_at_which_the_replay_differs() {
+        for (steps, differs, shared) in [
+            (5, None, 5),
+            (5, Some(3), 2),
+            (5, Some(1), 0),
+            // The reset differs already.
+            (5, Some(0), 0),
+        ] {
+            let mut saver = Saver::default();
+            take(&mut saver, "a", 0);
+            saver.replayed(steps, differs);
+            let link = saver.fork_of(&("a".into(), 1)).expect("a link");
+            assert_eq!(link.step, Some(shared), "{differs:?}");
+        }
+    }
+
+    #[test]
     fn a_branch_links_to_the_one_before_it() {
         let mut saver = Saver::default();
         let branch = |edition| (Text::from("a"), edition);
         take(&mut saver, "a", 0);
         assert_eq!(saver.fork_of(&branch(0)), None);
-        saver.went_back(3);
-        saver.went_back(1);
-        saver.went_back(2);
+        saver.replayed(3, None);
+        saver.replayed(1, None);
+        saver.replayed(2, None);
         let link = saver.fork_of(&branch(1)).expect("a link");
         assert_eq!((&*link.episode, link.step), ("played-a", Some(1)));
         // The link stays when the branch itself is stored.
         take(&mut saver, "a", 1);
         assert_eq!(saver.fork_of(&branch(1)), Some(link));
-        saver.went_back(2);
+        saver.replayed(2, None);
         let link = saver.fork_of(&branch(2)).expect("a link");
         assert_eq!((&*link.episode, link.step), ("played-a-2", Some(2)));
         take(&mut saver, "b", 3);

@@ -13,6 +13,7 @@ use volary_protocol::environments::{EnvironmentId, Event, Request, ServerAccess}
 use volary_protocol::episode::{AssemblyError, EpisodeAssembler, EpisodeChunk};
 use volary_trajectory::{Ending, Episode, Recipe};
 
+use super::chosen_action::{ChosenAction, StepAside};
 use super::consent::{Author, may_rerun};
 use super::replay::{ending, first_difference, is_over, record_crash};
 
@@ -81,7 +82,7 @@ pub enum Phase {
     /// An action is in flight.
     Stepping {
         environment: EnvironmentId,
-        action: AnyMessage,
+        action: Box<ChosenAction>,
     },
     /// Another episode, or this one again, is being opened.
     Opening(Box<PendingOpening>),
@@ -97,7 +98,7 @@ pub struct PendingOpening {
     incoming: EpisodeAssembler,
     /// The previous state of the shown episode, restored if opening fails.
     shown: PreviousEpisode,
-    then: Option<AnyMessage>,
+    then: Option<ChosenAction>,
 }
 
 /// The state of the shown episode while another one is being opened.
@@ -130,7 +131,7 @@ pub enum Change {
         /// The first step at which the replay differs from the record.
         differs: Option<usize>,
         /// The action that waited for the replay.
-        then: Option<AnyMessage>,
+        then: Option<ChosenAction>,
     },
     /// The episode could not be opened; the shown one is unchanged.
     Refused {
@@ -141,7 +142,7 @@ pub enum Change {
     /// The worker no longer has the environment: take the action once more, which replays the episode first.
     Gone {
         /// The action to repeat.
-        action: AnyMessage,
+        action: Box<ChosenAction>,
     },
     /// The environment was lost, and the outcome of the action is unknown; the record so far is preserved.
     Lost {
@@ -261,6 +262,11 @@ impl Session {
         matches!(self.phase, Phase::Stepping { .. })
     }
 
+    /// Whether the shown episode is that of an environment, and no command is running.
+    pub fn is_live_in(&self, opened: EnvironmentId) -> bool {
+        matches!(self.phase, Phase::Live { environment } if environment == opened)
+    }
+
     /// The environment whose replies are awaited.
     pub fn awaited(&self) -> Option<EnvironmentId> {
         match &self.phase {
@@ -318,20 +324,26 @@ impl Session {
     }
 
     /// Takes an action; a record is replayed first.
-    pub fn step(&mut self, episode: &mut Episode, action: AnyMessage) -> Result<Command, Refusal> {
+    pub fn step(
+        &mut self,
+        episode: &mut Episode,
+        action: impl Into<ChosenAction>,
+    ) -> Result<Command, Refusal> {
         self.may_step(episode)?;
+        let action = action.into();
         if let Phase::Live { environment } = self.phase {
             if episode.ending != Ending::Open {
                 // A limit had truncated the episode, which continues now.
                 episode.ending = Ending::Open;
             }
+            let message = action.message.clone();
             self.phase = Phase::Stepping {
                 environment,
-                action: action.clone(),
+                action: Box::new(action),
             };
             return Ok(Command::Step {
                 environment,
-                action,
+                action: message,
             });
         }
         let recipe = self.recipe_to_rerun(episode, episode.steps.len())?;
@@ -433,6 +445,7 @@ impl Session {
             } if *stepped == environment => match event {
                 Event::Episode(EpisodeChunk::Steps(steps)) => {
                     steps.append_to(episode)?;
+                    annotate(action.aside.take(), episode);
                     // The recorded tokens cover only the earlier steps; the player records them again.
                     episode.raw.remove("tokens");
                     episode.ending = ending(episode);
@@ -490,7 +503,8 @@ impl Session {
                 Change::Nothing
             }
             Phase::Stepping { action, .. } => {
-                record_crash(episode, action, &message);
+                record_crash(episode, action.message, &message);
+                annotate(action.aside, episode);
                 self.phase = Phase::Record;
                 Change::Crashed { message }
             }
@@ -506,7 +520,7 @@ impl Session {
         recipe: Recipe,
         actions: Vec<AnyMessage>,
         why: Why,
-        then: Option<AnyMessage>,
+        then: Option<ChosenAction>,
     ) -> Command {
         let environment = self.new_environment();
         let shown = match &self.phase {
@@ -580,6 +594,12 @@ impl Session {
             PreviousEpisode::Nothing if !came_to_something => Phase::Empty,
             _ => Phase::Record,
         };
+    }
+}
+
+fn annotate(aside: Option<Box<StepAside>>, episode: &mut Episode) {
+    if let Some(aside) = aside {
+        aside.add_to_last_step(episode);
     }
 }
 

@@ -1,10 +1,10 @@
 //! The state of an episode, with a simulated worker.
 
 use volary_core::message::{Message, ToolRequestMessage};
-use volary_core::{Frame, Json, Object};
+use volary_core::{Frame, Json, Object, object};
 use volary_protocol::episode::Steps;
 use volary_trajectory::frames::{FrameHistory, FramePatch};
-use volary_trajectory::{Outcome, StepRecord};
+use volary_trajectory::{Outcome, StepDetails, StepRecord};
 
 use super::*;
 
@@ -180,6 +180,24 @@ fn a_refused_opening_leaves_the_episode_alive() {
 }
 
 #[test]
+fn what_waits_for_an_opening_is_not_done_in_another_episode() {
+    let mut desk = Desk::opened(0);
+    let mut open = |name: &str| {
+        desk.session
+            .open(recipe(), vec![], name.into(), name.into())
+    };
+    let (first, second) = (open("first"), open("second"));
+    desk.handle(answers(&first, 1.0));
+    assert!(!desk.session.is_live_in(first.environment()));
+    desk.handle(answers(&second, 1.0));
+    // Whoever waited for the first one finds the second.
+    assert!(!desk.session.is_live_in(first.environment()));
+    assert!(desk.session.is_live_in(second.environment()));
+    desk.step("a").expect("may step");
+    assert!(!desk.session.is_live_in(second.environment()));
+}
+
+#[test]
 fn going_back_runs_the_episode_again() {
     let mut desk = Desk::opened(3);
     let command = desk.session.go_back(&desk.episode, 1).expect("may go back");
@@ -213,7 +231,7 @@ fn a_replay_that_differs_is_reported() {
         Change::Replaced {
             why: Why::Again,
             differs: Some(1),
-            then: Some(action("more")),
+            then: Some(action("more").into()),
         }
     );
 }
@@ -320,10 +338,114 @@ fn an_environment_that_is_gone_is_made_again() {
     assert_eq!(
         change,
         Change::Gone {
-            action: action("a")
+            action: Box::new(action("a").into())
         }
     );
     assert!(matches!(desk.step("a"), Ok(Command::Open { .. })));
+}
+
+/// An action of a model, which records the name of the model and the action's text with the step.
+fn modelled(words: &str) -> ChosenAction {
+    let details = StepDetails {
+        model: Some("m".into()),
+        ..StepDetails::default()
+    };
+    let extras = object!({"asked": words});
+    ChosenAction {
+        aside: Some(Box::new(StepAside { details, extras })),
+        ..ChosenAction::from(action(words))
+    }
+}
+
+/// The records of the models with the steps of an episode.
+fn asides(episode: &Episode) -> Vec<Option<&str>> {
+    let steps = episode.steps.iter();
+    let asked = steps.map(|step| step.extras.get("asked").and_then(Json::as_text));
+    asked.map(|text| text.map(|text| &**text)).collect()
+}
+
+#[test]
+fn a_step_keeps_what_its_model_recorded() {
+    let mut desk = Desk::opened(0);
+    for words in ["a", "b"] {
+        let command = desk.session.step(&mut desk.episode, modelled(words));
+        desk.handle(answers(&command.expect("may step"), 1.0));
+    }
+    let by_hand = desk.step("c").expect("may step");
+    desk.handle(answers(&by_hand, 1.0));
+    assert_eq!(asides(&desk.episode), [Some("a"), Some("b"), None]);
+    assert_eq!(desk.episode.model.as_deref(), Some("m"));
+    // A replay keeps it too.
+    let command = desk.session.go_back(&desk.episode, 1).expect("may go back");
+    desk.handle(answers(&command, 1.0));
+    assert_eq!(asides(&desk.episode), [Some("a")]);
+}
+
+#[test]
+fn the_record_of_a_model_is_kept_with_a_crash_and_over_a_replay() {
+    let mut desk = Desk::opened(1);
+    let step = desk.session.step(&mut desk.episode, modelled("bad"));
+    step.expect("may step");
+    desk.session.lost("boom".into(), &mut desk.episode);
+    assert_eq!(asides(&desk.episode), [None, Some("bad")]);
+
+    // The worker forgot the environment: the episode is replayed, and the action taken then.
+    let mut desk = Desk::opened(1);
+    let step = desk.session.step(&mut desk.episode, modelled("late"));
+    let environment = step.expect("may step").environment();
+    let Change::Gone { action } = desk.handle(vec![(environment, Event::Gone)]) else {
+        panic!("the environment is gone")
+    };
+    let replay = desk.session.step(&mut desk.episode, *action);
+    let change = desk.handle(answers(&replay.expect("replays"), 1.0));
+    let Change::Replaced {
+        then: Some(action), ..
+    } = change
+    else {
+        panic!("the action waits for the replay")
+    };
+    let step = desk.session.step(&mut desk.episode, action);
+    desk.handle(answers(&step.expect("may step"), 1.0));
+    assert_eq!(asides(&desk.episode), [None, Some("late")]);
+}
+
+#[test]
+fn a_record_of_a_model_never_moves_to_another_action() {
+    // What ends the model's action without a step.
+    let refuse = |desk: &mut Desk, environment| {
+        let refused = Event::Refused {
+            reason: "no".into(),
+            key: None,
+            is_server_lost: false,
+        };
+        desk.handle(vec![(environment, refused)]);
+    };
+    let interrupt = |desk: &mut Desk, _| {
+        let replay = desk.session.interrupted(&mut desk.episode);
+        desk.handle(answers(&replay.expect("replays"), 1.0));
+    };
+    let open = |desk: &mut Desk, _| {
+        let actions = vec![action("other")];
+        let command = desk
+            .session
+            .open(recipe(), actions, "2".into(), "two".into());
+        desk.handle(answers(&command, 1.0));
+    };
+    let endings: [fn(&mut Desk, EnvironmentId); 3] = [refuse, interrupt, open];
+    for (case, end) in endings.into_iter().enumerate() {
+        let mut desk = Desk::opened(0);
+        let step = desk.session.step(&mut desk.episode, modelled("cancelled"));
+        let environment = step.expect("may step").environment();
+        end(&mut desk, environment);
+        let by_hand = desk.step("by hand").expect("may step");
+        desk.handle(answers(&by_hand, 1.0));
+        let recorded = asides(&desk.episode);
+        assert!(
+            recorded.iter().all(Option::is_none),
+            "case {case}: {recorded:?}"
+        );
+        assert_eq!(desk.episode.model, None, "case {case}");
+    }
 }
 
 #[test]
@@ -425,4 +547,129 @@ fn ids_of_environments_are_not_used_again() {
     session.clear();
     assert!(!session.is_busy());
     assert_eq!(session.new_environment(), 102);
+}
+
+#[test]
+fn code_that_is_not_loaded_leaves_the_shown_episode() {
+    // Nothing was shown and nothing wanted.
+    let mut desk = Desk::empty();
+    assert!(!desk.session.unloaded());
+    assert_eq!(desk.step("a").err(), Some(Refusal::Nothing));
+    // The first episode could not be opened.
+    desk.session
+        .open(recipe(), vec![], "1".into(), "one".into());
+    assert!(desk.session.unloaded());
+    assert!(matches!(desk.session.phase(), Phase::Empty));
+
+    let mut desk = Desk::opened(2);
+    desk.step("a").expect("may step");
+    let shown = desk.episode.clone();
+    assert!(desk.session.unloaded());
+    assert_eq!(desk.episode, shown);
+    // The next action replays the episode first.
+    assert!(matches!(desk.step("a"), Ok(Command::Open { actions, .. }) if actions.len() == 2));
+}
+
+#[test]
+fn recorded_answers_go_into_the_recipe_of_their_environment_only() {
+    let recorded = |environment, answer: &str| {
+        let members = object!({"replies": answer});
+        vec![(environment, Event::Recorded { members })]
+    };
+    let replies = |desk: &Desk| {
+        let recipe = desk.episode.recipe.clone().expect("a recipe");
+        let replies = recipe.configuration.get("replies").and_then(Json::as_text);
+        replies.map(ToString::to_string)
+    };
+    let mut desk = Desk::opened(1);
+    let Phase::Live { environment } = *desk.session.phase() else {
+        panic!("it is live")
+    };
+    desk.handle(recorded(environment + 1, "of another"));
+    assert_eq!(replies(&desk), None);
+    desk.handle(recorded(environment, "live"));
+    assert_eq!(replies(&desk).as_deref(), Some("live"));
+    desk.step("a").expect("may step");
+    desk.handle(recorded(environment, "stepping"));
+    assert_eq!(replies(&desk).as_deref(), Some("stepping"));
+    // The user has gone on to another episode, which is still being opened.
+    desk.session
+        .open(recipe(), vec![], "2".into(), "two".into());
+    desk.handle(recorded(environment, "late"));
+    assert_eq!(replies(&desk).as_deref(), Some("stepping"));
+}
+
+#[test]
+fn the_progress_of_an_opening_counts_replayed_steps() {
+    let mut desk = Desk::opened(1);
+    assert_eq!(desk.session.progress(), None);
+    let actions = vec![action("a"), action("b"), action("c")];
+    let command = desk
+        .session
+        .open(recipe(), actions, "2".into(), "two".into());
+    let mut events = answers(&command, 1.0);
+    events.truncate(3);
+    assert_eq!(desk.session.progress(), Some((0, 3)));
+    desk.handle(events);
+    assert_eq!(desk.session.progress(), Some((2, 3)));
+    // The former episode is shown until the last chunk.
+    assert_eq!(&*desk.episode.id, "1");
+}
+
+#[test]
+fn only_the_last_chunk_of_a_new_episode_replaces_the_shown_one() {
+    let end = || Event::Episode(EpisodeChunk::End { notes: vec![] });
+    let mut desk = Desk::opened(1);
+    let command = desk
+        .session
+        .open(recipe(), vec![], "2".into(), "two".into());
+    let environment = command.environment();
+    for (environment, event) in answers(&command, 1.0) {
+        let is_end = event == end();
+        assert_eq!(desk.session.finishes_new(environment, &event), is_end);
+    }
+    assert!(!desk.session.finishes_new(environment - 1, &end()));
+    desk.handle(answers(&command, 1.0));
+    // A replay keeps the episode, so it leaves none to bring back.
+    let command = desk.session.go_back(&desk.episode, 0).expect("may go back");
+    assert!(!desk.session.finishes_new(command.environment(), &end()));
+}
+
+#[test]
+fn a_refused_step_leaves_the_environment_alive() {
+    let mut desk = Desk::opened(1);
+    let environment = desk.step("a").expect("may step").environment();
+    let refused = Event::Refused {
+        reason: "no such tool".into(),
+        key: Some("tool".into()),
+        is_server_lost: false,
+    };
+    let change = desk.handle(vec![(environment, refused)]);
+    let expected = Change::Refused {
+        reason: "no such tool".into(),
+        key: Some("tool".into()),
+    };
+    assert_eq!(change, expected);
+    assert!(desk.session.is_live_in(environment));
+    assert_eq!(desk.episode.steps.len(), 1);
+}
+
+#[test]
+fn each_refusal_says_why_and_what_to_do() {
+    let refusals = [
+        Refusal::Busy,
+        Refusal::Over,
+        Refusal::NoRecipe,
+        Refusal::NotAgreed,
+        Refusal::Unknown,
+        Refusal::Nothing,
+    ];
+    for refusal in refusals {
+        for text in [refusal.to_string(), refusal.advice().to_owned()] {
+            assert!(
+                text.ends_with('.') && text.len() > 10,
+                "{refusal:?}: {text}"
+            );
+        }
+    }
 }

@@ -69,6 +69,8 @@ struct World {
     /// The episode that each environment was opened for. The reward of each step is the number of its environment.
     owners: BTreeMap<EnvironmentId, Text>,
     opened: u32,
+    /// The number of actions of the model.
+    asked: u32,
     /// The number of steps in each environment.
     steps: BTreeMap<EnvironmentId, usize>,
 }
@@ -85,7 +87,9 @@ impl World {
                 self.send(command, Some(id));
             }
             Happening::Step => {
-                let command = self.session.step(&mut self.episode, action("step"));
+                self.asked += 1;
+                let action = modelled(&format!("step {}", self.asked));
+                let command = self.session.step(&mut self.episode, action);
                 self.send_some(command.ok());
             }
             Happening::GoBack(steps) => {
@@ -207,6 +211,15 @@ impl World {
         }
     }
 
+    /// Whether each record of the model is with the action that the model chose.
+    fn asides_fit(&self) -> bool {
+        let mut steps = self.episode.steps.iter();
+        steps.all(|step| {
+            let asked = step.extras.get("asked").and_then(Json::as_text);
+            asked.is_none_or(|asked| step.action.body().content.as_ref() == Some(asked))
+        })
+    }
+
     /// The environment that produced each step of the shown episode, if one did.
     fn makers(&self) -> impl Iterator<Item = EnvironmentId> {
         self.episode
@@ -246,6 +259,7 @@ proptest! {
             for maker in world.makers() {
                 prop_assert_eq!(world.owners.get(&maker), Some(&world.episode.id));
             }
+            prop_assert!(world.asides_fit());
         }
     }
 }
