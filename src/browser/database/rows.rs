@@ -25,12 +25,12 @@ const MOST_LOOKUPS: usize = 200;
 const FIRST_LOOKUPS: usize = 8;
 
 /// A batch of rows: ids and texts.
-#[derive(Clone, Debug, Default)]
-pub struct RowBatch(Vec<(String, KeptText)>);
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowBatch<Text = KeptText>(Vec<(String, Text)>);
 
-impl RowBatch {
+impl<Text> RowBatch<Text> {
     /// Creates a batch.
-    pub fn new(rows: Vec<(String, KeptText)>) -> RowBatch {
+    pub fn new(rows: Vec<(String, Text)>) -> RowBatch<Text> {
         RowBatch(rows)
     }
 
@@ -45,10 +45,12 @@ impl RowBatch {
     }
 
     /// The rows with their ids.
-    pub fn rows(&self) -> &[(String, KeptText)] {
+    pub fn rows(&self) -> &[(String, Text)] {
         &self.0
     }
+}
 
+impl RowBatch {
     fn to_js(&self) -> JsValue {
         let record = Object::new();
         let keys: Array = self.ids().map(JsValue::from).collect();
