@@ -231,7 +231,7 @@ mod tests {
             .collect()
     }
 
-    fn found<'a>(records: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+    fn found(records: &[(String, String)]) -> Vec<(&str, &str)> {
         let records = records.iter();
         records.map(|(key, text)| (&**key, &**text)).collect()
     }

@@ -102,11 +102,11 @@ fn news_of_stored_episodes_do_not_concern_those_that_this_tab_only_shows() {
 
 /// The tags in the last row that was sent.
 fn shown_tags(said: &[Output]) -> Vec<Text> {
-    let rows = said.iter().filter_map(|said| match said {
+    let mut rows = said.iter().filter_map(|said| match said {
         Output::Event(Event::Added { rows } | Event::Changed { rows }) => rows.last(),
         _ => None,
     });
-    rows.last().unwrap().tags.clone()
+    rows.next_back().unwrap().tags.clone()
 }
 
 #[test]
