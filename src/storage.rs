@@ -4,7 +4,8 @@
 //!   episodes. [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how
 //!   episodes entered the library. [`change_feed`]: notifies other tabs and workers of changes.
 //! - `record`: the texts of records, with the number of their format. `migration`: migrates the records of earlier
-//!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically.
+//!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically. `unstored`: changes
+//!   that are only in memory.
 //!
 //! Invariant: data that the browser refuses to store stay in memory until the page is left. Reads find them there,
 //! and [`problem`] returns the reason, so no finished work is lost silently.
@@ -18,6 +19,7 @@ pub mod origin;
 mod record;
 pub mod sources;
 pub mod unreadable;
+mod unstored;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +29,7 @@ use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::prelude::*;
 
+use self::unstored::Unstored;
 use crate::browser::database::{
     Access, Database, DatabaseChange, DatabaseError, KeptText, RowBatch, Store, read_row_batches,
     read_rows,
@@ -36,12 +39,9 @@ use crate::projection::recovery::Recovery;
 /// The database, opened once for all callers. An error persists until the page is reloaded.
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, DatabaseError>>>;
 
-/// The records that the browser did not store; `None` for a deleted one.
-type Unstored = BTreeMap<(Store, String), Option<KeptText>>;
-
 thread_local! {
     static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
-    static UNSTORED: RefCell<Unstored> = const { RefCell::new(BTreeMap::new()) };
+    static UNSTORED: RefCell<Unstored> = const { RefCell::new(Unstored::new()) };
     static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
     static PROBLEM: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
 }
@@ -82,10 +82,8 @@ pub async fn write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
     }
     change_feed::notify(&changes);
     UNSTORED.with_borrow_mut(|unstored| match &kept {
-        Ok(()) => changes.iter().for_each(|change| forget(unstored, change)),
-        Err(_) => changes
-            .iter()
-            .for_each(|change| apply(unstored, change.clone())),
+        Ok(()) => changes.iter().for_each(|change| unstored.settle(change)),
+        Err(_) => changes.iter().for_each(|change| unstored.apply(change)),
     });
     set_problem(kept.as_ref().err());
     kept
@@ -93,20 +91,7 @@ pub async fn write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
 
 /// Retries storing the records that are only in memory.
 pub async fn keep_all() -> Result<(), DatabaseError> {
-    let (mut changes, mut rows) = (Vec::new(), Vec::new());
-    UNSTORED.with_borrow(|unstored| {
-        for ((store, key), text) in unstored {
-            let (store, key) = (*store, key.clone());
-            match (store, text) {
-                (Store::Rows, Some(text)) => rows.push((key, text.clone())),
-                (Store::Rows, None) => changes.push(DatabaseChange::DeleteRows(vec![key])),
-                (_, Some(text)) => changes.push(DatabaseChange::Put(store, key, text.clone())),
-                (_, None) => changes.push(DatabaseChange::Delete(store, key)),
-            }
-        }
-    });
-    changes.push(DatabaseChange::PutRows(RowBatch::new(rows)));
-    write(changes).await
+    write(UNSTORED.with_borrow(Unstored::changes)).await
 }
 
 /// Deletes everything, in the browser and in memory.
@@ -120,8 +105,7 @@ pub async fn forget_all() -> Result<(), DatabaseError> {
 
 /// Returns the text under a key.
 pub async fn get(store: Store, key: &str) -> Result<Option<KeptText>, DatabaseError> {
-    let place = (store, key.to_owned());
-    if let Some(unstored) = UNSTORED.with_borrow(|unstored| unstored.get(&place).cloned()) {
+    if let Some(unstored) = UNSTORED.with_borrow(|unstored| unstored.get(store, key)) {
         return Ok(unstored);
     }
     match database().await {
@@ -136,14 +120,7 @@ pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, 
         Ok(database) => database.all(store, prefix).await?,
         Err(error) => unless_in_memory(error, Vec::new())?,
     };
-    let mut found: BTreeMap<String, KeptText> = kept.into_iter().collect();
-    for (key, text) in unstored(store, prefix) {
-        match text {
-            Some(text) => found.insert(key, text),
-            None => found.remove(&key),
-        };
-    }
-    Ok(found.into_iter().collect())
+    Ok(UNSTORED.with_borrow(|unstored| unstored.over_records(store, prefix, kept)))
 }
 
 /// Returns the keys of a store in an inclusive range.
@@ -152,36 +129,20 @@ async fn keys_between(
     first: &str,
     last: &str,
 ) -> Result<BTreeSet<String>, DatabaseError> {
-    let mut keys: BTreeSet<String> = match database().await {
+    let kept = match database().await {
         Ok(database) => database.keys_between(store, first, last).await?,
         Err(error) => unless_in_memory(error, Vec::new())?,
-    }
-    .into_iter()
-    .collect();
-    let unstored = unstored(store, "").into_iter();
-    keys.extend(unstored.filter_map(|(key, text)| text.map(|_| key)));
-    Ok(keys)
+    };
+    Ok(UNSTORED.with_borrow(|unstored| unstored.over_keys(store, first, last, kept)))
 }
 
 /// Returns the rows with these ids; ids without a row are skipped.
 async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
-    let mut found = match database().await {
+    let found = match database().await {
         Ok(database) => read_rows(&database, ids).await?,
         Err(error) => unless_in_memory(error, BTreeMap::new())?,
     };
-    for id in ids {
-        let place = (Store::Rows, id.clone());
-        match UNSTORED.with_borrow(|unstored| unstored.get(&place).cloned()) {
-            Some(Some(row)) => {
-                found.insert(id.clone(), row);
-            }
-            Some(None) => {
-                found.remove(id);
-            }
-            None => {}
-        }
-    }
-    Ok(found)
+    Ok(UNSTORED.with_borrow(|unstored| unstored.over_rows(ids, found)))
 }
 
 /// Returns at most `most` records of rows after a number, in order, only from the browser's database.
@@ -192,20 +153,19 @@ async fn row_batches(after: u64, most: u32) -> Result<Vec<(u64, Option<RowBatch>
     }
 }
 
-/// Returns the records that the browser did not store, under keys with a prefix; `None` for a deleted record.
-fn unstored(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
-    UNSTORED.with_borrow(|unstored| {
-        let after = unstored.range((store, prefix.to_owned())..);
-        after
-            .take_while(|((of, key), _)| *of == store && key.starts_with(prefix))
-            .map(|((_, key), text)| (key.clone(), text.clone()))
-            .collect()
-    })
+/// Returns the records that the browser did not store, under keys with a prefix.
+fn unstored(store: Store, prefix: &str) -> Vec<(String, KeptText)> {
+    UNSTORED.with_borrow(|unstored| unstored.records(store, prefix))
+}
+
+/// Whether a record is deleted only in memory.
+fn is_deleted(store: Store, key: &str) -> bool {
+    UNSTORED.with_borrow(|unstored| unstored.is_deleted(store, key))
 }
 
 /// Without a database, everything stored in this visit is in memory, and an empty list is then correct.
 fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, DatabaseError> {
-    match UNSTORED.with_borrow(BTreeMap::is_empty) {
+    match UNSTORED.with_borrow(Unstored::is_empty) {
         true => Err(error),
         false => Ok(otherwise),
     }
@@ -230,8 +190,7 @@ async fn open() -> Result<Rc<Database>, DatabaseError> {
     let database = Database::open().await?;
     let mut left = Vec::new();
     let moved = migration::run(&database, &mut left).await;
-    UNSTORED
-        .with_borrow_mut(|unstored| left.into_iter().for_each(|change| apply(unstored, change)));
+    UNSTORED.with_borrow_mut(|unstored| left.iter().for_each(|change| unstored.apply(change)));
     // The newer version migrates a read-only database.
     if let Err(error) = moved
         && error != DatabaseError::Newer
@@ -241,56 +200,11 @@ async fn open() -> Result<Rc<Database>, DatabaseError> {
     Ok(Rc::new(database))
 }
 
-fn apply(unstored: &mut Unstored, change: DatabaseChange) {
-    match change {
-        DatabaseChange::Put(store, key, text) => {
-            unstored.insert((store, key), Some(text));
-        }
-        DatabaseChange::Delete(store, key) => {
-            unstored.insert((store, key), None);
-        }
-        DatabaseChange::DeletePrefix(store, prefix) => {
-            unstored.retain(|(of, key), _| *of != store || !key.starts_with(&prefix));
-        }
-        DatabaseChange::AddRows(rows) | DatabaseChange::PutRows(rows) => {
-            let rows = rows.rows().iter().cloned();
-            unstored.extend(rows.map(|(id, row)| ((Store::Rows, id), Some(row))));
-        }
-        DatabaseChange::DeleteRows(ids) => {
-            unstored.extend(ids.into_iter().map(|id| ((Store::Rows, id), None)));
-        }
-        // The batch is unreadable, so none of its rows is displayed.
-        DatabaseChange::DeleteRowBatch(_) => {}
-    }
-}
-
-fn forget(unstored: &mut Unstored, change: &DatabaseChange) {
-    match change {
-        DatabaseChange::Put(store, key, _) | DatabaseChange::Delete(store, key) => {
-            unstored.remove(&(*store, key.clone()));
-        }
-        DatabaseChange::DeletePrefix(store, prefix) => {
-            unstored.retain(|(of, key), _| of != store || !key.starts_with(prefix));
-        }
-        DatabaseChange::AddRows(rows) | DatabaseChange::PutRows(rows) => {
-            for id in rows.ids() {
-                unstored.remove(&(Store::Rows, id.to_owned()));
-            }
-        }
-        DatabaseChange::DeleteRows(ids) => {
-            for id in ids {
-                unstored.remove(&(Store::Rows, id.clone()));
-            }
-        }
-        DatabaseChange::DeleteRowBatch(_) => {}
-    }
-}
-
 fn set_problem(error: Option<&DatabaseError>) {
     let problem = match error {
         Some(error) => Some(error.clone()),
         // Records of earlier failures may still be only in memory.
-        None if UNSTORED.with_borrow(BTreeMap::is_empty) => None,
+        None if UNSTORED.with_borrow(Unstored::is_empty) => None,
         None => return,
     };
     let signal = PROBLEM.with(ArcRwSignal::clone);

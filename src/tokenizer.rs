@@ -44,32 +44,70 @@ fn read_bytes(bytes: &[u8]) -> Result<SharedTokenizer, String> {
     }
 }
 
+/// What the user chose last. Reading takes time, and the user may choose something else meanwhile.
+#[derive(Clone)]
+struct Chosen<T> {
+    value: Option<T>,
+    /// The number of choices so far.
+    count: u64,
+}
+
+impl<T> Chosen<T> {
+    const fn new() -> Chosen<T> {
+        Chosen {
+            value: None,
+            count: 0,
+        }
+    }
+
+    /// Begins a choice, which supersedes the earlier ones. Returns its number.
+    fn begin(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// Uses a value, unless something else was chosen after `choice`. Returns whether it is used.
+    fn settle(&mut self, choice: u64, value: Option<T>) -> bool {
+        let is_last = self.count == choice;
+        if is_last {
+            self.value = value;
+        }
+        is_last
+    }
+}
+
 thread_local! {
-    static GIVEN: ArcRwSignal<Option<NamedTokenizer>> = ArcRwSignal::new(None);
+    static GIVEN: ArcRwSignal<Chosen<NamedTokenizer>> = ArcRwSignal::new(Chosen::new());
 }
 
 /// The tokenizer; `None` without one. Tracks changes.
 pub fn given() -> Option<NamedTokenizer> {
-    GIVEN.with(ArcRwSignal::clone).get()
+    signal().with(|given| given.value.clone())
 }
 
 /// Reads a file and stores it.
 pub async fn give(file: &GivenFile) -> Result<(), String> {
+    let choice = begin();
     let tokenizer = read(file).await?;
-    keep(file, tokenizer).await;
+    settle_and_store(choice, file, tokenizer).await;
     Ok(())
 }
 
 /// Uses a tokenizer that was read already, and stores its file.
 pub async fn keep(file: &GivenFile, tokenizer: SharedTokenizer) {
+    settle_and_store(begin(), file, tokenizer).await;
+}
+
+async fn settle_and_store(choice: u64, file: &GivenFile, tokenizer: SharedTokenizer) {
+    let name = file.name.clone();
+    if !settle(choice, Some(NamedTokenizer { name, tokenizer })) {
+        return;
+    }
     // Stored, so that a reload finds it. If the browser refuses, the tokenizer lasts until the page is left.
-    if sources::keep(KEY, file).await.is_ok() {
+    let is_stored = sources::keep(KEY, file).await.is_ok();
+    if is_stored && signal().with_untracked(|given| given.count == choice) {
         small::set(Keep::Always, KEY, &file.name);
     }
-    set(Some(NamedTokenizer {
-        name: file.name.clone(),
-        tokenizer,
-    }));
 }
 
 /// Reads the stored file, if there is one and no tokenizer is in use.
@@ -77,20 +115,20 @@ pub async fn restore() {
     let Some(name) = small::get(Keep::Always, KEY) else {
         return;
     };
-    if GIVEN.with(|given| given.with_untracked(Option::is_some)) {
+    let (is_given, choice) = signal().with_untracked(|given| (given.value.is_some(), given.count));
+    if is_given {
         return;
     }
     if let Ok(Some(file)) = stored(&name).await
         && let Ok(tokenizer) = read(&file).await
-        && GIVEN.with(|given| given.with_untracked(Option::is_none))
     {
-        set(Some(NamedTokenizer { name, tokenizer }));
+        settle(choice, Some(NamedTokenizer { name, tokenizer }));
     }
 }
 
 /// Removes the tokenizer and its stored file.
 pub async fn forget() {
-    set(None);
+    settle(begin(), None);
     small::remove(Keep::Always, KEY);
     // If the browser does not delete it, nothing refers to it any more.
     let _ = sources::forget(KEY).await;
@@ -120,6 +158,59 @@ async fn read(file: &GivenFile) -> Result<SharedTokenizer, String> {
     read(&bytes)
 }
 
-fn set(tokenizer: Option<NamedTokenizer>) {
-    GIVEN.with(ArcRwSignal::clone).set(tokenizer);
+fn signal() -> ArcRwSignal<Chosen<NamedTokenizer>> {
+    GIVEN.with(ArcRwSignal::clone)
+}
+
+/// Begins a choice; what is shown stays until it is settled.
+fn begin() -> u64 {
+    let mut choice = 0;
+    signal().update_untracked(|given| choice = given.begin());
+    choice
+}
+
+fn settle(choice: u64, value: Option<NamedTokenizer>) -> bool {
+    let is_last = signal().try_maybe_update(|given| {
+        let is_last = given.settle(choice, value);
+        (is_last, is_last)
+    });
+    is_last.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_that_was_chosen_last_counts_though_another_is_read_later() {
+        let mut chosen = Chosen::new();
+        let large = chosen.begin();
+        let small = chosen.begin();
+        assert!(chosen.settle(small, Some("small")));
+        assert!(!chosen.settle(large, Some("large")));
+        assert_eq!(chosen.value, Some("small"));
+    }
+
+    #[test]
+    fn a_tokenizer_that_was_removed_while_it_was_read_does_not_come_back() {
+        let mut chosen = Chosen::new();
+        let restored = chosen.count;
+        let removed = chosen.begin();
+        assert!(chosen.settle(removed, None));
+        assert!(!chosen.settle(restored, Some("stored")));
+        assert_eq!(chosen.value, None);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_leaves_the_one_in_use() {
+        let mut chosen = Chosen::new();
+        let first = chosen.begin();
+        assert!(chosen.settle(first, Some("first")));
+        // The second one is not settled, because it is no tokenizer.
+        chosen.begin();
+        assert_eq!(chosen.value, Some("first"));
+        let third = chosen.begin();
+        assert!(chosen.settle(third, Some("third")));
+        assert_eq!(chosen.value, Some("third"));
+    }
 }

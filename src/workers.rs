@@ -8,11 +8,12 @@
 //! - `rollout`: makes prompts, reads replies and records tokens.
 //! - `outside`: questions of environments to the page.
 //! - `parquet`: Parquet files as JSON Lines.
-//! - `in_flight`: a counter of work in flight, on which tasks wait.
+//! - `in_flight`: a counter of work in flight, on which tasks wait. `batches`: sends items in batches.
 //!
 //! Invariants: a panic or an endless loop here ends this worker, not the page. Services reply through the
 //! function they are given, and reach the browser only through `crate::browser`.
 
+mod batches;
 mod checkout;
 pub mod environments;
 pub mod evaluation;

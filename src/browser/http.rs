@@ -289,7 +289,7 @@ fn raw_request(
     init.set_cache(RequestCache::NoStore);
     init.set_referrer_policy(ReferrerPolicy::NoReferrer);
     init.set_signal(Some(&cancel.0.signal()));
-    if let Some(space) = near_space(url) {
+    if let Some(space) = near_space(url, super::network::page().is_https) {
         // An option on an object of our own: this cannot fail.
         let _ = js_sys::Reflect::set(init, &"targetAddressSpace".into(), &space.into());
         // Browsers that use other values for the option reject it; it is then omitted.
@@ -303,9 +303,9 @@ fn raw_request(
 
 /// The `targetAddressSpace` of an address. An https page that calls an http address on the local network must
 /// declare it in advance, or Chrome treats the request as mixed content.
-fn near_space(url: &str) -> Option<&'static str> {
+fn near_space(url: &str, page_is_https: bool) -> Option<&'static str> {
     let address = Address::of(url)?;
-    if address.is_secure || !super::network::page().is_https {
+    if address.is_secure || !page_is_https {
         return None;
     }
     match address.space() {
@@ -335,4 +335,27 @@ fn words_of(error: &JsValue) -> String {
         .dyn_ref::<js_sys::Error>()
         .map(|error| String::from(error.message()));
     message.unwrap_or_else(|| "the browser gives no details".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_https_page_declares_http_addresses_of_the_local_network() {
+        for (url, space) in [
+            ("http://localhost:11434/v1", Some("loopback")),
+            ("http://127.0.0.1/v1", Some("loopback")),
+            ("http://[::1]:8000", Some("loopback")),
+            ("http://192.168.1.7:8000/info", Some("local")),
+            ("http://10.0.0.1", Some("local")),
+            ("http://printer.local", Some("local")),
+            ("https://192.168.1.7", None),
+            ("http://models.example", None),
+            ("no address", None),
+        ] {
+            assert_eq!(near_space(url, true), space, "{url}");
+            assert_eq!(near_space(url, false), None, "{url}");
+        }
+    }
 }

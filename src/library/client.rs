@@ -45,6 +45,8 @@ struct ClientState {
     live: LiveFiles,
     /// The list of the site's files.
     list: Option<FileList>,
+    /// The address of their changes, if the server sends them.
+    events: Option<Text>,
     /// The last find; replies to older ones are ignored.
     find: u32,
     /// Trajectories of which there is more, or all: the id that the beginning of each had, and its own.

@@ -32,6 +32,10 @@ impl Entry {
 }
 
 impl Ring {
+    pub(super) const fn new() -> Ring {
+        Ring(Vec::new())
+    }
+
     /// The number of keys.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -97,6 +101,15 @@ impl Ring {
         if !copies.is_empty() {
             self.remove(to);
             self.0.extend(copies);
+        }
+    }
+
+    /// Adds the keys of another ring. Where both have one for an owner and an origin, that of this ring stays.
+    pub fn add_missing(&mut self, other: Ring) {
+        for entry in other.0 {
+            if !self.has(&entry.owner, &entry.origin) {
+                self.0.push(entry);
+            }
         }
     }
 

@@ -91,7 +91,7 @@ fn part_key(id: &str, number: usize) -> String {
 pub fn putting_unstored(id: &str) -> Vec<DatabaseChange> {
     let parts = super::unstored(Store::Episodes, &parts_of(id)).into_iter();
     parts
-        .filter_map(|(key, text)| Some(DatabaseChange::Put(Store::Episodes, key, text?)))
+        .map(|(key, text)| DatabaseChange::Put(Store::Episodes, key, text))
         .collect()
 }
 
@@ -164,17 +164,10 @@ pub async fn list() -> Result<Vec<ListedEpisode>, DatabaseError> {
             _ => break,
         }
     }
-    let unstored = super::unstored(Store::Rows, "");
-    for (id, row) in &unstored {
-        if let Some(row) = row {
-            add(id, row);
-        }
+    for (id, row) in super::unstored(Store::Rows, "") {
+        add(&id, &row);
     }
-    for (id, row) in unstored {
-        if row.is_none() {
-            listed.remove(&*id);
-        }
-    }
+    listed.retain(|id, _| !super::is_deleted(Store::Rows, id));
     Ok(listed.into_values().collect())
 }
 
@@ -226,7 +219,7 @@ pub fn unkept_files() -> Vec<GivenFile> {
     let mut texts: BTreeMap<String, Vec<KeptText>> = BTreeMap::new();
     for (key, text) in super::unstored(Store::Episodes, "") {
         let id = key.rsplit_once('/').map_or(key.as_str(), |(id, _)| id);
-        texts.entry(id.to_owned()).or_default().extend(text);
+        texts.entry(id.to_owned()).or_default().push(text);
     }
     let files = texts.iter().filter_map(|(id, parts)| {
         let text = KeptText::joined(parts);

@@ -11,9 +11,11 @@ use volary_core::json;
 use super::{database, write};
 use crate::browser::database::{Damage, DatabaseChange, DatabaseError, Store, raw_value};
 
+/// The reason for each unreadable record.
+type Noted = BTreeMap<RecordLocation, Damage>;
+
 thread_local! {
-    /// The reason for each unreadable record.
-    static NOTED: RefCell<BTreeMap<RecordLocation, Damage>> = const { RefCell::new(BTreeMap::new()) };
+    static NOTED: RefCell<Noted> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// The location of an unreadable record.
@@ -92,16 +94,26 @@ pub async fn export() -> Result<String, DatabaseError> {
     Ok(lines)
 }
 
-/// Deletes the noted records.
+/// Deletes the noted records. Those that are noted meanwhile stay, and stay noted.
 pub async fn delete() -> Result<(), DatabaseError> {
-    let changes = all().into_iter().map(|(place, _)| match place {
-        RecordLocation::Record(store, key) => DatabaseChange::Delete(store, key),
-        RecordLocation::Row(id) => DatabaseChange::DeleteRows(vec![id]),
-        RecordLocation::RowBatch(number) => DatabaseChange::DeleteRowBatch(number),
-    });
-    write(changes.collect()).await?;
-    clear_all();
+    let noted = NOTED.with_borrow(Clone::clone);
+    write(noted.keys().map(deleting).collect()).await?;
+    forget(&noted);
     Ok(())
+}
+
+/// The change that deletes a record.
+fn deleting(place: &RecordLocation) -> DatabaseChange {
+    match place {
+        RecordLocation::Record(store, key) => DatabaseChange::Delete(*store, key.clone()),
+        RecordLocation::Row(id) => DatabaseChange::DeleteRows(vec![id.clone()]),
+        RecordLocation::RowBatch(number) => DatabaseChange::DeleteRowBatch(*number),
+    }
+}
+
+/// Forgets the notes of deleted records. A record that was damaged in another way meanwhile has a note of its own.
+fn forget(deleted: &Noted) {
+    NOTED.with_borrow_mut(|noted| noted.retain(|place, why| deleted.get(place) != Some(&*why)));
 }
 
 impl RecordLocation {
@@ -145,6 +157,46 @@ mod tests {
         assert_eq!(all(), [(record(Store::Drafts, "a"), why)]);
         clear_all();
         assert_eq!(all(), []);
+    }
+
+    #[test]
+    fn deleting_forgets_only_the_notes_of_deleted_records() {
+        clear_all();
+        note(record(Store::Drafts, "old"), &Damage::Texts);
+        note(record(Store::Drafts, "rewritten"), &Damage::Texts);
+        let deleted = NOTED.with_borrow(Clone::clone);
+        // Meanwhile the page reads on, and another tab writes.
+        note(record(Store::Results, "late"), &Damage::Keys);
+        note(record(Store::Drafts, "rewritten"), &Damage::Format(9.0));
+        forget(&deleted);
+        assert_eq!(
+            places(),
+            [
+                record(Store::Results, "late"),
+                record(Store::Drafts, "rewritten")
+            ]
+        );
+    }
+
+    #[test]
+    fn each_kind_of_record_is_deleted_from_its_store() {
+        for (place, change) in [
+            (
+                record(Store::Drafts, "a"),
+                DatabaseChange::Delete(Store::Drafts, "a".to_owned()),
+            ),
+            (
+                RecordLocation::Row("a".to_owned()),
+                DatabaseChange::DeleteRows(vec!["a".to_owned()]),
+            ),
+            (
+                RecordLocation::RowBatch(7),
+                DatabaseChange::DeleteRowBatch(7),
+            ),
+        ] {
+            assert_eq!(deleting(&place), change);
+            assert_eq!(deleting(&place).store(), place.store());
+        }
     }
 
     #[test]

@@ -6,8 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use futures_util::StreamExt;
-use futures_util::stream;
+use futures_util::{StreamExt, future, stream};
 use volary_agent::Cancel;
 use volary_agent::evaluation::play::play_on;
 use volary_agent::evaluation::{CellResult, Job};
@@ -18,6 +17,7 @@ use volary_protocol::evaluation::{Event, Request};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
+use super::batches::{BatchLimits, send_in_batches};
 use super::environments::Environments;
 use super::in_flight::InFlight;
 use super::live::{Announced, LiveEnvironment, ServerNotice};
@@ -28,10 +28,11 @@ use crate::storage::origin::EVALUATED;
 
 /// The maximum number of concurrent cells of an order.
 const CONCURRENT_CELLS: usize = 16;
-/// A batch of results is sent once its texts have this many UTF-16 units…
-const BATCH_LENGTH: usize = 500_000;
-/// …or after this many seconds.
-const BATCH_SECONDS: f64 = 0.1;
+/// When a batch of results is sent. The length is that of its texts, in UTF-16 units.
+const BATCH: BatchLimits = BatchLimits {
+    length: 500_000,
+    seconds: 0.1,
+};
 /// No cell is started this many seconds after the start of an order: the page may want something else by then.
 const ORDER_SECONDS: f64 = 0.3;
 
@@ -102,20 +103,23 @@ impl EvaluationService {
             let ask = |id, question| send(Event::Question { id, question }, None);
             self.outside.asking(playing, &ask).await
         });
-        let mut playing = stream::iter(playing).buffer_unordered(CONCURRENT_CELLS);
-        let mut batch = self.batch();
-        while let Some(played) = playing.next().await {
-            let Some((result, episode)) = played else {
-                continue;
-            };
-            batch.add(result, episode.as_ref());
-            let is_due = self.clock.now() - batch.since > BATCH_SECONDS;
-            if is_due || batch.length > BATCH_LENGTH {
-                std::mem::replace(&mut batch, self.batch()).send(send);
+        let playing = stream::iter(playing).buffer_unordered(CONCURRENT_CELLS);
+        let played = playing
+            .filter_map(future::ready)
+            .map(|(result, episode)| self.stored(result, episode.as_ref()));
+        let length = |played: &StoredResult| {
+            let lengths = played.texts.iter().map(|text| text.length() as usize);
+            lengths.sum()
+        };
+        send_in_batches(played, &*self.clock, BATCH, length, |batch| {
+            let (mut results, mut texts) = (Vec::new(), Vec::new());
+            for played in batch {
+                results.push(played.result);
+                texts.extend(played.texts);
             }
-        }
-        drop(playing);
-        batch.send(send);
+            send(Event::Played { results }, Some(texts));
+        })
+        .await;
         let cells = late.into_inner();
         if !cells.is_empty() {
             send(Event::NotBegun { cells }, None);
@@ -151,54 +155,25 @@ impl EvaluationService {
         Some(play_on(job, &self.registry, &*self.clock, &self.shutdown, opened).await)
     }
 
-    fn batch(&self) -> Batch {
-        Batch {
-            results: Vec::new(),
-            texts: Vec::new(),
-            length: 0,
-            since: self.clock.now(),
-            added: (self.wall_clock)(),
-        }
-    }
-}
-
-/// Results that were not sent yet.
-struct Batch {
-    results: Vec<CellResult>,
-    /// The row and the text of the episode of each result.
-    texts: Vec<KeptText>,
-    /// The length of the texts in UTF-16 units.
-    length: usize,
-    since: f64,
-    /// The time at which its episodes are added to the library.
-    added: f64,
-}
-
-impl Batch {
-    fn add(&mut self, result: CellResult, episode: Option<&Episode>) {
+    fn stored(&self, result: CellResult, episode: Option<&Episode>) -> StoredResult {
         let texts = match episode {
             None => ["", ""].map(KeptText::from),
             Some(episode) => {
                 let mut row = Row::of(episode, Vec::new());
-                row.added = Some(self.added);
+                row.added = Some((self.wall_clock)());
                 let text = native::to_text(episode).into();
                 let stored = StoredEpisode::new(row, text, EVALUATED);
                 [stored.row, stored.text]
             }
         };
-        let lengths = texts.iter().map(|text| text.length() as usize);
-        self.length += lengths.sum::<usize>();
-        self.texts.extend(texts);
-        self.results.push(result);
+        StoredResult { result, texts }
     }
+}
 
-    fn send(self, send: Send<'_>) {
-        if self.results.is_empty() {
-            return;
-        }
-        let results = self.results;
-        send(Event::Played { results }, Some(self.texts));
-    }
+/// A result, with the row and the text of its episode as they are stored.
+struct StoredResult {
+    result: CellResult,
+    texts: [KeptText; 2],
 }
 
 fn announce(notice: ServerNotice, send: Send<'_>) {

@@ -404,4 +404,6 @@ mod partial_preview_tests;
 #[cfg(test)]
 mod provisional_id_tests;
 #[cfg(test)]
+mod tab_tests;
+#[cfg(test)]
 mod tests;

@@ -56,26 +56,28 @@ impl Store {
 }
 
 /// A change of the database. The rows of [`Store::Rows`] have variants of their own.
-#[derive(Clone, Debug)]
-pub enum DatabaseChange {
+///
+/// Tests use strings for the texts: a JavaScript string exists only in a browser.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DatabaseChange<Text = KeptText> {
     /// Stores a text under a key and replaces the previous one.
-    Put(Store, String, KeptText),
+    Put(Store, String, Text),
     /// Deletes the record under a key.
     Delete(Store, String),
     /// Deletes all records whose keys have this prefix; the empty prefix clears the store.
     DeletePrefix(Store, String),
     /// Stores new rows. If one of the ids exists already, no change of the list is made
     /// ([`DatabaseError::Taken`](super::DatabaseError::Taken)).
-    AddRows(RowBatch),
+    AddRows(RowBatch<Text>),
     /// Stores rows and replaces those with the same ids.
-    PutRows(RowBatch),
+    PutRows(RowBatch<Text>),
     /// Deletes the rows with these ids.
     DeleteRows(Vec<String>),
     /// Deletes a whole record of rows, by its number.
     DeleteRowBatch(u64),
 }
 
-impl DatabaseChange {
+impl<Text> DatabaseChange<Text> {
     /// The store that is changed.
     pub fn store(&self) -> Store {
         match self {

@@ -4,9 +4,10 @@
 //! A record is `{ keys: [id, …], texts: [row, …] }`, both of the same length, under a number that the browser assigns. A
 //! unique index over `keys` finds the record of an id.
 //!
-//! Invariant: no id is in two records. The index rejects a second one, which aborts the whole transaction.
+//! Invariant: no id is in two records, or twice in one. The index rejects a second record, which aborts the whole
+//! transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use futures_util::FutureExt;
 use idb::{IndexParams, KeyPath, KeyRange, ObjectStore, ObjectStoreParams, Transaction};
@@ -24,13 +25,18 @@ const MOST_LOOKUPS: usize = 200;
 /// record.
 const FIRST_LOOKUPS: usize = 8;
 
-/// A batch of rows: ids and texts.
-#[derive(Clone, Debug, Default)]
-pub struct RowBatch(Vec<(String, KeptText)>);
+/// A batch of rows: ids and texts. No id occurs twice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowBatch<Text = KeptText>(Vec<(String, Text)>);
 
-impl RowBatch {
-    /// Creates a batch.
-    pub fn new(rows: Vec<(String, KeptText)>) -> RowBatch {
+impl<Text> RowBatch<Text> {
+    /// Creates a batch. Of rows with the same id, the last one counts.
+    pub fn new(mut rows: Vec<(String, Text)>) -> RowBatch<Text> {
+        let mut seen = HashSet::with_capacity(rows.len());
+        let last = rows.iter().rev().map(|(id, _)| seen.insert(id.as_str()));
+        let last: Vec<bool> = last.collect();
+        let mut is_last = last.into_iter().rev();
+        rows.retain(|_| is_last.next().unwrap_or_default());
         RowBatch(rows)
     }
 
@@ -45,10 +51,27 @@ impl RowBatch {
     }
 
     /// The rows with their ids.
-    pub fn rows(&self) -> &[(String, KeptText)] {
+    pub fn rows(&self) -> &[(String, Text)] {
         &self.0
     }
 
+    /// Makes changes, of which those that are made are removed from `known`: the new row of an id, `None` for a deleted one.
+    fn change(self, known: &mut BTreeMap<&str, Option<&Text>>) -> RowBatch<Text>
+    where
+        Text: Clone,
+    {
+        let rows = self.0.into_iter().filter_map(|(id, row)| {
+            let row = match known.remove(id.as_str()) {
+                Some(changed) => changed.cloned()?,
+                None => row,
+            };
+            Some((id, row))
+        });
+        RowBatch(rows.collect())
+    }
+}
+
+impl RowBatch {
     fn to_js(&self) -> JsValue {
         let record = Object::new();
         let keys: Array = self.ids().map(JsValue::from).collect();
@@ -64,7 +87,7 @@ impl RowBatch {
             let list: Array = Reflect::get(value, &field.into()).ok()?.dyn_into().ok()?;
             Some(list.to_vec())
         };
-        Some(RowBatch(pairs(list(KEYS)?, list(TEXTS)?)))
+        Some(RowBatch::new(pairs(list(KEYS)?, list(TEXTS)?)))
     }
 }
 
@@ -100,20 +123,13 @@ pub(super) async fn make(
     }
     let ids = known.keys().map(|id| (*id).to_owned()).collect();
     each_with(transaction, ids, |store, number, batch| {
-        let rows = batch.0.into_iter().filter_map(|(id, row)| {
-            let row = match known.remove(id.as_str()) {
-                Some(changed) => changed.cloned()?,
-                None => row,
-            };
-            Some((id, row))
-        });
-        let rows: Vec<_> = rows.collect();
+        let rows = batch.change(&mut known);
         match rows.is_empty() {
             true => {
                 store.delete(number)?;
             }
             false => {
-                store.put(&RowBatch(rows).to_js(), Some(&number))?;
+                store.put(&rows.to_js(), Some(&number))?;
             }
         }
         Ok(())
@@ -221,4 +237,38 @@ pub async fn read_row_batches(
         .zip(batches.await?)
         .filter_map(|(number, batch)| Some((number.as_f64()? as u64, RowBatch::from_js(&batch))));
     Ok(batches.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(rows: &[(&str, u8)]) -> RowBatch<u8> {
+        let rows = rows.iter();
+        RowBatch::new(rows.map(|(id, row)| ((*id).to_owned(), *row)).collect())
+    }
+
+    #[test]
+    fn an_id_occurs_once_with_its_last_row() {
+        let twice = batch(&[("a", 1), ("b", 2), ("a", 3), ("c", 4), ("b", 5)]);
+        assert_eq!(twice, batch(&[("a", 3), ("c", 4), ("b", 5)]));
+        assert_eq!(twice.ids().collect::<Vec<_>>(), ["a", "c", "b"]);
+        assert!(batch(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_record_keeps_the_rows_that_are_not_changed() {
+        let mut known =
+            BTreeMap::from([("a", Some(&7)), ("b", None), ("x", Some(&9)), ("y", None)]);
+        let changed = batch(&[("a", 1), ("b", 2), ("c", 3)]).change(&mut known);
+        assert_eq!(changed, batch(&[("a", 7), ("c", 3)]));
+        // These are looked for in other records; a new row is then added.
+        assert_eq!(known, BTreeMap::from([("x", Some(&9)), ("y", None)]));
+    }
+
+    #[test]
+    fn a_row_that_was_given_twice_is_deleted() {
+        let mut known = BTreeMap::from([("a", None)]);
+        assert!(batch(&[("a", 1), ("a", 2)]).change(&mut known).is_empty());
+    }
 }

@@ -136,7 +136,7 @@ impl RangedFile {
             None => self.request(range.clone()).await?,
         };
         let bytes = stream.read(range.end).await;
-        let bytes = bytes.map_err(|_| self.changed())?;
+        let bytes = bytes.map_err(|error| self.reason(&error))?;
         if !stream.is_over() && self.next.get() == Some(range.end) {
             self.stream.replace(Some(stream));
         }
@@ -146,17 +146,32 @@ impl RangedFile {
     async fn request(&self, range: Range<u64>) -> Result<Stream, String> {
         let response = request(&self.url, range.clone()).await;
         let response = response.map_err(|error| error.to_string())?;
-        match response.status() {
+        let version = response.header("etag");
+        self.check(response.status(), version, size_of(&response))?;
+        Ok(Stream::of(response, &range))
+    }
+
+    /// Checks that a response with this status, version and size of the whole file is one of the file as it was opened.
+    fn check(&self, status: u16, version: Option<String>, size: Option<u64>) -> Result<(), String> {
+        match status {
             206 => {}
             404 => return Err("It was deleted.".to_owned()),
             416 => return Err(self.changed()),
             status => return Err(FetchError::Status { status }.to_string()),
         }
-        let is_same = response.header("etag") == self.version;
-        if !is_same && size_of(&response).is_none_or(|size| size <= self.size) {
-            return Err(self.changed());
+        // A file that was appended to is another version, and larger.
+        match version == self.version || size.is_some_and(|size| size > self.size) {
+            true => Ok(()),
+            false => Err(self.changed()),
         }
-        Ok(Stream::of(response, &range))
+    }
+
+    /// Why a range could not be read.
+    fn reason(&self, error: &FetchError) -> String {
+        match error {
+            FetchError::Length { .. } => self.changed(),
+            error => error.to_string(),
+        }
     }
 
     /// Drops its beginning and its end, and what is being fetched.
@@ -201,8 +216,13 @@ async fn request(url: &str, range: Range<u64>) -> Result<Response, HttpError> {
 
 /// The size of the whole file, of whose range this is.
 fn size_of(response: &Response) -> Option<u64> {
-    let range = response.header("content-range")?;
-    range.rsplit_once('/')?.1.parse().ok()
+    size_in(&response.header("content-range")?)
+}
+
+/// The size of the whole file in a `Content-Range`, such as `bytes 0-9/20`, or `bytes */20` after a range that is not in
+/// the file.
+fn size_in(range: &str) -> Option<u64> {
+    range.rsplit_once('/')?.1.trim().parse().ok()
 }
 
 /// A response with a range, which is read in order.
@@ -263,6 +283,121 @@ impl Stream {
         match self.arrived.take() {
             Some(piece) => Ok(Some(piece)),
             None => Ok(self.response.raw_piece().await?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// A file of 20 bytes, of which the first 8 are known.
+    fn file() -> RangedFile {
+        let version = Some("\"1\"".to_owned());
+        RangedFile::begun(
+            "run/a.jsonl",
+            "https://site.example/a",
+            20,
+            version,
+            (0..8).collect(),
+        )
+    }
+
+    /// Reads what is known, without a request.
+    fn known(file: &RangedFile, range: Range<u64>) -> Vec<u8> {
+        file.slice(range).now_or_never().unwrap().unwrap()
+    }
+
+    #[test]
+    fn the_beginning_and_the_end_are_read_without_a_request() {
+        let file = file();
+        assert_eq!((file.name(), file.size()), ("run/a.jsonl", 20));
+        file.tail.replace((15..20).collect());
+        assert_eq!(known(&file, 0..3), [0, 1, 2]);
+        assert_eq!(known(&file, 6..8), [6, 7]);
+        assert_eq!(known(&file, 15..17), [15, 16]);
+        assert_eq!(known(&file, 19..20), [19]);
+        assert_eq!(known(&file, 12..12), Vec::<u8>::new());
+        assert_eq!(file.of_head(&(6..9)), None, "only a part of it is known");
+        assert_eq!(file.of_tail(&(14..16)), None);
+        file.release();
+        assert_eq!(file.of_head(&(0..3)), None);
+        assert_eq!(file.of_tail(&(15..17)), None);
+    }
+
+    #[test]
+    fn ranges_that_follow_each_other_are_counted_from_where_the_reader_begins() {
+        let file = file();
+        file.read_through(0);
+        known(&file, 0..2);
+        assert_eq!(file.next.get(), Some(2));
+        // Another range is read meanwhile, such as that of an episode that is opened.
+        known(&file, 5..6);
+        assert_eq!(file.next.get(), Some(2));
+        known(&file, 2..8);
+        assert_eq!(file.next.get(), Some(8));
+        file.release();
+        assert_eq!(file.next.get(), None);
+    }
+
+    #[test]
+    fn a_file_that_was_appended_to_is_read_and_one_that_was_rewritten_is_not() {
+        let changed = Err("run/a.jsonl was changed since it was opened.".to_owned());
+        for (status, version, size, expected) in [
+            (206, "\"1\"", Some(20), Ok(())),
+            (206, "\"1\"", None, Ok(())),
+            (206, "\"2\"", Some(21), Ok(())),
+            (206, "\"2\"", Some(20), changed.clone()),
+            (206, "\"2\"", Some(5), changed.clone()),
+            (206, "\"2\"", None, changed.clone()),
+            (416, "\"2\"", Some(5), changed.clone()),
+            (404, "", None, Err("It was deleted.".to_owned())),
+            (
+                200,
+                "\"1\"",
+                Some(20),
+                Err("The server answered 200.".to_owned()),
+            ),
+            (503, "", None, Err("The server answered 503.".to_owned())),
+        ] {
+            let checked = file().check(status, Some(version.to_owned()), size);
+            assert_eq!(checked, expected, "{status} {version} {size:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_wrong_length_says_that_the_file_was_changed() {
+        let reason = |error: FetchError| file().reason(&error);
+        let length = reason(FetchError::Length {
+            received: 3,
+            size: 5,
+        });
+        assert_eq!(length, "run/a.jsonl was changed since it was opened.");
+        let broken = HttpError::Broken {
+            reason: "network changed".to_owned(),
+        };
+        assert_eq!(
+            reason(broken.into()),
+            "The connection was interrupted (network changed)."
+        );
+        let silent = HttpError::Silent { seconds: 60 };
+        assert_eq!(reason(silent.into()), "No data was received for 60 s.");
+    }
+
+    #[test]
+    fn the_size_of_a_file_is_behind_the_range() {
+        for (range, size) in [
+            ("bytes 0-9/20", Some(20)),
+            ("bytes */0", Some(0)),
+            ("bytes 0-9/ 20", Some(20)),
+            ("bytes 0-9/*", None),
+            ("bytes 0-9", None),
+            ("", None),
+            ("bytes 0-9/99999999999999999999999", None),
+        ] {
+            assert_eq!(size_in(range), size, "{range}");
         }
     }
 }

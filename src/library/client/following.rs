@@ -21,24 +21,12 @@ pub(super) fn begin(
     list: FileList,
     events: Option<Text>,
 ) {
-    client.state.update_value(|state| {
-        state.live.begin();
+    let effects = client.state.try_update_value(|state| {
         state.list = Some(list.clone());
+        state.events = events;
+        state.live.begin()
     });
-    if let Some(events) = events {
-        event_source::listen(&events.clone(), &SiteEvent::NAMES, move |name, data| {
-            let event = SiteEvent::read(&events, name, &data, &OfBrowser);
-            if event.has_notes() {
-                client.notes_written.update(|count| *count += 1);
-            }
-            update(client, |live, now| match event {
-                SiteEvent::Changes(SiteChanges { changed, gone, .. }) => {
-                    live.changes(changed, gone, now)
-                }
-                SiteEvent::Reload => live.reload(now),
-            });
-        });
-    }
+    carry_out(client, effects.unwrap_or_default());
     read(
         client,
         Some(number),
@@ -49,13 +37,38 @@ pub(super) fn begin(
     );
 }
 
+/// Handles the events of an address, for the life of the page.
+fn listen(client: LibraryClient, events: Text) {
+    event_source::listen(&events.clone(), &SiteEvent::NAMES, move |name, data| {
+        let event = SiteEvent::read(&events, name, &data, &OfBrowser);
+        if event.has_notes() {
+            client.notes_written.update(|count| *count += 1);
+        }
+        update(client, |live, now| match event {
+            SiteEvent::Changes(SiteChanges { changed, gone, .. }) => {
+                live.changes(changed, gone, now)
+            }
+            SiteEvent::Reload => live.reload(now),
+        });
+    });
+}
+
 fn update(client: LibraryClient, change: impl FnOnce(&mut LiveFiles, f64) -> Vec<Effect>) {
     let now = timers::now();
     let effects = client
         .state
         .try_update_value(|state| change(&mut state.live, now));
-    for effect in effects.unwrap_or_default() {
+    carry_out(client, effects.unwrap_or_default());
+}
+
+fn carry_out(client: LibraryClient, effects: Vec<Effect>) {
+    for effect in effects {
         match effect {
+            Effect::Listen => {
+                if let Some(events) = client.state.with_value(|state| state.events.clone()) {
+                    listen(client, events);
+                }
+            }
             Effect::Refresh(changes) => {
                 let list = client.state.with_value(|state| state.list.clone());
                 read(

@@ -1,8 +1,9 @@
 //! Makes files of several episodes. One episode is in memory at a time, and the file so far.
 //!
-//! An episode that cannot be opened, or not be masked, is left out: a file of the others is better than none.
+//! An episode that cannot be opened, or not be masked, is left out: a file of the others is better than none. The user
+//! is told how many are missing, and why the first one is.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use volary_core::json::Text;
@@ -15,6 +16,7 @@ use volary_trajectory::training::{RewardChoice, TrainingRun};
 use volary_trajectory::{Episode, native, sensitive};
 
 use super::{LibraryService, Output, Send, opening};
+use crate::projection::text::plural;
 use crate::workers::parquet;
 
 /// What a page of findings is about.
@@ -34,6 +36,7 @@ pub(super) async fn export(
     is_masked: bool,
     send: Send<'_>,
 ) {
+    let mut opener = Opener::new(library, is_masked);
     let (name, write): (_, fn(&Episode) -> String) = match format {
         ExportFormat::Volary => ("trajectories.jsonl", |episode| {
             native::to_text(episode) + "\n"
@@ -42,11 +45,8 @@ pub(super) async fn export(
             training_rows::to_text([episode])
         }),
         ExportFormat::Parquet => {
-            return match parquet_file(library, episodes, is_masked).await {
-                Ok(bytes) => send(Output::File {
-                    name: "trajectories.parquet",
-                    parts: vec![bytes],
-                }),
+            return match parquet_file(&mut opener, episodes).await {
+                Ok(bytes) => opener.send_file("trajectories.parquet", vec![bytes], send),
                 Err(why) => send(Output::Event(Event::Notice {
                     what: "The Parquet file could not be written.".into(),
                     why: why.into(),
@@ -57,41 +57,76 @@ pub(super) async fn export(
     };
     let mut parts = Vec::with_capacity(episodes.len());
     for chosen in episodes {
-        if let Some(episode) = opened(library, chosen, is_masked).await {
+        if let Some(episode) = opener.open(chosen).await {
             parts.push(write(&episode).into_bytes());
         }
     }
-    send(Output::File { name, parts });
+    opener.send_file(name, parts, send);
 }
 
-/// Opens an episode for a file.
-async fn opened(
-    library: &LibraryService,
-    chosen: &TaggedEpisode,
+/// Opens episodes for a file.
+struct Opener<'a> {
+    library: &'a LibraryService,
     is_masked: bool,
-) -> Option<Episode> {
-    let episode = opening::tagged(library, chosen).await.ok()?;
-    match is_masked {
-        true => sensitive::masked(&episode).ok(),
-        false => Some(episode),
+    /// The ids of those that are left out.
+    missing: BTreeSet<Text>,
+    /// Why the first of them is.
+    reason: Option<Text>,
+}
+
+impl Opener<'_> {
+    fn new(library: &LibraryService, is_masked: bool) -> Opener<'_> {
+        Opener {
+            library,
+            is_masked,
+            missing: BTreeSet::new(),
+            reason: None,
+        }
+    }
+
+    async fn open(&mut self, chosen: &TaggedEpisode) -> Option<Episode> {
+        let opened = match opening::tagged(self.library, chosen).await {
+            Ok(episode) if self.is_masked => {
+                sensitive::masked(&episode).map_err(|error| error.to_string())
+            }
+            opened => opened,
+        };
+        opened
+            .inspect_err(|reason| {
+                self.missing.insert(chosen.id.clone());
+                self.reason.get_or_insert_with(|| reason.as_str().into());
+            })
+            .ok()
+    }
+
+    /// Sends the file, and what is not in it.
+    fn send_file(self, name: &'static str, parts: Vec<Vec<u8>>, send: Send<'_>) {
+        send(Output::File { name, parts });
+        if let Some(why) = self.reason {
+            let missing = plural(self.missing.len(), "trajectory");
+            send(Output::Event(Event::Notice {
+                what: format!("{name} was saved without {missing}.").into(),
+                why,
+                advice: "Open the missing ones in the table to see what each needs.".into(),
+            }));
+        }
     }
 }
 
 /// The columns of the table follow from all episodes, so each is opened twice.
 async fn parquet_file(
-    library: &LibraryService,
+    opener: &mut Opener<'_>,
     episodes: &[TaggedEpisode],
-    is_masked: bool,
 ) -> Result<Vec<u8>, String> {
     let mut shape = RowShape::default();
     for chosen in episodes {
-        if let Some(episode) = opened(library, chosen, is_masked).await {
+        if let Some(episode) = opener.open(chosen).await {
             shape.add(&episode);
         }
     }
     let mut writer = parquet::begin(&shape.columns()).await?;
     for chosen in episodes {
-        if let Some(episode) = opened(library, chosen, is_masked).await {
+        if let Some(episode) = opener.open(chosen).await {
             writer.push(&training_rows::row(&episode))?;
         }
     }
@@ -140,21 +175,19 @@ pub(super) async fn export_findings(
     if is_masked {
         found = found.masked();
     }
+    let mut opener = Opener::new(library, is_masked);
     let mut parts = vec![found.head().into_bytes()];
     for (place, row) in found.rows.iter().enumerate() {
         let chosen = TaggedEpisode {
             id: row.id.clone(),
             tags: row.tags.clone(),
         };
-        if let Some(episode) = opened(library, &chosen, is_masked).await {
+        if let Some(episode) = opener.open(&chosen).await {
             parts.push(found.episode(place, &episode).into_bytes());
         }
     }
     parts.push(findings::END.into());
-    send(Output::File {
-        name: "findings.html",
-        parts,
-    });
+    opener.send_file("findings.html", parts, send);
 }
 
 /// The rows of these episodes, in the order of the ids.
@@ -163,4 +196,85 @@ async fn rows_in_order(library: &LibraryService, ids: &[Text]) -> Vec<Arc<Row>> 
     let mut rows: HashMap<Text, Row> = rows.map(|row| (row.id.clone(), row)).collect();
     let rows = ids.iter().filter_map(|id| rows.remove(id));
     rows.map(Arc::new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_protocol::library::Request;
+
+    use super::super::tests::*;
+    use super::*;
+
+    /// Exports episodes: the text of the file, and the notice.
+    fn export(
+        service: &LibraryService,
+        ids: &[&str],
+        format: ExportFormat,
+    ) -> (Vec<u8>, Option<String>) {
+        let episodes = ids.iter().map(|id| (*id, &["good"][..]));
+        let episodes = tagged(&episodes.collect::<Vec<_>>());
+        let said = ask(
+            service,
+            Request::Export {
+                episodes,
+                format,
+                is_masked: false,
+            },
+        );
+        match &said[..] {
+            [Output::File { parts, .. }] => (parts.concat(), None),
+            [
+                Output::File { parts, .. },
+                Output::Event(Event::Notice { what, why, .. }),
+            ] => (parts.concat(), Some(format!("{what} {why}"))),
+            _ => panic!("{said:?}"),
+        }
+    }
+
+    fn library() -> LibraryService {
+        let service = service();
+        let episodes = ["a", "b", "c"].map(|id| episode(id, id));
+        read(&service, &[file("x.jsonl", &episodes)]);
+        service
+    }
+
+    #[test]
+    fn a_file_has_the_chosen_episodes_in_their_order_with_their_tags() {
+        let (text, notice) = export(&library(), &["c", "a"], ExportFormat::Volary);
+        assert_eq!(notice, None);
+        let other = service();
+        let exported = MemorySource {
+            name: "trajectories.jsonl".into(),
+            bytes: text,
+        };
+        let said = read(&other, &[exported]);
+        assert_eq!(ids(&said), ["c", "a"]);
+        let Some(Output::Event(Event::Added { rows })) = said
+            .iter()
+            .find(|said| matches!(said, Output::Event(Event::Added { .. })))
+        else {
+            panic!("{said:?}");
+        };
+        assert!(rows.iter().all(|row| row.tags == ["good".into()]));
+    }
+
+    #[test]
+    fn what_is_not_in_the_file_is_said_with_the_reason() {
+        let service = library();
+        for format in [
+            ExportFormat::Volary,
+            ExportFormat::Rows,
+            ExportFormat::Parquet,
+        ] {
+            let (whole, _) = export(&service, &["a", "b"], format);
+            let (file, notice) = export(&service, &["a", "gone", "b", "lost"], format);
+            assert_eq!(file, whole, "the others are in it");
+            let notice = notice.unwrap();
+            assert!(notice.contains("without 2 trajectories."), "{notice}");
+            assert!(notice.ends_with("It is not in the library."), "{notice}");
+        }
+        let (file, notice) = export(&service, &["gone"], ExportFormat::Volary);
+        assert_eq!(file, b"");
+        assert!(notice.unwrap().contains("without 1 trajectory."));
+    }
 }

@@ -182,7 +182,7 @@ fn changes_during_the_first_listing_are_not_lost() {
 }
 
 /// Two services over the same store that are not notified of each other's changes.
-fn two_tabs() -> [LibraryService; 2] {
+pub(super) fn two_tabs() -> [LibraryService; 2] {
     let store = MemoryStore::default();
     let tabs = [service_of(store.clone()), service_of(store)];
     for tab in &tabs {
@@ -192,7 +192,7 @@ fn two_tabs() -> [LibraryService; 2] {
 }
 
 /// The first words of an episode.
-fn words_in(service: &LibraryService, id: &str) -> String {
+pub(super) fn words_in(service: &LibraryService, id: &str) -> String {
     let episode = opening::episode(service, &id.into()).now_or_never();
     let episode = episode.unwrap().unwrap();
     let words = episode.start[0].body().content.as_ref();

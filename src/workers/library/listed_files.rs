@@ -89,7 +89,6 @@ async fn refresh_with(mut fetching: Fetching<'_>, changes: FileChanges) {
     let _flight = fetching.service.expect();
     fetching.renewal.is_growing = true;
     fetching.renewal.mark_deleted(&gone).await;
-    fetching.renewal.mark_settled(&settled).await;
     let mut groups = Groups::default();
     for file in changed {
         let listed = ListedFile { file, bytes: 0 };
@@ -98,6 +97,8 @@ async fn refresh_with(mut fetching: Fetching<'_>, changes: FileChanges) {
         }
     }
     fetching.read(groups.rest()).await;
+    // After the reading: a file may have been written to, and settled, while another refresh ran.
+    fetching.renewal.mark_settled(&settled).await;
     // Files that are half written are not worth a remark.
     fetching.notes.take();
     fetching.found.set(1);

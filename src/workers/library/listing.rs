@@ -1,5 +1,7 @@
 //! The list of all episodes: read once from the store, then updated by the change feed.
 
+use std::collections::BTreeSet;
+
 use volary_core::json::Text;
 use volary_protocol::library::Event;
 use volary_trajectory::table::Row;
@@ -36,11 +38,17 @@ pub(in crate::workers) async fn handle_stored(
     }
     let mut rows = Vec::new();
     for (row, place) in library.store.rows_of(ids).await {
+        // An episode that this tab only shows may have the same id. It stays.
+        if library.guests.has(&row.id) {
+            continue;
+        }
         library.remember(&row, place);
         library.search.changed(&row.id);
         rows.push(row);
     }
-    send(Output::Event(Event::Changed { rows }));
+    if !rows.is_empty() {
+        send(Output::Event(Event::Changed { rows }));
+    }
 }
 
 /// Handles the deletion of all episodes whose ids have a prefix.
@@ -58,14 +66,20 @@ pub(in crate::workers) async fn handle_deleted_prefix(
     handle_deleted(library, &gone, send).await;
 }
 
-/// Handles deleted episodes.
+/// Handles deleted episodes. News may be late: what was stored again meanwhile is not gone, and neither are episodes that
+/// this tab only shows.
 pub(in crate::workers) async fn handle_deleted(
     library: &LibraryService,
     ids: &[Text],
     send: Send<'_>,
 ) {
     loaded(library).await;
-    let gone = ids.iter().filter(|id| library.lose(id).is_some());
+    let stored = library.store.rows_of(ids).await.into_iter();
+    let stored: BTreeSet<Text> = stored.map(|(row, _)| row.id).collect();
+    let gone = ids
+        .iter()
+        .filter(|id| !stored.contains(*id) && !library.guests.has(id))
+        .filter(|id| library.lose(id).is_some());
     let ids: Vec<Text> = gone.cloned().collect();
     if !ids.is_empty() {
         send(Output::Event(Event::Gone { ids }));

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use volary_core::json::Text;
+use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
 use super::{LibraryService, reading};
@@ -44,11 +45,16 @@ pub(super) async fn named(
         let is_new = match id_use(library, &episode.id, &text, batch).await {
             IdUse::Another => continue,
             IdUse::Free => true,
-            // An episode of the site may be stored as well.
-            IdUse::Same => reading::stock_for(library, origin)
-                .row(&episode.id)
-                .await
-                .is_none(),
+            // An episode of the site may be stored as well, and another tab may have stored another one.
+            IdUse::Same => {
+                let store = reading::stock_for(library, origin);
+                match store.row(&episode.id).await {
+                    None => true,
+                    Some((_, Some(_))) => continue,
+                    Some(_) if store.has_other_text(&episode.id, &text).await => continue,
+                    Some(_) => false,
+                }
+            }
         };
         return Named {
             episode,
@@ -91,6 +97,25 @@ pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (
         }
     });
     free.next().unwrap_or_else(|| (wanted.clone(), true))
+}
+
+/// Adds the stored tags to the rows of episodes that are imported again: the user may have given them.
+pub(super) async fn keep_tags(library: &LibraryService, origin: Origin, batch: &mut [Item]) {
+    let again = batch.iter_mut().filter(|item| !item.is_new);
+    let mut rows: HashMap<Text, &mut Row> = again
+        .map(|item| (item.row.id.clone(), &mut item.row))
+        .collect();
+    let ids: Vec<Text> = rows.keys().cloned().collect();
+    for (known, _) in reading::stock_for(library, origin).rows_of(&ids).await {
+        let Some(row) = rows.get_mut(&known.id) else {
+            continue;
+        };
+        for tag in known.tags {
+            if !row.tags.contains(&tag) {
+                row.tags.push(tag);
+            }
+        }
+    }
 }
 
 /// Assigns new ids to the episodes whose ids are taken, and remembers the episodes that have those ids.
@@ -143,6 +168,7 @@ pub(super) async fn renamed(
         item.again = None;
         library.remember(&item.row, place);
     }
+    keep_tags(library, origin, &mut batch).await;
     batch
 }
 

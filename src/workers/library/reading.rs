@@ -2,6 +2,7 @@
 //! together (`whole_file_import`).
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, UnmappedFile};
@@ -34,7 +35,7 @@ struct Added {
     first: Option<Text>,
     /// The old and new ids of episodes that were shown before their ids turned out to be taken.
     moved: Vec<(Text, Text)>,
-    /// The rows of the episodes that got new ids, and of those that had their ids.
+    /// The rows of the episodes that got new ids, of those that had their ids, and of those that were stored already.
     rows: Vec<Row>,
     kept: Result<(), String>,
 }
@@ -300,11 +301,12 @@ pub(super) fn stamped(reading: &RunningImport<'_>, mut row: Row, bytes: u64) -> 
 pub(super) async fn add<'a>(
     library: &'a LibraryService,
     reading: &RunningImport<'a>,
-    batch: Vec<Item>,
+    mut batch: Vec<Item>,
 ) {
     if batch.is_empty() {
         return;
     }
+    naming::keep_tags(library, reading.origin, &mut batch).await;
     reading.found.set(reading.found.get() + batch.len());
     let rows = batch.iter().map(|item| item.row.clone()).collect();
     (reading.send)(Output::Event(Event::Added { rows }));
@@ -324,6 +326,8 @@ async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) ->
     let ids_of =
         |batch: &[Item]| -> Vec<Text> { batch.iter().map(|item| item.row.id.clone()).collect() };
     let shown = ids_of(&batch);
+    // Those that turned out to be stored already may have tags that were not shown.
+    let mut again = Vec::new();
     loop {
         let ids = ids_of(&batch);
         let kept = match stock_for(library, origin).keep(batch).await {
@@ -331,6 +335,8 @@ async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) ->
             Err(Unkept::InMemory(reason)) => Err(reason),
             Err(Unkept::Taken(back)) => {
                 batch = naming::renamed(library, origin, back).await;
+                let stored = batch.iter().filter(|item| !item.is_new);
+                again = stored.map(|item| item.row.id.clone()).collect();
                 continue;
             }
         };
@@ -338,8 +344,9 @@ async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) ->
         let moved = shown.into_iter().zip(ids).filter(|(id, into)| id != into);
         let moved: Vec<(Text, Text)> = moved.collect();
         let of_moved = moved.iter().flat_map(|(id, into)| [id, into]);
-        let of_moved: Vec<Text> = of_moved.cloned().collect();
-        let rows = library.rows_of(&of_moved).await;
+        let changed: BTreeSet<Text> = of_moved.chain(&again).cloned().collect();
+        let changed: Vec<Text> = changed.into_iter().collect();
+        let rows = library.rows_of(&changed).await;
         return Added {
             first,
             moved,

@@ -96,7 +96,11 @@ pub(super) fn read(service: &LibraryService, files: &[MemorySource]) -> Vec<Outp
     read_as(service, files, Origin::Imported)
 }
 
-fn read_as(service: &LibraryService, files: &[MemorySource], origin: Origin) -> Vec<Output> {
+pub(super) fn read_as(
+    service: &LibraryService,
+    files: &[MemorySource],
+    origin: Origin,
+) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let files = files
@@ -123,7 +127,7 @@ pub(super) fn open(service: &LibraryService, id: &str) -> Vec<Output> {
     ask(service, Request::Open { id })
 }
 
-fn tagged(episodes: &[(&str, &[&str])]) -> Vec<TaggedEpisode> {
+pub(super) fn tagged(episodes: &[(&str, &[&str])]) -> Vec<TaggedEpisode> {
     let episodes = episodes.iter().map(|(id, tags)| TaggedEpisode {
         id: (*id).into(),
         tags: tags.iter().map(|tag| (*tag).into()).collect(),

@@ -14,6 +14,8 @@ const QUIET: f64 = 10.0;
 /// An effect for the page to carry out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
+    /// Listen to the changes of the site's files from now on.
+    Listen,
     /// Have the worker apply this, and call [`LiveFiles::done`] afterwards.
     Refresh(FileChanges),
     /// Have the worker read the whole list again, and call [`LiveFiles::done`] afterwards.
@@ -25,6 +27,7 @@ pub enum Effect {
 /// The changed files, keyed by address. Times are in seconds of any monotonic clock.
 #[derive(Debug, Default)]
 pub struct LiveFiles {
+    is_listening: bool,
     /// Whether the worker is reading the list or a refresh.
     is_busy: bool,
     must_reload: bool,
@@ -37,9 +40,13 @@ pub struct LiveFiles {
 }
 
 impl LiveFiles {
-    /// Notes that the worker starts to read the list.
-    pub fn begin(&mut self) {
+    /// Notes that the worker starts to read the list. A second list is that of a new worker: the page listens already.
+    pub fn begin(&mut self) -> Vec<Effect> {
         self.is_busy = true;
+        match std::mem::replace(&mut self.is_listening, true) {
+            true => Vec::new(),
+            false => vec![Effect::Listen],
+        }
     }
 
     /// Handles changed and deleted files.
@@ -117,6 +124,8 @@ impl LiveFiles {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn file(url: &str) -> RemoteFile {
@@ -133,6 +142,20 @@ mod tests {
             gone: texts(gone),
             settled: texts(settled),
         })
+    }
+
+    #[test]
+    fn a_list_that_is_read_by_another_worker_is_not_listened_to_twice() {
+        let mut live = LiveFiles::default();
+        assert_eq!(live.begin(), [Effect::Listen]);
+        // The worker is ended, and the next one reads the list again.
+        live.done(1.0);
+        assert_eq!(live.begin(), []);
+        assert_eq!(
+            live.changes(vec![file("a")], vec![], 2.0),
+            [Effect::Wake(QUIET)]
+        );
+        assert_eq!(live.done(3.0), [refresh(&["a"], &[], &[])]);
     }
 
     #[test]
@@ -191,5 +214,152 @@ mod tests {
         assert_eq!(live.reload(1.0), []);
         assert_eq!(live.done(2.0), [Effect::Reload]);
         assert_eq!(live.done(3.0), []);
+    }
+
+    /// What happens to the site and its reader.
+    #[derive(Clone, Debug)]
+    enum Act {
+        Write(usize),
+        Delete(usize),
+        Missed,
+        /// The worker has read what it was given.
+        Done,
+        Wait(f64),
+    }
+
+    const URLS: [&str; 4] = ["d/a", "d/b", "da", "x"];
+    /// What can be deleted: files, and a folder of two.
+    const PLACES: [&str; 3] = ["d", "da", "x"];
+
+    fn act() -> impl Strategy<Value = Act> {
+        prop_oneof![
+            4 => (0..URLS.len()).prop_map(Act::Write),
+            1 => (0..PLACES.len()).prop_map(Act::Delete),
+            1 => Just(Act::Missed),
+            3 => Just(Act::Done),
+            3 => prop::sample::select(&[0.5, 4.0, 11.0][..]).prop_map(Act::Wait),
+        ]
+    }
+
+    fn is_in(url: &str, place: &str) -> bool {
+        let rest = url.strip_prefix(place);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// The page, and what it should have read.
+    #[derive(Default)]
+    struct Page {
+        live: LiveFiles,
+        now: f64,
+        is_busy: bool,
+        wakes: Vec<f64>,
+        /// The files whose last write was not read yet.
+        unread: BTreeSet<&'static str>,
+        /// Those that were written to and are not settled.
+        open: BTreeMap<&'static str, f64>,
+        /// The places whose deletion was not read yet.
+        gone: BTreeSet<&'static str>,
+    }
+
+    impl Page {
+        fn act(&mut self, act: &Act) -> Result<(), TestCaseError> {
+            let effects = match *act {
+                Act::Write(number) => {
+                    let url = URLS[number];
+                    self.unread.insert(url);
+                    self.open.insert(url, self.now);
+                    self.gone.remove(url);
+                    self.live.changes(vec![file(url)], vec![], self.now)
+                }
+                Act::Delete(number) => {
+                    let place = PLACES[number];
+                    self.unread.retain(|url| !is_in(url, place));
+                    self.open.retain(|url, _| !is_in(url, place));
+                    self.gone.insert(place);
+                    self.live.changes(vec![], vec![place.into()], self.now)
+                }
+                Act::Missed => {
+                    self.unread.clear();
+                    self.gone.clear();
+                    self.live.reload(self.now)
+                }
+                Act::Done if self.is_busy => {
+                    self.is_busy = false;
+                    self.live.done(self.now)
+                }
+                Act::Done => Vec::new(),
+                Act::Wait(seconds) => return self.wait(seconds),
+            };
+            self.carry_out(effects)
+        }
+
+        fn wait(&mut self, seconds: f64) -> Result<(), TestCaseError> {
+            let end = self.now + seconds;
+            while let Some(place) = self.wakes.iter().position(|at| *at <= end) {
+                self.now = self.now.max(self.wakes.swap_remove(place));
+                let effects = self.live.woken(self.now);
+                self.carry_out(effects)?;
+            }
+            self.now = end;
+            Ok(())
+        }
+
+        fn carry_out(&mut self, effects: Vec<Effect>) -> Result<(), TestCaseError> {
+            for effect in effects {
+                match effect {
+                    Effect::Listen => return Err(TestCaseError::fail("nobody began")),
+                    Effect::Wake(wait) => {
+                        prop_assert!(wait > 0.0);
+                        self.wakes.push(self.now + wait);
+                        prop_assert_eq!(self.wakes.len(), 1, "one timer at a time");
+                    }
+                    Effect::Reload => {
+                        prop_assert!(!self.is_busy, "one reading at a time");
+                        self.is_busy = true;
+                    }
+                    Effect::Refresh(FileChanges {
+                        changed,
+                        gone,
+                        settled,
+                    }) => {
+                        prop_assert!(!self.is_busy, "one reading at a time");
+                        self.is_busy = true;
+                        for file in changed {
+                            prop_assert!(self.unread.remove(&*file.url), "{} again", file.url);
+                        }
+                        for place in gone {
+                            prop_assert!(self.gone.remove(&*place), "{place} again");
+                        }
+                        for url in settled {
+                            let last = self.open.remove(&*url);
+                            let is_quiet = last.is_some_and(|last| self.now - last >= QUIET);
+                            prop_assert!(is_quiet, "{url} is settled too early or twice");
+                        }
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_write_is_read_and_every_file_settles_once(
+            acts in prop::collection::vec(act(), 0..40),
+        ) {
+            let mut page = Page::default();
+            for act in &acts {
+                page.act(act)?;
+            }
+            for _ in 0..4 {
+                page.act(&Act::Done)?;
+                page.act(&Act::Wait(2.0 * QUIET))?;
+            }
+            page.act(&Act::Done)?;
+            page.act(&Act::Done)?;
+            prop_assert!(page.unread.is_empty(), "{:?} was never read", page.unread);
+            prop_assert!(page.gone.is_empty(), "{:?} was never read", page.gone);
+            prop_assert!(page.open.is_empty(), "{:?} never settles", page.open);
+        }
     }
 }

@@ -124,6 +124,19 @@ fn several_episodes_of_a_file_grow_at_once() {
 }
 
 #[test]
+fn a_file_that_settled_before_it_was_read_is_not_running() {
+    for words in [10, 40_000] {
+        let service = service();
+        let file = file("runs/a.jsonl", &[unfinished("a", words)]);
+        // It was written to for the last time while a long list was read.
+        let said = refresh_now(&service, &[file], &["runs/a.jsonl".into()]);
+        assert_eq!(&*rows(&said).last().unwrap().outcome, OPEN);
+        let shown = service.rows_of(&["a".into()]).now_or_never().unwrap();
+        assert_eq!(&*shown[0].outcome, OPEN);
+    }
+}
+
+#[test]
 fn a_file_that_is_rewritten_again_and_again_leaves_nothing() {
     for words in [10, 40_000] {
         let service = service();
