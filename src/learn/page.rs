@@ -53,7 +53,7 @@ enum LearnContent {
 /// The page: the list of lessons, or the lesson that the address names.
 pub fn page() -> AnyView {
     let pages = use_pages();
-    let progress = LessonProgress::of_browser();
+    let progress = LessonProgress;
     let shown = RwSignal::new(LearnContent::List);
     let path = Memo::new(move |former: Option<&String>| match pages.route.get() {
         Route::Learn { path } => path,
