@@ -1,6 +1,6 @@
 //! Lessons: the list of them, and a lesson with its episodes, tasks and checks.
 //!
-//! - [`page`]: loads the lesson that the address names. [`list`]: the built-in lessons.
+//! - [`page`]: loads the lesson that the address names; [`lesson_page`]: which one is shown. [`list`]: the built-in lessons.
 //! - [`lesson_view`]: a lesson; [`check_view`]: its checks and questions.
 //! - [`player`]: an environment that is played within a lesson; [`player_view`] draws it.
 //! - [`presentation`]: lessons and sequences of links as slides.
@@ -11,6 +11,7 @@
 //! reaches no server, no model and no key. Nothing that the reader does is sent anywhere.
 
 mod check_view;
+mod lesson_page;
 mod lesson_progress;
 mod lesson_view;
 mod list;
