@@ -6,7 +6,7 @@
 //! - [`board_view`]: who has reached what; [`board_rows`]: the rows and texts that it shows; [`board_table`]: its table; [`connection_panel`]: its connection to a server;
 //!   [`board`]: the same as signals, from a server and from files. [`blind_view`]: judging pairs of trajectories without
 //!   knowing who acted; [`pair_view`]: the same for two that an address names.
-//! - [`service`]: requests to a class server; [`server_fields`]: its address and key in a form. [`qr`]: a link as a
+//! - [`service`]: requests to a class server; [`reply`]: what its replies mean; [`server_fields`]: its address and key in a form. [`qr`]: a link as a
 //!   picture.
 //!
 //! Invariants: an address alone sends nothing. A pupil's work leaves the browser by a click on **Hand in** or **Save as
@@ -25,6 +25,7 @@ mod given_view;
 pub mod page;
 mod pair_view;
 mod qr;
+mod reply;
 mod server_fields;
 mod service;
 mod start;

@@ -1,9 +1,9 @@
 //! Lessons: the list of them, and a lesson with its episodes, tasks and checks.
 //!
-//! - [`page`]: loads the lesson that the address names. [`list`]: the built-in lessons.
+//! - [`page`]: loads the lesson that the address names; [`lesson_page`]: which one is shown. [`list`]: the built-in lessons.
 //! - [`lesson_view`]: a lesson; [`check_view`]: its checks and questions.
 //! - [`player`]: an environment that is played within a lesson; [`player_view`] draws it.
-//! - [`presentation`]: lessons and sequences of links as slides.
+//! - [`presentation`]: lessons and sequences of links as slides; [`sequence`]: the links of a sequence.
 //! - [`opening`]: opens an episode or task that is not part of a lesson.
 //! - [`lesson_progress`]: the reader's progress, stored in the browser.
 //!
@@ -11,6 +11,7 @@
 //! reaches no server, no model and no key. Nothing that the reader does is sent anywhere.
 
 mod check_view;
+mod lesson_page;
 mod lesson_progress;
 mod lesson_view;
 mod list;
@@ -19,3 +20,4 @@ pub mod page;
 pub mod player;
 pub mod player_view;
 mod presentation;
+mod sequence;

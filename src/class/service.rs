@@ -11,9 +11,9 @@ use volary_app::class::board::ClassServer;
 use volary_classroom::wire::{CLASS, ClassInfo, HAND_INS, Receipt, Rows, Submission};
 use volary_classroom::{BoardRow, Class, HandIn};
 use volary_connectivity::linked_file::LinkedFile;
-use volary_core::json::{Json, from_json, read};
 use volary_remote::KEY_HEADER;
 
+use super::reply::{self, CHECK, ReplyError, UNREADABLE, failed, parsed};
 use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{location, network};
 use crate::projection::notice::Notice;
@@ -87,73 +87,6 @@ async fn get<T: DeserializeOwned>(url: &str, path: &str, key: &ApiKey) -> Result
     parsed(&reply).map_err(|problem| problem.of_teacher())
 }
 
-const UNREADABLE: &str = "The class could not be read.";
-const CHECK: &str = "Check the address of the class.";
-
-fn failed(why: &str, advice: &str) -> Notice {
-    Notice::new("Your work was not handed in.", why, advice)
-}
-
-/// Why there is no usable reply.
-enum ReplyError {
-    /// The server did not answer.
-    Silent(String),
-    /// The server answered with an error, in its own words.
-    Refused { status: u16, detail: String },
-    /// The reply is not one of a class server.
-    Strange,
-}
-
-impl ReplyError {
-    fn of_pupil(self) -> Notice {
-        match self {
-            ReplyError::Silent(reason) => failed(
-                &format!("The class did not answer: {reason}"),
-                "Your work is kept in this browser. Check your connection, then hand in again, or save it as a file.",
-            ),
-            ReplyError::Refused {
-                status: 403,
-                detail,
-            } => failed(
-                &detail,
-                "Your work is kept in this browser. You can also save it as a file.",
-            ),
-            ReplyError::Refused { detail, .. } => {
-                failed(&detail, "Your work is kept in this browser.")
-            }
-            ReplyError::Strange => failed(
-                "The address of the class belongs to another program.",
-                "Your work is kept in this browser. Ask your teacher for a new link, or save it as a file.",
-            ),
-        }
-    }
-
-    fn of_teacher(self) -> Notice {
-        match self {
-            ReplyError::Silent(reason) => Notice::new(
-                UNREADABLE,
-                format!("The server did not answer: {reason}"),
-                "Check that volary serve runs there with --class, and with --cors-origin and this page's origin if \
-                 the page comes from elsewhere.",
-            ),
-            ReplyError::Refused {
-                status: 403,
-                detail,
-            } => Notice::new(
-                UNREADABLE,
-                detail,
-                "Enter the key that the server was started with.",
-            ),
-            ReplyError::Refused { detail, .. } => Notice::new(UNREADABLE, detail, CHECK),
-            ReplyError::Strange => Notice::new(
-                UNREADABLE,
-                "The server has no class.",
-                "Start it as volary serve --class FILE --class-key KEY.",
-            ),
-        }
-    }
-}
-
 fn request(method: &'static str, url: String, key: &str, body: Option<String>) -> Request {
     let mut headers = vec![(KEY_HEADER, key.to_owned())];
     if body.is_some() {
@@ -174,23 +107,7 @@ async fn ask(request: Request) -> Result<String, ReplyError> {
             "there is no network connection.".to_owned(),
         ));
     }
-    let reply = http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST).await;
-    let reply = reply.map_err(|error| ReplyError::Silent(error.to_string()))?;
-    if (200..300).contains(&reply.status) {
-        return Ok(reply.body);
-    }
-    let value = read(&reply.body).unwrap_or_default();
-    match value.get("detail").and_then(Json::as_text) {
-        // The paths of a class do not exist without one.
-        Some(detail) if &**detail != "Not Found" => Err(ReplyError::Refused {
-            status: reply.status,
-            detail: detail.to_string(),
-        }),
-        _ => Err(ReplyError::Strange),
-    }
-}
-
-fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, ReplyError> {
-    let value = read(text).map_err(|_| ReplyError::Strange)?;
-    from_json(&value).map_err(|_| ReplyError::Strange)
+    let answer = http::fetch(&request, Timeouts::of(TIMEOUT), LARGEST).await;
+    let answer = answer.map_err(|error| ReplyError::Silent(error.to_string()))?;
+    reply::body(answer.status, answer.body)
 }

@@ -37,20 +37,7 @@ pub fn of_list(playground: Playground, place: TaskPlace) -> Option<AssignedTask>
 
 /// The task of a playground link. The steps in it, if any, are left out.
 pub fn of_link(playground: Playground, link: &str) -> Result<AssignedTask, String> {
-    let hash = link.trim().split_once('#').map_or("", |(_, hash)| hash);
-    let Route::Playground(place) = Route::parse(hash) else {
-        return Err(
-            "This is not a link to a task. Copy one from Share in the playground.".to_owned(),
-        );
-    };
-    let start = match &place.episode {
-        Some(text) => {
-            let shared = share::decode(text).map_err(|error| error.to_string())?;
-            let recipe = share::encode(&shared.recipe, []).map_err(|error| error.to_string())?;
-            TaskStart::Packed { recipe }
-        }
-        None => named(&place)?,
-    };
+    let start = start_of(link)?;
     let environment = environment_of(&start).unwrap_or_default();
     match untrack(|| setup::entry(playground, &environment)) {
         Some(entry) => Ok(AssignedTask {
@@ -60,6 +47,24 @@ pub fn of_link(playground: Playground, link: &str) -> Result<AssignedTask, Strin
         None => Err(format!(
             "Pupils can play only environments that come with the page, and \"{environment}\" is not one of them."
         )),
+    }
+}
+
+/// How the task of a link begins.
+fn start_of(link: &str) -> Result<TaskStart, String> {
+    let hash = link.trim().split_once('#').map(|(_, hash)| hash);
+    let Some(Route::Playground(place)) = hash.map(Route::parse) else {
+        return Err(
+            "This is not a link to a task. Copy one from Share in the playground.".to_owned(),
+        );
+    };
+    match &place.episode {
+        Some(text) => {
+            let shared = share::decode(text).map_err(|error| error.to_string())?;
+            let recipe = share::encode(&shared.recipe, []).map_err(|error| error.to_string())?;
+            Ok(TaskStart::Packed { recipe })
+        }
+        None => named(&place),
     }
 }
 
@@ -149,4 +154,72 @@ pub fn play(
         }
     }
     Ok(Arc::new(play))
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::{ToolRequestMessage, object};
+    use volary_trajectory::Recipe;
+
+    use super::*;
+
+    #[test]
+    fn a_link_names_a_task_of_the_page() {
+        let named = |environment: &str, task: Option<&str>, seed| TaskStart::Named {
+            environment: environment.to_owned(),
+            task: task.map(str::to_owned),
+            seed,
+        };
+        for (link, start) in [
+            ("#/run/counter", named("counter", None, 0)),
+            (
+                "https://volary.example/app/#/run/calculator?task=easy-02&seed=7",
+                named("calculator", Some("easy-02"), 7),
+            ),
+            (" #/run/counter?step=3\n", named("counter", None, 0)),
+        ] {
+            assert_eq!(start_of(link), Ok(start), "{link}");
+        }
+    }
+
+    #[test]
+    fn a_link_to_an_episode_gives_its_task_without_the_steps() {
+        let recipe = Recipe {
+            environment: "counter".into(),
+            configuration: object!({ "target": 5 }),
+            seed: 9,
+            ..Recipe::default()
+        };
+        let action = ToolRequestMessage::default().into();
+        let text = share::encode(&recipe, [&action]).unwrap();
+        let start = start_of(&format!("#/run/counter?step=1&e={text}")).unwrap();
+        let TaskStart::Packed { recipe: packed } = &start else {
+            panic!("{start:?}");
+        };
+        let shared = share::decode(packed).unwrap();
+        assert_eq!(shared.recipe, recipe);
+        assert_eq!(shared.actions.len(), 0);
+        assert_eq!(environment_of(&start).as_deref(), Some("counter"));
+    }
+
+    #[test]
+    fn what_other_browsers_cannot_open_is_refused() {
+        let not_a_link = "This is not a link to a task.";
+        let not_everywhere = "The link does not name a task that every browser has.";
+        for (link, reason) in [
+            ("", not_a_link),
+            ("counter", not_a_link),
+            ("https://volary.example/", not_a_link),
+            ("#/review?url=a.json", not_a_link),
+            ("#/run/counter?id=stored", not_everywhere),
+            (
+                "#/run/python?url=https%3A%2F%2Fa.example%2Fa.py",
+                not_everywhere,
+            ),
+        ] {
+            let error = start_of(link).unwrap_err();
+            assert!(error.starts_with(reason), "{link}: {error}");
+        }
+        assert!(start_of("#/run/counter?e=damaged").is_err());
+    }
 }

@@ -80,16 +80,8 @@ pub(super) fn ComparePage(
 
 #[component]
 fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
-    let is_same = first.head.id == second.head.id;
     let first_policy = RwSignal::new(0);
-    // Preselect the same policy if the other evaluation has it; within one evaluation, preselect another policy.
-    let name = first.plan.policies.first().map(|policy| &policy.name);
-    let mut policies = second.plan.policies.iter();
-    let like = policies.position(|policy| Some(&policy.name) == name);
-    let second_policy = RwSignal::new(match is_same {
-        true => 1.min(second.plan.policies.len().saturating_sub(1)),
-        false => like.unwrap_or(0),
-    });
+    let second_policy = RwSignal::new(preselected(&first, &second));
     let measure = RwSignal::new(ComparedMeasure::Reward);
     let names = [Rc::clone(&first), Rc::clone(&second)];
     let policy_name = move |side: usize, policy: usize| {
@@ -207,6 +199,18 @@ fn Compared(first: Rc<Kept>, second: Rc<Kept>) -> impl IntoView {
     }
 }
 
+/// The policy to compare with the first policy of the baseline: the one of the same name, or another one if both are of
+/// one evaluation.
+fn preselected(first: &Kept, second: &Kept) -> usize {
+    if first.head.id == second.head.id {
+        return 1.min(second.plan.policies.len().saturating_sub(1));
+    }
+    let name = first.plan.policies.first().map(|policy| &policy.name);
+    let mut policies = second.plan.policies.iter();
+    let like = policies.position(|policy| Some(&policy.name) == name);
+    like.unwrap_or(0)
+}
+
 fn policy_options(kept: &Kept) -> AnyView {
     let policies = kept.plan.policies.iter().enumerate();
     policies
@@ -318,10 +322,12 @@ fn verdict_words(
     lines
 }
 
+/// Formats a difference. One that rounds to zero has no sign.
 fn signed(value: f64) -> String {
-    match value > 0.0 {
-        true => format!("+{}", short(value)),
-        false => short(value),
+    let text = short(value);
+    match value > 0.0 && text != short(0.0) {
+        true => format!("+{text}"),
+        false => text,
     }
 }
 
@@ -334,6 +340,10 @@ fn p_words(p: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use volary_agent::evaluation::plan::Pace;
+    use volary_agent::evaluation::{Actor, Plan, PlannedPolicy};
+    use volary_app::evaluation::Head;
+
     use super::*;
 
     fn compared(pairs: &[(f64, f64)]) -> Comparison {
@@ -382,5 +392,82 @@ mod tests {
         assert_eq!(open[3], "These tasks do not show which one is better.");
         assert!(words(&[])[0].starts_with("No task was finished by both."));
         assert_eq!(p_words(0.000_5), "less than 0.001");
+    }
+
+    #[test]
+    fn differences_have_a_sign_unless_they_round_to_zero() {
+        for (value, text) in [
+            (0.5, "+0.5"),
+            (-0.5, "-0.5"),
+            (0.0, "0.0"),
+            (0.0004, "0.0"),
+            (-0.0004, "0.0"),
+            (0.0005, "+0.001"),
+        ] {
+            assert_eq!(signed(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn success_is_compared_in_percent() {
+        let mut comparison = compared(&[(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (1.0, 1.0)]);
+        comparison.unpaired = 0;
+        let words = verdict_words(&comparison, ComparedMeasure::Success, "A", "B");
+        assert_eq!(words[0], "Success rate on 4 tasks: A 25%, B 100%.");
+        assert_eq!(words.len(), 4);
+    }
+
+    #[test]
+    fn the_baseline_can_be_the_better_one() {
+        let worse = [(1.0, 0.0), (0.9, 0.0), (1.0, 0.0)];
+        let words = verdict_words(&compared(&worse), ComparedMeasure::Reward, "A", "B");
+        assert_eq!(words[3], "A is better on these tasks.");
+    }
+
+    fn kept(id: &str, policies: &[&str]) -> Kept {
+        let policies = policies.iter().map(|name| PlannedPolicy {
+            name: (*name).into(),
+            actor: Actor::Random,
+            max_steps: 5,
+        });
+        Kept {
+            head: Head {
+                id: id.into(),
+                name: id.into(),
+                made: 0.0,
+                total: 0,
+                finished: 0,
+                failed: 0,
+                source: None,
+                policies: Vec::new(),
+            },
+            plan: Plan {
+                name: id.into(),
+                dataset: None,
+                tasks: Vec::new(),
+                policies: policies.collect(),
+                trials: 1,
+                seed: 1,
+                success: 1.0,
+                pace: Pace::default(),
+            },
+            results: Vec::new(),
+            drafts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_same_policy_of_the_other_evaluation_is_preselected() {
+        let first = kept("a", &["random", "large"]);
+        for (second, place) in [
+            (kept("b", &["small", "random"]), 1),
+            (kept("b", &["small", "large"]), 0),
+            (kept("b", &[]), 0),
+            // Within one evaluation, another policy.
+            (kept("a", &["random", "large"]), 1),
+            (kept("a", &["random"]), 0),
+        ] {
+            assert_eq!(preselected(&first, &second), place);
+        }
     }
 }

@@ -35,19 +35,7 @@ pub(super) fn PreviousEvaluations(evaluations: Evaluations) -> impl IntoView {
         };
         row.into_any()
     };
-    // Ignore selected evaluations that were deleted meanwhile; they cannot be compared.
-    let pair = move || {
-        heads.with(|heads| {
-            let chosen = chosen.get();
-            let known = heads.iter().map(|head| &head.id);
-            let mut known = known.filter(|id| chosen.contains(id));
-            match (known.next(), known.next(), known.next()) {
-                // The older one is the baseline.
-                (Some(later), Some(earlier), None) => Some((earlier.clone(), later.clone())),
-                _ => None,
-            }
-        })
-    };
+    let pair = move || heads.with(|heads| chosen.with(|chosen| compared_pair(heads, chosen)));
     let compare = move |_| {
         if let Some((first, second)) = untrack(pair) {
             let route = Route::Evaluate {
@@ -78,6 +66,17 @@ pub(super) fn PreviousEvaluations(evaluations: Evaluations) -> impl IntoView {
                 <RenameDialog evaluations renamed/>
             </section>
         </Show>
+    }
+}
+
+/// The baseline and the evaluation to compare with it, if exactly two are selected: the older one is the baseline.
+/// Selected evaluations that were deleted meanwhile are ignored.
+fn compared_pair(heads: &[Head], chosen: &[Text]) -> Option<(Text, Text)> {
+    let known = heads.iter().map(|head| &head.id);
+    let mut known = known.filter(|id| chosen.contains(id));
+    match (known.next(), known.next(), known.next()) {
+        (Some(later), Some(earlier), None) => Some((earlier.clone(), later.clone())),
+        _ => None,
     }
 }
 
@@ -174,6 +173,15 @@ fn Row(
 
 /// A policy: its models, the number of its episodes, and its success rate.
 fn policy_row(policy: &PolicySummary) -> impl IntoView + use<> {
+    view! {
+        <li>
+            <span dir="auto">{inert(&policy_words(&policy.name, &policy.models))}</span>
+            <span class="faint">{score_words(policy)}</span>
+        </li>
+    }
+}
+
+fn score_words(policy: &PolicySummary) -> String {
     let score = policy.rate.map_or_else(
         || "no result".to_owned(),
         |rate| format!("success {}", interval_words(rate)),
@@ -182,12 +190,7 @@ fn policy_row(policy: &PolicySummary) -> impl IntoView + use<> {
     if policy.failed > 0 {
         words.push_str(&format!(" · {} failed", count_text(policy.failed)));
     }
-    view! {
-        <li>
-            <span dir="auto">{inert(&policy_words(&policy.name, &policy.models))}</span>
-            <span class="faint">{words}</span>
-        </li>
-    }
+    words
 }
 
 /// The name of a policy and of the models that it called. The models are omitted if the policy has the model's name.
@@ -217,7 +220,69 @@ fn progress_words(head: &Head) -> String {
 
 #[cfg(test)]
 mod tests {
+    use volary_app::evaluation::summary::Interval;
+
     use super::*;
+
+    fn head(id: &str) -> Head {
+        Head {
+            id: id.into(),
+            name: id.into(),
+            made: 0.0,
+            total: 0,
+            finished: 0,
+            failed: 0,
+            source: None,
+            policies: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn two_evaluations_are_compared_with_the_older_one_as_the_baseline() {
+        // The latest is first.
+        let heads = ["c", "b", "a"].map(head);
+        let pair = |chosen: &[&str]| {
+            let chosen: Vec<Text> = chosen.iter().map(|id| (*id).into()).collect();
+            let pair = compared_pair(&heads, &chosen)?;
+            Some(format!("{} {}", pair.0, pair.1))
+        };
+        for (chosen, expected) in [
+            (&[][..], None),
+            (&["a"], None),
+            (&["a", "c"], Some("a c")),
+            (&["c", "a"], Some("a c")),
+            (&["a", "b", "c"], None),
+            // A deleted one does not count.
+            (&["a", "gone", "b"], Some("a b")),
+            (&["a", "gone"], None),
+        ] {
+            assert_eq!(pair(chosen).as_deref(), expected, "{chosen:?}");
+        }
+    }
+
+    #[test]
+    fn a_policy_shows_its_episodes_and_its_rate() {
+        let mut policy = PolicySummary {
+            name: "Mine".into(),
+            models: Vec::new(),
+            finished: 1_200,
+            failed: 0,
+            tokens: 0,
+            rate: Some(Interval {
+                mean: 0.75,
+                low: Some(0.53),
+                high: Some(0.89),
+            }),
+        };
+        assert_eq!(score_words(&policy), "n = 1,200 · success 75% (53 to 89)");
+        policy = PolicySummary {
+            finished: 0,
+            failed: 3,
+            rate: None,
+            ..policy
+        };
+        assert_eq!(score_words(&policy), "n = 0 · no result · 3 failed");
+    }
 
     #[test]
     fn models_follow_the_name_of_their_policy() {
@@ -233,14 +298,10 @@ mod tests {
     #[test]
     fn unfinished_and_failed_episodes_are_shown() {
         let mut head = Head {
-            id: "a".into(),
-            name: "A".into(),
-            made: 0.0,
             total: 12,
             finished: 11,
             failed: 1,
-            source: None,
-            policies: Vec::new(),
+            ..head("a")
         };
         assert_eq!(progress_words(&head), "12 episodes, 1 failed");
         head.finished = 3;

@@ -1,14 +1,16 @@
 //! An episode of an evaluation whose policy is a model. The model is called for each action within rate limits and
 //! budget. Each step is stored as a draft, so that no step is paid for twice.
 //!
-//! Dropping the future aborts the request in flight. [`rate_limits`] decides when a request may be sent.
+//! Dropping the future aborts the request in flight. [`rate_limits`] decides when a request may be sent, and
+//! [`ended`] what is recorded in the end.
 
+mod ended;
 mod rate_limits;
 
 use std::rc::Rc;
 
 use leptos::prelude::untrack;
-use volary_agent::evaluation::{Actor, Cell, CellResult, Failure, FailureKind, Job, PlannedPolicy};
+use volary_agent::evaluation::{Actor, Cell, Failure, FailureKind, Job, PlannedPolicy};
 use volary_agent::model::exchange::Exchange;
 use volary_agent::model::limits::Exhausted;
 use volary_agent::model::retry::Next;
@@ -17,7 +19,7 @@ use volary_agent::model::{Answer, Usage, select as select_action};
 use volary_agent::{RunnerError, Stage};
 use volary_app::evaluation::{Done, Draft};
 use volary_core::ToolRequestMessage;
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Object, Text};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
 
@@ -33,6 +35,7 @@ use crate::storage;
 use crate::storage::episodes::StoredEpisode;
 use crate::storage::evaluations::{keeping_draft, keeping_step, steps};
 use crate::storage::origin::EVALUATED;
+use ended::PlayedEpisode;
 use rate_limits::Flight;
 
 const OFFLINE: &str =
@@ -59,56 +62,46 @@ pub(super) async fn play(run: Rc<OpenRun>, number: usize) {
     };
     let end = playing.play().await;
     playing.record_tokens().await;
+    let failure = match end {
+        Err(Halt::Suspended) => return run.model_returned(number),
+        Err(Halt::Failed(failure)) => Some(failure),
+        Ok(()) => None,
+    };
+    if failure
+        .as_ref()
+        .is_none_or(|failure| failure.kind.is_of_model())
+    {
+        run.model_ended(failure.as_ref());
+    }
     let Playing {
         job,
-        mut episode,
+        episode,
         draft,
         seconds,
         unanswered,
         ..
     } = playing;
-    let attempts = draft.attempts + 1;
-    let mut spent = draft.spent;
-    spent.seconds = seconds;
-    spent.steps = episode.steps.len() as u64;
-    let model = episode.model.clone();
-    let (mut result, draft) = match end {
-        Err(Halt::Suspended) => return run.model_returned(number),
-        Ok(()) => {
-            run.model_ended(None);
-            let result = CellResult::finished(number, &episode, spent, attempts);
-            (result, None)
-        }
-        Err(Halt::Failed(mut failure)) => {
-            // A retry continues from this draft, unless the environment itself failed.
-            let draft = (failure.kind != FailureKind::Environment).then_some(draft);
-            if failure.kind.is_of_model() {
-                run.model_ended(Some(&failure));
-                failure.message =
-                    format!("Step {}: {}", episode.steps.len() + 1, failure.message).into();
-            }
-            if !unanswered.is_empty() {
-                let sent = Json::Object(record::extras(&[], &unanswered, &[]));
-                episode.metadata.insert("failed_step", sent);
-            }
-            let reward = episode.total_reward();
-            let result = CellResult::failed(number, failure, reward, spent, attempts);
-            (result, draft)
-        }
+    let played = PlayedEpisode {
+        job,
+        episode,
+        draft,
+        seconds,
+        unanswered,
     };
-    result.model = model;
-    let has_episode = !episode.tools.is_empty() || !episode.start.is_empty();
-    let episode = has_episode.then(|| {
-        job.label(&mut episode);
-        let row = Row::of(&episode, Vec::new());
-        StoredEpisode::new(row, native::to_text(&episode).into(), EVALUATED)
-    });
-    let done = Done {
+    let Done {
         result,
         episode,
         draft,
-    };
-    run.model_played(done);
+    } = played.done(failure);
+    let episode = episode.map(|episode| {
+        let row = Row::of(&episode, Vec::new());
+        StoredEpisode::new(row, native::to_text(&episode).into(), EVALUATED)
+    });
+    run.model_played(Done {
+        result,
+        episode,
+        draft,
+    });
 }
 
 struct Playing<'a> {

@@ -256,6 +256,26 @@ fn EpisodesDialog(
     view! { <Dialog open title="Episodes">{content}</Dialog> }
 }
 
+/// The result of a trial, counted from 0.
+fn episode_words(trial: usize, result: &CellResult) -> String {
+    let steps = usize::try_from(result.spent.steps).unwrap_or(usize::MAX);
+    match &result.status {
+        Status::Finished { ending } => format!(
+            "Trial {}: reward {}, {ending}, {}, {}",
+            trial + 1,
+            reward_text(result.reward),
+            plural(steps, "step"),
+            seconds_text(result.spent.seconds)
+        ),
+        Status::Failed(failure) => format!(
+            "Trial {}: failed ({}). {}",
+            trial + 1,
+            failure.kind.word(),
+            failure.message
+        ),
+    }
+}
+
 fn episode_row(
     evaluations: Evaluations,
     evaluation: &str,
@@ -264,22 +284,7 @@ fn episode_row(
     result: &CellResult,
 ) -> impl IntoView + use<> {
     let cell = result.cell;
-    let steps = usize::try_from(result.spent.steps).unwrap_or(usize::MAX);
-    let words = match &result.status {
-        Status::Finished { ending } => format!(
-            "Try {}: reward {}, {ending}, {}, {}",
-            trial + 1,
-            reward_text(result.reward),
-            plural(steps, "step"),
-            seconds_text(result.spent.seconds)
-        ),
-        Status::Failed(failure) => format!(
-            "Try {}: failed ({}). {}",
-            trial + 1,
-            failure.kind.word(),
-            failure.message
-        ),
-    };
+    let words = episode_words(trial, result);
     let show = move |_| {
         open.set(false);
         evaluations.show_episode(cell);
@@ -300,5 +305,88 @@ fn episode_row(
                 {"Open"}
             </button>
         </li>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_agent::evaluation::{Failure, FailureKind};
+    use volary_agent::model::limits::Spent;
+
+    use super::*;
+
+    fn cell(rewards: &[f64], successes: usize, failures: usize) -> TaskCell {
+        TaskCell {
+            rewards: rewards.to_vec(),
+            successes,
+            failures,
+        }
+    }
+
+    #[test]
+    fn a_cell_shows_its_mean_its_successes_and_its_failures() {
+        for (cell, text, words) in [
+            (
+                cell(&[1.0], 1, 0),
+                "1.0",
+                "mean reward 1.0, 1 of 1 trial succeeded",
+            ),
+            (
+                cell(&[1.0, 0.0, 0.0], 1, 0),
+                "0.333 · 1/3",
+                "mean reward 0.333333, 1 of 3 trials succeeded",
+            ),
+            (
+                cell(&[0.5], 0, 2),
+                "0.5 !",
+                "mean reward 0.5, 0 of 1 trial succeeded, 2 failed",
+            ),
+            (cell(&[], 0, 2), "failed", "no result, 2 failed"),
+        ] {
+            assert_eq!(cell_text(&cell), text);
+            assert_eq!(cell_words(&cell), words);
+        }
+    }
+
+    #[test]
+    fn a_cell_is_shaded_by_its_share_of_successes() {
+        for (cell, class) in [
+            (cell(&[1.0, 1.0], 2, 0), "task-cell all"),
+            (cell(&[1.0, 0.0], 1, 0), "task-cell most"),
+            (cell(&[1.0, 0.0, 0.0], 1, 0), "task-cell some"),
+            (cell(&[0.0], 0, 0), "task-cell none"),
+            (cell(&[], 0, 1), "task-cell failed"),
+        ] {
+            assert_eq!(cell_class(&cell), class);
+        }
+    }
+
+    #[test]
+    fn a_trial_says_how_it_ended() {
+        let spent = Spent {
+            steps: 1,
+            seconds: 1.5,
+            ..Spent::default()
+        };
+        let failure = Failure {
+            kind: FailureKind::Answer,
+            message: "Step 1: No tool was called.".into(),
+        };
+        let failed = CellResult::failed(0, failure, 0.0, spent, 1);
+        assert_eq!(
+            episode_words(1, &failed),
+            "Trial 2: failed (unusable answer). Step 1: No tool was called."
+        );
+        let finished = CellResult {
+            status: Status::Finished {
+                ending: "truncated".into(),
+            },
+            reward: -0.25,
+            ..failed
+        };
+        assert_eq!(
+            episode_words(0, &finished),
+            "Trial 1: reward -0.25, truncated, 1 step, 1.5 s"
+        );
     }
 }

@@ -53,6 +53,23 @@ impl LabFile {
     }
 }
 
+/// The files that could not be used, of several that were provided at once.
+#[derive(Debug, Default)]
+pub(super) struct RefusedFiles {
+    reasons: Vec<String>,
+}
+
+impl RefusedFiles {
+    pub(super) fn add(&mut self, name: &str, reason: &str) {
+        self.reasons.push(format!("{name} was not taken. {reason}"));
+    }
+
+    /// The error of all files; `None` if all were taken.
+    pub(super) fn message(self) -> Option<String> {
+        (!self.reasons.is_empty()).then(|| self.reasons.join(" "))
+    }
+}
+
 fn is_jinja(text: &str) -> bool {
     let start = text.trim_start();
     ["{%", "{{", "{#"]
@@ -114,5 +131,23 @@ mod tests {
         ));
         assert!(read("{\"a\": 1}").is_err());
         assert!(LabFile::read(vec![0xff, 0xfe]).is_err());
+    }
+
+    #[test]
+    fn a_file_that_was_taken_does_not_hide_one_that_was_not() {
+        assert_eq!(RefusedFiles::default().message(), None);
+        let mut refused = RefusedFiles::default();
+        for (name, bytes) in [
+            ("a.bin", vec![0xff, 0xfe, 0x00]),
+            ("b.jinja", b"{{ messages }}".to_vec()),
+            ("c.bin", vec![0xff]),
+        ] {
+            if let Err(reason) = LabFile::read(bytes) {
+                refused.add(name, &reason);
+            }
+        }
+        let message =
+            "a.bin was not taken. It is not UTF-8 text. c.bin was not taken. It is not UTF-8 text.";
+        assert_eq!(refused.message().as_deref(), Some(message));
     }
 }

@@ -11,7 +11,7 @@ use volary_trajectory::native;
 
 use super::controls::Controls;
 use super::examples::EXAMPLES;
-use super::given::LabFile;
+use super::given::{LabFile, RefusedFiles};
 use super::input::{FieldErrors, Input};
 use super::late_episode::{FollowedAddresses, LabMessages};
 use super::link;
@@ -120,6 +120,7 @@ impl Lab {
     }
 
     fn show(self, input: Input) {
+        self.file_error.set(None);
         self.source.set(input.source);
         self.template
             .set(input.template.map_or(OWN, Builtin::name).to_owned());
@@ -188,20 +189,18 @@ impl Lab {
     /// Reads files of any supported kind.
     pub(super) fn take(self, files: Vec<GivenFile>) {
         spawn(async move {
+            let mut refused = RefusedFiles::default();
             for file in files {
                 let taken = match file.size > LARGEST_FILE {
                     true => Err("It is larger than 64 MB.".to_owned()),
                     false => file.read().await.and_then(LabFile::read),
                 };
-                let error = match taken {
-                    Ok(given) => {
-                        self.give(&file, given).await;
-                        None
-                    }
-                    Err(reason) => Some(format!("{} was not taken. {reason}", file.name)),
-                };
-                self.file_error.set(error);
+                match taken {
+                    Ok(given) => self.give(&file, given).await,
+                    Err(reason) => refused.add(&file.name, &reason),
+                }
             }
+            self.file_error.set(refused.message());
         });
     }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
-use volary_lesson::{Lesson, Problem, catalog, parse};
+use volary_lesson::Problem;
 
+use super::lesson_page::{LearnContent, LessonFetch, LessonPage};
 use super::lesson_progress::LessonProgress;
 use super::lesson_view::LessonView;
 use super::list::LessonList;
@@ -32,29 +33,12 @@ const KEYS: Keys = &[
     ("Escape", "Leave the presentation"),
 ];
 
-#[derive(Clone)]
-enum LearnContent {
-    List,
-    Loading,
-    /// The lesson is in a file of another origin, which is fetched only with the reader's consent.
-    Ask(Elsewhere),
-    Lesson {
-        key: String,
-        lesson: Arc<Lesson>,
-    },
-    /// Shared links that are presented.
-    Sequence(Vec<String>),
-    /// The file is not a valid lesson.
-    Broken(Vec<Problem>),
-    /// The file could not be loaded.
-    Failed(String),
-}
-
 /// The page: the list of lessons, or the lesson that the address names.
 pub fn page() -> AnyView {
     let pages = use_pages();
-    let progress = LessonProgress::of_browser();
-    let shown = RwSignal::new(LearnContent::List);
+    let progress = LessonProgress;
+    let state = RwSignal::new(LessonPage::default());
+    let shown = Memo::new(move |_| state.with(|state| state.content().clone()));
     let path = Memo::new(move |former: Option<&String>| match pages.route.get() {
         Route::Learn { path } => path,
         // Another page is shown; the lesson keeps its state.
@@ -62,28 +46,29 @@ pub fn page() -> AnyView {
     });
     let place = Memo::new(move |_| LearnPlace::read(&path.get()));
     let presentation = Presentation::new(path);
-    Effect::new(move |_| follow(shown, place, &place.get()));
+    Effect::new(move |_| {
+        fetch(
+            state,
+            state.try_update(|state| state.follow(place.get(), linked)),
+        )
+    });
     pages.hook(
         Page::Learn,
         Hooks {
             keys: KEYS,
             press: Box::new(move |press| presentation.press(press)),
             take_files: Box::new(move |files| {
+                let Some(file) = files.into_iter().next() else {
+                    return;
+                };
+                let request = state.try_update(|state| state.dropped(&file.name, file.size));
+                let Some(request) = request.flatten() else {
+                    return;
+                };
                 browser::spawn(async move {
-                    let Some(file) = files.into_iter().next() else {
-                        return;
-                    };
-                    let read = match file.size > volary_lesson::parse::LARGEST as f64 {
-                        true => Err("The file is too large for a lesson.".to_owned()),
-                        false => file
-                            .read()
-                            .await
-                            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
-                    };
-                    shown.set(match read {
-                        Ok(text) => read_lesson(&text, file.name),
-                        Err(reason) => LearnContent::Failed(reason),
-                    });
+                    let read = file.read().await;
+                    let text = read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                    state.try_update(|state| state.arrived(request, text));
                 });
             }),
             drop_words: "Drop a lesson (Markdown) to read it. It stays in your browser.",
@@ -116,82 +101,43 @@ pub fn page() -> AnyView {
             |_| view! { <SequenceForm/> }.into_any(),
             move |at, leave| presentation::of_links(&links, at, leave),
         ),
-        LearnContent::Ask(file) => question(file, shown, place),
+        LearnContent::Ask(file) => question(file, state),
         LearnContent::Broken(problems) => broken(&problems),
         LearnContent::Failed(reason) => failed(&reason),
     };
     view! { <div class="learn">{view}</div> }.into_any()
 }
 
-/// Loads and shows what the address names.
-fn follow(shown: RwSignal<LearnContent>, place: Memo<LearnPlace>, now: &LearnPlace) {
-    match now {
-        LearnPlace::List => shown.set(LearnContent::List),
-        LearnPlace::Sequence(links) => shown.set(LearnContent::Sequence(links.clone())),
-        LearnPlace::Lesson(id) => match catalog::find(id) {
-            Some(entry) => {
-                let file = format!("lessons/{}.md", entry.id);
-                let url = location::whole(&file).unwrap_or_default();
-                fetch(shown, place, url, entry.id.to_owned());
-            }
-            None => shown.set(LearnContent::Failed(
-                "There is no lesson with this name.".to_owned(),
-            )),
-        },
-        LearnPlace::Linked(url) => {
-            let whole = location::whole(url).unwrap_or_default();
-            match LinkedFile::of(&whole, &network::page().origin) {
-                LinkedFile::SameOrigin { url } => fetch(shown, place, url.clone(), url),
-                LinkedFile::Elsewhere(file) => shown.set(LearnContent::Ask(file)),
-                LinkedFile::Refused(why) => shown.set(LearnContent::Failed(why.to_string())),
-            }
-        }
-    }
+/// Decides about a file that the address names.
+fn linked(url: &str) -> LinkedFile {
+    let whole = location::whole(url).unwrap_or_default();
+    LinkedFile::of(&whole, &network::page().origin)
 }
 
-fn fetch(shown: RwSignal<LearnContent>, place: Memo<LearnPlace>, url: String, key: String) {
-    shown.set(LearnContent::Loading);
-    let wanted = place.get_untracked();
+fn fetch(state: RwSignal<LessonPage>, fetch: Option<Option<LessonFetch>>) {
+    // The signal may be gone, or there may be nothing to fetch.
+    let Some(LessonFetch { url, request }) = fetch.flatten() else {
+        return;
+    };
     browser::spawn(async move {
-        let request = Request {
+        let get = Request {
             method: "GET",
-            url,
+            url: location::whole(&url).unwrap_or_default(),
             ..Request::default()
         };
-        let reply = http::fetch(
-            &request,
-            Timeouts::of(TIMEOUT),
-            volary_lesson::parse::LARGEST,
-        )
-        .await;
-        // The reader may have navigated elsewhere meanwhile.
-        if place.get_untracked() != wanted {
-            return;
-        }
-        shown.set(match reply {
-            Ok(reply) if (200..300).contains(&reply.status) => read_lesson(&reply.body, key),
-            Ok(reply) => {
-                LearnContent::Failed(format!("The server responded with {}.", reply.status))
-            }
-            Err(error) => LearnContent::Failed(error.to_string()),
-        });
+        let timeouts = Timeouts::of(TIMEOUT);
+        let text = match http::fetch(&get, timeouts, volary_lesson::parse::LARGEST).await {
+            Ok(reply) if (200..300).contains(&reply.status) => Ok(reply.body),
+            Ok(reply) => Err(format!("The server responded with {}.", reply.status)),
+            Err(error) => Err(error.to_string()),
+        };
+        state.try_update(|state| state.arrived(request, text));
     });
 }
 
-fn read_lesson(text: &str, key: String) -> LearnContent {
-    match parse(text) {
-        Ok(lesson) => LearnContent::Lesson {
-            key,
-            lesson: Arc::new(lesson),
-        },
-        Err(problems) => LearnContent::Broken(problems),
-    }
-}
-
 /// Asks whether to fetch a file of another origin.
-fn question(file: Elsewhere, shown: RwSignal<LearnContent>, place: Memo<LearnPlace>) -> AnyView {
-    let url = file.url.clone();
-    let agree = move |()| fetch(shown, place, url.clone(), url.clone());
+fn question(file: Elsewhere, state: RwSignal<LessonPage>) -> AnyView {
+    let agree = move |()| fetch(state, state.try_update(LessonPage::agree));
     let decline = |()| {
         location::go(
             &Route::Learn {

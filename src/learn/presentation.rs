@@ -17,6 +17,7 @@ use super::lesson_view::{Course, prose, token_strip};
 use super::opening;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::{Controls, Tools, open_play};
+use super::sequence::{PastedLinks, begin_words};
 use crate::browser::keys::KeyPress;
 use crate::browser::{self, location};
 use crate::components::CopyButton;
@@ -91,26 +92,22 @@ impl Presentation {
 #[component]
 pub(super) fn SequenceForm() -> impl IntoView {
     let text = RwSignal::new(String::new());
-    let links = move || {
-        text.with(|text| {
-            let lines = text.lines().map(str::trim);
-            let links = lines.filter(|line| line.contains('#'));
-            links.map(str::to_owned).collect::<Vec<_>>()
-        })
-    };
+    let pasted = Memo::new(move |_| text.with(|text| PastedLinks::read(text)));
     let present = move |event: SubmitEvent| {
         event.prevent_default();
-        let links = untrack(links);
-        if !links.is_empty() {
-            location::go(&LearnPlace::presenting(&links));
-        }
+        pasted.with_untracked(|PastedLinks { links, .. }| {
+            if !links.is_empty() {
+                location::go(&LearnPlace::presenting(links));
+            }
+        });
     };
-    let count = move || match links().len() {
-        0 => "No link yet.".to_owned(),
-        1 => "1 slide".to_owned(),
-        count => format!("{count} slides"),
+    // A link to no slides would present nothing.
+    let copied = move || {
+        pasted.with_untracked(|PastedLinks { links, .. }| match links.is_empty() {
+            true => String::new(),
+            false => location::address_with(&LearnPlace::presenting(links)),
+        })
     };
-    let copied = move || location::address_with(&LearnPlace::presenting(&untrack(links)));
     view! {
         <form class="lesson" aria-label="Present a sequence" on:submit=present>
             <p>
@@ -129,7 +126,7 @@ pub(super) fn SequenceForm() -> impl IntoView {
                 on:input=move |event| text.set(event_target_value(&event))
             ></textarea>
             <p class="help" role="status">
-                {count}
+                {move || pasted.with(PastedLinks::count_words)}
             </p>
             <div class="button-row">
                 <button type="submit" class="primary">
@@ -332,12 +329,8 @@ fn StageView(stage: Stage, #[prop(into)] title: Signal<String>) -> impl IntoView
     });
     let begin = move || {
         let is_over = player.episode.with(|episode| episode.is_over());
-        let words = match stage.opened.get() {
-            _ if stage.is_playing.get() => return None,
-            Some(OpenedKind::Task) => "Play",
-            Some(OpenedKind::Replayed) if is_at_end.get() && !is_over => "Continue from here",
-            _ => return None,
-        };
+        let (opened, is_playing) = (stage.opened.get(), stage.is_playing.get());
+        let words = begin_words(opened, is_playing, is_at_end.get(), is_over)?;
         Some(view! {
             <button type="button" class="primary" on:click=move |_| stage.is_playing.set(true)>
                 {words}

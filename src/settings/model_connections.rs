@@ -8,6 +8,7 @@ mod connection_test;
 mod form;
 mod generate;
 mod names;
+mod offered_models;
 
 use form::ConnectionForm;
 use leptos::prelude::*;

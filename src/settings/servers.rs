@@ -265,6 +265,7 @@ impl Servers {
             }),
             servers::Effect::Add { form, connected } => add(form, &connected),
             servers::Effect::Learn { url, connected } => learn(&url, &connected),
+            servers::Effect::Forget(url) => forget(&url),
             servers::Effect::ClearForm(sent) => self.clear_form(&sent),
         }
     }
@@ -283,10 +284,14 @@ impl Servers {
 
     /// Removes a server and its key.
     pub fn forget(self, url: &Text) {
-        // If the storage fails, the key is still removed from memory.
-        let _ = keeping::forget_key(url);
-        keeping::change(|known| known.retain(|server| server.url != *url));
+        self.handle(Event::Forget(url.clone()));
     }
+}
+
+fn forget(url: &Text) {
+    // If the storage fails, the key is still removed from memory.
+    let _ = keeping::forget_key(url);
+    keeping::change(|known| known.retain(|server| server.url != *url));
 }
 
 /// Adds a server, or replaces the one with the same address, and stores its key.

@@ -1,10 +1,13 @@
 //! The **Storage** section: what this page stores in the browser, the space used, and deletion.
 
+mod storage_page;
+
 use leptos::prelude::*;
+use storage_page::{StorageContent, StoragePage, StoredSummary};
 
 use super::section::Section;
 use crate::browser::files;
-use crate::browser::storage_quota::{self, Quota};
+use crate::browser::storage_quota;
 use crate::browser::{self, database::DatabaseError, network};
 use crate::components::Persistence;
 use crate::components::alert_box::AlertWords;
@@ -15,30 +18,10 @@ use crate::storage::unreadable::{self, RecordLocation};
 use crate::storage::{self, episodes, evaluations};
 use crate::tau_bench;
 
-/// A summary of the stored data.
-#[derive(Clone, Debug, PartialEq)]
-struct Kept {
-    episodes: usize,
-    /// The total size of the episodes in bytes.
-    size: f64,
-    evaluations: usize,
-    room: Option<Quota>,
-    lasting: bool,
-    unreadable: Vec<(RecordLocation, String)>,
-    is_read_only: bool,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum StorageState {
-    Looking,
-    Known(Kept),
-    Refused(DatabaseError),
-}
-
 #[component]
 pub(super) fn Storage() -> impl IntoView {
-    let state = RwSignal::new(StorageState::Looking);
-    let sure = RwSignal::new(false);
+    let state = RwSignal::new(StoragePage::default());
+    let content = Memo::new(move |_| state.with(|state| state.content().clone()));
     let shown = use_pages().shown;
     // The page keeps its state, so reload the summary when the user returns.
     Effect::new(move |_| {
@@ -46,12 +29,10 @@ pub(super) fn Storage() -> impl IntoView {
             look(state);
         }
     });
-    let body = move || match state.get() {
-        StorageState::Looking => view! { <p class="help">"Loading…"</p> }.into_any(),
-        StorageState::Refused(error) => {
-            view! { <Refused what="Nothing can be stored." error/> }.into_any()
-        }
-        StorageState::Known(kept) => view! { <Known state sure kept/> }.into_any(),
+    let body = move || match content.get() {
+        StorageContent::Looking => view! { <p class="help">"Loading…"</p> }.into_any(),
+        StorageContent::Refused { what, error } => view! { <Refused what error/> }.into_any(),
+        StorageContent::Known(kept) => view! { <Known state kept/> }.into_any(),
     };
     let about = format!(
         "Everything you import, play and evaluate is stored in a database in this browser until \
@@ -78,12 +59,8 @@ fn Refused(what: &'static str, error: DatabaseError) -> impl IntoView {
 }
 
 #[component]
-fn Known(
-    state: RwSignal<StorageState>,
-    /// Whether the user is asked to confirm the deletion of everything.
-    sure: RwSignal<bool>,
-    kept: Kept,
-) -> impl IntoView {
+fn Known(state: RwSignal<StoragePage>, kept: StoredSummary) -> impl IntoView {
+    let is_asking = Memo::new(move |_| state.with(StoragePage::is_asking));
     let row = |name: &'static str, value: String| {
         view! {
             <div>
@@ -105,18 +82,16 @@ fn Known(
     let records = kept.unreadable;
     let unreadable = (!records.is_empty()).then(|| view! { <Unreadable state records/> });
     let delete = move |_| {
-        if !sure.get_untracked() {
-            sure.set(true);
+        if state.try_update(StoragePage::pressed_delete) != Some(true) {
             return;
         }
-        sure.set(false);
         browser::spawn(async move {
             match storage::forget_all().await {
                 Ok(()) => {
                     tau_bench::forgotten_elsewhere();
                     look(state);
                 }
-                Err(error) => state.set(StorageState::Refused(error)),
+                Err(error) => refuse(state, "Not everything was deleted.", error),
             }
         });
     };
@@ -130,10 +105,10 @@ fn Known(
         <Persistence is_promised=kept.lasting on_request=Callback::new(move |()| look(state))/>
         <div class="button-row">
             <button type="button" on:click=delete>
-                {move || if sure.get() { "Yes, delete all" } else { "Delete all" }}
+                {move || if is_asking.get() { "Yes, delete all" } else { "Delete all" }}
             </button>
         </div>
-        <Show when=move || sure.get()>
+        <Show when=move || is_asking.get()>
             <p class="help" role="status">
                 {"This deletes all stored evaluations and episodes."}
             </p>
@@ -145,7 +120,7 @@ fn Known(
 /// The list of unreadable records, with actions.
 #[component]
 fn Unreadable(
-    state: RwSignal<StorageState>,
+    state: RwSignal<StoragePage>,
     records: Vec<(RecordLocation, String)>,
 ) -> impl IntoView {
     let title = format!("{} cannot be read", plural(records.len(), "stored record"));
@@ -164,7 +139,7 @@ fn Unreadable(
                         lines.as_bytes(),
                     );
                 }
-                Err(error) => state.set(StorageState::Refused(error)),
+                Err(error) => refuse(state, "The records were not exported.", error),
             }
         });
     };
@@ -180,7 +155,7 @@ fn Unreadable(
                     tau_bench::forgotten_elsewhere();
                     look(state);
                 }
-                Err(error) => state.set(StorageState::Refused(error)),
+                Err(error) => refuse(state, "The records were not deleted.", error),
             }
         });
     };
@@ -212,11 +187,19 @@ fn Unreadable(
     }
 }
 
-fn look(state: RwSignal<StorageState>) {
+fn refuse(state: RwSignal<StoragePage>, what: &'static str, error: DatabaseError) {
+    // If the user left meanwhile, the signal is disposed of.
+    state.try_update(|state| state.refused(what, error));
+}
+
+fn look(state: RwSignal<StoragePage>) {
+    let Some(number) = state.try_update(StoragePage::look) else {
+        return;
+    };
     browser::spawn(async move {
         let looked = async {
             let listed = episodes::list().await?;
-            Ok(Kept {
+            Ok(StoredSummary {
                 episodes: listed.len(),
                 size: listed
                     .iter()
@@ -229,10 +212,8 @@ fn look(state: RwSignal<StorageState>) {
                 is_read_only: storage::is_read_only(),
             })
         };
-        let found = looked
-            .await
-            .map_or_else(StorageState::Refused, StorageState::Known);
+        let found = looked.await;
         // If the user left meanwhile, the signal is disposed of.
-        let _ = state.try_set(found);
+        state.try_update(|state| state.looked(number, found));
     });
 }

@@ -2,7 +2,8 @@
 //!
 //! Invariants: a request to a server ends its state "asked" only if it is the last one to that server, so each state has
 //! an end. What is known of a server is that of its latest reply; a failed attempt to connect changes nothing that is known
-//! of it, because it may have had another key.
+//! of it, because it may have had another key. A server that was removed is asked nothing more, and replies to earlier
+//! requests do not bring it back.
 
 use std::collections::BTreeMap;
 
@@ -72,6 +73,8 @@ pub enum Event {
         url: Text,
         result: Result<usize, Diagnosis>,
     },
+    /// The user removes a server from the list.
+    Forget(Text),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +106,8 @@ pub enum Effect {
         url: Text,
         connected: ConnectedServer,
     },
+    /// Remove the server from the list, and its key.
+    Forget(Text),
     /// Empty the form, unless it names another server by now.
     ClearForm(ServerForm),
 }
@@ -156,11 +161,15 @@ impl ServerChecks {
                 said,
                 result,
             } => {
-                let server = self.servers.entry(url.clone()).or_default();
+                let Some(server) = self.servers.get_mut(&url) else {
+                    return Vec::new();
+                };
                 match result {
                     Ok(connected) => {
-                        server.reply(request, ServerState::Up(connected.clone(), said));
-                        vec![Effect::Learn { url, connected }]
+                        match server.reply(request, ServerState::Up(connected.clone(), said)) {
+                            true => vec![Effect::Learn { url, connected }],
+                            false => Vec::new(),
+                        }
                     }
                     Err(diagnosis) => {
                         server.reply(request, ServerState::Down(diagnosis));
@@ -181,14 +190,25 @@ impl ServerChecks {
                 url,
                 result,
             } => match result {
+                Ok(_) if !self.servers.contains_key(&url) => Vec::new(),
                 Ok(1) => vec![self.check(url, "Closed 1 environment.".to_owned())],
                 Ok(count) => vec![self.check(url, format!("Closed {count} environments."))],
                 Err(diagnosis) => {
-                    let server = self.servers.entry(url).or_default();
-                    server.reply(request, ServerState::Down(diagnosis));
+                    if let Some(server) = self.servers.get_mut(&url) {
+                        server.reply(request, ServerState::Down(diagnosis));
+                    }
                     Vec::new()
                 }
             },
+            Event::Forget(url) => {
+                self.servers.remove(&url);
+                let is_attempted =
+                    matches!(&self.attempt, Attempt::Asked { form, .. } if form.url == url);
+                if is_attempted {
+                    self.attempt = Attempt::None;
+                }
+                vec![Effect::Forget(url)]
+            }
         }
     }
 
@@ -236,7 +256,7 @@ impl ServerChecks {
                 form,
             } if *asked == request => form.clone(),
             _ => {
-                // A later attempt is under way. Its address may be another one.
+                // A later attempt is under way, whose address may be another one, or the server was removed.
                 for server in self.servers.values_mut() {
                     server.end(request);
                 }
@@ -271,13 +291,15 @@ impl KnownServer {
         self.asked = self.asked.filter(|asked| *asked != request);
     }
 
-    /// Takes a reply, unless a later one is known.
-    fn reply(&mut self, request: ServerRequest, state: ServerState) {
+    /// Takes a reply, unless a later one is known. Returns whether it was taken.
+    fn reply(&mut self, request: ServerRequest, state: ServerState) -> bool {
         self.end(request);
-        if request >= self.replied {
+        let is_latest = request >= self.replied;
+        if is_latest {
             self.replied = request;
             self.known = state;
         }
+        is_latest
     }
 }
 

@@ -6,73 +6,50 @@ use volary_core::json::Text;
 use super::super::section::Problem;
 use super::Editor;
 use super::form::TextInput;
+use super::offered_models::{ModelList, OfferedModels, choice_words};
 use crate::browser;
 use crate::components::field::Field;
 use crate::models::{diagnose, list};
 use crate::projection::notice::Notice;
-use crate::projection::text::count_text;
 
-/// State of the list of models.
-#[derive(Clone, Debug, Default, PartialEq)]
-enum OfferedModels {
-    /// Not requested yet.
-    #[default]
-    NotYet,
-    /// Requested; there is no response yet.
-    Asking,
-    /// The response.
-    Names(list::Names),
-    Failed(Notice),
-}
-
+/// The list of models as signals.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
-    listed: RwSignal<OfferedModels>,
-    /// Generation counter of requests: late responses to earlier ones are dropped.
-    asked: StoredValue<u32>,
+    state: RwSignal<OfferedModels>,
+    listed: Memo<ModelList>,
 }
 
 impl Names {
     pub(super) fn new() -> Self {
+        let state = RwSignal::new(OfferedModels::default());
         Names {
-            listed: RwSignal::default(),
-            asked: StoredValue::new(0),
+            state,
+            listed: Memo::new(move |_| state.with(|state| state.list().clone())),
         }
     }
 
     /// Resets the list, because it belongs to another connection.
     pub(super) fn forget(self) {
-        self.asked.update_value(|asked| *asked += 1);
-        if self
-            .listed
-            .with_untracked(|listed| *listed != OfferedModels::NotYet)
-        {
-            self.listed.set(OfferedModels::NotYet);
-        }
+        self.state.update(OfferedModels::forget);
     }
 
     /// Requests the list from the provider.
     pub(super) fn ask(self, editor: Editor) {
-        self.forget();
-        self.listed.set(OfferedModels::Asking);
-        let asked = self.asked.get_value();
+        let Some(request) = self.state.try_update(OfferedModels::ask) else {
+            return;
+        };
         let saved = editor.shown_untracked();
         browser::spawn(async move {
-            let listed = match list::list(&saved).await {
-                Ok(names) if names.shown.is_empty() => OfferedModels::Failed(Notice::new(
-                    "The list of models is empty.",
-                    "The server responded but listed no models.",
-                    "Install or load a model on the server, or type a name.",
-                )),
-                Ok(names) => OfferedModels::Names(names),
+            let names = match list::list(&saved).await {
+                Ok(names) => Ok(names),
                 Err(unanswered) => {
                     let found = diagnose(&saved, untrack(|| saved.has_key()), &unanswered).await;
-                    OfferedModels::Failed(Notice::new(found.what, found.why, found.remedy))
+                    Err(Notice::new(found.what, found.why, found.remedy))
                 }
             };
-            if self.asked.try_get_value() == Some(asked) {
-                self.listed.set(listed);
-            }
+            // The page may have been left.
+            self.state
+                .try_update(|state| state.answered(request, names));
         });
     }
 }
@@ -85,7 +62,7 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
     };
     let suggestions = move || {
         let names = match listed.get() {
-            OfferedModels::Names(names) => names.shown,
+            ModelList::Names(names) => names.shown,
             _ => examples(editor),
         };
         let names = names.into_iter();
@@ -93,9 +70,9 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
             .map(|name| view! { <option value=name.to_string()></option> })
             .collect_view()
     };
-    let is_asking = Memo::new(move |_| listed.with(|listed| *listed == OfferedModels::Asking));
+    let is_asking = Memo::new(move |_| listed.with(|listed| *listed == ModelList::Asking));
     let failure = move || match listed.get() {
-        OfferedModels::Failed(notice) => Some(view! { <Problem notice/> }),
+        ModelList::Failed(notice) => Some(view! { <Problem notice/> }),
         _ => None,
     };
     view! {
@@ -118,7 +95,7 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
                     {move || if is_asking.get() { "Loading…" } else { "List models" }}
                 </button>
                 {move || match listed.get() {
-                    OfferedModels::Names(names) => Some(view! { <Pick editor names/> }),
+                    ModelList::Names(names) => Some(view! { <Pick editor names/> }),
                     _ => None,
                 }}
             </div>
@@ -130,14 +107,7 @@ pub(super) fn ModelField(editor: Editor) -> impl IntoView {
 /// A select of all listed models. The input's suggestions show only models that start with the current text.
 #[component]
 fn Pick(editor: Editor, names: list::Names) -> impl IntoView {
-    let first = match names.more {
-        0 => format!("Choose one of {}", count_text(names.shown.len())),
-        more => format!(
-            "Choose one of the first {}, or type one of the {} others",
-            count_text(names.shown.len()),
-            count_text(more)
-        ),
-    };
+    let first = choice_words(&names);
     let options = names.shown.into_iter();
     let options =
         options.map(|name| view! { <option value=name.to_string()>{name.to_string()}</option> });

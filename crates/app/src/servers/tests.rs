@@ -1,5 +1,6 @@
 //! Tests of the states of servers: late replies, failures, and requests at the same time.
 
+use proptest::prelude::*;
 use volary_remote::diagnosis::ServerProblem;
 
 use super::*;
@@ -219,4 +220,164 @@ fn an_attempt_ends_although_another_address_was_entered_since() {
     servers.update(refused(1));
     assert_eq!(servers.state(URL), ServerState::NotAsked);
     assert!(servers.is_connecting());
+}
+
+#[test]
+fn a_late_reply_is_not_stored_over_a_newer_one() {
+    let mut checks = ServerChecks::default();
+    checks.update(check());
+    checks.update(check());
+    let learn = Effect::Learn {
+        url: URL.into(),
+        connected: server(7),
+    };
+    assert_eq!(checks.update(checked(2, Ok(server(7)))), [learn]);
+    assert_eq!(checks.update(checked(1, Ok(server(6)))), []);
+    assert_eq!(checks.state(URL), up(7));
+}
+
+#[test]
+fn a_removed_server_stays_removed() {
+    let url = Text::from(URL);
+    let forget = || Event::Forget(url.clone());
+    let mut checks = ServerChecks::default();
+    checks.update(check());
+    assert_eq!(checks.update(forget()), [Effect::Forget(url.clone())]);
+    assert_eq!(checks.update(checked(1, Ok(server(6)))), []);
+    assert_eq!(checks.state(URL), ServerState::NotAsked);
+
+    // Environments that were closed lead to no further request.
+    let close = Event::CloseIdle {
+        url: url.clone(),
+        seconds: 60.0,
+    };
+    checks.update(close);
+    checks.update(forget());
+    let closed = Event::Closed {
+        request: 2,
+        url: url.clone(),
+        result: Ok(1),
+    };
+    assert_eq!(checks.update(closed), []);
+
+    // An attempt to connect to it ends with it.
+    checks.update(Event::Connect(form(URL)));
+    checks.update(forget());
+    assert!(!checks.is_connecting());
+    assert_eq!(checks.update(connected(3, 5)), []);
+    assert_eq!(checks.state(URL), ServerState::NotAsked);
+
+    // It can be added again.
+    checks.update(Event::Connect(form(URL)));
+    assert_eq!(checks.update(connected(4, 5)).len(), 2);
+    assert_eq!(checks.state(URL), up(5));
+}
+
+#[test]
+fn an_attempt_survives_the_removal_of_another_server() {
+    let mut checks = ServerChecks::default();
+    checks.update(Event::Connect(form(URL)));
+    checks.update(Event::Forget("http://two.example".into()));
+    assert!(checks.is_connecting());
+    assert_eq!(checks.update(connected(1, 5)).len(), 2);
+}
+
+#[test]
+fn a_new_attempt_removes_the_failure_of_the_last_one() {
+    let mut checks = ServerChecks::default();
+    checks.update(Event::Connect(form(URL)));
+    checks.update(refused(1));
+    assert_eq!(checks.failure(), Some(&diagnosis("refused")));
+    checks.update(Event::Connect(form(URL)));
+    assert_eq!(checks.failure(), None);
+}
+
+/// A request that the page sends, with the event that answers it.
+fn answer(effect: &Effect, is_up: bool) -> Option<Event> {
+    let result = |request: &ServerRequest| match is_up {
+        true => Ok(server(u64::from(*request))),
+        false => Err(diagnosis("down")),
+    };
+    match effect.clone() {
+        Effect::Connect { request, .. } => Some(Event::Connected {
+            request,
+            result: result(&request),
+        }),
+        Effect::Check { request, url, said } => Some(Event::Checked {
+            request,
+            url,
+            said,
+            result: result(&request),
+        }),
+        Effect::CloseIdle { request, url, .. } => Some(Event::Closed {
+            request,
+            url,
+            result: result(&request).map(|_| 1),
+        }),
+        _ => None,
+    }
+}
+
+proptest! {
+    /// Whatever the order of answers: every wait ends, what is stored is never older than what was stored before, and a
+    /// removed server comes back only if the user connects again.
+    #[test]
+    fn answers_in_any_order(steps in prop::collection::vec((0..5_u8, 0..4_usize, any::<bool>()), 1..40)) {
+        let urls = [URL, "http://two.example"];
+        let mut checks = ServerChecks::default();
+        let mut flying: Vec<Effect> = Vec::new();
+        let mut stored = std::collections::BTreeMap::<Text, u64>::new();
+        let mut listed = std::collections::BTreeSet::<Text>::from_iter(urls.map(Text::from));
+        let mut attempted = std::collections::BTreeSet::<Text>::new();
+        let mut events: Vec<(u8, usize, bool)> = steps;
+        loop {
+            let (kind, place, is_up) = match events.pop() {
+                Some(step) => step,
+                None if flying.is_empty() => break,
+                None => (4, 0, true),
+            };
+            let url = Text::from(urls[place % 2]);
+            let event = match kind {
+                0 => {
+                    attempted.insert(url.clone());
+                    Event::Connect(form(&url))
+                }
+                1 if listed.contains(&url) => Event::Check(url),
+                2 if listed.contains(&url) => Event::CloseIdle { url, seconds: 1.0 },
+                3 => {
+                    attempted.remove(&url);
+                    Event::Forget(url)
+                }
+                _ if flying.is_empty() => continue,
+                _ => {
+                    let effect = flying.remove(place % flying.len());
+                    answer(&effect, is_up).unwrap()
+                }
+            };
+            for effect in checks.update(event) {
+                match effect {
+                    Effect::Add { form, connected } => {
+                        prop_assert!(attempted.contains(&form.url));
+                        listed.insert(form.url.clone());
+                        stored.insert(form.url, connected.info.dataset_size.unwrap_or_default());
+                    }
+                    Effect::Learn { url, connected } => {
+                        let size = connected.info.dataset_size.unwrap_or_default();
+                        let known = stored.insert(url, size).unwrap_or_default();
+                        prop_assert!(known <= size, "{known} was stored before {size}");
+                    }
+                    Effect::Forget(url) => {
+                        listed.remove(&url);
+                        stored.remove(&url);
+                    }
+                    Effect::ClearForm(_) => {}
+                    request => flying.push(request),
+                }
+            }
+        }
+        prop_assert!(!checks.is_connecting());
+        for url in urls {
+            prop_assert_ne!(checks.state(url), ServerState::Asked);
+        }
+    }
 }

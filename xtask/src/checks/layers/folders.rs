@@ -49,12 +49,12 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     (
         "learn",
-        "browser components navigation playground present projection route",
+        "browser components navigation playground present projection route shared",
     ),
     ("embed", "browser components learn playground"),
     (
         "class",
-        "browser components learn navigation playground projection route secrets storage",
+        "browser components learn navigation playground projection route secrets shared storage",
     ),
     (
         "settings",
