@@ -36,7 +36,7 @@ const KEYS: Keys = &[
 /// The page: the list of lessons, or the lesson that the address names.
 pub fn page() -> AnyView {
     let pages = use_pages();
-    let progress = LessonProgress;
+    let progress = LessonProgress::of_browser();
     let state = RwSignal::new(LessonPage::default());
     let shown = Memo::new(move |_| state.with(|state| state.content().clone()));
     let path = Memo::new(move |former: Option<&String>| match pages.route.get() {
