@@ -7,12 +7,13 @@ use std::rc::Rc;
 
 use volary_agent::{Opening, Runner};
 use volary_app::environment_start;
+use volary_app::servers::ConnectedServer;
 use volary_core::json::{Object, Text};
 use volary_core::{Clock, object};
 use volary_protocol::environments::ServerAccess;
 use volary_remote::TaskEnvironmentClient;
 use volary_remote::client::DEFAULT_TIMEOUT;
-use volary_remote::diagnosis::ServerProblem;
+use volary_remote::diagnosis::{Diagnosis, ServerProblem};
 use volary_trajectory::Recipe;
 
 use super::connection::{connect, explain, options};
@@ -51,20 +52,30 @@ impl RemoteLocation {
     /// Diagnoses the loss of the environment, with the current state of the server.
     pub async fn after_a_loss(&self, message: &str) -> Loss {
         let url = &self.access.url;
-        let (now, server_is_lost) = match connect(url, self.access.key.as_ref()).await {
-            Err(found) => (format!("{} {}", found.why, found.remedy), true),
-            Ok(found) => {
-                let ids = &found.info.running_env_ids;
-                let now = match self.env_id.as_ref().is_some_and(|id| ids.contains(id)) {
-                    true => format!("{url} responds and still has the environment."),
-                    false => format!("{url} responds but no longer has this environment."),
-                };
-                (now, false)
-            }
-        };
+        let found = connect(url, self.access.key.as_ref()).await;
+        let (now, server_is_lost) = now_text(url, self.env_id.as_ref(), &found);
         Loss {
             reason: format!("{message} {now}").into(),
             server_is_lost,
+        }
+    }
+}
+
+/// What a server says of an environment now, and whether the server is lost.
+fn now_text(
+    url: &Text,
+    env_id: Option<&Text>,
+    found: &Result<ConnectedServer, Diagnosis>,
+) -> (String, bool) {
+    match found {
+        Err(found) => (format!("{} {}", found.why, found.remedy), true),
+        Ok(found) => {
+            let is_there = env_id.is_some_and(|id| found.info.running_env_ids.contains(id));
+            let now = match is_there {
+                true => format!("{url} responds and still has the environment."),
+                false => format!("{url} responds but no longer has this environment."),
+            };
+            (now, false)
         }
     }
 }
@@ -148,4 +159,89 @@ pub async fn open(
             env_id: started.env_id,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use volary_core::json;
+    use volary_core::json::Json;
+    use volary_remote::reply::Info;
+
+    use super::*;
+
+    const URL: &str = "http://127.0.0.1:9";
+
+    /// Opens a recipe that is refused before anything is requested.
+    fn refused(configuration: Json, known: &[ServerAccess]) -> ServerRefusal {
+        let recipe = Recipe {
+            environment: URL.into(),
+            configuration: configuration.as_object().cloned().unwrap_or_default(),
+            ..Recipe::default()
+        };
+        let clock = Rc::new(volary_core::clock::Standstill);
+        let begun = |_: &Text, _: &Text| panic!("nothing begins");
+        let opened = open(&recipe, known, clock, &begun).now_or_never();
+        match opened {
+            Some(Err(refusal)) => refusal,
+            _ => panic!("it is refused at once"),
+        }
+    }
+
+    fn access() -> ServerAccess {
+        ServerAccess {
+            url: URL.into(),
+            key: None,
+            frames: None,
+        }
+    }
+
+    #[test]
+    fn a_server_without_a_connection_is_asked_nothing() {
+        let refusal = refused(json!({}), &[]);
+        assert!(refusal.reason.contains(URL), "{}", refusal.reason);
+        assert!(refusal.reason.contains("settings"), "it says what to do");
+        assert!(refusal.concerns_all && refusal.key.is_none());
+    }
+
+    #[test]
+    fn a_task_that_no_server_understands_is_refused_at_its_field() {
+        let refusal = refused(json!({"task_idx": "first"}), &[access()]);
+        assert!(refusal.key.is_some() && !refusal.reason.is_empty());
+        assert!(!refusal.concerns_all, "other tasks may be fine");
+    }
+
+    #[test]
+    fn an_environment_is_named_once_its_server_did() {
+        let place = |env_id: Option<&str>| RemoteLocation {
+            access: access(),
+            env_id: env_id.map(Text::from),
+        };
+        assert_eq!(place(None).names(), None);
+        let named = place(Some("e1"));
+        assert_eq!(named.names(), Some((&URL.into(), &"e1".into())));
+        assert_eq!(named.note().get(ENV_ID), Some(&json!("e1")));
+    }
+
+    #[test]
+    fn after_a_loss_the_server_says_whether_the_environment_is_there() {
+        let connected = |ids: &[&str]| {
+            Ok(ConnectedServer {
+                info: Info {
+                    dataset_size: None,
+                    running_env_ids: ids.iter().map(|id| Text::from(*id)).collect(),
+                },
+                frames: None,
+                lacks: Vec::new(),
+            })
+        };
+        let (url, id) = (Text::from(URL), Text::from("e1"));
+        let now = |env_id, found| now_text(&url, env_id, &found);
+        let (text, is_lost) = now(Some(&id), connected(&["e0", "e1"]));
+        assert!(text.contains("still has") && !is_lost, "{text}");
+        let (text, is_lost) = now(Some(&id), connected(&["e0"]));
+        assert!(text.contains("no longer has") && !is_lost, "{text}");
+        let (text, _) = now(None, connected(&["e0"]));
+        assert!(text.contains("no longer has"), "it was never named: {text}");
+    }
 }
