@@ -268,7 +268,6 @@ mod tests {
                 configuration,
                 seed,
                 task,
-                ..Recipe::default()
             }),
             ..Episode::default()
         }
