@@ -81,23 +81,20 @@ impl Blind {
 async fn models(like: &Episode) -> Vec<Entrant> {
     let wanted = Row::of(like, Vec::new());
     let listed = episodes::list().await.unwrap_or_default().into_iter();
-    let fits = |row: &Row| {
-        row.model.is_some() && row.environment == wanted.environment && row.task == wanted.task
-    };
-    let rows = listed.map(|listed| listed.row).filter(fits);
+    let rows = listed.map(|listed| listed.row);
+    let rows = rows.filter(|row| may_take_part(row, &wanted));
     let mut found = Vec::new();
-    for row in rows.take(MOST_MODELS) {
+    for row in rows {
+        if found.len() == MOST_MODELS {
+            break;
+        }
         // Episodes of large files have no texts of their own and take no part.
         let text = episodes::text(&row.id).await.ok().flatten();
         let read = text.and_then(|text| native::read(&text.to_text()).ok());
         let Some(episode) = read.and_then(|reading| reading.episodes.into_iter().next()) else {
             continue;
         };
-        let configuration = |episode: &Episode| {
-            let recipe = episode.recipe.as_ref();
-            recipe.map(|recipe| recipe.configuration.clone())
-        };
-        if configuration(&episode) == configuration(like) {
+        if is_same_task(&episode, like) {
             found.push(Entrant {
                 name: row
                     .model
@@ -107,6 +104,20 @@ async fn models(like: &Episode) -> Vec<Entrant> {
         }
     }
     found
+}
+
+/// Whether the episode of a row may be one of a model in the task of another row.
+fn may_take_part(row: &Row, wanted: &Row) -> bool {
+    row.model.is_some() && row.environment == wanted.environment && row.task == wanted.task
+}
+
+/// Whether two episodes of an environment began alike. Without a dataset, each seed is a task of its own.
+fn is_same_task(one: &Episode, other: &Episode) -> bool {
+    let (Some(one), Some(other)) = (&one.recipe, &other.recipe) else {
+        return false;
+    };
+    let is_seed_equal = one.task.is_some() || one.seed == other.seed;
+    one.task == other.task && one.configuration == other.configuration && is_seed_equal
 }
 
 /// The pairs one after the other, then the result.
@@ -235,5 +246,77 @@ fn Outcome(judging: RwSignal<BlindJudging>) -> impl IntoView {
                 <tbody>{lines.collect_view()}</tbody>
             </table>
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json::Object;
+    use volary_core::object;
+    use volary_trajectory::{Recipe, TaskReference};
+
+    use super::*;
+
+    fn episode(task: Option<&str>, seed: u64, configuration: Object) -> Episode {
+        let task = task.map(|id| TaskReference {
+            dataset: "sums".into(),
+            id: id.into(),
+        });
+        Episode {
+            recipe: Some(Recipe {
+                environment: "calculator".into(),
+                configuration,
+                seed,
+                task,
+            }),
+            ..Episode::default()
+        }
+    }
+
+    #[test]
+    fn only_episodes_that_began_alike_are_compared() {
+        let easy = || object!({ "level": 1 });
+        let like = episode(None, 7, easy());
+        assert!(is_same_task(&episode(None, 7, easy()), &like));
+        assert!(!is_same_task(&episode(None, 8, easy()), &like));
+        assert!(!is_same_task(
+            &episode(None, 7, object!({ "level": 2 })),
+            &like
+        ));
+        assert!(!is_same_task(&episode(Some("a"), 7, easy()), &like));
+        // The trials of a task differ in their seeds only.
+        let like = episode(Some("a"), 7, easy());
+        assert!(is_same_task(&episode(Some("a"), 8, easy()), &like));
+        assert!(!is_same_task(&episode(Some("b"), 7, easy()), &like));
+        // What was not played here began with something unknown.
+        assert!(!is_same_task(&Episode::default(), &Episode::default()));
+    }
+
+    #[test]
+    fn only_models_join_a_comparison() {
+        let wanted = Row::of(&episode(Some("a"), 0, Object::new()), Vec::new());
+        let row = |model: Option<&str>, task: &str| {
+            let mut played = episode(Some(task), 3, Object::new());
+            played.model = model.map(Into::into);
+            Row::of(&played, Vec::new())
+        };
+        assert!(may_take_part(&row(Some("large"), "a"), &wanted));
+        assert!(!may_take_part(&row(None, "a"), &wanted));
+        assert!(!may_take_part(&row(Some("large"), "b"), &wanted));
+    }
+
+    #[test]
+    fn an_entrant_is_shown_without_its_model() {
+        let mut played = episode(Some("a"), 0, Object::new());
+        played.model = Some("large".into());
+        let entrant = Entrant {
+            name: "large".to_owned(),
+            episode: Arc::new(played),
+        };
+        let kept = Arc::clone(&entrant.episode);
+        let blind = Blind::of("A task".to_owned(), vec![entrant]);
+        assert_eq!(blind.entrants[0].episode.model, None);
+        // The library's copy is unchanged.
+        assert_eq!(kept.model.as_deref(), Some("large"));
     }
 }

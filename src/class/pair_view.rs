@@ -55,9 +55,8 @@ async fn load(playground: Playground, left: &str, right: &str) -> Result<Blind, 
                 "Open the comparison again.",
             ));
         };
-        if let Some(recipe) = &episode.recipe {
-            let task = recipe.task.as_ref().map(|task| &task.id);
-            title = task.unwrap_or(&recipe.environment).to_string();
+        if let Some(name) = task_of(&episode) {
+            title = name;
         }
         entrants.push(Entrant {
             name: name_of(&episode),
@@ -76,6 +75,13 @@ async fn episode(playground: Playground, id: &str) -> Option<Arc<Episode>> {
     reading.episodes.into_iter().next().map(Arc::new)
 }
 
+/// The name of a task: its id, otherwise its environment.
+fn task_of(episode: &Episode) -> Option<String> {
+    let recipe = episode.recipe.as_ref()?;
+    let task = recipe.task.as_ref().map(|task| &task.id);
+    Some(task.unwrap_or(&recipe.environment).to_string())
+}
+
 /// Who acted: a pupil, a model, or the policy of the playground.
 fn name_of(episode: &Episode) -> String {
     let pupil = episode.metadata.get("pupil").and_then(Json::as_text);
@@ -83,5 +89,54 @@ fn name_of(episode: &Episode) -> String {
         Some(name) if **name == *"manual" => "A person".to_owned(),
         Some(name) => name.to_string(),
         None => "A person".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_trajectory::{Recipe, TaskReference};
+
+    use super::*;
+
+    #[test]
+    fn the_actor_is_a_pupil_a_model_or_a_policy() {
+        let episode = |pupil: Option<&str>, model: Option<&str>, policy: Option<&str>| {
+            let mut episode = Episode {
+                model: model.map(Into::into),
+                policy: policy.map(Into::into),
+                ..Episode::default()
+            };
+            if let Some(pupil) = pupil {
+                episode.metadata.insert("pupil", pupil);
+            }
+            episode
+        };
+        for (pupil, model, policy, name) in [
+            (Some("Ada"), Some("large"), Some("manual"), "Ada"),
+            (None, Some("large"), Some("mine"), "large"),
+            (None, None, Some("random"), "random"),
+            (None, None, Some("manual"), "A person"),
+            (None, None, None, "A person"),
+        ] {
+            assert_eq!(name_of(&episode(pupil, model, policy)), name);
+        }
+    }
+
+    #[test]
+    fn a_pair_is_named_by_its_task() {
+        let mut episode = Episode::default();
+        assert_eq!(task_of(&episode), None);
+        let recipe = |task| Recipe {
+            environment: "calculator".into(),
+            task,
+            ..Recipe::default()
+        };
+        episode.recipe = Some(recipe(None));
+        assert_eq!(task_of(&episode).as_deref(), Some("calculator"));
+        episode.recipe = Some(recipe(Some(TaskReference {
+            dataset: "sums".into(),
+            id: "easy-02".into(),
+        })));
+        assert_eq!(task_of(&episode).as_deref(), Some("easy-02"));
     }
 }

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use volary_agent::{Limits, Next, Policy, Student, decide, step_note};
 use volary_app::playground::action::action;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
-use volary_app::playground::unattended::{self, UnattendedReply};
+use volary_app::playground::unattended::{self, ShownChange, UnattendedReply};
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, ToolCall};
@@ -264,31 +264,27 @@ impl EpisodePlayer {
 
     /// Shows a change of the episode. Returns the follow-up command, if any.
     fn follow(self, change: Change) -> Option<Command> {
-        let steps = self.episode.with_untracked(|episode| episode.steps.len());
-        let next = match change {
-            Change::Nothing => None,
-            Change::Appended => {
-                self.selected.set(steps);
-                None
-            }
-            Change::Replaced { then, .. } => {
-                self.edition.update(|edition| *edition += 1);
-                self.selected.set(steps);
-                self.reselect_tool();
-                then.and_then(|action| self.ask(|session, episode| session.step(episode, action)))
-            }
-            Change::Gone { action } => self.ask(|session, episode| session.step(episode, *action)),
-            Change::Refused { reason, .. } | Change::Lost { reason } => {
-                self.problem.set(Some(reason.to_string()));
-                None
-            }
-            Change::Crashed { message } => {
-                self.edition.update(|edition| *edition += 1);
-                self.problem
-                    .set(Some(format!("The environment crashed: {message}")));
-                None
-            }
-        };
+        let ShownChange {
+            is_replaced,
+            selects_last,
+            problem,
+            next,
+        } = change.into();
+        if is_replaced {
+            self.edition.update(|edition| *edition += 1);
+        }
+        if selects_last {
+            let steps = self.episode.with_untracked(|episode| episode.steps.len());
+            self.selected.set(steps);
+        }
+        if is_replaced {
+            self.reselect_tool();
+        }
+        if let Some(problem) = problem {
+            self.problem.set(Some(problem.to_string()));
+        }
+        let next =
+            next.and_then(|action| self.ask(|session, episode| session.step(episode, action)));
         self.session.notify();
         self.episode.notify();
         next

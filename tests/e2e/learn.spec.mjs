@@ -58,6 +58,27 @@ test("a lesson from its link to its checks, and one from another origin", async 
   }
 });
 
+test("tabs share the progress in a lesson", () =>
+  visit({ hash: "#/learn/agent-loop", axe: false }, async (page) => {
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    const question = other.getByRole("region", { name: "Question 1" });
+    await question.waitFor();
+    await page.getByRole("region", { name: "Question 1" }).getByRole("button", { name: /its own first action/ }).click();
+    await page.getByText("1 of 3 done").waitFor();
+    // The other tab shows it, and adds to it.
+    await other.getByText("1 of 3 done").waitFor();
+    const ferry = other.getByRole("region", { name: "The ferry" });
+    await ferry.getByRole("button", { name: "Start" }).click();
+    await ferry.getByRole("button", { name: "submit_answer" }).click();
+    await ferry.getByLabel("answer").fill("336");
+    await ferry.getByLabel("answer").press("Tab");
+    await ferry.getByRole("button", { name: "Send" }).click();
+    await page.getByText("2 of 3 done").waitFor();
+    await page.reload();
+    await page.getByText("2 of 3 done").waitFor();
+  }));
+
 test("a lesson on paper has all its texts, and nothing to press", () =>
   visit({ hash: "#/learn/agent-loop", axe: false }, async (page) => {
     const bakery = page.getByRole("region", { name: "A short episode" });

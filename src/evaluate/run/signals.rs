@@ -81,3 +81,82 @@ fn waiting_text<E>(now: f64, evaluation: &Evaluation<E>) -> String {
     };
     format!("Waiting {seconds:.0} s{count}{}", first.why)
 }
+
+#[cfg(test)]
+mod tests {
+    use volary_agent::evaluation::plan::Pace;
+    use volary_agent::evaluation::schedule::PauseReason;
+    use volary_agent::evaluation::{Actor, PlannedPolicy, PlannedTask};
+    use volary_app::evaluation::{Event, Head, Wait};
+    use volary_core::json::Object;
+
+    use super::*;
+
+    /// An evaluation with two cells of a model, as it starts.
+    fn running() -> Evaluation<()> {
+        let task = |id: &str| PlannedTask {
+            id: id.into(),
+            title: id.into(),
+            environment: "counter".into(),
+            configuration: Object::new(),
+        };
+        let actor = Actor::Model {
+            connection: "mine".into(),
+            settings: Object::new(),
+        };
+        let plan = Plan {
+            name: "A plan".into(),
+            dataset: None,
+            tasks: vec![task("a"), task("b")],
+            policies: vec![PlannedPolicy {
+                name: "mine".into(),
+                actor,
+                max_steps: 5,
+            }],
+            trials: 1,
+            seed: 1,
+            success: 1.0,
+            pace: Pace::default(),
+        };
+        let head = Head {
+            id: "run".into(),
+            name: "A plan".into(),
+            made: 0.0,
+            total: 2,
+            finished: 0,
+            failed: 0,
+            source: None,
+            policies: Vec::new(),
+        };
+        let mut evaluation = Evaluation::new(head, plan);
+        evaluation.update(0.0, Event::Resume);
+        evaluation
+    }
+
+    #[test]
+    fn the_first_wait_to_end_is_counted_down() {
+        let mut evaluation = running();
+        assert_eq!(waiting_text(0.0, &evaluation), "");
+        let wait = |until: f64, why: &str| Wait {
+            until,
+            why: why.into(),
+        };
+        evaluation.wait(0, wait(12.5, " to stay within the rate limits."));
+        let text = |evaluation: &Evaluation<()>, now: f64| waiting_text(now, evaluation);
+        assert_eq!(
+            text(&evaluation, 10.0),
+            "Waiting 3 s to stay within the rate limits."
+        );
+        // The last second, and the moment after it, until the episode continues.
+        for now in [11.9, 12.5, 13.0] {
+            assert!(text(&evaluation, now).starts_with("Waiting 1 s"), "{now}");
+        }
+        evaluation.wait(1, wait(11.0, ", then retrying."));
+        assert_eq!(
+            text(&evaluation, 10.0),
+            "Waiting 1 s (2 episodes wait), then retrying."
+        );
+        evaluation.update(10.0, Event::Pause(PauseReason::Asked));
+        assert_eq!(text(&evaluation, 10.0), "");
+    }
+}

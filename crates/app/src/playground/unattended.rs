@@ -3,6 +3,7 @@
 //! Invariants: a question ends the episode that asks it, because waiting would not end. Replies of an environment that
 //! is not wanted any more change nothing, whatever they are.
 
+use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event};
@@ -57,16 +58,60 @@ pub fn lose(session: &mut Session, episode: &mut Episode, reason: Text) -> Unatt
     UnattendedReply::Lost { reason, change }
 }
 
+/// What a change means for what is shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ShownChange {
+    /// Steps that were shown are replaced or removed.
+    pub is_replaced: bool,
+    /// The last step is selected.
+    pub selects_last: bool,
+    /// What went wrong, for the user.
+    pub problem: Option<Text>,
+    /// The action to take next.
+    pub next: Option<AnyMessage>,
+}
+
+impl From<Change> for ShownChange {
+    fn from(change: Change) -> ShownChange {
+        let nothing = ShownChange::default();
+        match change {
+            Change::Nothing => nothing,
+            Change::Appended => ShownChange {
+                selects_last: true,
+                ..nothing
+            },
+            Change::Replaced { then, .. } => ShownChange {
+                is_replaced: true,
+                selects_last: true,
+                next: then,
+                ..nothing
+            },
+            Change::Gone { action } => ShownChange {
+                next: Some(action),
+                ..nothing
+            },
+            Change::Refused { reason, .. } | Change::Lost { reason } => ShownChange {
+                problem: Some(reason),
+                ..nothing
+            },
+            Change::Crashed { message } => ShownChange {
+                is_replaced: true,
+                problem: Some(format!("The environment crashed: {message}").into()),
+                ..nothing
+            },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use volary_core::AnyMessage;
     use volary_core::message::ToolRequestMessage;
     use volary_protocol::environments::Question;
     use volary_protocol::episode::{EpisodeChunk, Steps, chunks};
     use volary_trajectory::{Outcome, Recipe, StepRecord};
 
     use super::*;
-    use crate::playground::session::Command;
+    use crate::playground::session::{Command, Why};
 
     fn action() -> AnyMessage {
         ToolRequestMessage::default().into()
@@ -219,5 +264,89 @@ mod tests {
         let lost = receive(&mut session, &mut episode, environment, Ok(end));
         assert!(matches!(lost, UnattendedReply::Lost { .. }));
         assert_eq!(session.awaited(), None);
+    }
+
+    #[test]
+    fn a_change_says_what_is_drawn_and_done_next() {
+        let replaced = |then| Change::Replaced {
+            why: Why::Again,
+            differs: None,
+            then,
+        };
+        let lost = || Change::Lost {
+            reason: "The server is gone.".into(),
+        };
+        let refused = Change::Refused {
+            reason: "There is no such task.".into(),
+            key: None,
+        };
+        let crashed = Change::Crashed {
+            message: "division by zero".into(),
+        };
+        // Redrawn, the last step selected, the problem, and whether an action follows.
+        for (change, expected) in [
+            (Change::Nothing, (false, false, None, false)),
+            (Change::Appended, (false, true, None, false)),
+            (replaced(None), (true, true, None, false)),
+            (replaced(Some(action())), (true, true, None, true)),
+            (
+                Change::Gone { action: action() },
+                (false, false, None, true),
+            ),
+            (
+                refused,
+                (false, false, Some("There is no such task."), false),
+            ),
+            (lost(), (false, false, Some("The server is gone."), false)),
+            (
+                crashed,
+                (
+                    true,
+                    false,
+                    Some("The environment crashed: division by zero"),
+                    false,
+                ),
+            ),
+        ] {
+            let shown = ShownChange::from(change);
+            let problem = shown.problem.as_deref();
+            assert_eq!(
+                (
+                    shown.is_replaced,
+                    shown.selects_last,
+                    problem,
+                    shown.next.is_some()
+                ),
+                expected
+            );
+        }
+    }
+
+    /// An environment that its worker dropped is replayed, and the action is taken once.
+    #[test]
+    fn an_action_that_waited_for_a_replay_is_taken_after_it() {
+        let (mut session, mut episode, environment) = live();
+        session.step(&mut episode, action()).unwrap();
+        let gone = receive(&mut session, &mut episode, environment, Ok(Event::Gone));
+        let UnattendedReply::Changed(change) = gone else {
+            panic!("{gone:?}");
+        };
+        let next = ShownChange::from(change).next;
+        assert_eq!(next, Some(action()));
+        let replay = session.step(&mut episode, next.unwrap()).unwrap();
+        let reopened = arrive(&mut session, &mut episode, replay.environment());
+        let UnattendedReply::Changed(change) = reopened else {
+            panic!("{reopened:?}");
+        };
+        let shown = ShownChange::from(change);
+        assert!(shown.is_replaced);
+        assert_eq!(shown.next, Some(action()));
+        session.step(&mut episode, action()).unwrap();
+        let stepped = receive(&mut session, &mut episode, replay.environment(), Ok(step()));
+        assert!(matches!(
+            stepped,
+            UnattendedReply::Changed(Change::Appended)
+        ));
+        assert_eq!(episode.steps.len(), 1);
     }
 }

@@ -1,5 +1,6 @@
 //! Rollouts: prompts, replies and recorded tokens.
 
+use proptest::prelude::*;
 use volary_core::{json, object};
 
 use super::*;
@@ -173,4 +174,64 @@ fn messages_of_no_episode_are_rendered_as_they_are() {
         text.contains("<|im_start|>user\nSay OK.<|im_end|>"),
         "{text}"
     );
+}
+
+#[test]
+fn a_tokenizer_is_read_once_and_named_by_its_file() {
+    let with_file = |name: &str| RolloutSetup {
+        tokenizer: Some(name.into()),
+        ..setup()
+    };
+    let mut rollouts = Rollouts::default();
+    assert!(!rollouts.lacks_tokenizer(&setup()));
+    assert!(rollouts.lacks_tokenizer(&with_file("a")));
+    // Without a file it fails, and does not fall back to other tokens.
+    let next = ask(&mut rollouts, with_file("a"), &[], RolloutTask::Next);
+    let Event::Failed { reason } = next else {
+        panic!("{next:?}");
+    };
+    assert_eq!(&*reason, "The tokenizer's file is missing.");
+
+    let damaged = rollouts.read_tokenizer(&with_file("a"), b"{}");
+    assert!(damaged.is_err());
+    assert!(rollouts.lacks_tokenizer(&with_file("a")));
+    assert_eq!(rollouts.read_tokenizer(&setup(), b"not read"), Ok(()));
+}
+
+#[test]
+fn a_reply_without_words_or_calls_is_refused() {
+    for text in ["", "  \n"] {
+        let reply = reply(text).as_object().unwrap().clone();
+        let read = RolloutTask::Read { reply };
+        let said = ask(&mut Rollouts::default(), setup(), &[], read);
+        let Event::Failed { reason } = said else {
+            panic!("{said:?}");
+        };
+        assert_eq!(&*reason, "The model returned an empty reply");
+    }
+}
+
+proptest! {
+    /// What a worker was asked before changes no answer: episodes take turns, go back, and change their settings.
+    #[test]
+    fn an_answer_depends_only_on_its_request(
+        asked in prop::collection::vec((0..3_usize, 0..4_usize, 0..3_usize, any::<bool>()), 1..12),
+    ) {
+        let mut rollouts = Rollouts::default();
+        for (text, turns, task, send_tokens) in asked {
+            let replies = vec![["Yes.", "No, wait.", CALL][text]; turns];
+            let setup = RolloutSetup {
+                send_tokens,
+                ..setup()
+            };
+            let task = || match task {
+                0 => RolloutTask::Next,
+                1 => RolloutTask::Record { is_over: false },
+                _ => RolloutTask::Record { is_over: true },
+            };
+            let answer = ask(&mut rollouts, setup.clone(), &replies, task());
+            let fresh = ask(&mut Rollouts::default(), setup, &replies, task());
+            prop_assert_eq!(answer, fresh);
+        }
+    }
 }
