@@ -5,7 +5,7 @@
 //!   [`storage_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
 //! - `screen`: the part of the page that the address names; `address`: what is written into the address. Projections:
 //!   `table_rows`, `table_neighbours`, `row_selection`, `filter_texts`, `group_cells`, `cross_cells`, `grid_texts`,
-//!   `mapping_texts`, `episode_facts`.
+//!   `mapping_texts`, `episode_facts`. `forked`: the episode that continues another one.
 //! - [`opening`]: opens what an address names; `file_in_address` asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`opened_pages`]: a training run, an episode or several, whose code is loaded when the first is opened.
@@ -37,6 +37,7 @@ pub mod field_mapping;
 mod file_in_address;
 mod filter_texts;
 pub mod filters;
+mod forked;
 pub mod forks;
 pub mod gradually;
 pub mod grid_page;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_core::json::Text;
 use volary_trajectory::annotations::Target;
-use volary_trajectory::{Episode, Link, Relation, Rewards, markdown, sensitive};
+use volary_trajectory::{Episode, markdown, sensitive};
 
+use super::forked::forked;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
@@ -251,32 +251,6 @@ pub fn fork(viewer: Viewer, playground: Playground, step: usize) {
     url_sync::visit(playground, forked(&original, step));
     // The fork starts at the selected step, not at the beginning.
     playground.selected.set(step);
-}
-
-fn forked(original: &Arc<Episode>, step: usize) -> Episode {
-    // Metadata, source and ending of the original do not apply to the fork.
-    let mut fork = Episode {
-        outcome: None,
-        rewards: Rewards::Steps,
-        scores: Vec::new(),
-        total_usage: None,
-        seconds: None,
-        errors: Vec::new(),
-        source: None,
-        ..Episode::clone(original)
-    };
-    fork.rewind(step);
-    fork.id = format!("{}, from step {step}", original.id).into();
-    fork.name = match original.name.trim() {
-        "" => Text::default(),
-        name => format!("{name}, from step {step}").into(),
-    };
-    fork.links = vec![Link {
-        relation: Relation::Branch,
-        episode: original.id.clone(),
-        step: Some(step),
-    }];
-    fork
 }
 
 /// A dismissible note that a copied link works only in this browser, with alternatives that work elsewhere.

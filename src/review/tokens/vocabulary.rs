@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use volary_core::TokenId;
+use volary_tokens::Tokenizer;
 use volary_trajectory::token_record::Vocabulary;
 
 use crate::projection::token_text::TokenText;
@@ -26,8 +27,8 @@ impl Vocabulary for Texts {
 /// The texts that were made so far.
 #[derive(Default)]
 struct Made {
-    /// The address of the tokenizer, which is compared only.
-    tokenizer: usize,
+    /// Their tokenizer. It is compared only; while it is referred to, no other one gets its address.
+    tokenizer: Option<Weak<dyn Tokenizer + Send + Sync>>,
     shown: HashMap<TokenId, Arc<TokenText>>,
 }
 
@@ -40,11 +41,15 @@ pub(super) fn all_shown(
     ids: &[TokenId],
     tokenizer: Option<&NamedTokenizer>,
 ) -> Vec<Arc<TokenText>> {
-    let address = tokenizer.map_or(0, |given| Arc::as_ptr(&given.tokenizer).cast::<u8>().addr());
+    let current = tokenizer.map(|given| Arc::downgrade(&given.tokenizer));
     MADE.with_borrow_mut(|made| {
-        if made.tokenizer != address {
+        let is_same = match (&made.tokenizer, &current) {
+            (Some(made), Some(current)) => made.ptr_eq(current),
+            (made, current) => made.is_none() && current.is_none(),
+        };
+        if !is_same {
             *made = Made {
-                tokenizer: address,
+                tokenizer: current,
                 shown: HashMap::new(),
             };
         }
@@ -65,5 +70,62 @@ pub(super) fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> TokenTex
         Ok(bytes) => TokenText::of_bytes(&bytes, tokenizer.is_special(id)),
         // The id belongs to another tokenizer.
         Err(_) => TokenText::of_name(format!("?{id}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_tokens::TokenizerError;
+
+    use super::*;
+
+    /// A tokenizer with one token.
+    struct OneToken(&'static str);
+
+    impl Tokenizer for OneToken {
+        fn encode(&self, _text: &str) -> Result<Vec<TokenId>, TokenizerError> {
+            Ok(vec![7])
+        }
+
+        fn decode(&self, ids: &[TokenId]) -> Result<Vec<u8>, TokenizerError> {
+            match ids {
+                [7] => Ok(self.0.as_bytes().to_vec()),
+                _ => Err(TokenizerError::NoToken(ids[0])),
+            }
+        }
+
+        fn is_special(&self, _id: TokenId) -> bool {
+            false
+        }
+    }
+
+    fn named(text: &'static str) -> NamedTokenizer {
+        NamedTokenizer {
+            name: "one.json".to_owned(),
+            tokenizer: Arc::new(OneToken(text)),
+        }
+    }
+
+    fn texts(ids: &[TokenId], tokenizer: Option<&NamedTokenizer>) -> Vec<String> {
+        let shown = all_shown(ids, tokenizer).into_iter();
+        shown.map(|one| one.text.clone()).collect()
+    }
+
+    #[test]
+    fn another_tokenizer_has_texts_of_its_own() {
+        // A tokenizer that is dropped may leave its address to the next one.
+        for text in ["one", "two", "three"] {
+            assert_eq!(texts(&[7], Some(&named(text))), [text]);
+        }
+    }
+
+    #[test]
+    fn a_token_without_a_text_is_its_id() {
+        assert_eq!(texts(&[7, 8], Some(&named("one"))), ["one", "?8"]);
+        assert_eq!(
+            texts(&[7, 8], None),
+            ["7", "8"],
+            "the texts made before are gone"
+        );
     }
 }
