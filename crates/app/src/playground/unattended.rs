@@ -3,12 +3,12 @@
 //! Invariants: a question ends the episode that asks it, because waiting would not end. Replies of an environment that
 //! is not wanted any more change nothing, whatever they are.
 
-use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event};
 use volary_trajectory::Episode;
 
+use super::chosen_action::ChosenAction;
 use super::session::{Change, Session};
 
 const UNANSWERED: &str = "This environment asks for something from outside.";
@@ -68,7 +68,7 @@ pub struct ShownChange {
     /// What went wrong, for the user.
     pub problem: Option<Text>,
     /// The action to take next.
-    pub next: Option<AnyMessage>,
+    pub next: Option<ChosenAction>,
 }
 
 impl From<Change> for ShownChange {
@@ -87,7 +87,7 @@ impl From<Change> for ShownChange {
                 ..nothing
             },
             Change::Gone { action } => ShownChange {
-                next: Some(action),
+                next: Some(*action),
                 ..nothing
             },
             Change::Refused { reason, .. } | Change::Lost { reason } => ShownChange {
@@ -105,6 +105,7 @@ impl From<Change> for ShownChange {
 
 #[cfg(test)]
 mod tests {
+    use volary_core::AnyMessage;
     use volary_core::message::ToolRequestMessage;
     use volary_protocol::environments::Question;
     use volary_protocol::episode::{EpisodeChunk, Steps, chunks};
@@ -288,9 +289,11 @@ mod tests {
             (Change::Nothing, (false, false, None, false)),
             (Change::Appended, (false, true, None, false)),
             (replaced(None), (true, true, None, false)),
-            (replaced(Some(action())), (true, true, None, true)),
+            (replaced(Some(action().into())), (true, true, None, true)),
             (
-                Change::Gone { action: action() },
+                Change::Gone {
+                    action: Box::new(action().into()),
+                },
                 (false, false, None, true),
             ),
             (
@@ -332,7 +335,7 @@ mod tests {
             panic!("{gone:?}");
         };
         let next = ShownChange::from(change).next;
-        assert_eq!(next, Some(action()));
+        assert_eq!(next, Some(action().into()));
         let replay = session.step(&mut episode, next.unwrap()).unwrap();
         let reopened = arrive(&mut session, &mut episode, replay.environment());
         let UnattendedReply::Changed(change) = reopened else {
@@ -340,7 +343,7 @@ mod tests {
         };
         let shown = ShownChange::from(change);
         assert!(shown.is_replaced);
-        assert_eq!(shown.next, Some(action()));
+        assert_eq!(shown.next, Some(action().into()));
         session.step(&mut episode, action()).unwrap();
         let stepped = receive(&mut session, &mut episode, replay.environment(), Ok(step()));
         assert!(matches!(
