@@ -36,6 +36,13 @@ pub fn on_press(pressed: impl Fn(KeyPress) -> bool + 'static) {
     listener.forget();
 }
 
+/// The key of a press in an element with keys of its own; `None` with Control, Command or Alt, which are shortcuts of the
+/// browser.
+pub fn plain_key(event: &KeyboardEvent) -> Option<String> {
+    let has_modifier = event.ctrl_key() || event.meta_key() || event.alt_key();
+    (!has_modifier).then(|| event.key())
+}
+
 fn is_typing(event: &KeyboardEvent) -> bool {
     event
         .target()

@@ -50,3 +50,32 @@ impl<Place: Eq + Hash + Send + Sync + 'static> Folds<Place> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fold_is_the_same_until_all_are_forgotten() {
+        Owner::new().with(|| {
+            let folds = Folds::<usize>::new();
+            folds.of(1).set(Fold::Open(2));
+            assert_eq!(folds.of(1).get_untracked(), Fold::Open(2));
+            assert_eq!(folds.of(2).get_untracked(), Fold::Preview, "another text");
+            folds.clear();
+            assert_eq!(folds.of(1).get_untracked(), Fold::Preview);
+        });
+    }
+
+    /// A row that is scrolled away disposes of its own signals.
+    #[test]
+    fn a_fold_outlives_the_row_that_asked_for_it_first() {
+        Owner::new().with(|| {
+            let folds = Folds::<usize>::new();
+            let row = Owner::new();
+            row.with(|| folds.of(1).set(Fold::Open(0)));
+            row.cleanup();
+            assert_eq!(folds.of(1).try_get_untracked(), Some(Fold::Open(0)));
+        });
+    }
+}

@@ -88,7 +88,10 @@ pub fn FrameTree(
         let Some((at, row)) = row_at(&current.get_untracked()) else {
             return;
         };
-        let reaction = rows.with_untracked(|rows| TreeReaction::to(rows, at, &press.key()));
+        let Some(key) = browser::keys::plain_key(&press) else {
+            return;
+        };
+        let reaction = rows.with_untracked(|rows| TreeReaction::to(rows, at, &key));
         let Some(reaction) = reaction else {
             return;
         };

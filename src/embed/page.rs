@@ -210,10 +210,9 @@ impl Frame {
     }
 }
 
-/// The address of a hash in Volary itself, outside of frames.
-fn address_of(hash: &str) -> String {
-    let here = location::address_with("");
-    let page = here.split('?').next().unwrap_or_default();
+/// The address of the whole page, without the frame's own query, at a place.
+fn address_of(here: &str, hash: &str) -> String {
+    let page = here.split(['?', '#']).next().unwrap_or_default();
     format!("{page}#{hash}")
 }
 
@@ -235,7 +234,7 @@ fn view(frame: Frame) -> AnyView {
     let report = Callback::new(move |(note, deleted)| frame.report_note(note, deleted));
     let hash = Memo::new(move |_| content.with(|content| content.link().map(str::to_owned)));
     let link = move || {
-        let address = address_of(&hash.get()?);
+        let address = address_of(&location::address_with(""), &hash.get()?);
         Some(view! {
             <a class="button quiet small" href=address target="_blank" rel="noopener">
                 {"Open in Volary"}
@@ -318,4 +317,24 @@ fn waiting(frame: Frame) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_page_is_opened_without_the_query_of_the_frame() {
+        for here in [
+            "https://volary.example/app/?embed=1",
+            "https://volary.example/app/?embed=1&theme=dark#/run/counter",
+            "https://volary.example/app/#/run/counter?step=1",
+            "https://volary.example/app/",
+        ] {
+            assert_eq!(
+                address_of(here, "/run/calculator?step=2"),
+                "https://volary.example/app/#/run/calculator?step=2"
+            );
+        }
+    }
 }

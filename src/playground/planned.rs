@@ -184,3 +184,38 @@ impl From<Resumed> for Intent {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After the user agreed, exactly what waited is done.
+    #[test]
+    fn what_waits_for_consent_is_what_is_done_after_it() {
+        for wanted in [
+            Resumed::Reset,
+            Resumed::Step,
+            Resumed::StepByHand,
+            Resumed::EditLastAction,
+            Resumed::GoBack(3),
+            Resumed::Run,
+            Resumed::RunAgain,
+        ] {
+            assert_eq!(resumed(&Intent::from(wanted)), Some(wanted));
+        }
+    }
+
+    #[test]
+    fn what_runs_nothing_needs_no_consent() {
+        for intent in [
+            Intent::LoadCode,
+            Intent::Stop,
+            Intent::Share,
+            Intent::Undo,
+            Intent::RunPlanned,
+            Intent::DismissPlanned,
+        ] {
+            assert_eq!(resumed(&intent), None);
+        }
+    }
+}

@@ -10,7 +10,7 @@ use volary_trajectory::table::{Column, Row};
 use super::address;
 use super::paths::{SIDE, dots, grid, means, ticks};
 use super::tables::{counts_table, values_table};
-use crate::browser::{element, location};
+use crate::browser::{element, keys, location};
 use crate::components::text::inert;
 use crate::projection::library::{cell_text, heading};
 use crate::projection::point_keys::{PointKey, PointStart, point_key};
@@ -104,7 +104,9 @@ impl DrawnChart {
         let shown = self.clone();
         let pressed = move |event: KeyboardEvent| {
             let now = at.get_untracked();
-            let Some(key) = point_key(&event.key(), now, count, PointStart::First) else {
+            let key = keys::plain_key(&event);
+            let key = key.and_then(|key| point_key(&key, now, count, PointStart::First));
+            let Some(key) = key else {
                 return;
             };
             event.prevent_default();

@@ -128,9 +128,12 @@ fn bars(tokens: Tokens, histogram: Arc<Histogram>, scale: &Scale) -> AnyView {
     });
     let cells = cells.collect_view();
     let pressed = move |press: KeyboardEvent| {
+        let Some(pressed) = browser::keys::plain_key(&press) else {
+            return;
+        };
         let at = Some(current.get_untracked());
         // Enter presses the bar, which is a button.
-        let key = point_key(&press.key(), at, count, PointStart::First);
+        let key = point_key(&pressed, at, count, PointStart::First);
         let Some(PointKey::GoTo(to)) = key else {
             return;
         };

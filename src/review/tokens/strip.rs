@@ -111,12 +111,12 @@ fn StripView(
         name: None,
     };
     let pressed = move |press: KeyboardEvent| {
-        if press.ctrl_key() || press.meta_key() || press.alt_key() {
+        let Some(key) = browser::keys::plain_key(&press) else {
             return;
-        }
+        };
         let from = strip.active.get_untracked();
         let to = strip.lines.with_untracked(|lines| {
-            let to = go(lines, from, &press.key())?;
+            let to = go(lines, from, &key)?;
             Some((to, line_of(lines, to)))
         });
         if let Some((to, line)) = to {

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use volary_trajectory::training::{Measure, Series, SeriesPoint};
 
 use super::{ShownRun, Training};
-use crate::browser::{element, location};
+use crate::browser::{element, keys, location};
 use crate::components::text::inert;
 use crate::projection::point_keys::{PointKey, PointStart, point_key};
 use crate::projection::training::{ChartFrame, SIDE, figure_text, spread_text};
@@ -139,12 +139,10 @@ impl Plot {
     fn press(&self, event: &KeyboardEvent) {
         let head = self.training.head;
         let count = self.steps.len();
-        let Some(key) = point_key(
-            &event.key(),
-            head.get_untracked(),
-            count,
-            PointStart::NearEnd,
-        ) else {
+        let at = head.get_untracked();
+        let key = keys::plain_key(event);
+        let key = key.and_then(|key| point_key(&key, at, count, PointStart::NearEnd));
+        let Some(key) = key else {
             return;
         };
         event.prevent_default();

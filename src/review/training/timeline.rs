@@ -12,7 +12,7 @@ use volary_trajectory::spans::SpanKind;
 use volary_trajectory::training::times::{LaneOrder, SampleTime, StepTimes};
 
 use super::{ShownRun, Training};
-use crate::browser::{element, location};
+use crate::browser::{element, keys, location};
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
@@ -104,17 +104,9 @@ impl LanesLook {
     }
 
     fn press(self, event: &KeyboardEvent) {
-        let event_of = match &*event.key() {
-            "ArrowRight" | "ArrowUp" => TimeEvent::Moved(1),
-            "ArrowLeft" | "ArrowDown" => TimeEvent::Moved(-1),
-            "PageUp" => TimeEvent::Moved(10),
-            "PageDown" => TimeEvent::Moved(-10),
-            "Home" => TimeEvent::Start,
-            "End" => TimeEvent::End,
-            "+" | "=" => TimeEvent::ZoomIn,
-            "-" => TimeEvent::ZoomOut,
-            "0" => TimeEvent::Whole,
-            _ => return,
+        let key = keys::plain_key(event);
+        let Some(event_of) = key.and_then(|key| TimeEvent::of_key(&key)) else {
+            return;
         };
         event.prevent_default();
         event.stop_propagation();

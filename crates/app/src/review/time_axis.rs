@@ -45,6 +45,24 @@ pub enum TimeEvent {
     Whole,
 }
 
+impl TimeEvent {
+    /// The event of a key, as of a slider; `None` if it has none.
+    pub fn of_key(key: &str) -> Option<TimeEvent> {
+        Some(match key {
+            "ArrowRight" | "ArrowUp" => TimeEvent::Moved(1),
+            "ArrowLeft" | "ArrowDown" => TimeEvent::Moved(-1),
+            "PageUp" => TimeEvent::Moved(10),
+            "PageDown" => TimeEvent::Moved(-10),
+            "Home" => TimeEvent::Start,
+            "End" => TimeEvent::End,
+            "+" | "=" => TimeEvent::ZoomIn,
+            "-" => TimeEvent::ZoomOut,
+            "0" => TimeEvent::Whole,
+            _ => return None,
+        })
+    }
+}
+
 impl TimeAxis {
     /// The axis of a time that begins at 0, of which a part may be shown; see [`TimeAxis::to_text`].
     pub fn new(seconds: f64, shown: Option<&str>) -> TimeAxis {
@@ -183,6 +201,46 @@ mod tests {
             axis.apply(*event);
         }
         axis.range()
+    }
+
+    /// What the keys lead to, one after another: the cursor and the shown part.
+    fn pressed(axis: &mut TimeAxis, keys: &[&str]) -> (Option<f64>, (f64, f64)) {
+        for key in keys {
+            axis.apply(TimeEvent::of_key(key).expect("it has an event"));
+        }
+        (axis.cursor(), axis.range())
+    }
+
+    #[test]
+    fn keys_move_the_cursor_as_in_a_slider() {
+        let mut axis = TimeAxis::new(100.0, None);
+        assert_eq!(pressed(&mut axis, &["End"]).0, Some(100.0));
+        assert_eq!(pressed(&mut axis, &["ArrowRight"]).0, Some(100.0));
+        assert_eq!(pressed(&mut axis, &["Home"]).0, Some(0.0));
+        assert_eq!(pressed(&mut axis, &["ArrowLeft"]).0, Some(0.0));
+        let (one, _) = pressed(&mut axis, &["ArrowRight"]);
+        assert!(one > Some(0.0), "{one:?}");
+        assert_eq!(pressed(&mut axis, &["ArrowUp", "ArrowDown"]).0, one);
+        let (ten, _) = pressed(&mut axis, &["Home", "PageUp"]);
+        let expected = one.map(|one| 10.0 * one);
+        assert!(
+            ten.zip(expected)
+                .is_some_and(|(ten, expected)| (ten - expected).abs() < 1e-9)
+        );
+        assert_eq!(pressed(&mut axis, &["PageDown"]).0, Some(0.0));
+    }
+
+    #[test]
+    fn keys_zoom_and_others_stay_with_the_browser() {
+        let mut axis = TimeAxis::new(100.0, None);
+        let (_, (from, to)) = pressed(&mut axis, &["+", "="]);
+        assert!(to - from < 100.0, "{from} to {to}");
+        let (_, wider) = pressed(&mut axis, &["-"]);
+        assert!(wider.1 - wider.0 > to - from);
+        assert_eq!(pressed(&mut axis, &["0"]).1, (0.0, 100.0));
+        for key in ["Tab", "a", "Enter"] {
+            assert_eq!(TimeEvent::of_key(key), None, "{key}");
+        }
     }
 
     #[test]
