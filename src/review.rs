@@ -15,7 +15,7 @@
 //!   several episodes.
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
-//!   [`state_panel`], and notes in [`notes`], `stored_notes`, `note_texts`, [`notes_file`] and [`notes_panel`].
+//!   [`state_panel`], and notes in [`notes`], `stored_notes`, `note_texts`, `found_runs`, [`notes_file`] and [`notes_panel`].
 //! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories. [`sample_time`]: the spans of
 //!   time that the file records.
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights, whose places are in `spots`;
@@ -39,6 +39,7 @@ mod filter_texts;
 pub mod filters;
 mod forked;
 pub mod forks;
+mod found_runs;
 pub mod gradually;
 pub mod grid_page;
 mod grid_texts;

@@ -173,3 +173,43 @@ pub fn CheckedExportDialog(
         </Dialog>
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use volary_trajectory::sensitive::check_document;
+
+    use super::*;
+
+    /// What was saved: whether it was masked, for each time.
+    fn saved(found: Vec<OwnedFinding>, chooses: Option<bool>) -> Vec<bool> {
+        let saved = Arc::new(Mutex::new(Vec::new()));
+        Owner::new().with(|| {
+            let (export, into) = (CheckedExport::new(), Arc::clone(&saved));
+            export.save("The file", found, move |is_masked| {
+                into.lock().expect("no other thread").push(is_masked);
+            });
+            let pending = export.0.get_untracked();
+            if let (Some(pending), Some(is_masked)) = (pending, chooses) {
+                pending.save.run(is_masked);
+            }
+        });
+        let saved = saved.lock().expect("no other thread");
+        saved.clone()
+    }
+
+    #[test]
+    fn a_file_without_findings_is_saved_without_a_question() {
+        assert_eq!(saved(Vec::new(), None), [false]);
+    }
+
+    #[test]
+    fn a_file_with_findings_is_saved_once_the_user_has_chosen() {
+        let found = || OwnedFinding::all(check_document("Write to ada@example.org."));
+        assert_eq!(found().len(), 1);
+        assert_eq!(saved(found(), None), [] as [bool; 0], "it waits");
+        assert_eq!(saved(found(), Some(true)), [true]);
+        assert_eq!(saved(found(), Some(false)), [false]);
+    }
+}

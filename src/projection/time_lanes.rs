@@ -5,7 +5,7 @@
 //! of their lane and are drawn as outlines.
 
 use volary_trajectory::EndingKind;
-use volary_trajectory::spans::{SpanBars, SpanKind};
+use volary_trajectory::spans::{Span, SpanBars, SpanKind};
 use volary_trajectory::training::times::{Running, SampleTime, StepTimes};
 
 use super::summary::seconds_text;
@@ -102,6 +102,28 @@ pub fn lane_words(lane: &SampleTime, spans: Option<&SpanBars>) -> String {
     format!("{whole}: {}", parts.join(", "))
 }
 
+/// The duration of a span.
+pub fn span_duration(span: &Span) -> String {
+    match span.seconds() {
+        Some(seconds) => seconds_text(seconds),
+        None => "no end".to_owned(),
+    }
+}
+
+/// A span in a sentence: its name, when it was, and its other members.
+pub fn span_text(span: &Span, started: f64) -> String {
+    let facts = span.facts.iter();
+    let facts: Vec<String> = facts
+        .map(|(key, value)| format!("{key} {}", value.to_display()))
+        .collect();
+    let from = seconds_text((span.from - started).max(0.0));
+    let when = format!("{}: {}, from {from}", span.name, span_duration(span));
+    match facts.is_empty() {
+        true => when,
+        false => format!("{when}. {}", facts.join(", ")),
+    }
+}
+
 /// What runs at a time: "At 4.1 s, 3 of 8 samples are running: generation 2, tools 1."
 pub fn running_words(at: f64, running: &Running, all: usize) -> String {
     let kinds = running.kinds.iter();
@@ -183,6 +205,29 @@ mod tests {
             bars: bars.collect(),
             left_out: 0,
         }
+    }
+
+    #[test]
+    fn a_span_says_when_it_was_and_what_the_file_says_of_it() {
+        let mut span = Span {
+            kind: SpanKind::Tool,
+            name: "search".into(),
+            from: 1_002.0,
+            to: Some(1_003.5),
+            depth: 0,
+            is_part: false,
+            facts: volary_core::object!({}),
+        };
+        assert_eq!(span_text(&span, 1_000.0), "search: 1.5 s, from 2.0 s");
+        span.facts = volary_core::object!({ "tool": "web", "tries": 2 });
+        assert_eq!(
+            span_text(&span, 1_000.0),
+            "search: 1.5 s, from 2.0 s. tool web, tries 2"
+        );
+        span.to = None;
+        assert_eq!(span_duration(&span), "no end");
+        // Clocks of several machines may differ a little.
+        assert!(span_text(&span, 1_002.5).starts_with("search: no end, from under 0.1 ms."));
     }
 
     #[test]

@@ -10,14 +10,12 @@ use volary_trajectory::sensitive::check_document;
 use volary_trajectory::table::Row;
 use volary_trajectory::training::Catalog;
 
+use super::found_runs::{findings_title, found_runs};
 use super::selection::Look;
 use crate::components::Dialog;
 use crate::components::sharing_check::{CheckedExport, OwnedFinding};
 use crate::library::client::requests;
 use crate::projection::text::plural;
-
-/// The maximum number of training runs on a page of findings.
-const MOST_RUNS: usize = 4;
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -105,10 +103,7 @@ pub(super) fn findings(look: Look, checked: CheckedExport, rows: &[Arc<Row>], ru
     let texts = notes.iter().map(|note| note.text.to_string());
     let found = OwnedFinding::all(check_document(&texts.collect::<Vec<_>>().join("\n")));
     let notes = Text::from(sidecar::to_text(&notes));
-    let title = match runs.as_slice() {
-        [run] => Text::from(format!("Findings in {}", run.title)),
-        _ => "Findings".into(),
-    };
+    let title = findings_title(&runs);
     let save = move |episodes, is_masked| {
         look.client.follow(&Request::ExportFindings {
             title: title.clone(),
@@ -134,16 +129,7 @@ fn tagged(rows: &[Arc<Row>]) -> Vec<TaggedEpisode> {
 fn runs_of(look: Look, rows: &[Arc<Row>]) -> Vec<FoundRun> {
     let folder = look.client.site.get_untracked();
     let catalog = look.rows.with_untracked(|all| Catalog::within(folder, all));
-    let is_chosen = |row: &Arc<Row>| rows.iter().any(|chosen| chosen.id == row.id);
-    let runs = catalog.runs.iter();
-    let runs = runs.filter(|run| run.rows.iter().any(is_chosen));
-    runs.take(MOST_RUNS)
-        .map(|run| FoundRun {
-            title: run.title().into(),
-            ids: run.rows.iter().map(|row| row.id.clone()).collect(),
-            reward: None,
-        })
-        .collect()
+    found_runs(&catalog, rows)
 }
 
 /// Looks for what should perhaps not be shared, and saves after the user's decision.

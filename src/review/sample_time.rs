@@ -10,7 +10,7 @@ use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::plural;
-use crate::projection::time_lanes::{LANE, bar, class_of};
+use crate::projection::time_lanes::{LANE, bar, class_of, span_duration, span_text};
 use crate::projection::training::SIDE;
 
 /// The height of a lane in pixels, as in the style sheet.
@@ -60,21 +60,8 @@ fn Lanes(rows: Rows, draw: impl Fn(usize) -> AnyView + Send + Sync + 'static) ->
 
 fn lane(span: &Span, started: f64, seconds: f64) -> AnyView {
     let (from, to) = (span.from - started, span.to.map(|to| to - started));
-    let duration = match span.seconds() {
-        Some(seconds) => seconds_text(seconds),
-        None => "no end".to_owned(),
-    };
-    let facts = span.facts.iter();
-    let facts: Vec<String> = facts
-        .map(|(key, value)| format!("{key} {}", value.to_display()))
-        .collect();
-    let facts = facts.join(", ");
-    let title = format!(
-        "{}: {duration}, from {}{}{facts}",
-        span.name,
-        seconds_text(from.max(0.0)),
-        if facts.is_empty() { "" } else { ". " }
-    );
+    let duration = span_duration(span);
+    let title = span_text(span, started);
     let label = title.clone();
     let class = match to {
         Some(_) => class_of(span.kind),
