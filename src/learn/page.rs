@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_lesson::Problem;
@@ -13,11 +14,14 @@ use super::lesson_view::LessonView;
 use super::list::LessonList;
 use super::presentation::{self, Presentation, SequenceForm};
 use crate::browser::http::{self, Request, Timeouts};
-use crate::browser::{self, location, network};
+use crate::browser::{self, element, location, network};
 use crate::components::FetchQuestion;
 use crate::components::text::inert;
 use crate::navigation::{Hooks, Keys, Page, use_pages};
 use crate::route::{LearnPlace, Route};
+
+/// The address of the list, as its links have it.
+const LIST: &str = "#/learn";
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -105,7 +109,20 @@ pub fn page() -> AnyView {
         LearnContent::Broken(problems) => broken(&problems),
         LearnContent::Failed(reason) => failed(&reason),
     };
-    view! { <div class="learn">{view}</div> }.into_any()
+    // A lesson that was dropped on the list has the list's address, so the link to it leads nowhere.
+    let clicked = move |event: MouseEvent| {
+        let opens_tab = event.ctrl_key() || event.meta_key() || event.shift_key();
+        let link = element::attribute_around(&event, "href");
+        if !opens_tab && link.as_deref() == Some(LIST) {
+            state.try_update(|state| state.follow(LearnPlace::List, linked));
+        }
+    };
+    view! {
+        <div class="learn" on:click=clicked>
+            {view}
+        </div>
+    }
+    .into_any()
 }
 
 /// Decides about a file that the address names.

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { test } from "@playwright/test";
 
@@ -77,6 +78,23 @@ test("tabs share the progress in a lesson", () =>
     await page.getByText("2 of 3 done").waitFor();
     await page.reload();
     await page.getByText("2 of 3 done").waitFor();
+  }));
+
+test("a lesson that was dropped on the list leads back to it", () =>
+  visit({ hash: "#/learn" }, async (page) => {
+    const list = page.getByRole("heading", { name: "Learn", exact: true });
+    await list.waitFor();
+    const text = readFileSync(new URL("../../public/lessons/agent-loop.md", import.meta.url), "utf8");
+    await page.evaluate((text) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], "mine.md"));
+      document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer }));
+    }, text);
+    const bakery = page.getByRole("region", { name: "A short episode" });
+    await bakery.waitFor();
+    await page.getByRole("link", { name: "All lessons" }).first().click();
+    await list.waitFor();
+    await bakery.waitFor({ state: "detached" });
   }));
 
 test("a lesson on paper has all its texts, and nothing to press", () =>
