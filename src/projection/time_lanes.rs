@@ -102,7 +102,7 @@ pub fn lane_words(lane: &SampleTime, spans: Option<&SpanBars>) -> String {
     format!("{whole}: {}", parts.join(", "))
 }
 
-/// The duration of a span.
+/// How long a span took, as far as the file says.
 pub fn span_duration(span: &Span) -> String {
     match span.seconds() {
         Some(seconds) => seconds_text(seconds),
