@@ -7,7 +7,6 @@ import ast
 import asyncio
 import operator
 
-import servers  # noqa: F401  (makes aviary.envs.gsm8k importable without `datasets`)
 from aviary.core import ToolCall, ToolRequestMessage
 from aviary.envs.gsm8k.env import CalculatorEnv, CalculatorEnvConfig, SafeMathEvaluator
 from aviary.tools import ToolCallFunction

@@ -4,17 +4,11 @@ import contextlib
 import json
 import socket
 import subprocess
-import sys
 import threading
 import time
-import types
 
 import uvicorn
 from programs import program
-
-# aviary.envs.gsm8k imports `datasets` for its downloads, which nothing here uses.
-sys.modules.setdefault("datasets", types.ModuleType("datasets"))
-sys.modules["datasets"].load_dataset = None
 
 
 def start_ours(*arguments, port=0, log=subprocess.DEVNULL):
