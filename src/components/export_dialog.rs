@@ -7,9 +7,10 @@ use volary_app::export::FileFormat;
 use volary_trajectory::{Episode, sensitive};
 
 use super::dialog::Dialog;
-use super::sharing_check::{OwnedFinding, SharingCheck};
+use super::sharing_check::SharingCheck;
 use crate::browser::files;
 use crate::projection::notice::Notice;
+use crate::projection::sharing_texts::OwnedFinding;
 
 #[component]
 pub fn ExportDialog(

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use super::dialog::Dialog;
 use super::text::inert;
-pub use crate::projection::sharing_texts::OwnedFinding;
+use crate::projection::sharing_texts::OwnedFinding;
 use crate::projection::text::count_text;
 
 /// The maximum number of findings that are listed.

@@ -228,12 +228,7 @@ mod tests {
         Head {
             id: id.into(),
             name: id.into(),
-            made: 0.0,
-            total: 0,
-            finished: 0,
-            failed: 0,
-            source: None,
-            policies: Vec::new(),
+            ..Head::default()
         }
     }
 

@@ -146,18 +146,15 @@ mod tests {
     #[test]
     fn the_end_carries_the_afterword_of_the_policy() {
         let mut episode = Episode::default();
-        episode.steps.push(StepRecord {
-            action: ToolRequestMessage::default().into(),
-            outcome: Outcome::Observed {
+        episode.steps.push(StepRecord::new(
+            ToolRequestMessage::default().into(),
+            Outcome::Observed {
                 messages: vec![],
                 reward: 0.0,
                 done: false,
                 truncated: false,
             },
-            seconds: None,
-            details: Default::default(),
-            extras: Default::default(),
-        });
+        ));
         let Move::Stop(stop) = next(false, episode) else {
             panic!("the limit is reached")
         };

@@ -11,9 +11,10 @@ use super::state::{Playground, use_playground};
 use super::transfer::Offer;
 use crate::components::export_dialog::save;
 use crate::components::field::Field;
-use crate::components::sharing_check::{OwnedFinding, SharingCheck};
+use crate::components::sharing_check::SharingCheck;
 use crate::components::text::inert;
 use crate::components::{CopyButton, Dialog, ExportDialog};
+use crate::projection::sharing_texts::OwnedFinding;
 use crate::projection::text::{count_text, plural};
 
 /// The dialog of the export formats.

@@ -230,18 +230,15 @@ pub(super) mod tests {
 
     /// A step with this many observations.
     pub(in crate::projection) fn step(messages: usize) -> StepRecord {
-        StepRecord {
-            action: Message::user("act").into(),
-            outcome: Outcome::Observed {
+        StepRecord::new(
+            Message::user("act").into(),
+            Outcome::Observed {
                 messages: vec![Message::user("seen").into(); messages],
                 reward: 0.0,
                 done: false,
                 truncated: false,
             },
-            seconds: None,
-            details: Default::default(),
-            extras: Default::default(),
-        }
+        )
     }
 
     fn failed() -> StepRecord {

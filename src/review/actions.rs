@@ -13,9 +13,7 @@ use super::viewer::Viewer;
 use crate::browser::{location, printer, spawn};
 use crate::components::export_dialog::save;
 use crate::components::icon::{Glyph, NamedIcon};
-use crate::components::sharing_check::{
-    CheckedExport, CheckedExportDialog, OwnedFinding, SharingCheck,
-};
+use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, SharingCheck};
 use crate::components::{CopyButton, Dialog, ExportDialog};
 use crate::library::client::{LibraryClient, requests};
 use crate::navigation::use_pages;
@@ -27,6 +25,7 @@ use crate::playground::transfer::share_link;
 use crate::playground::url_sync;
 use crate::projection::notice::Notice;
 use crate::projection::passage_link;
+use crate::projection::sharing_texts::OwnedFinding;
 use crate::route::{ReviewPlace, Route, TemplatePlace};
 use volary_app::export;
 use volary_app::playground::replay_check::{CheckNumber, ReplayCheck, ReplayVerdict};

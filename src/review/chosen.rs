@@ -12,7 +12,8 @@ use super::notes_file;
 use super::selection::{Look, sampled};
 use crate::browser::{files, location};
 use crate::components::Dialog;
-use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, OwnedFinding};
+use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
+use crate::projection::sharing_texts::OwnedFinding;
 use crate::projection::text::plural;
 use crate::route::{ReviewPlace, Route};
 

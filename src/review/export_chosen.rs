@@ -13,8 +13,9 @@ use volary_trajectory::training::Catalog;
 use super::found_runs::{findings_title, found_runs};
 use super::selection::Look;
 use crate::components::Dialog;
-use crate::components::sharing_check::{CheckedExport, OwnedFinding};
+use crate::components::sharing_check::CheckedExport;
 use crate::library::client::requests;
+use crate::projection::sharing_texts::OwnedFinding;
 use crate::projection::text::plural;
 
 /// What is written.

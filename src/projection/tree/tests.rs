@@ -234,7 +234,7 @@ fn read(old: &Frame, new: &Frame, choices: &[u8]) -> (Vec<TreeRow>, Expansion) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// What assistive technology is told of a tree has to be consistent, whatever is open.
+    /// The ARIA attributes of the rows are consistent, whichever branches are open.
     #[test]
     fn rows_form_a_tree(old in any_json(), new in any_json(), choices in prop::collection::vec(any::<u8>(), 0..8)) {
         let (old, new) = (Frame::new(old, Json::Null), Frame::new(new, Json::Null));

@@ -14,7 +14,7 @@ pub(super) enum ModelList {
     NotYet,
     /// Requested; there is no response yet.
     Asking,
-    /// The response.
+    /// The provider listed these models.
     Names(Names),
     Failed(Notice),
 }

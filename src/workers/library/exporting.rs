@@ -1,7 +1,7 @@
 //! Makes files of several episodes. One episode is in memory at a time, and the file so far.
 //!
-//! An episode that cannot be opened, or not be masked, is left out: a file of the others is better than none. The user
-//! is told how many are missing, and why the first one is.
+//! An episode that cannot be opened or masked is left out, because a file with the others is better than none. The report
+//! contains the number of missing episodes and the reason for the first.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

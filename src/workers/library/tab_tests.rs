@@ -227,6 +227,16 @@ struct Tab {
     news: VecDeque<ChangedEpisodes>,
 }
 
+impl Tab {
+    /// The ids of the episodes that the tab shows, sorted.
+    fn ids(&self) -> Vec<Text> {
+        let known = self.service.known.borrow();
+        let mut ids: Vec<Text> = known.episodes.keys().cloned().collect();
+        ids.sort();
+        ids
+    }
+}
+
 struct Tabs {
     store: MemoryStore,
     tabs: [Tab; 2],
@@ -286,16 +296,7 @@ impl Tabs {
                 }
             }
             Act::Forget { place } => {
-                let known = tab
-                    .service
-                    .known
-                    .borrow()
-                    .episodes
-                    .keys()
-                    .cloned()
-                    .collect();
-                let mut known: Vec<Text> = known;
-                known.sort();
+                let known = tab.ids();
                 if let Some(id) = known.get(place) {
                     forget(&tab.service, &[id]);
                     tab.linked.remove(&**id);
@@ -335,16 +336,7 @@ impl Tabs {
             }
             let mut expected = self.stored.clone();
             expected.extend(tab.linked.clone());
-            let known = tab
-                .service
-                .known
-                .borrow()
-                .episodes
-                .keys()
-                .cloned()
-                .collect();
-            let mut known: Vec<Text> = known;
-            known.sort();
+            let known = tab.ids();
             let ids: Vec<&str> = known.iter().map(|id| &**id).collect();
             let wanted: Vec<&str> = expected.keys().map(String::as_str).collect();
             prop_assert_eq!(ids, wanted);

@@ -7,7 +7,7 @@ use volary_core::json::{Object, Text};
 use super::summary::PolicySummary;
 
 /// The head of an evaluation: the summary that the list of evaluations shows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Head {
     pub id: Text,
     pub name: Text,

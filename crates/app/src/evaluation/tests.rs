@@ -46,12 +46,7 @@ pub(super) fn head() -> Head {
     Head {
         id: "0abc".into(),
         name: "A plan".into(),
-        made: 0.0,
-        total: 0,
-        finished: 0,
-        failed: 0,
-        source: None,
-        policies: Vec::new(),
+        ..Head::default()
     }
 }
 

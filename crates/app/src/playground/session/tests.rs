@@ -190,7 +190,7 @@ fn what_waits_for_an_opening_is_not_done_in_another_episode() {
     desk.handle(answers(&first, 1.0));
     assert!(!desk.session.is_live_in(first.environment()));
     desk.handle(answers(&second, 1.0));
-    // Whoever waited for the first one finds the second.
+    // A caller that waited for the first episode finds the second one.
     assert!(!desk.session.is_live_in(first.environment()));
     assert!(desk.session.is_live_in(second.environment()));
     desk.step("a").expect("may step");
