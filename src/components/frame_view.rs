@@ -20,7 +20,7 @@ pub fn FrameView(#[prop(into)] view: Signal<Option<View>>) -> impl IntoView {
     let draw = move |place: u64| {
         let place = usize::try_from(place).unwrap_or_default();
         let found = Memo::new(move |_| view.with(|view| view.as_ref()?.blocks.get(place).cloned()));
-        (move || found.with(|found| found.as_ref().map(block))).into_any()
+        (move || found.with(|found| found.as_ref().and_then(|block| Some(BLOCK.get()?(block))))).into_any()
     };
     view! {
         <Show when=move || count.get() != 0>
@@ -31,13 +31,13 @@ pub fn FrameView(#[prop(into)] view: Signal<Option<View>>) -> impl IntoView {
     }
 }
 
-static OTHERS: Later<fn(&Block) -> AnyView> = Later::new();
+/// Renders a block. The first episode has none before its first step, so this code is not part of the first load.
+static BLOCK: Later<fn(&Block) -> AnyView> = Later::new();
 
 pub(crate) fn install() {
-    OTHERS.set(other_block);
+    BLOCK.set(block);
 }
 
-/// Renders a block. The first environment initially shows only passages; the code of all other blocks is lazily loaded.
 fn block(block: &Block) -> AnyView {
     match block {
         Block::Passage { label, text } => {
@@ -52,12 +52,6 @@ fn block(block: &Block) -> AnyView {
             }
             .into_any()
         }
-        other => OTHERS.get().map(|draw| draw(other)).into_any(),
-    }
-}
-
-fn other_block(block: &Block) -> AnyView {
-    match block {
         Block::Verdict { tone, text } => {
             let class = match tone {
                 Tone::Plain => "verdict",

@@ -32,7 +32,7 @@ pub fn registry() -> Registry {
             })
         },
         from_task: None,
-        view: (card.name == volary_envs::CARDS[0].name).then_some(volary_envs::FIRST_VIEW),
+        view: None,
         oracle: card.oracle.then_some(|_| None),
     };
     Registry {
@@ -128,7 +128,7 @@ mod tests {
     use futures_util::FutureExt;
     use volary_agent::Runner;
     use volary_core::clock::Standstill;
-
+    use volary_core::view::ViewInput;
     use volary_trajectory::native;
 
     use super::*;
@@ -149,6 +149,13 @@ mod tests {
             .now_or_never()
             .unwrap()
             .unwrap();
+        let view = entry.view.unwrap()(&ViewInput {
+            frame: &opening.frame,
+            messages: &opening.messages,
+            reward: None,
+            done: false,
+        });
+        assert!(view.blocks.is_empty(), "the first view draws none");
         let given = json!({
             "configuration": ((entry.configuration)()),
             "dataset": (list.title.clone()),

@@ -25,7 +25,6 @@ pub mod tau;
 pub mod tool_environment;
 
 use volary_core::registry::{EnvironmentEntry, Registry};
-use volary_core::view::{View, ViewInput};
 
 /// The environments, in display order.
 const ENVIRONMENTS: [EnvironmentEntry; 8] = [
@@ -95,6 +94,3 @@ pub const CARDS: [Card; ENVIRONMENTS.len()] = {
     }
     cards
 };
-
-/// The rich view of the first environment, which a page shows first.
-pub const FIRST_VIEW: fn(&ViewInput<'_>) -> View = calculator::view;
