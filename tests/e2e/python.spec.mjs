@@ -268,6 +268,8 @@ test("a dropped wheel is loaded before the code, and other files are refused wit
     await drop(page, "numpy-2.0-cp314-cp314-manylinux_2_28_x86_64.whl", zippedTexts(Object.entries(whl)));
     await wheels.getByRole("alert").filter({ hasText: "is not pure Python" }).waitFor();
     await drop(page, "native-1.0-py3-none-any.whl", zippedTexts(Object.entries({ ...whl, "fast.so": "machine code" })));
+    // The file is read and stored first.
+    await wheels.getByText("native-1.0-py3-none-any.whl").waitFor();
     await page.getByRole("button", { name: "Save and check" }).click();
     await page.getByRole("alert").filter({ hasText: "it contains fast.so" }).waitFor();
     await wheels.getByRole("button", { name: "Remove native-1.0-py3-none-any.whl" }).click();
