@@ -33,15 +33,15 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     // Trusted Types: the addresses of this very script and of the service worker are the only ones that can be started. index.html names the policy.
     const rules = { createScriptURL: (name) => (name ? new URL("service-worker.js", document.baseURI).href : import.meta.url) };
     const policy = globalThis.trustedTypes?.createPolicy("volary", rules) ?? rules;
-    const newWorker = () => {
+    const newWorker = (part) => {
       // The worker's name is the address of the glue.
       const worker = new Worker(policy.createScriptURL(""), { type: "module", name: glue });
-      compiled.then((compiled) => worker.postMessage({ compiled, isEmbedded }));
+      compiled.then((compiled) => worker.postMessage({ compiled, isEmbedded, part }));
       return worker;
     };
     // Review shows what a worker reads, so the worker starts while the code of the page is loading. If it fails before it
     // is needed, another one is started then.
-    let early = location.hash.startsWith("#/review") && newWorker();
+    let early = location.hash.startsWith("#/review") && newWorker("library");
     // The browser starts a worker through the page's thread, so the code of the page, which keeps that thread busy, waits
     // until the worker has its own, but not for long.
     const begun = early && new Promise((resolve) => {
@@ -51,8 +51,9 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
         resolve();
       };
     });
-    globalThis.startWorker = () => {
-      const worker = early || newWorker();
+    globalThis.startWorker = (part) => {
+      if (!early || part !== "library") return newWorker(part);
+      const worker = early;
       early = 0;
       return worker;
     };
@@ -81,6 +82,7 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     onmessage = ({ data }) => {
       if (!data.compiled) return letters.push(data);
       if (data.isEmbedded) removeStores();
+      globalThis.part = data.part;
       resolve(data.compiled);
       postMessage("begun");
     };

@@ -14,6 +14,7 @@ use volary_core::json::Text;
 use volary_envs::tau::Task;
 use volary_envs::tau::checkout::{Original, Split};
 use volary_envs::tau::original::{CUSTOMERS, OriginalData, know_tasks};
+use volary_protocol::WorkerPart;
 use volary_protocol::checkout::{Event, Request, Summary};
 
 use crate::browser::files::GivenFile;
@@ -72,7 +73,7 @@ pub async fn add(
     source: CheckoutOrigin,
     progress: impl Fn(Text, Option<f64>),
 ) -> Result<(), String> {
-    let worker = WorkerClient::start()?;
+    let worker = WorkerClient::start(WorkerPart::Environments)?;
     let mut replies = match source {
         CheckoutOrigin::Files(files) => {
             let files = files.into_iter().map(Attachment::File).collect();

@@ -1,6 +1,7 @@
 //! The worker's side of the page: services that handle requests of `volary_protocol`.
 //!
-//! - [`host`]: decodes each request once and passes it to its service; sends the replies.
+//! - [`host`]: loads the services of the worker's part, passes requests to them, and sends the replies. The parts are
+//!   `environment_host` and `library_host`, each with its own lazy code.
 //! - [`environments`]: plays environments, action by action; `live`: an open environment.
 //! - [`evaluation`]: plays whole cells of an evaluation.
 //! - [`library`]: reads, stores, opens and searches trajectories.
@@ -15,11 +16,13 @@
 
 mod batches;
 mod checkout;
+mod environment_host;
 pub mod environments;
 pub mod evaluation;
 pub mod host;
 pub(crate) mod in_flight;
 pub mod library;
+mod library_host;
 mod live;
 mod outside;
 mod parquet;

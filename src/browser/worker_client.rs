@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_util::Stream;
 use volary_protocol::envelope::{Delivery, decode_delivery};
-use volary_protocol::{Calls, Request, RequestId, WorkerLoss, decode_event, encode};
+use volary_protocol::{Calls, Request, RequestId, WorkerLoss, WorkerPart, decode_event, encode};
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, MessageEvent, MessagePort, Worker};
 
@@ -25,7 +25,7 @@ use super::worker_port::UNLOADED;
 extern "C" {
     /// Defined in `start.js`.
     #[wasm_bindgen(catch, js_name = startWorker)]
-    fn start_worker() -> Result<Worker, JsValue>;
+    fn start_worker(part: &str) -> Result<Worker, JsValue>;
 }
 
 /// A worker. Dropping it terminates the worker at once; open calls then end without another reply.
@@ -55,13 +55,13 @@ pub struct Replies<E> {
 
 impl WorkerClient {
     /// Starts a worker. Fails only in a browser without workers.
-    pub fn start() -> Result<WorkerClient, String> {
-        WorkerClient::try_start().map_err(|error| text_of(&error))
+    pub fn start(part: WorkerPart) -> Result<WorkerClient, String> {
+        WorkerClient::try_start(part).map_err(|error| text_of(&error))
     }
 
-    fn try_start() -> Result<WorkerClient, JsValue> {
+    fn try_start(part: WorkerPart) -> Result<WorkerClient, JsValue> {
         let calls = Rc::new(RefCell::new(Calls::default()));
-        let worker = start_worker()?;
+        let worker = start_worker(part.name())?;
         let on_message = {
             let calls = Rc::clone(&calls);
             Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {

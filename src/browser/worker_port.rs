@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use js_sys::Array;
+use volary_protocol::WorkerPart;
 use volary_protocol::envelope::{Delivery, encode_delivery};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort};
@@ -23,6 +24,15 @@ impl WorkerPort {
     /// The port of this thread, if it is a worker; `None` on the page.
     pub fn of_this_worker() -> Option<WorkerPort> {
         js_sys::global().dyn_into().ok().map(WorkerPort)
+    }
+
+    /// What the page started this worker for.
+    pub fn part(&self) -> WorkerPart {
+        // `start.js` keeps what the page sent with the code.
+        let name = js_sys::Reflect::get(&self.0, &"part".into()).ok();
+        let name = name.and_then(|name| name.as_string());
+        name.and_then(|name| WorkerPart::of_name(&name))
+            .unwrap_or(WorkerPart::Environments)
     }
 
     /// Posts a letter to the page.

@@ -20,7 +20,8 @@ pub fn FrameView(#[prop(into)] view: Signal<Option<View>>) -> impl IntoView {
     let draw = move |place: u64| {
         let place = usize::try_from(place).unwrap_or_default();
         let found = Memo::new(move |_| view.with(|view| view.as_ref()?.blocks.get(place).cloned()));
-        (move || found.with(|found| found.as_ref().and_then(|block| Some(BLOCK.get()?(block))))).into_any()
+        (move || found.with(|found| found.as_ref().and_then(|block| Some(BLOCK.get()?(block)))))
+            .into_any()
     };
     view! {
         <Show when=move || count.get() != 0>

@@ -27,7 +27,7 @@ use crate::browser::worker_client::{Replies, Reply, WorkerClient};
 use crate::browser::{self, timers};
 use crate::outside::Questions;
 use crate::python;
-use volary_protocol::WorkerLoss;
+use volary_protocol::{WorkerLoss, WorkerPart};
 
 /// The maximum number of workers. More do not help: the page, which stores the results, is the bottleneck.
 const MOST_WORKERS: usize = 6;
@@ -306,7 +306,8 @@ fn start<T>(
     send: impl FnOnce(&WorkerClient) -> T,
 ) -> Option<T> {
     if slot.borrow().worker.is_none() {
-        let started = idle_workers::take().map_or_else(WorkerClient::start, Ok);
+        let started =
+            idle_workers::take().map_or_else(|| WorkerClient::start(WorkerPart::Environments), Ok);
         match started {
             Ok(worker) => slot.borrow_mut().worker = Some(worker),
             Err(reason) => {

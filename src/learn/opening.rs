@@ -6,11 +6,10 @@ use volary_app::embed::message::{Load, TaskOfLoad};
 use volary_app::embed::source::{EmbedSource, SourceError};
 use volary_app::playground::tasks::TaskSource;
 use volary_core::registry::Registry;
-use volary_protocol::environments::{NamedFile, Request};
+use volary_protocol::library::NamedFile;
 
 use super::player::EpisodePlayer;
-use crate::browser::worker_client::WorkerClient;
-use crate::playground::incoming_episode::receive;
+use crate::library::first_episode;
 use crate::playground::state::Playground;
 use crate::route::{PlaygroundPlace, Route};
 
@@ -29,12 +28,10 @@ pub(crate) async fn open(
     match source.map_err(|error| error.to_string())? {
         EmbedSource::File { name, text } => {
             let bytes = text.as_bytes().to_vec();
-            // A worker of its own, so that no file can affect an episode that is played.
-            let worker = WorkerClient::start()?;
-            let files = vec![NamedFile { name, bytes }];
-            let replies = worker.call(&Request::Import { files });
-            let incoming = receive(replies).await;
-            let episode = incoming.map_err(|reason| reason.to_string())?.episode;
+            let worker = first_episode::worker()?;
+            let episode = first_episode::read(&worker, vec![NamedFile { name, bytes }])
+                .await?
+                .episode;
             if !is_wanted() {
                 return Err("Something else was opened.".to_owned());
             }

@@ -15,6 +15,7 @@ use volary_app::playground::unattended::{self, ShownChange, UnattendedReply};
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, ToolCall};
+use volary_protocol::WorkerPart;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_trajectory::{Episode, Recipe};
 
@@ -47,7 +48,7 @@ impl Workbench {
             .worker
             .with_value(|worker| worker.as_ref().is_some_and(|worker| !worker.is_lost()));
         if !is_there {
-            let worker = WorkerClient::start()?;
+            let worker = WorkerClient::start(WorkerPart::Environments)?;
             self.worker.set_value(Some(worker));
         }
         let replies = self

@@ -20,8 +20,8 @@ use volary_app::library::readings::ReadingNumber;
 use volary_app::library::{Effect, Library, WorkerNumber};
 use volary_connectivity::Cause;
 use volary_core::json::Text;
-use volary_protocol::WorkerLoss;
 use volary_protocol::library::{Event, FileList, Origin, RemoteFile, Request, Unfetched};
+use volary_protocol::{WorkerLoss, WorkerPart};
 
 use super::unfetched;
 use crate::browser::files::{self, GivenFile};
@@ -201,7 +201,7 @@ impl LibraryClient {
             state.number
         });
         let number = number.unwrap_or_default();
-        match WorkerClient::start() {
+        match WorkerClient::start(WorkerPart::Library) {
             Ok(worker) => {
                 let sent = Sent {
                     worker: number,

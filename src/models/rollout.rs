@@ -14,6 +14,7 @@ use volary_core::json::{Json, Object, Text, to_json};
 use volary_core::message::DumpOptions;
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, object};
+use volary_protocol::WorkerPart;
 use volary_protocol::rollout::{Event, Request, RolloutCall, RolloutSetup, RolloutTask};
 use volary_trajectory::Episode;
 
@@ -192,7 +193,7 @@ fn setup(connection: &Connection, request: &ModelRequest) -> RolloutSetup {
 async fn call(request: &Request, attachments: Vec<Attachment>) -> Result<Event, ModelError> {
     let replies: Result<_, ModelError> = WORKER.with_borrow_mut(|worker| {
         if worker.as_ref().is_none_or(WorkerClient::is_lost) {
-            *worker = Some(WorkerClient::start().map_err(failed)?);
+            *worker = Some(WorkerClient::start(WorkerPart::Environments).map_err(failed)?);
         }
         let worker = worker.as_ref().ok_or_else(unexpected)?;
         Ok(worker.call_with(request, attachments))

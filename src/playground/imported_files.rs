@@ -2,7 +2,7 @@
 
 use volary_app::playground::tasks;
 use volary_core::json::Text;
-use volary_protocol::environments::NamedFile;
+use volary_protocol::library::NamedFile;
 
 use crate::projection::notice::Notice;
 use crate::projection::size_text;

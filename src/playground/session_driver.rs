@@ -37,7 +37,7 @@ use volary_app::playground::chosen_action::ChosenAction;
 use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_app::playground::worker_losses::WorkerLosses;
-use volary_protocol::WorkerLoss;
+use volary_protocol::{WorkerLoss, WorkerPart};
 
 /// The worker of the session, and the tasks that wait for it.
 #[derive(Default)]
@@ -61,7 +61,7 @@ pub fn warm_up(playground: Playground) {
     {
         return;
     }
-    match WorkerClient::start() {
+    match WorkerClient::start(WorkerPart::Environments) {
         Ok(worker) => playground
             .driver
             .update_value(|driver| driver.worker = Some(worker)),

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_protocol::environments::{NamedFile, Request};
 use volary_protocol::episode::Assembled;
+use volary_protocol::library::NamedFile;
 use volary_trajectory::{Episode, native};
 
 use super::imported_files::{ImportedKind, check_size, imported_text, tasks_of};
-use super::incoming_episode::receive;
 use super::linked_code;
 use super::remote_environments::{self, is_remote};
 use super::session_driver;
@@ -19,6 +18,7 @@ use super::url_sync;
 use crate::browser::files::{self, GivenFile, LARGEST_FILE};
 use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
+use crate::library::first_episode;
 use crate::projection::notice::Notice;
 use crate::route::PlaygroundPlace;
 use volary_app::playground::address::EpisodeStart;
@@ -92,23 +92,23 @@ impl Transfer {
     async fn read_episode(self, number: u32, files: Vec<NamedFile>) -> Result<Assembled, Notice> {
         let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
         let names = names.join(", ");
-        let worker = WorkerClient::start().map_err(|reason| {
+        let worker = first_episode::worker().map_err(|reason| {
             Notice::new(
                 format!("{names} could not be read."),
                 reason,
                 "Reload the page. If that does not help, use another browser.",
             )
         })?;
-        let replies = worker.call(&Request::Import { files });
+        let read = first_episode::read(&worker, files);
         match self.readers.get_value() == number {
             true => self.replace_reader(Some(worker)),
             // Newer files replaced these, so their worker is no longer needed.
             false => drop(worker),
         }
-        receive(replies).await.map_err(|reason| {
+        read.await.map_err(|reason| {
             Notice::new(
                 format!("{names} could not be imported."),
-                reason.to_string(),
+                reason,
                 "Choose an episode exported by Volary, Aviary Renderer files (as a zip) or a GSM8K \
                  file. The current episode is unchanged.",
             )

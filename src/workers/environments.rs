@@ -9,10 +9,9 @@ use volary_agent::{RunnerError, Stage, Stepped};
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock, Object};
 use volary_protocol::environments::{
-    EnvironmentId, Event, NamedFile, Question, QuestionId, Request, ServerAccess,
+    EnvironmentId, Event, Question, QuestionId, Request, ServerAccess,
 };
-use volary_protocol::episode::{CHUNK_STEPS, EpisodeChunk, Steps, chunks};
-use volary_trajectory::import::{InputFile, import};
+use volary_protocol::episode::{CHUNK_STEPS, EpisodeChunk, Steps};
 use volary_trajectory::{Episode, Recipe};
 
 use super::live::{Announce, LiveEnvironment, OpeningRefusal, ServerNotice};
@@ -78,7 +77,6 @@ impl Environments {
                 }
             }
             Request::Answer { question, answer } => self.outside.answer(question, answer),
-            Request::Import { files } => self.import(files, send),
         }
     }
 
@@ -247,30 +245,6 @@ impl Environments {
             None => Some(live),
         };
         close(left, send).await;
-    }
-
-    fn import(&self, files: Vec<NamedFile>, send: Send<'_>) {
-        let files = files.into_iter().map(|file| InputFile {
-            name: Some(file.name),
-            bytes: file.bytes,
-        });
-        let outcome = match import(&files.collect::<Vec<_>>()) {
-            Ok(outcome) => outcome,
-            Err(error) => return send(refused(OpeningRefusal::of(error.to_string()))),
-        };
-        let count = outcome.episodes.len();
-        let mut notes: Vec<_> = outcome.notes.into_iter().map(|note| note.text).collect();
-        if count > 1 {
-            notes.push(format!("The file has {count} episodes; the first is shown.").into());
-        }
-        match outcome.episodes.into_iter().next() {
-            None => send(refused(OpeningRefusal::of("It contains no episode."))),
-            Some(episode) => {
-                for chunk in chunks(episode, notes) {
-                    send(Event::Episode(chunk));
-                }
-            }
-        }
     }
 }
 

@@ -2,7 +2,8 @@
 //! state; the jobs are modules of functions over it.
 //!
 //! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
-//!   where it is stored. `finding`: full-text search. `exporting`: files of several episodes.
+//!   where it is stored, and `replaying` plays it again. `first_episode`: the first episode of files that are not stored.
+//!   `finding`: full-text search. `exporting`: files of several episodes.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
 //! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
@@ -22,6 +23,7 @@ pub mod fetching;
 mod file_heads;
 mod file_list;
 mod finding;
+mod first_episode;
 mod known_files;
 pub mod listed_files;
 pub mod listing;
@@ -32,6 +34,7 @@ mod packed;
 mod partial_preview;
 pub mod reading;
 mod renewal;
+mod replaying;
 mod reread;
 mod step_dumps;
 mod streaming_import;
@@ -43,7 +46,6 @@ use std::rc::Rc;
 
 use volary_core::Clock;
 use volary_core::json::{Json, Text};
-use volary_core::registry::Registry;
 use volary_protocol::RequestId;
 use volary_protocol::episode::chunks;
 use volary_protocol::library::{Event, Request, SensitiveEpisode, TaggedEpisode};
@@ -84,7 +86,6 @@ pub struct LibraryService {
     store: Box<dyn EpisodeStore>,
     /// Episodes that are not stored, such as those of the site.
     guests: MemoryStore,
-    registry: Registry,
     clock: Rc<dyn Clock>,
     /// Seconds since 1970.
     today: fn() -> f64,
@@ -134,17 +135,15 @@ impl Volume {
 }
 
 impl LibraryService {
-    /// Creates a library over a store. It can replay episodes of the environments in the registry.
+    /// Creates a library over a store.
     pub fn new(
         store: impl EpisodeStore + 'static,
-        registry: Registry,
         clock: Rc<dyn Clock>,
         today: fn() -> f64,
     ) -> LibraryService {
         LibraryService {
             store: Box::new(store),
             guests: MemoryStore::default(),
-            registry,
             clock,
             today,
             known: RefCell::default(),
@@ -177,7 +176,7 @@ impl LibraryService {
                 }
                 Err(reason) => refuse(reason),
             },
-            Request::Check { id } => match opening::replay(self, &id).await {
+            Request::Check { id } => match replaying::replay(self, &id).await {
                 Ok((words, step)) => {
                     let words = words.into();
                     send(Output::Event(Event::Checked { words, step }));
@@ -227,6 +226,14 @@ impl LibraryService {
                     Err(reason) => refuse(reason),
                 }
             }
+            Request::ReadFirst { files } => match first_episode::read(files) {
+                Ok((episode, notes)) => {
+                    for chunk in chunks(episode, notes) {
+                        send(Output::Event(Event::Episode(chunk)));
+                    }
+                }
+                Err(reason) => refuse(reason),
+            },
             // The host passes files to `reading`, and changes to `listing`.
             Request::Read { .. }
             | Request::Fetch { .. }

@@ -39,7 +39,7 @@ test("the rest loads at the first interaction", () =>
     const playground = new Playground(page);
     await playground.ready();
     const shown = await playground.transcript.innerText();
-    const rest = page.waitForRequest((request) => name(request.url()) === "split_engine.wasm");
+    const rest = page.waitForRequest((request) => name(request.url()) === "split_environments.wasm");
     await page.mouse.move(200, 200);
     await rest;
     assert.ok(requests.some(isLater));

@@ -60,11 +60,6 @@ pub enum Request {
         /// The answer, or why there is none, for the user.
         answer: Result<Text, Text>,
     },
-    /// Read files and send the first episode in them, in chunks.
-    Import {
-        /// The files, which belong together.
-        files: Vec<NamedFile>,
-    },
 }
 
 impl envelope::Request for Request {
@@ -103,16 +98,6 @@ pub struct ChatLine {
     /// The role: `system`, `user` or `assistant`.
     pub role: Text,
     pub content: Text,
-}
-
-/// A file to read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NamedFile {
-    /// The name, which may indicate the format.
-    pub name: String,
-    /// Its content.
-    #[serde(with = "serde_bytes")]
-    pub bytes: Vec<u8>,
 }
 
 /// The data that a worker needs to call a task dataset server.

@@ -1,13 +1,14 @@
 //! The messages between the page and its workers, as serde types, and their encoding. Pure.
 //!
 //! - [`envelope`]: the envelope of every message: request ids, and the end of a stream of replies.
-//! - [`environments`]: playing environments, one action after the other, and reading an episode from files.
+//! - [`environments`]: playing environments, one action after the other.
 //! - [`library`]: the stored trajectories: listing, opening, searching, importing.
 //! - [`evaluation`]: playing whole cells of an evaluation.
 //! - [`checkout`]: reading and storing a checkout of tau-bench.
 //! - [`rollout`]: prompts, replies and tokens of rollouts.
 //! - [`episode`]: an episode in chunks, and its assembly.
 //! - [`Calls`]: assigns replies to calls; [`WorkerLoss`]: why a worker does not reply any more.
+//! - [`WorkerPart`]: what a worker is started for.
 //!
 //! Invariants:
 //! - Every request has an id that is never reused by a worker's client; every reply carries the id of its request.
@@ -29,10 +30,12 @@ pub mod evaluation;
 pub mod library;
 pub mod rollout;
 mod worker_loss;
+mod worker_part;
 
 pub use calls::Calls;
 pub use envelope::{Channel, DecodeError, Delivery, Request, RequestId, decode_event, encode};
 pub use worker_loss::WorkerLoss;
+pub use worker_part::WorkerPart;
 
 #[cfg(test)]
 mod tests;

@@ -117,6 +117,11 @@ pub enum Request {
         /// The mapping.
         fields: FieldMapping,
     },
+    /// Send the first episode of files, in chunks, and store nothing.
+    ReadFirst {
+        /// The files, which belong together.
+        files: Vec<NamedFile>,
+    },
 }
 
 impl envelope::Request for Request {
@@ -143,6 +148,16 @@ pub struct FoundRun {
     pub ids: Vec<Text>,
     /// The part of the reward that the user chose; empty for the reward of the file. `None` without a choice.
     pub reward: Option<Text>,
+}
+
+/// A file to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedFile {
+    /// The name, which may indicate the format.
+    pub name: String,
+    /// Its content.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
 }
 
 /// A file at an address.

@@ -10,11 +10,11 @@ use crate::envelope::{
     self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,
     encode_delivery, encode_event,
 };
-use crate::environments::{self, ChatLine, NamedFile, Question, ServerAccess, ServerEnvironment};
+use crate::environments::{self, ChatLine, Question, ServerAccess, ServerEnvironment};
 use crate::episode::{EpisodeChunk, Steps};
 use crate::library::{
-    self, EpisodeMatch, ExportFormat, FileChanges, FileList, FoundRun, Match, Origin, RemoteFile,
-    SensitiveEpisode, TaggedEpisode, Unfetched, UnmappedFile,
+    self, EpisodeMatch, ExportFormat, FileChanges, FileList, FoundRun, Match, NamedFile, Origin,
+    RemoteFile, SensitiveEpisode, TaggedEpisode, Unfetched, UnmappedFile,
 };
 use crate::{WorkerLoss, checkout, encode, evaluation, rollout};
 use proptest::prelude::*;
@@ -113,12 +113,6 @@ fn environment_requests() -> Vec<environments::Request> {
         },
         Request::Close { environment: 7 },
         Request::CloseOthers { environment: 8 },
-        Request::Import {
-            files: vec![NamedFile {
-                name: "a.json".to_owned(),
-                bytes: vec![0, 255],
-            }],
-        },
         Request::Answer {
             question: 3,
             answer: Ok("Yes.\n".into()),
@@ -265,6 +259,12 @@ fn library_requests() -> Vec<library::Request> {
         Request::Preview {
             head: r#"{"q": 1}"#.into(),
             fields: FieldMapping::default(),
+        },
+        Request::ReadFirst {
+            files: vec![NamedFile {
+                name: "a.json".to_owned(),
+                bytes: vec![0, 255],
+            }],
         },
     ]
 }
@@ -667,15 +667,15 @@ fn a_value_whose_text_is_hostile_is_refused() {
 
 #[test]
 fn a_length_beyond_the_end_is_refused() {
-    let import = environments::Request::Import { files: vec![] };
-    let bytes = encode(1, &import);
+    let request = library::Request::ReadFirst { files: vec![] };
+    let bytes = encode(1, &request);
     let (_, _, rest) = decode_header(&bytes).unwrap();
     let (variant, length) = rest.split_at(rest.len() - 1);
     assert_eq!(length, [0]);
     for length in [1, 1 << 30, u64::from(u32::MAX), u64::MAX] {
         let mut bytes = variant.to_vec();
         bytes.extend(postcard::to_allocvec(&length).unwrap());
-        assert!(decode_request::<environments::Request>(&bytes).is_err());
+        assert!(decode_request::<library::Request>(&bytes).is_err());
     }
 }
 

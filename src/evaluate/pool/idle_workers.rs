@@ -5,6 +5,7 @@ use std::cell::RefCell;
 
 use super::worker_count;
 use crate::browser::worker_client::WorkerClient;
+use volary_protocol::WorkerPart;
 
 thread_local! {
     static IDLE: RefCell<Vec<WorkerClient>> = const { RefCell::new(Vec::new()) };
@@ -14,7 +15,7 @@ thread_local! {
 pub fn start() {
     while IDLE.with_borrow(Vec::len) < worker_count() {
         // If workers cannot be started, the evaluation reports it.
-        let Ok(worker) = WorkerClient::start() else {
+        let Ok(worker) = WorkerClient::start(WorkerPart::Environments) else {
             break;
         };
         give(worker);

@@ -45,7 +45,7 @@ fn ask_for_episode(
                 break episode;
             }
         };
-        answered(episode);
+        answered(episode.map(|complete| complete.episode));
     });
 }
 

@@ -119,34 +119,6 @@ fn a_closed_environment_is_gone() {
     assert!(is_step(&handle(&environments, step(3))));
 }
 
-#[test]
-fn files_give_their_first_episode_or_a_reason() {
-    let import = |text: &str| {
-        let files = vec![NamedFile {
-            name: "a.jsonl".to_owned(),
-            bytes: text.as_bytes().to_vec(),
-        }];
-        handle(&environments(), Request::Import { files })
-    };
-    let episode = |id: &str| {
-        volary_trajectory::native::to_text(&Episode {
-            id: id.into(),
-            ..Episode::default()
-        })
-    };
-    let text = format!("{}\n{}\n", episode("a"), episode("b"));
-    let events = import(&text);
-    let Some(Event::Episode(EpisodeChunk::End { notes })) = events.last() else {
-        panic!("the end comes last");
-    };
-    assert!(
-        notes.iter().any(|note| note.contains("2 episodes")),
-        "{notes:?}"
-    );
-    assert_eq!(&*assembled(events).id, "a");
-    assert!(matches!(&import("no episode")[..], [Event::Refused { .. }]));
-}
-
 /// The library desk, with a person as the customer.
 fn desk(environment: EnvironmentId, replies: Option<&[&str]>) -> Request {
     let mut configuration = volary_core::object!({ "customer": "person" });

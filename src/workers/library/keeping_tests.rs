@@ -85,7 +85,7 @@ impl EpisodeStore for SlowStore {
 fn rows_that_are_not_stored_yet_can_be_opened() {
     let store = SlowStore::default();
     let clock = Rc::new(VirtualClock::new());
-    let service = LibraryService::new(store.clone(), volary_envs::registry(), clock, || 1.0);
+    let service = LibraryService::new(store.clone(), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let two = Rc::new(file("x.jsonl", &[episode("a", "one"), episode("b", "two")]));
@@ -155,7 +155,7 @@ fn changes_during_the_first_listing_are_not_lost() {
     ["a", "x-1", "y"].into_iter().for_each(keep);
     store.is_slow_to_list.set(true);
     let clock = Rc::new(VirtualClock::new());
-    let service = LibraryService::new(store.clone(), volary_envs::registry(), clock, || 1.0);
+    let service = LibraryService::new(store.clone(), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let mut context = Context::from_waker(Waker::noop());
@@ -255,7 +255,7 @@ fn an_unreadable_store_is_reported_and_new_episodes_are_shown() {
     store.is_open.set(true);
     store.is_unreadable.set(true);
     let clock = Rc::new(VirtualClock::new());
-    let service = LibraryService::new(store, volary_envs::registry(), clock, || 1.0);
+    let service = LibraryService::new(store, clock, || 1.0);
     let heard = ask(&service, Request::List);
     let reason = Text::from("The database failed.");
     assert!(heard.contains(&Output::Event(Event::NotRead { reason })));

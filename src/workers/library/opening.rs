@@ -1,8 +1,7 @@
-//! Opens an episode from its place of storage, and replays it.
+//! Opens an episode from its place of storage.
 
 use std::rc::Rc;
 
-use volary_agent::check::{Check, check_with};
 use volary_core::json::Text;
 use volary_protocol::library::TaggedEpisode;
 use volary_trajectory::annotations::tags;
@@ -10,7 +9,6 @@ use volary_trajectory::import::index;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
-use super::super::checkout::StoredData;
 use super::{LibraryService, Volume, listing};
 use crate::library::repository::{EpisodeStore, InFile};
 use crate::library::source::{Source, Window};
@@ -131,36 +129,4 @@ async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, Strin
     let mut windows = library.windows.borrow_mut();
     windows.insert(id.clone(), Rc::clone(&window));
     Ok(window)
-}
-
-/// Replays an episode. Returns the result as text, and the first step that differs.
-pub(super) async fn replay(
-    library: &LibraryService,
-    id: &Text,
-) -> Result<(String, Option<u64>), String> {
-    let episode = episode(library, id).await?;
-    let known = episode.recipe.as_ref().is_some_and(|recipe| {
-        let mut names = library.registry.available();
-        names.any(|name| *name == *recipe.environment)
-    });
-    if !known {
-        return Err(
-            "This page does not have its environment, or the source does not say how to \
-             create it."
-                .to_owned(),
-        );
-    }
-    let clock = Rc::clone(&library.clock);
-    let check = check_with(&library.registry, &episode, clock, Rc::new(StoredData)).await;
-    match check.map_err(|error| error.to_string())? {
-        Check::Same { steps } => Ok((
-            format!("Replayed: all {steps} steps match the recording."),
-            None,
-        )),
-        Check::NoRecipe => Err("The source does not say how to create its environment.".to_owned()),
-        Check::Differs(found) => Ok((
-            format!("Replayed: step {} differs. {}", found.step, found.words()),
-            Some(found.step as u64),
-        )),
-    }
 }

@@ -102,7 +102,7 @@ fn service_at(clock: Rc<dyn Clock>) -> LibraryService {
 }
 
 fn service_of(store: MemoryStore, clock: Rc<dyn Clock>) -> LibraryService {
-    LibraryService::new(store, volary_envs::registry(), clock, || 1.0)
+    LibraryService::new(store, clock, || 1.0)
 }
 
 fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {

@@ -61,7 +61,7 @@ impl Source for MemorySource {
 
 pub(super) fn service_of(store: MemoryStore) -> LibraryService {
     let clock = Rc::new(VirtualClock::new());
-    LibraryService::new(store, volary_envs::registry(), clock, || 1.0)
+    LibraryService::new(store, clock, || 1.0)
 }
 
 pub(super) fn service() -> LibraryService {

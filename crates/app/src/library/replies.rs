@@ -1,9 +1,8 @@
 //! Reads the replies to requests with one answer.
 
 use volary_protocol::WorkerLoss;
-use volary_protocol::episode::EpisodeAssembler;
+use volary_protocol::episode::{Assembled, EpisodeAssembler};
 use volary_protocol::library::Event;
-use volary_trajectory::Episode;
 
 /// The worker was terminated before it answered.
 pub const ENDED: &str = "The library's worker was stopped.";
@@ -19,10 +18,10 @@ pub struct EpisodeReply(EpisodeAssembler);
 
 impl EpisodeReply {
     /// Adds a reply. Returns the episode once it is complete, or why there is none.
-    pub fn push(&mut self, reply: LibraryReply) -> Option<Result<Episode, String>> {
+    pub fn push(&mut self, reply: LibraryReply) -> Option<Result<Assembled, String>> {
         match event(reply) {
             Ok(Event::Episode(chunk)) => match self.0.push(chunk) {
-                Ok(complete) => complete.map(|complete| Ok(complete.episode)),
+                Ok(complete) => complete.map(Ok),
                 Err(error) => Some(Err(error.to_string())),
             },
             Ok(Event::Refused { reason }) => Some(Err(reason.to_string())),
@@ -53,6 +52,7 @@ fn event(reply: LibraryReply) -> Result<Event, String> {
 mod tests {
     use volary_core::message::Message;
     use volary_protocol::episode::chunks;
+    use volary_trajectory::Episode;
 
     use super::*;
 
@@ -68,14 +68,15 @@ mod tests {
             start: vec![Message::user("Go on.").into()],
             ..Episode::default()
         };
+        let notes = vec!["A note.".into()];
         let mut reply = EpisodeReply::default();
-        let mut chunks: Vec<_> = chunks(episode.clone(), Vec::new()).collect();
+        let mut chunks: Vec<_> = chunks(episode.clone(), notes.clone()).collect();
         let last = chunks.pop().unwrap();
         for chunk in chunks {
             assert_eq!(reply.push(Some(Ok(Event::Episode(chunk)))), None);
         }
         let complete = reply.push(Some(Ok(Event::Episode(last))));
-        assert_eq!(complete, Some(Ok(episode)));
+        assert_eq!(complete, Some(Ok(Assembled { episode, notes })));
     }
 
     #[test]

@@ -1,0 +1,28 @@
+//! The parts of a worker's code.
+
+/// What a worker is started for: it loads the code of this part, and answers on its channels only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerPart {
+    /// Plays environments: every channel but the library's.
+    Environments,
+    /// Reads, stores and searches trajectories: [`Channel::Library`](crate::Channel::Library).
+    Library,
+}
+
+impl WorkerPart {
+    /// The name by which the page tells a new worker its part.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WorkerPart::Environments => "environments",
+            // `src/start.js` names it too, for the worker that it starts early.
+            WorkerPart::Library => "library",
+        }
+    }
+
+    /// The part with a name; `None` for other names.
+    pub fn of_name(name: &str) -> Option<WorkerPart> {
+        [WorkerPart::Environments, WorkerPart::Library]
+            .into_iter()
+            .find(|part| part.name() == name)
+    }
+}

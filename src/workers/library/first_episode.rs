@@ -1,0 +1,54 @@
+//! The first episode of files that are only shown. Pure.
+
+use volary_core::json::Text;
+use volary_protocol::library::NamedFile;
+use volary_trajectory::Episode;
+use volary_trajectory::import::{InputFile, import};
+
+/// Reads files. Returns their first episode with notes for the user, or why there is none.
+pub(super) fn read(files: Vec<NamedFile>) -> Result<(Episode, Vec<Text>), String> {
+    let files = files.into_iter().map(|file| InputFile {
+        name: Some(file.name),
+        bytes: file.bytes,
+    });
+    let outcome = import(&files.collect::<Vec<_>>()).map_err(|error| error.to_string())?;
+    let count = outcome.episodes.len();
+    let mut notes: Vec<Text> = outcome.notes.into_iter().map(|note| note.text).collect();
+    if count > 1 {
+        notes.push(format!("The file has {count} episodes; the first is shown.").into());
+    }
+    let first = outcome.episodes.into_iter().next();
+    let episode = first.ok_or_else(|| "It contains no episode.".to_owned())?;
+    Ok((episode, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_trajectory::native;
+
+    use super::*;
+
+    fn read_text(text: &str) -> Result<(Episode, Vec<Text>), String> {
+        read(vec![NamedFile {
+            name: "a.jsonl".to_owned(),
+            bytes: text.as_bytes().to_vec(),
+        }])
+    }
+
+    #[test]
+    fn files_give_their_first_episode_or_a_reason() {
+        let line = |id: &str| {
+            native::to_text(&Episode {
+                id: id.into(),
+                ..Episode::default()
+            })
+        };
+        let (episode, notes) = read_text(&format!("{}\n{}\n", line("a"), line("b"))).unwrap();
+        assert_eq!(&*episode.id, "a");
+        assert!(
+            notes.iter().any(|note| note.contains("2 episodes")),
+            "{notes:?}"
+        );
+        assert!(read_text("no episode").is_err());
+    }
+}
