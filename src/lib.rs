@@ -56,7 +56,10 @@ pub fn start() {
             browser::crash_recovery::watch();
             let root = match browser::location::is_embedded() {
                 true => app::embedded,
-                false => app::app,
+                false => {
+                    pages::load_ahead();
+                    app::app
+                }
             };
             leptos::mount::mount_to_body(root);
             browser::crash_recovery::step_back();

@@ -4,11 +4,13 @@
 //! the playground is loaded when they are first opened. A new page needs a [`Page`], a row in [`Page::ALL`], its route
 //! in [`Page::of`], and its loader in [`load`].
 
+use std::task::{Context, Waker};
+
 use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
 
 use crate::browser::lazy::{DrawFn, Loaded};
-use crate::browser::{appearance, location};
+use crate::browser::{appearance, location, spawn};
 use crate::components::lazy::Coming;
 use crate::components::styles;
 use crate::later;
@@ -28,6 +30,24 @@ pub fn load(page: Page) -> Option<fn() -> Coming> {
         Page::Class => Some(|| Box::pin(class())),
         Page::Settings => Some(|| Box::pin(settings())),
         Page::Template => Some(|| Box::pin(template())),
+    }
+}
+
+/// Starts to load the code of the page in the address, before anything is drawn. [`load`] waits for the same code.
+pub fn load_ahead() {
+    let page = Page::of(&Route::parse(&location::hash()));
+    let Some(load) = load(page) else {
+        return;
+    };
+    let mut coming = load();
+    // This sends the requests; a spawned future would be polled only after the page is drawn.
+    let first = coming
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()));
+    if first.is_pending() {
+        spawn(async move {
+            let _ = coming.await;
+        });
     }
 }
 
