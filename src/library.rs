@@ -2,14 +2,12 @@
 //!
 //! - [`findings`]: full-text search in one episode. Pure.
 //! - [`client`]: the signals of the page, and its requests to the worker (`crate::workers::library`).
-//! - [`first_episode`]: reads files that are shown without being stored.
 //! - [`repository`]: where episodes are stored; [`indexed_db_store`]: in the browser's database. [`source`]: files that are never
 //!   held as a whole.
 //! - [`mappings`]: which members of records hold what, as the user said. `unfetched`: why a file could not be fetched.
 
 pub mod client;
 pub mod findings;
-pub mod first_episode;
 pub mod indexed_db_store;
 pub mod mappings;
 pub mod repository;

@@ -15,7 +15,7 @@
 //! - [`remote_environments`]: environments on servers; [`python`], [`python_entries`]: environments of the user's Python
 //!   files;
 //!   `questions`: environments' questions to the page; `tau_bench`: tasks of the user's checkout of tau-bench.
-//! - `incoming_episode`: waits for an episode from a worker.
+//! - `first_episode`: reads the first episode of files. `incoming_episode`: waits for an episode from a worker.
 //! - `planned`: episodes that wait for consent, shown in the [`plan_dialog`]; [`code_consent`]: Python code before it
 //!   runs; [`linked_code`]: Python files at an address.
 //! - `forks`: comparison of a forked episode with its original.
@@ -31,7 +31,8 @@ pub mod code_consent;
 pub mod composer;
 pub mod episode_address;
 pub mod episode_bar;
-pub mod first_view;
+pub(crate) mod first_episode;
+mod first_view;
 mod forks;
 pub mod frame_pane;
 pub mod hidden_members;

@@ -9,7 +9,7 @@ use volary_core::registry::Registry;
 use volary_protocol::library::NamedFile;
 
 use super::player::EpisodePlayer;
-use crate::library::first_episode;
+use crate::playground::first_episode;
 use crate::playground::state::Playground;
 use crate::route::{PlaygroundPlace, Route};
 

@@ -8,6 +8,7 @@ use volary_protocol::episode::Assembled;
 use volary_protocol::library::NamedFile;
 use volary_trajectory::{Episode, native};
 
+use super::first_episode;
 use super::imported_files::{ImportedKind, check_size, imported_text, tasks_of};
 use super::linked_code;
 use super::remote_environments::{self, is_remote};
@@ -18,7 +19,6 @@ use super::url_sync;
 use crate::browser::files::{self, GivenFile, LARGEST_FILE};
 use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
-use crate::library::first_episode;
 use crate::projection::notice::Notice;
 use crate::route::PlaygroundPlace;
 use volary_app::playground::address::EpisodeStart;
