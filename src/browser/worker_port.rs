@@ -26,13 +26,11 @@ impl WorkerPort {
         js_sys::global().dyn_into().ok().map(WorkerPort)
     }
 
-    /// What the page started this worker for.
-    pub fn part(&self) -> WorkerPart {
+    /// What the page started this worker for; `None` if it does not say so in a way that is known here.
+    pub fn part(&self) -> Option<WorkerPart> {
         // `start.js` keeps what the page sent with the code.
-        let name = js_sys::Reflect::get(&self.0, &"part".into()).ok();
-        let name = name.and_then(|name| name.as_string());
-        name.and_then(|name| WorkerPart::of_name(&name))
-            .unwrap_or(WorkerPart::Environments)
+        let name = js_sys::Reflect::get(&self.0, &"part".into()).ok()?;
+        WorkerPart::of_name(&name.as_string()?)
     }
 
     /// Posts a letter to the page.

@@ -14,9 +14,9 @@ use super::host::{Incoming, Replies, Services, files, listen};
 use super::rollout::RolloutService;
 use crate::browser::clock::BrowserClock;
 use crate::browser::lazy::Loaded;
+use crate::browser::spawn;
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_port::WorkerPort;
-use crate::browser::{spawn, timers};
 
 struct EnvironmentHost {
     environments: Environments,
@@ -27,14 +27,11 @@ struct EnvironmentHost {
 /// Serves the page.
 #[wasm_split(environments, wasm_split_path = leptos::wasm_split, fallible)]
 pub(super) fn serve(port: WorkerPort) -> Loaded<()> {
+    port.report_panics();
     let clock: Rc<dyn Clock> = Rc::new(BrowserClock);
     let host = EnvironmentHost {
         environments: Environments::new(volary_envs::registry_with_tau_bench(), Rc::clone(&clock)),
-        evaluations: EvaluationService::new(
-            volary_envs::registry_with_tau_bench(),
-            clock,
-            timers::wall_clock,
-        ),
+        evaluations: EvaluationService::new(volary_envs::registry_with_tau_bench(), clock),
         rollouts: RolloutService::default(),
     };
     listen(&port, Rc::new(host));

@@ -36,15 +36,38 @@ const BATCH: BatchLimits = BatchLimits {
 /// No cell is started this many seconds after the start of an order: the page may want something else by then.
 const ORDER_SECONDS: f64 = 0.3;
 
-/// Sends an event, with the row and the text of the episode of each result; empty texts where there is no episode.
-pub type Send<'a> = &'a dyn Fn(Event, Option<Vec<KeptText>>);
+/// Sends an event, with the [texts](EpisodeText) of each result.
+pub type Send<'a, T> = &'a dyn Fn(Event, Option<Vec<T>>);
+
+/// A text that the page stores. A trait, so that tests need no JavaScript strings.
+pub trait EpisodeText: Sized {
+    /// The row and the text of an episode; empty texts if there is none.
+    fn of(episode: Option<&Episode>) -> [Self; 2];
+
+    /// The length in UTF-16 units.
+    fn length(&self) -> usize;
+}
+
+impl EpisodeText for KeptText {
+    fn of(episode: Option<&Episode>) -> [Self; 2] {
+        let Some(episode) = episode else {
+            return ["", ""].map(KeptText::from);
+        };
+        let row = Row::of(episode, Vec::new());
+        let text = native::to_text(episode).into();
+        let stored = StoredEpisode::new(row, text, EVALUATED);
+        [stored.row, stored.text]
+    }
+
+    fn length(&self) -> usize {
+        KeptText::length(self) as usize
+    }
+}
 
 /// The evaluation service of a worker.
 pub struct EvaluationService {
     registry: Registry,
     clock: Rc<dyn Clock>,
-    /// Seconds since 1970.
-    wall_clock: fn() -> f64,
     /// The number of orders received.
     came: Cell<u64>,
     done: Cell<u64>,
@@ -55,11 +78,10 @@ pub struct EvaluationService {
 
 impl EvaluationService {
     /// Creates a service that plays environments of this registry, and those of servers that a request names.
-    pub fn new(registry: Registry, clock: Rc<dyn Clock>, wall_clock: fn() -> f64) -> Self {
+    pub fn new(registry: Registry, clock: Rc<dyn Clock>) -> Self {
         EvaluationService {
             registry,
             clock,
-            wall_clock,
             came: Cell::new(0),
             done: Cell::new(0),
             in_flight: InFlight::default(),
@@ -69,7 +91,12 @@ impl EvaluationService {
     }
 
     /// Handles a request. `environments` are those that the page plays in this worker.
-    pub async fn handle(&self, request: Request, environments: &Environments, send: Send<'_>) {
+    pub async fn handle<T: EpisodeText>(
+        &self,
+        request: Request,
+        environments: &Environments,
+        send: Send<'_, T>,
+    ) {
         match request {
             Request::Play { jobs, servers } => {
                 let _flight = self.in_flight.begin();
@@ -91,7 +118,12 @@ impl EvaluationService {
         }
     }
 
-    async fn play(&self, jobs: Vec<Job>, servers: &[ServerAccess], send: Send<'_>) {
+    async fn play<T: EpisodeText>(
+        &self,
+        jobs: Vec<Job>,
+        servers: &[ServerAccess],
+        send: Send<'_, T>,
+    ) {
         let (started, late) = (self.clock.now(), RefCell::new(Vec::new()));
         let is_late = || self.clock.now() - started > ORDER_SECONDS;
         let playing = jobs.into_iter().map(async |job| {
@@ -106,16 +138,13 @@ impl EvaluationService {
         let playing = stream::iter(playing).buffer_unordered(CONCURRENT_CELLS);
         let played = playing
             .filter_map(future::ready)
-            .map(|(result, episode)| self.stored(result, episode.as_ref()));
-        let length = |played: &StoredResult| {
-            let lengths = played.texts.iter().map(|text| text.length() as usize);
-            lengths.sum()
-        };
+            .map(|(result, episode)| (result, T::of(episode.as_ref())));
+        let length = |(_, texts): &(CellResult, [T; 2])| texts.iter().map(T::length).sum();
         send_in_batches(played, &*self.clock, BATCH, length, |batch| {
             let (mut results, mut texts) = (Vec::new(), Vec::new());
-            for played in batch {
-                results.push(played.result);
-                texts.extend(played.texts);
+            for (result, stored) in batch {
+                results.push(result);
+                texts.extend(stored);
             }
             send(Event::Played { results }, Some(texts));
         })
@@ -127,11 +156,11 @@ impl EvaluationService {
     }
 
     /// Plays a cell, unless the worker is shutting down.
-    async fn play_one(
+    async fn play_one<T>(
         &self,
         job: &Job,
         servers: &[ServerAccess],
-        send: Send<'_>,
+        send: Send<'_, T>,
     ) -> Option<(CellResult, Option<Episode>)> {
         if self.shutdown.is_cancelled() {
             return None;
@@ -154,32 +183,15 @@ impl EvaluationService {
         };
         Some(play_on(job, &self.registry, &*self.clock, &self.shutdown, opened).await)
     }
-
-    fn stored(&self, result: CellResult, episode: Option<&Episode>) -> StoredResult {
-        let texts = match episode {
-            None => ["", ""].map(KeptText::from),
-            Some(episode) => {
-                let mut row = Row::of(episode, Vec::new());
-                row.added = Some((self.wall_clock)());
-                let text = native::to_text(episode).into();
-                let stored = StoredEpisode::new(row, text, EVALUATED);
-                [stored.row, stored.text]
-            }
-        };
-        StoredResult { result, texts }
-    }
 }
 
-/// A result, with the row and the text of its episode as they are stored.
-struct StoredResult {
-    result: CellResult,
-    texts: [KeptText; 2],
-}
-
-fn announce(notice: ServerNotice, send: Send<'_>) {
+fn announce<T>(notice: ServerNotice, send: Send<'_, T>) {
     let event = match notice {
         ServerNotice::Started(environment) => Event::Started(environment),
         ServerNotice::Stopped { env_id } => Event::Stopped { env_id },
     };
     send(event, None);
 }
+
+#[cfg(test)]
+mod tests;

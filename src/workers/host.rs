@@ -8,6 +8,7 @@ use volary_protocol::{Channel, DecodeError, RequestId, WorkerPart};
 
 use super::{environment_host, library_host};
 use crate::browser::files::GivenFile;
+use crate::browser::lazy::Unloaded;
 use crate::browser::spawn;
 use crate::browser::transferable::{Attachment, Letter};
 use crate::browser::worker_port::WorkerPort;
@@ -16,8 +17,10 @@ use crate::browser::worker_port::WorkerPort;
 pub fn start(port: WorkerPort) {
     spawn(async move {
         let served = match port.part() {
-            WorkerPart::Environments => environment_host::serve(port.clone()).await,
-            WorkerPart::Library => library_host::serve(port.clone()).await,
+            Some(WorkerPart::Environments) => environment_host::serve(port.clone()).await,
+            Some(WorkerPart::Library) => library_host::serve(port.clone()).await,
+            // A page of another build started it.
+            None => Err(Unloaded),
         };
         if served.is_err() {
             port.post_unloaded();
@@ -42,7 +45,6 @@ pub(super) trait Services {
 
 /// Passes requests of the page to the services, first those that arrived while the code was loading.
 pub(super) fn listen(port: &WorkerPort, services: Rc<dyn Services>) {
-    port.report_panics();
     let replying = port.clone();
     port.listen(move |letter| {
         // Undecodable bytes come from a page of another build. Its call completes without a reply.

@@ -27,6 +27,7 @@ struct LibraryHost {
 /// Serves the page.
 #[wasm_split(library, wasm_split_path = leptos::wasm_split, fallible)]
 pub(super) fn serve(port: WorkerPort) -> Loaded<()> {
+    port.report_panics();
     let library = LibraryService::new(IndexedDbStore, Rc::new(BrowserClock), timers::wall_clock);
     listen(&port, Rc::new(LibraryHost { library }));
     Ok(())

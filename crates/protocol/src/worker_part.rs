@@ -26,3 +26,17 @@ impl WorkerPart {
             .find(|part| part.name() == name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::WorkerPart;
+
+    #[test]
+    fn a_part_is_found_by_its_name() {
+        for part in [WorkerPart::Environments, WorkerPart::Library] {
+            assert_eq!(WorkerPart::of_name(part.name()), Some(part));
+        }
+        assert_eq!(WorkerPart::of_name(""), None);
+        assert_eq!(WorkerPart::of_name("Library"), None);
+    }
+}
