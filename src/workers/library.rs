@@ -166,14 +166,15 @@ impl LibraryService {
             let reason = reason.into();
             send(Output::Event(Event::Refused { reason }));
         };
+        let give = |episode, notes| {
+            for chunk in chunks(episode, notes) {
+                send(Output::Event(Event::Episode(chunk)));
+            }
+        };
         match request {
             Request::List => listing::list(self, send).await,
             Request::Open { id } => match opening::episode(self, &id).await {
-                Ok(episode) => {
-                    for chunk in chunks(episode, Vec::new()) {
-                        send(Output::Event(Event::Episode(chunk)));
-                    }
-                }
+                Ok(episode) => give(episode, Vec::new()),
                 Err(reason) => refuse(reason),
             },
             Request::Check { id } => match replaying::replay(self, &id).await {
@@ -217,21 +218,13 @@ impl LibraryService {
             Request::Preview { head, fields } => {
                 let head = Json::parse(&head).unwrap_or_default();
                 match import::preview(&head, &fields).map(|episodes| episodes.into_iter().next()) {
-                    Ok(Some(episode)) => {
-                        for chunk in chunks(episode, Vec::new()) {
-                            send(Output::Event(Event::Episode(chunk)));
-                        }
-                    }
+                    Ok(Some(episode)) => give(episode, Vec::new()),
                     Ok(None) => refuse(String::new()),
                     Err(reason) => refuse(reason),
                 }
             }
             Request::ReadFirst { files } => match first_episode::read(files) {
-                Ok((episode, notes)) => {
-                    for chunk in chunks(episode, notes) {
-                        send(Output::Event(Event::Episode(chunk)));
-                    }
-                }
+                Ok((episode, notes)) => give(episode, notes),
                 Err(reason) => refuse(reason),
             },
             // The host passes files to `reading`, and changes to `listing`.

@@ -14,7 +14,10 @@ use super::super::checkout::StoredData;
 use super::{LibraryService, opening};
 use crate::browser::lazy::Loaded;
 
-/// Replays an episode. Returns the result as text, and the first step that differs.
+/// Why an episode cannot be replayed here.
+const UNKNOWN: &str =
+    "This page does not have its environment, or the source does not say how to create it.";
+
 type Replay = fn(Episode, Rc<dyn Clock>) -> LocalBoxFuture<'static, Replayed>;
 type Replayed = Result<(String, Option<u64>), String>;
 
@@ -26,6 +29,9 @@ fn load() -> Loaded<Replay> {
 /// Replays an episode of the library. Returns the result as text, and the first step that differs.
 pub(super) async fn replay(library: &LibraryService, id: &Text) -> Replayed {
     let episode = opening::episode(library, id).await?;
+    if episode.recipe.is_none() {
+        return Err(UNKNOWN.to_owned());
+    }
     let replay = load().await.map_err(|error| error.to_string())?;
     replay(episode, Rc::clone(&library.clock)).await
 }
@@ -37,11 +43,7 @@ async fn replay_with(episode: Episode, clock: Rc<dyn Clock>) -> Replayed {
         names.any(|name| *name == *recipe.environment)
     });
     if !known {
-        return Err(
-            "This page does not have its environment, or the source does not say how to \
-             create it."
-                .to_owned(),
-        );
+        return Err(UNKNOWN.to_owned());
     }
     let check = check_with(&registry, &episode, clock, Rc::new(StoredData)).await;
     match check.map_err(|error| error.to_string())? {
@@ -54,5 +56,85 @@ async fn replay_with(episode: Episode, clock: Rc<dyn Clock>) -> Replayed {
             format!("Replayed: step {} differs. {}", found.step, found.words()),
             Some(found.step as u64),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use volary_agent::evaluation::play::play;
+    use volary_agent::evaluation::{Actor, Job, Plan, PlannedPolicy, PlannedTask};
+    use volary_core::virtual_clock::VirtualClock;
+    use volary_trajectory::Outcome;
+
+    use super::super::tests::{file, read, service};
+    use super::*;
+
+    /// An episode of the dummy environment.
+    fn played() -> Episode {
+        let plan = Plan {
+            tasks: vec![PlannedTask {
+                id: "1".into(),
+                title: "One".into(),
+                environment: "dummy".into(),
+                configuration: Default::default(),
+            }],
+            policies: vec![PlannedPolicy {
+                name: "Oracle".into(),
+                actor: Actor::Oracle,
+                max_steps: 3,
+            }],
+            trials: 1,
+            ..Plan::default()
+        };
+        let job = Job::of(&"e".into(), &plan, plan.cell(0).unwrap(), 0).unwrap();
+        let clock = Rc::new(VirtualClock::new());
+        let played = play(&job, &volary_envs::registry(), clock).now_or_never();
+        played.unwrap().1.unwrap()
+    }
+
+    /// Imports an episode and replays it.
+    fn replayed(episode: &Episode) -> Replayed {
+        let service = service();
+        read(&service, &[file("a.jsonl", std::slice::from_ref(episode))]);
+        replay(&service, &episode.id).now_or_never().unwrap()
+    }
+
+    #[test]
+    fn an_episode_that_was_played_here_matches() {
+        let episode = played();
+        let steps = episode.steps.len();
+        assert!(steps > 0);
+        let words = format!("Replayed: all {steps} steps match the recording.");
+        assert_eq!(replayed(&episode), Ok((words, None)));
+    }
+
+    #[test]
+    fn the_step_that_differs_is_named() {
+        let mut episode = played();
+        let last = episode.steps.len();
+        let Outcome::Observed { reward, .. } = &mut episode.steps[last - 1].outcome else {
+            panic!("the oracle makes no mistakes");
+        };
+        *reward += 1.0;
+        let (words, step) = replayed(&episode).unwrap();
+        assert_eq!(step, Some(last as u64), "{words}");
+        assert!(words.starts_with(&format!("Replayed: step {last} differs.")));
+    }
+
+    #[test]
+    fn an_episode_that_cannot_be_replayed_says_why() {
+        let mut elsewhere = played();
+        if let Some(recipe) = &mut elsewhere.recipe {
+            recipe.environment = "nowhere".into();
+        }
+        let mut unknown = played();
+        unknown.recipe = None;
+        for episode in [elsewhere, unknown] {
+            let reason = replayed(&episode).unwrap_err();
+            assert!(reason.contains("does not have its environment"), "{reason}");
+        }
+        let gone = replay(&service(), &"x".into()).now_or_never().unwrap();
+        assert_eq!(gone, Err("It is not in the library.".to_owned()));
     }
 }
