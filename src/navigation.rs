@@ -128,3 +128,68 @@ impl Pages {
 pub fn use_pages() -> Pages {
     expect_context()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hooks(keys: Keys, key: &'static str) -> Hooks {
+        Hooks {
+            keys,
+            press: Box::new(move |press| press.key == key),
+            take_files: Box::new(|_| {}),
+            drop_words: "",
+        }
+    }
+
+    fn press(key: &str) -> KeyPress {
+        KeyPress {
+            key: key.to_owned(),
+            command: false,
+            typing: false,
+        }
+    }
+
+    /// Whether the shown page handles a key; `None` if nothing does.
+    fn handles(pages: Pages, key: &str) -> Option<bool> {
+        pages.with_hooks(|hooks| (hooks.press)(&press(key)))
+    }
+
+    #[test]
+    fn each_address_leads_to_its_page() {
+        for (page, name, address) in Page::ALL {
+            assert_eq!(Page::of(&Route::parse(address)), page, "{name}");
+        }
+        assert_eq!(Page::of(&Route::parse("#/nowhere")), Page::Playground);
+    }
+
+    #[test]
+    fn keys_go_to_the_page_that_is_shown() {
+        let owner = Owner::new();
+        owner.set();
+        let pages = Pages::provide(Route::parse("#/review"));
+        assert_eq!(handles(pages, "x"), None, "it is not built yet");
+        pages.hook(Page::Review, hooks(&[("x", "Remove")], "x"));
+        pages.hook(Page::Learn, hooks(&[("y", "Go on")], "y"));
+        assert_eq!(handles(pages, "x"), Some(true));
+        assert_eq!(handles(pages, "y"), Some(false));
+        assert_eq!(pages.keys(), Some(&[("x", "Remove")][..]));
+        pages.route.set(Route::parse("#/learn"));
+        assert_eq!(handles(pages, "y"), Some(true));
+        assert_eq!(handles(pages, "x"), Some(false));
+        pages.route.set(Route::parse("#/settings"));
+        assert_eq!(handles(pages, "x"), None);
+        assert_eq!(pages.keys(), None);
+    }
+
+    #[test]
+    fn the_help_overlay_lists_the_keys_of_a_page_once_it_is_built() {
+        let owner = Owner::new();
+        owner.set();
+        let pages = Pages::provide(Route::parse("#/learn/first"));
+        let listed = Memo::new(move |_| pages.keys().map(<[_]>::len));
+        assert_eq!(listed.get(), None);
+        pages.hook(Page::Learn, hooks(&[("y", "Go on")], "y"));
+        assert_eq!(listed.get(), Some(1));
+    }
+}
