@@ -1,5 +1,5 @@
-//! Functions of lazily loaded code that the first load calls only for more than a first view shows: steps, forms and
-//! views of other environments, errors in a form.
+//! Functions of lazily loaded code that the first load calls only for more than a first view shows: steps, forms,
+//! views of environments, errors in a form.
 //!
 //! Such a function is called through a [`Later`], a slot that is empty at first. [`install`] fills all slots.
 //! Invariant: whatever part draws with them calls it before anything else, so that nothing is drawn without the

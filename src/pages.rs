@@ -4,8 +4,7 @@
 //! the playground is loaded when they are first opened. A new page needs a [`Page`], a row in [`Page::ALL`], its route
 //! in [`Page::of`], and its loader in [`load`].
 
-use std::task::{Context, Waker};
-
+use futures_util::FutureExt;
 use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
 
@@ -41,10 +40,7 @@ pub fn load_ahead() {
     };
     let mut coming = load();
     // This sends the requests; a spawned future would be polled only after the page is drawn.
-    let first = coming
-        .as_mut()
-        .poll(&mut Context::from_waker(Waker::noop()));
-    if first.is_pending() {
+    if coming.as_mut().now_or_never().is_none() {
         spawn(async move {
             let _ = coming.await;
         });

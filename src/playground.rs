@@ -15,7 +15,7 @@
 //! - [`remote_environments`]: environments on servers; [`python`], [`python_entries`]: environments of the user's Python
 //!   files;
 //!   `questions`: environments' questions to the page; `tau_bench`: tasks of the user's checkout of tau-bench.
-//! - `first_episode`: reads the first episode of files. `incoming_episode`: waits for an episode from a worker.
+//! - `first_episode`: reads the first episode of files. `incoming_episode`: waits for the episode of a second play.
 //! - `planned`: episodes that wait for consent, shown in the [`plan_dialog`]; [`code_consent`]: Python code before it
 //!   runs; [`linked_code`]: Python files at an address.
 //! - `forks`: comparison of a forked episode with its original.
@@ -38,7 +38,7 @@ pub mod frame_pane;
 pub mod hidden_members;
 pub mod hint;
 mod imported_files;
-pub(crate) mod incoming_episode;
+mod incoming_episode;
 pub mod intents;
 pub mod linked_code;
 pub mod manual_action;

@@ -146,8 +146,6 @@ fn rich_view(
     Effect::new(move |_| {
         selected.track();
         shown.episode.track();
-        // The environments bring their views.
-        playground.whole.track();
         changes.update_value(|changes| *changes = changes.wrapping_add(1));
         if cost.get_value() < CHEAP {
             cost.set_value(draw());

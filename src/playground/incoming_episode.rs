@@ -1,4 +1,4 @@
-//! Waits for a complete episode from a worker.
+//! Waits for the complete episode of a second play.
 
 use futures_util::StreamExt;
 use volary_app::playground::incoming_episode::IncomingEpisode;
@@ -13,7 +13,7 @@ use crate::browser::worker_client::Replies;
 /// # Errors
 ///
 /// Returns the reason why there is none.
-pub(crate) async fn receive(mut replies: Replies<Event>) -> Result<Assembled, Text> {
+pub(super) async fn receive(mut replies: Replies<Event>) -> Result<Assembled, Text> {
     let mut incoming = IncomingEpisode::default();
     loop {
         let reply = replies.next().await;

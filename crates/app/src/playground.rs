@@ -5,7 +5,7 @@
 //! - [`chosen_action`]: an action with what its player records.
 //! - [`address`]: the address of the shown episode.
 //! - [`consent`]: whether an episode may run immediately or needs the user's consent.
-//! - [`incoming_episode`]: an episode that is played beside the shown one, which is shown once it is complete.
+//! - [`incoming_episode`]: the episode of a second play, which counts once it is complete.
 //! - [`linked_code`]: a Python file at an address.
 //! - [`policy`]: the policies and their settings; [`run`]: which run is current.
 //! - [`redraw`]: throttle of redraws.

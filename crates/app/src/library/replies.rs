@@ -5,9 +5,9 @@ use volary_protocol::episode::{Assembled, EpisodeAssembler};
 use volary_protocol::library::Event;
 
 /// The worker was terminated before it answered.
-pub const ENDED: &str = "The library's worker was stopped.";
+pub const ENDED: &str = "The worker was stopped before it answered.";
 /// The worker answered with an event of another request.
-pub const UNEXPECTED: &str = "The library's worker sent an unexpected reply.";
+pub const UNEXPECTED: &str = "The worker sent an unexpected reply.";
 
 /// A reply to a request; `None` at the end of the replies.
 pub type LibraryReply = Option<Result<Event, WorkerLoss>>;
