@@ -132,6 +132,8 @@ test("the tokenizer stays for the next visit", () =>
     const buffer = Buffer.from(JSON.stringify(byteTokenizer()));
     await open(page, "Open a tokenizer file", { name: "own.json", buffer });
     await page.getByText("From own.json.").waitFor();
+    // It is stored shortly after it is shown.
+    await page.waitForFunction(() => Object.values(localStorage).includes("own.json"));
     await page.reload();
     await page.getByText("From own.json.").waitFor();
     await page.getByRole("button", { name: "Use the toy" }).click();
