@@ -110,6 +110,15 @@ impl Form {
             .then_some(Mode::Fields(draft))
     }
 
+    /// Begins again with another schema. Under the same one, what was entered stays. Returns whether it began again.
+    pub fn follow(&mut self, schema: Json) -> bool {
+        let is_other = *self.schema != schema;
+        if is_other {
+            *self = Form::new(schema);
+        }
+        is_other
+    }
+
     pub fn schema(&self) -> &Json {
         &self.schema
     }

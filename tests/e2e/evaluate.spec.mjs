@@ -52,6 +52,30 @@ for (const size of ["wide", "narrow"]) {
   }
 }
 
+test("what is entered before the environments' code arrives stays", () =>
+  visit({}, async (page) => {
+    let release;
+    const released = new Promise((resolve) => (release = resolve));
+    let asked = false;
+    await page.route("**/split_playground.wasm", async (route) => {
+      asked = true;
+      await released;
+      await route.continue();
+    });
+    await page.getByRole("link", { name: "Evaluate" }).click();
+    const evaluate = new Evaluate(page);
+    await evaluate.from("environment:counter");
+    await evaluate.field("Seeds").fill("3");
+    assert.ok(asked, "the code is under way");
+    release();
+    // The configuration of the environment comes with the code.
+    await evaluate.form.getByRole("group", { name: "Configuration" }).waitFor();
+    await page.waitForLoadState("networkidle");
+    assert.equal(await evaluate.field("Seeds").inputValue(), "3");
+    await evaluate.button("Start").click();
+    await evaluate.says("Finished: 3 of 3 episodes");
+  }));
+
 test("results are exported as CSV and JSONL, and episodes in Volary's format", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);

@@ -5,7 +5,7 @@ use volary_agent::evaluation::Plan;
 use volary_app::evaluation::summary;
 use volary_app::evaluation::task_source::EvaluationTasks;
 use volary_app::playground::tasks;
-use volary_core::json::Text;
+use volary_core::json::{Json, Text};
 use volary_remote::task::is_server;
 
 use super::state::EvaluationSetup;
@@ -179,13 +179,13 @@ fn pick_choice(setup: EvaluationSetup, choice: String) {
     refresh(setup);
 }
 
-/// Rebuilds the forms for the selected source.
+/// Gives the forms the schemas of the selected source.
 pub(super) fn refresh(setup: EvaluationSetup) {
     let shape = untrack(|| shape(setup));
     let choice = setup.choice.get_untracked();
-    setup.tasks.set(Form::new(tasks_schema(shape, &choice)));
+    follow(setup.tasks, tasks_schema(shape, &choice));
     if shape == SelectableTasks::Choosing {
-        setup.configuration.set(Form::new(arguments_schema()));
+        follow(setup.configuration, arguments_schema());
     }
     let playground = setup.evaluations.playground;
     let schema = match setup.source.get_untracked() {
@@ -200,8 +200,13 @@ pub(super) fn refresh(setup: EvaluationSetup) {
         _ => None,
     };
     if let Some(schema) = schema {
-        setup.configuration.set(Form::new(schema));
+        follow(setup.configuration, schema);
     }
+}
+
+/// Gives a form a schema. The code of the environments may bring the same one while the user is typing.
+fn follow(form: RwSignal<Form>, schema: Json) {
+    form.maybe_update(|form| form.follow(schema));
 }
 
 /// Returns how the tasks of the selected source are counted and selected.

@@ -555,3 +555,19 @@ fn what_is_written_only_is_hidden_with_all_its_parts() {
     assert!(inner[0].is_hidden);
     assert!(!field(&form, "shown").is_hidden);
 }
+
+#[test]
+fn a_form_begins_again_only_for_another_schema() {
+    let schema = |default: i64| {
+        json!({
+            "type": "object",
+            "properties": {"seeds": {"type": "integer", "default": default}}
+        })
+    };
+    let entered: Json = json!({"seeds": 3});
+    let mut form = Form::with_value(schema(10), &entered);
+    assert!(!form.follow(schema(10)));
+    assert_eq!(form.value(), Ok(entered));
+    assert!(form.follow(schema(11)));
+    assert_eq!(form.value(), Ok(json!({"seeds": 11})));
+}
