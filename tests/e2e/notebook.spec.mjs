@@ -70,6 +70,12 @@ test("a notebook shows episodes, and has the reader's step and notes", async () 
         await expect(prompt).not.toHaveText(before, { timeout: 4000 });
       }).toPass();
     };
+    // What the reader did reaches the kernel in messages of their own, which a busy machine sends after the cell.
+    const says = (words) =>
+      expect(async () => {
+        await run(1);
+        await expect(page.getByText(words)).toBeVisible({ timeout: 4000 });
+      }).toPass();
     await run(0);
     const frame = page.frameLocator("iframe[title='Episode in Volary']");
     await frame.getByText("Start, before step 1 of 4").waitFor();
@@ -78,17 +84,12 @@ test("a notebook shows episodes, and has the reader's step and notes", async () 
     await frame.getByLabel("Note on step 1").fill("Why this?");
     await frame.getByRole("button", { name: "Add note" }).click();
     await frame.getByText("Notes (1)").waitFor();
-    // The note reaches the kernel in a message of its own, which a busy machine sends after the cell.
-    await expect(async () => {
-      await run(1);
-      await expect(page.getByText("now 0 1 4 ['Why this?']")).toBeVisible({ timeout: 4000 });
-    }).toPass();
+    await says("now 0 1 4 ['Why this?']");
     await run(2);
     await frame.getByText("Step 2 of 4").waitFor();
     await page.getByLabel("Episode", { exact: true }).selectOption("1");
     await frame.getByText("Start, before step 1 of 2").waitFor();
-    await run(1);
-    await page.getByText("now 1 0 2 ['Why this?']").waitFor();
+    await says("now 1 0 2 ['Why this?']");
     assert.equal(await frame.getByText("Notes", { exact: true }).count(), 1);
   } finally {
     await context.close();
