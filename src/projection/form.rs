@@ -110,8 +110,8 @@ impl Form {
             .then_some(Mode::Fields(draft))
     }
 
-    /// Begins again with another schema. Under the same one, what was entered stays. Returns whether it began again.
-    pub fn follow(&mut self, schema: Json) -> bool {
+    /// Begins again with a schema, unless it is the same one: then what was entered stays. Returns whether it began again.
+    pub fn set_schema(&mut self, schema: Json) -> bool {
         let is_other = *self.schema != schema;
         if is_other {
             *self = Form::new(schema);

@@ -183,9 +183,9 @@ fn pick_choice(setup: EvaluationSetup, choice: String) {
 pub(super) fn refresh(setup: EvaluationSetup) {
     let shape = untrack(|| shape(setup));
     let choice = setup.choice.get_untracked();
-    follow(setup.tasks, tasks_schema(shape, &choice));
+    set_schema(setup.tasks, tasks_schema(shape, &choice));
     if shape == SelectableTasks::Choosing {
-        follow(setup.configuration, arguments_schema());
+        set_schema(setup.configuration, arguments_schema());
     }
     let playground = setup.evaluations.playground;
     let schema = match setup.source.get_untracked() {
@@ -200,13 +200,13 @@ pub(super) fn refresh(setup: EvaluationSetup) {
         _ => None,
     };
     if let Some(schema) = schema {
-        follow(setup.configuration, schema);
+        set_schema(setup.configuration, schema);
     }
 }
 
-/// Gives a form a schema. The code of the environments may bring the same one while the user is typing.
-fn follow(form: RwSignal<Form>, schema: Json) {
-    form.maybe_update(|form| form.follow(schema));
+/// Sets the schema of a form. The code of the environments may bring the same one while the user is typing.
+fn set_schema(form: RwSignal<Form>, schema: Json) {
+    form.maybe_update(|form| form.set_schema(schema));
 }
 
 /// Returns how the tasks of the selected source are counted and selected.

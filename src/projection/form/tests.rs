@@ -566,8 +566,8 @@ fn a_form_begins_again_only_for_another_schema() {
     };
     let entered: Json = json!({"seeds": 3});
     let mut form = Form::with_value(schema(10), &entered);
-    assert!(!form.follow(schema(10)));
+    assert!(!form.set_schema(schema(10)));
     assert_eq!(form.value(), Ok(entered));
-    assert!(form.follow(schema(11)));
+    assert!(form.set_schema(schema(11)));
     assert_eq!(form.value(), Ok(json!({"seeds": 11})));
 }

@@ -101,6 +101,16 @@ impl Worker {
             .await;
     }
 
+    /// Plays an order, whose results come in one batch, and returns that.
+    fn batch(&self, order: Request) -> (Vec<CellResult>, Vec<String>) {
+        self.clock.run(self.handle(order)).unwrap();
+        let mut sent = self.sent.take();
+        match (sent.pop(), &sent[..]) {
+            (Some((Event::Played { results }, texts)), []) => (results, texts),
+            other => panic!("{other:?} is not one batch"),
+        }
+    }
+
     /// The cells that were played, in the order of the results.
     fn played(&self) -> Vec<usize> {
         let sent = self.sent.borrow();
@@ -137,13 +147,8 @@ impl Worker {
 
 #[test]
 fn each_result_comes_with_the_texts_of_its_episode() {
-    let worker = Worker::new();
-    let order = Order::of("dummy", Actor::Random);
-    worker.clock.run(worker.handle(order.play(0..5))).unwrap();
-    let sent = worker.sent.take();
-    let [(Event::Played { results }, texts)] = &sent[..] else {
-        panic!("one batch is enough: {sent:?}");
-    };
+    let order = Order::of("dummy", Actor::Random).play(0..5);
+    let (results, texts) = Worker::new().batch(order);
     assert_eq!(results.len(), 5);
     for (result, texts) in results.iter().zip(texts.chunks(2)) {
         assert_eq!(texts[0], format!("e-{:06}", result.cell));
@@ -155,15 +160,10 @@ fn each_result_comes_with_the_texts_of_its_episode() {
 
 #[test]
 fn a_cell_without_an_episode_has_empty_texts_and_a_reason() {
-    let worker = Worker::new();
-    let order = Order::of("nowhere", Actor::Random);
-    worker.clock.run(worker.handle(order.play(0..1))).unwrap();
-    let sent = worker.sent.take();
-    let [(Event::Played { results }, texts)] = &sent[..] else {
-        panic!("it has a result: {sent:?}");
-    };
+    let order = Order::of("nowhere", Actor::Random).play(0..1);
+    let (results, texts) = Worker::new().batch(order);
     assert!(matches!(results[0].status, Status::Failed(_)));
-    assert_eq!(texts, &["", ""]);
+    assert_eq!(texts, ["", ""]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! An episode that arrives from a worker in chunks and is shown only once it is complete: a second play beside the
-//! shown episode.
+//! An episode that arrives from a worker in chunks and counts only once it is complete: a second play beside the shown
+//! episode.
 
 use volary_core::json::Text;
 use volary_protocol::WorkerLoss;
