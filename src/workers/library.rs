@@ -17,6 +17,7 @@
 mod annotations;
 mod cancelled;
 mod continuation;
+mod dump;
 mod dump_pairs;
 mod exporting;
 pub mod fetching;
@@ -25,17 +26,21 @@ mod file_list;
 mod finding;
 mod first_episode;
 mod known_files;
+mod large_file;
 pub mod listed_files;
 pub mod listing;
 mod naming;
 mod opened_file;
 mod opening;
 mod packed;
+mod packed_log;
 mod partial_preview;
+mod readers;
 pub mod reading;
 mod renewal;
 mod replaying;
 mod reread;
+mod slices;
 mod step_dumps;
 mod streaming_import;
 mod whole_file_import;
@@ -51,8 +56,8 @@ use volary_protocol::episode::chunks;
 use volary_protocol::library::{Event, Request, SensitiveEpisode, TaggedEpisode};
 
 use volary_trajectory::import::fields::Mappings;
+use volary_trajectory::sensitive;
 use volary_trajectory::table::Row;
-use volary_trajectory::{import, sensitive};
 
 use self::cancelled::Cancelled;
 use self::continuation::Continuation;
@@ -217,13 +222,14 @@ impl LibraryService {
             Request::Map { mappings } => drop(self.mappings.replace(mappings)),
             Request::Preview { head, fields } => {
                 let head = Json::parse(&head).unwrap_or_default();
-                match import::preview(&head, &fields).map(|episodes| episodes.into_iter().next()) {
+                let previewed = async { readers::load().await?.preview(&head, &fields) };
+                match previewed.await.map(|episodes| episodes.into_iter().next()) {
                     Ok(Some(episode)) => give(episode, Vec::new()),
                     Ok(None) => refuse(String::new()),
                     Err(reason) => refuse(reason),
                 }
             }
-            Request::ReadFirst { files } => match first_episode::read(files) {
+            Request::ReadFirst { files } => match first_episode::read(files).await {
                 Ok((episode, notes)) => give(episode, notes),
                 Err(reason) => refuse(reason),
             },

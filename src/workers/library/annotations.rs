@@ -19,9 +19,9 @@ use volary_trajectory::import::index::annotated::{AnnotationPlaces, is_annotatio
 use volary_trajectory::import::index::{Entry, Indexer, open};
 use volary_trajectory::table::Row;
 
-use super::LibraryService;
 use super::reading::{RunningImport, is_cancelled};
 use super::streaming_import::LARGE;
+use super::{LibraryService, readers};
 use crate::library::source::Source;
 use crate::projection::text::plural;
 
@@ -100,20 +100,13 @@ impl ImportedAnnotations {
 
     /// A large file with the annotations behind it, if it has traces.
     pub async fn behind(&self, file: &Rc<dyn Source>) -> Option<AnnotatedTraces<'_>> {
-        let size = file.size();
-        let mut indexer = Indexer::new(file.name());
-        let mut at = 0;
-        let mut entries = Vec::new();
-        while entries.is_empty() && at < size.min(FIRST_LINE) && !indexer.is_held() {
-            let end = size.min(at + SLICE / 8);
-            indexer.feed(&file.read(at..end).await.ok()?);
-            entries = indexer.take_entries();
-            at = end;
+        let readers = readers::load().await.ok()?;
+        if !readers.begins_with_trace(&**file).await {
+            return None;
         }
-        trace_of(&entries.first()?.row)?;
         Some(AnnotatedTraces {
             source: file.followed_by(&self.files)?,
-            size,
+            size: file.size(),
             annotations: self,
         })
     }
@@ -198,6 +191,26 @@ impl AnnotatedTraces<'_> {
             self.annotations.joined.borrow_mut().insert(trace);
         }
     }
+}
+
+/// Whether the first episode of a file is a trace. Part of the readers' code.
+pub(super) async fn begins_with_trace(file: &dyn Source) -> bool {
+    let size = file.size();
+    let mut indexer = Indexer::new(file.name());
+    let mut at = 0;
+    let mut entries = Vec::new();
+    while entries.is_empty() && at < size.min(FIRST_LINE) && !indexer.is_held() {
+        let end = size.min(at + SLICE / 8);
+        let Ok(bytes) = file.read(at..end).await else {
+            return false;
+        };
+        indexer.feed(&bytes);
+        entries = indexer.take_entries();
+        at = end;
+    }
+    entries
+        .first()
+        .is_some_and(|entry| trace_of(&entry.row).is_some())
 }
 
 /// The trace of an episode.

@@ -1,17 +1,22 @@
-//! The first episode of files that are only shown. Pure.
+//! The first episode of files that are only shown.
 
 use volary_core::json::Text;
 use volary_protocol::library::NamedFile;
 use volary_trajectory::Episode;
-use volary_trajectory::import::{InputFile, import};
+use volary_trajectory::import::InputFile;
+use volary_trajectory::import::fields::Mappings;
+
+use super::readers;
 
 /// Reads files. Returns their first episode with notes for the user, or why there is none.
-pub(super) fn read(files: Vec<NamedFile>) -> Result<(Episode, Vec<Text>), String> {
+pub(super) async fn read(files: Vec<NamedFile>) -> Result<(Episode, Vec<Text>), String> {
     let files = files.into_iter().map(|file| InputFile {
         name: Some(file.name),
         bytes: file.bytes,
     });
-    let outcome = import(&files.collect::<Vec<_>>()).map_err(|error| error.to_string())?;
+    let files: Vec<InputFile> = files.collect();
+    let outcome = readers::load().await?.import(&files, &Mappings::default());
+    let outcome = outcome.map_err(|refused| refused.reason)?;
     let count = outcome.episodes.len();
     let mut notes: Vec<Text> = outcome.notes.into_iter().map(|note| note.text).collect();
     if count > 1 {
@@ -24,15 +29,17 @@ pub(super) fn read(files: Vec<NamedFile>) -> Result<(Episode, Vec<Text>), String
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use volary_trajectory::native;
 
     use super::*;
 
     fn read_text(text: &str) -> Result<(Episode, Vec<Text>), String> {
-        read(vec![NamedFile {
+        let file = NamedFile {
             name: "a.jsonl".to_owned(),
             bytes: text.as_bytes().to_vec(),
-        }])
+        };
+        read(vec![file]).now_or_never().unwrap()
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use volary_core::json::Text;
 use volary_protocol::library::TaggedEpisode;
 use volary_trajectory::annotations::tags;
-use volary_trajectory::import::index;
+use volary_trajectory::import::index::torch_dump;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
-use super::{LibraryService, Volume, listing};
+use super::{LibraryService, Volume, listing, readers};
 use crate::library::repository::{EpisodeStore, InFile};
 use crate::library::source::{Source, Window};
 use crate::projection::text::size_text;
@@ -96,8 +96,14 @@ pub(super) async fn open_at(
         parts.push(window.read(part.clone()).await?);
     }
     let name = window.source().name();
-    index::open_mapped(&name, parts, &at.place, row, window.fields())
-        .ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
+    let episode = match torch_dump::is_sample(&at.place, &parts) {
+        true => torch_dump::open_sample(&name, &parts, &at.place, row),
+        false => {
+            let readers = readers::load().await?;
+            readers.open(&name, parts, &at.place, row, window.fields())
+        }
+    };
+    episode.ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
 }
 
 async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, String> {

@@ -18,7 +18,7 @@ use super::annotations::ImportedAnnotations;
 use super::continuation::Continuation;
 use super::step_dumps::StepDumps;
 use super::{
-    LibraryService, Output, Send, naming, streaming_import, tell_unkept, whole_file_import,
+    LibraryService, Output, Send, naming, readers, streaming_import, tell_unkept, whole_file_import,
 };
 use crate::library::repository::{EpisodeStore, Item, Unkept};
 use crate::library::source::{Source, Window};
@@ -188,8 +188,13 @@ pub(super) async fn read_on<'a>(
     let name = window.name();
     let mut reading = begin(library, number, window.size(), origin, send);
     reading.is_followed = true;
-    let read = streaming_import::read_on(library, &reading, window, continuation).await;
-    if let Err(reason) = read {
+    let read = async {
+        let readers = readers::load().await?;
+        readers
+            .read_on(library, &reading, window, continuation)
+            .await
+    };
+    if let Err(reason) = read.await {
         let text = format!("{name} could not be read: {reason}");
         reading.note(NoteLevel::Unreadable, &name, text);
     }

@@ -12,11 +12,11 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_trajectory::annotations::tags;
-use volary_trajectory::archive::Limits;
+use volary_trajectory::import::InputFile;
 use volary_trajectory::import::fields::Mappings;
-use volary_trajectory::import::{InputFile, import_mapped};
 use volary_trajectory::native;
 
+use super::readers;
 use crate::library::repository::Reread;
 use crate::library::source::Source;
 use crate::workers::parquet;
@@ -82,7 +82,7 @@ impl FilesRead {
                 }
             }
         }
-        let outcome = import_mapped(&inputs, Limits::default(), &self.mappings);
+        let outcome = readers::load().await?.import(&inputs, &self.mappings);
         let episodes = outcome.map(|outcome| outcome.episodes).unwrap_or_default();
         let mut texts = episodes.into_iter().map(|mut episode| {
             tags::take(&mut episode);

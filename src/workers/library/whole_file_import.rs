@@ -6,15 +6,14 @@ use volary_protocol::library::Event;
 
 use volary_core::json::Text;
 use volary_trajectory::annotations::tags;
-use volary_trajectory::archive::Limits;
-use volary_trajectory::import::{ImportError, InputFile, NoteLevel, import_mapped};
+use volary_trajectory::import::{InputFile, NoteLevel};
 use volary_trajectory::native;
 use volary_trajectory::table::Row;
 
 use super::naming::Named;
 use super::reading::RunningImport;
 use super::reread::FilesRead;
-use super::{BATCH, LibraryService, Output, listing, naming, reading};
+use super::{BATCH, LibraryService, Output, listing, naming, readers, reading};
 use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
 use crate::projection::text::size_text;
@@ -96,14 +95,16 @@ async fn read_inputs<'a>(
 ) {
     let (inputs, sources): (Vec<InputFile>, Vec<Rc<dyn Source>>) = inputs.into_iter().unzip();
     sources.iter().for_each(|source| source.release());
+    let readers = match readers::load().await {
+        Ok(readers) => readers,
+        Err(reason) => return reading.note(NoteLevel::Unreadable, &"".into(), reason),
+    };
     let mappings = library.mappings.borrow().clone();
-    let outcome = match import_mapped(&inputs, Limits::default(), &mappings) {
+    let outcome = match readers.import(&inputs, &mappings) {
         Ok(outcome) => outcome,
-        Err(error) => {
-            if let ImportError::NoEpisode { unmapped, .. } = &error {
-                reading.unmapped.borrow_mut().extend_from_slice(unmapped);
-            }
-            return reading.note(NoteLevel::Unreadable, &"".into(), error.to_string());
+        Err(refused) => {
+            reading.unmapped.borrow_mut().extend(refused.unmapped);
+            return reading.note(NoteLevel::Unreadable, &"".into(), refused.reason);
         }
     };
     let only: Option<Text> = match inputs.as_slice() {

@@ -449,14 +449,10 @@ pub fn open_mapped(
     row: &Row,
     fields: Option<&FieldMapping>,
 ) -> Option<Episode> {
-    let mut number = place.number;
-    let pickle = torch_dump::pickle_at(&parts).filter(|_| place.packed);
+    if torch_dump::is_sample(place, &parts) {
+        return torch_dump::open_sample(file, &parts, place, row);
+    }
     let outcome = match (place.packed, fields) {
-        (true, _) if pickle.is_some() => {
-            // Only this sample is read.
-            number = 0;
-            torch_dump::import_sample(file, &parts, pickle.unwrap_or_default(), place.number)
-        }
         (true, _) => packed::import_sample(file, &parts),
         (false, Some(fields)) => import_record(file, parts.first()?, fields)?,
         (false, None) => {
@@ -474,7 +470,7 @@ pub fn open_mapped(
             import(&files).ok()?
         }
     };
-    let mut episode = outcome.episodes.into_iter().nth(number)?;
+    let mut episode = outcome.episodes.into_iter().nth(place.number)?;
     episode.id = row.id.clone();
     // The row has them.
     tags::take(&mut episode);

@@ -16,12 +16,15 @@ use std::ops::Range;
 
 use super::reading::Pieces;
 use super::{Entry, EpisodeRange};
+use crate::annotations::tags;
 use crate::archive::Limits;
 use crate::archive::listing::{ListedMember, MemberHeader, unpack_listed};
 use crate::archive::unpack::{GZIP, gunzip};
+use crate::episode::Episode;
 use crate::import::reader::Sink;
 use crate::import::slime::{self, NotJoined, RolloutParts, Storages, Tally, WholeDump};
 use crate::import::{ImportOutcome, Note};
+use crate::table::Row;
 use parts::Parts;
 pub use training::{Training, TrainingFile};
 
@@ -564,21 +567,37 @@ fn unpacked(parts: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
     parts.iter().filter_map(unpack).collect()
 }
 
+/// Whether an episode with this place, whose bytes are `parts`, is a sample of a dump.
+pub fn is_sample(place: &EpisodeRange, parts: &[Vec<u8>]) -> bool {
+    place.packed && pickle_at(parts).is_some()
+}
+
+/// Opens a sample, as [`open`](super::open) does. `None` if it is none.
+pub fn open_sample(
+    file: &str,
+    parts: &[Vec<u8>],
+    place: &EpisodeRange,
+    row: &Row,
+) -> Option<Episode> {
+    let pickle = pickle_at(parts)?;
+    let outcome = import_sample(file, parts, pickle, place.number);
+    let mut episode = outcome.episodes.into_iter().next()?;
+    episode.id = row.id.clone();
+    // The row has them.
+    tags::take(&mut episode);
+    Some(episode)
+}
+
 /// The index of the pickle among the parts of an episode; `None` if they are not those of a torch file. It is read
 /// from the headers, because unpacking copies.
-pub(super) fn pickle_at(parts: &[Vec<u8>]) -> Option<usize> {
+fn pickle_at(parts: &[Vec<u8>]) -> Option<usize> {
     let mut headers = parts.iter().take(2).map(|part| MemberHeader::of(part));
     headers.position(|header| header.is_some_and(|header| is_pickle(&header.name)))
 }
 
 /// Imports a sample from its parts: the head, whose last one is the pickle or its beginning, parts of the pickle, storages,
 /// and those of its training data.
-pub(super) fn import_sample(
-    file: &str,
-    parts: &[Vec<u8>],
-    pickle: usize,
-    number: usize,
-) -> ImportOutcome {
+fn import_sample(file: &str, parts: &[Vec<u8>], pickle: usize, number: usize) -> ImportOutcome {
     // The training data has a pickle of its own, and perhaps a byte order before that.
     let own = parts.iter().take(pickle + 1).count();
     let behind = parts.iter().skip(own).position(|part| {
