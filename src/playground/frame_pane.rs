@@ -110,7 +110,7 @@ fn why_no_frame(shown: EpisodeSignals) -> &'static str {
         .with(|episode| (episode.frames.is_empty(), is_remote(episode)));
     match (is_empty, is_remote) {
         (true, true) => {
-            "The server of this episode does not provide frames. Only `volary serve` does."
+            "The server of this episode does not provide frames. Volary's own server does."
         }
         (true, false) => "No frames were recorded.",
         (false, _) => "No frame was recorded at this step.",

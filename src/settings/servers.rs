@@ -44,8 +44,8 @@ pub(super) fn ServersSection() -> impl IntoView {
         checks: RwSignal::default(),
     };
     let failure = Memo::new(move |_| servers.checks.with(|checks| checks.failure().cloned()));
-    let about = "Environments can also run on a server: aviary's TaskDatasetServer or \
-         `volary serve`. Connect to one here, then choose it as the environment in the playground.";
+    let about = "Environments can also run on a server: aviary's TaskDatasetServer, or \
+         Volary's own. Connect to one here, then choose it as the environment in the playground.";
     view! {
         <Section id="settings-servers" title="Task dataset servers" about>
             <div class="servers">

@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::time::Duration;
 
+use futures_util::future::join;
 use js_sys::Uint8Array;
 use volary_trajectory::archive::is_archive;
 use volary_trajectory::archive::listing::DIRECTORY_TAIL;
@@ -38,9 +39,17 @@ pub struct RangedFile {
 }
 
 impl RangedFile {
-    /// Opens a file: reads its size and its first `head` bytes, which must not be 0.
-    pub async fn open(name: &str, url: &str, head: u64) -> Result<RangedFile, FetchError> {
-        let response = request(url, 0..head).await?;
+    /// Opens a file: reads its size and its first `head` bytes, which must not be 0. The last bytes of an archive are
+    /// read at the same time, if the size is given that it has as far as is known.
+    pub async fn open(
+        name: &str,
+        url: &str,
+        head: u64,
+        archive: Option<u64>,
+    ) -> Result<RangedFile, FetchError> {
+        let tail = archive.and_then(|size| directory_in(size, head));
+        let (response, tail) = join(request(url, 0..head), Tail::read(url, tail)).await;
+        let response = response?;
         let (size, head) = match response.status() {
             206 => {
                 let size = size_of(&response).ok_or(FetchError::Status { status: 206 })?;
@@ -58,7 +67,11 @@ impl RangedFile {
                 stream.read(head.end).await?
             }
         };
-        Ok(RangedFile::begun(name, url, size, version, bytes))
+        let tail = tail.filter(|tail| tail.size == size && tail.version == version);
+        let file = RangedFile::begun(name, url, size, version, bytes);
+        file.tail
+            .replace(tail.map_or_else(Vec::new, |tail| tail.bytes));
+        Ok(file)
     }
 
     /// A file of which the size in bytes, the version (`ETag`) and the first bytes are known.
@@ -95,11 +108,11 @@ impl RangedFile {
     /// and says why.
     pub async fn read_directory_ahead(&self) {
         let is_archive = is_archive(&self.head.borrow());
-        let start = self.size.saturating_sub(DIRECTORY_TAIL);
-        if !is_archive || start < self.head.borrow().len() as u64 {
+        let range = directory_in(self.size, self.head.borrow().len() as u64);
+        let Some(range) = range.filter(|_| is_archive && self.tail.borrow().is_empty()) else {
             return;
-        }
-        if let Ok(bytes) = self.slice(start..self.size).await {
+        };
+        if let Ok(bytes) = self.slice(range).await {
             self.tail.replace(bytes);
         }
     }
@@ -194,6 +207,37 @@ impl RangedFile {
     fn changed(&self) -> String {
         format!("{} was changed since it was opened.", self.name)
     }
+}
+
+/// The last bytes of a file.
+struct Tail {
+    /// Those of the whole file.
+    size: u64,
+    version: Option<String>,
+    bytes: Vec<u8>,
+}
+
+impl Tail {
+    /// Reads a range that ends with the file. `None` if it cannot be read, which is no error yet: the file may be shorter
+    /// than expected.
+    async fn read(url: &str, range: Option<Range<u64>>) -> Option<Tail> {
+        let range = range?;
+        let response = request(url, range.clone()).await.ok()?;
+        if response.status() != 206 {
+            return None;
+        }
+        Some(Tail {
+            size: size_of(&response)?,
+            version: response.header("etag"),
+            bytes: Stream::of(response, &range).read(range.end).await.ok()?,
+        })
+    }
+}
+
+/// Where the directory is in an archive of `size` bytes; `None` if it is among the first `head` ones.
+fn directory_in(size: u64, head: u64) -> Option<Range<u64>> {
+    let start = size.saturating_sub(DIRECTORY_TAIL);
+    (start >= head).then_some(start..size)
 }
 
 /// The bytes of a range, if all of them are among `bytes`, which are at an offset.

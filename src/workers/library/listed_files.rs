@@ -23,7 +23,8 @@ use super::dump_pairs::{DumpPairs, other_dump_of};
 use super::file_list::{Groups, Lines, ListedFile};
 use super::opened_file::OpenedFile;
 use super::renewal::Renewal;
-use super::{LibraryService, Output, Send, file_heads, reading as readings};
+use super::step_dumps::is_dump;
+use super::{LibraryService, Output, Send, file_heads, readers, reading as readings};
 use crate::browser::files::ranged_file::{HEAD, RangedFile};
 use crate::browser::files::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Timeouts};
@@ -38,7 +39,7 @@ const MOST_NOTES: usize = 50;
 
 /// Opens a file. Its first bytes, as many as given, are read at once. The flag says whether it is being written to.
 type Open<'a> = &'a dyn Fn(
-    RemoteFile,
+    ListedFile,
     u64,
     bool,
 ) -> LocalBoxFuture<'static, Result<Rc<dyn Source>, FetchError>>;
@@ -156,7 +157,7 @@ impl<'a> Fetching<'a> {
                 continue;
             };
             // Its beginning is only compared.
-            let window = self.open(&listed.file, COMPARED).await.map(Window::on);
+            let window = self.open(&listed, COMPARED).await.map(Window::on);
             match window {
                 Ok(window) if continuation.fits(&window).await => {
                     self.go_on(window, continuation).await;
@@ -167,15 +168,18 @@ impl<'a> Fetching<'a> {
         others
     }
 
-    async fn open(&self, file: &RemoteFile, head: u64) -> Result<Rc<dyn Source>, FetchError> {
+    async fn open(&self, file: &ListedFile, head: u64) -> Result<Rc<dyn Source>, FetchError> {
         (self.open)(file.clone(), head, self.renewal.is_growing).await
     }
 
     /// Opens files, in their order. An error is a sentence for people.
-    async fn open_all(&self, files: Vec<RemoteFile>) -> Vec<Result<Rc<dyn Source>, String>> {
+    async fn open_all(&self, files: &[ListedFile]) -> Vec<Result<Rc<dyn Source>, String>> {
         let heads = self.heads.as_ref().filter(|_| files.len() > 1);
         let mut together = match heads {
-            Some(heads) => file_heads::open(heads, &files).await.into_iter(),
+            Some(heads) => {
+                let files: Vec<RemoteFile> = files.iter().map(|it| it.file.clone()).collect();
+                file_heads::open(heads, &files).await.into_iter()
+            }
             None => Vec::new().into_iter(),
         };
         let opened = stream::iter(files).map(|file| {
@@ -184,9 +188,9 @@ impl<'a> Fetching<'a> {
                 let opened = match opened {
                     Some(Ok(opened)) => Ok(OpenedFile::of(opened, self.renewal.is_growing).await),
                     Some(Err(error)) => Err(error),
-                    None => self.open(&file, HEAD).await,
+                    None => self.open(file, HEAD).await,
                 };
-                opened.map_err(|error| format!("{} could not be read: {error}", file.name))
+                opened.map_err(|error| format!("{} could not be read: {error}", file.file.name))
             }
         });
         opened.buffered(CONCURRENT_OPENS).collect().await
@@ -310,8 +314,9 @@ impl<'a> Fetching<'a> {
         if files.is_empty() {
             return None;
         }
-        let wanted = files.iter().map(|listed| listed.file.clone()).collect();
-        let sources = self.unless_cancelled(self.open_all(wanted)).await?;
+        let readers = readers::load_ahead(files.iter().map(|listed| &listed.file.name));
+        let opened = join(self.open_all(&files), readers);
+        let (sources, ()) = self.unless_cancelled(opened).await?;
         Some(OpenGroup { files, sources })
     }
 
@@ -355,10 +360,12 @@ impl<'a> Fetching<'a> {
             others.filter(|file| !is_here(file)).collect()
         };
         for file in others {
+            // Its size is unknown until it is opened.
+            let mut listed = ListedFile { file, bytes: 0 };
             // The episodes of a deleted file stay, so it is not read again.
-            if let Ok(opened) = self.open(&file, COMPARED).await {
-                let bytes = opened.size();
-                group.insert(0, ListedFile { file, bytes });
+            if let Ok(opened) = self.open(&listed, COMPARED).await {
+                listed.bytes = opened.size();
+                group.insert(0, listed);
             }
         }
         group
@@ -415,12 +422,14 @@ impl<'a> Fetching<'a> {
 }
 
 fn open(
-    file: RemoteFile,
+    ListedFile { file, bytes }: ListedFile,
     head: u64,
     is_growing: bool,
 ) -> LocalBoxFuture<'static, Result<Rc<dyn Source>, FetchError>> {
     let opened = async move {
-        let file = RangedFile::open(&file.name, &file.url, head).await?;
+        // The directory of a dump is at its end, and is wanted at once.
+        let archive = is_dump(&file.name).then_some(bytes);
+        let file = RangedFile::open(&file.name, &file.url, head, archive).await?;
         Ok(OpenedFile::of(file, is_growing).await)
     };
     opened.boxed_local()

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use leptos::wasm_split::wasm_split;
-use volary_core::json::Json;
+use volary_core::json::{Json, Text};
 use volary_trajectory::Episode;
 use volary_trajectory::archive::Limits;
 use volary_trajectory::archive::listing::{ListedMember, Parts};
@@ -20,6 +20,7 @@ use volary_trajectory::table::Row;
 use super::continuation::Continuation;
 use super::large_file::{Beginning, FileRead};
 use super::reading::RunningImport;
+use super::step_dumps::is_dump;
 use super::{LibraryService, annotations, packed_log, slices};
 use crate::browser::lazy::Loaded;
 use crate::library::source::{Source, Window};
@@ -85,6 +86,13 @@ pub(super) trait Readers {
 /// Loads the readers. The error is for people.
 pub(super) async fn load() -> Result<&'static dyn Readers, String> {
     load_part().await.map_err(|error| error.to_string())
+}
+
+/// Loads them ahead, if one of these files may need them. What fails here fails again, and is reported, when they are used.
+pub(super) async fn load_ahead(files: impl IntoIterator<Item = &Text>) {
+    if !files.into_iter().all(|name| is_dump(name)) {
+        let _ = load().await;
+    }
 }
 
 #[wasm_split(readers, wasm_split_path = leptos::wasm_split, fallible)]

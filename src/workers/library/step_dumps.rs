@@ -36,12 +36,11 @@ pub(super) struct StepDumps {
 impl StepDumps {
     /// Finds the dumps of the same steps, as their first keys say. Dumps of evaluations have no training dump.
     pub(super) async fn of(files: &[Rc<dyn Source>]) -> StepDumps {
-        let is_dump = |name: &Text| {
+        let is_of_training = |name: &Text| {
             let own = name.rsplit('/').next().unwrap_or_default();
-            let is_torch = own.ends_with(".pt") || own.ends_with(".pt.gz");
-            is_torch && !own.starts_with("eval")
+            is_dump(name) && !own.starts_with("eval")
         };
-        let files = files.iter().filter(|file| is_dump(&file.name()));
+        let files = files.iter().filter(|file| is_of_training(&file.name()));
         let files: Vec<&Rc<dyn Source>> = files.collect();
         let mut found = StepDumps::default();
         if files.len() < 2 {
@@ -104,6 +103,11 @@ impl StepDumps {
     pub(super) fn is_whole(&self, file: &Rc<dyn Source>) -> bool {
         self.whole.iter().any(|known| Rc::ptr_eq(known, file))
     }
+}
+
+/// Whether a file is a dump, as its name says.
+pub(super) fn is_dump(name: &Text) -> bool {
+    name.ends_with(".pt") || name.ends_with(".pt.gz")
 }
 
 struct Dump {

@@ -51,7 +51,7 @@ fn remote(name: &str) -> RemoteFile {
 fn refresh_now(service: &LibraryService, files: &[MemorySource], settled: &[Text]) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
-    let open = |wanted: RemoteFile, _, _| {
+    let open = |ListedFile { file: wanted, .. }, _, _| {
         let file = files.iter().find(|file| file.name == wanted.name);
         let file = file.map(|file| Rc::new(Written(file.clone())) as Rc<dyn Source>);
         std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
@@ -196,7 +196,7 @@ fn a_training_dump_that_is_written_later_is_joined() {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let files = [rollouts, trained];
-    let open = |wanted: RemoteFile, _, _| {
+    let open = |ListedFile { file: wanted, .. }, _, _| {
         let file = files.iter().find(|file| file.name == wanted.name).cloned();
         let file = file.map(|file| Rc::new(file) as Rc<dyn Source>);
         std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
@@ -260,7 +260,7 @@ fn one_group_is_opened_while_another_is_read() {
             happened.borrow_mut().push(format!("read {}", rows[0].id));
         }
     };
-    let open = |wanted: RemoteFile, _, _| {
+    let open = |ListedFile { file: wanted, .. }, _, _| {
         happened.borrow_mut().push(format!("open {}", wanted.name));
         let file = files.iter().find(|file| file.name == wanted.name).cloned();
         let file = file.map(|file| Rc::new(Late(file)) as Rc<dyn Source>);
@@ -321,7 +321,7 @@ fn training_dumps_are_joined_with_rollouts_of_an_earlier_group() {
         let service = service();
         let said = RefCell::new(Vec::new());
         let say = |words| said.borrow_mut().push(words);
-        let open = |wanted: RemoteFile, _, _| {
+        let open = |ListedFile { file: wanted, .. }, _, _| {
             let file = files.iter().find(|file| file.name == wanted.name).cloned();
             let file = file.map(|file| Rc::new(file) as Rc<dyn Source>);
             std::future::ready(file.ok_or(FetchError::Status { status: 404 })).boxed_local()
