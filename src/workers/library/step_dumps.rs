@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use volary_core::json::Text;
 use volary_trajectory::archive::is_archive;
-use volary_trajectory::import::index::torch_dump::DumpKind;
+use volary_trajectory::import::index::torch_dump::{DumpKind, is_evaluation};
 
 use super::streaming_import::LARGE_PACKED;
 use crate::library::source::Source;
@@ -36,10 +36,7 @@ pub(super) struct StepDumps {
 impl StepDumps {
     /// Finds the dumps of the same steps, as their first keys say. Dumps of evaluations have no training dump.
     pub(super) async fn of(files: &[Rc<dyn Source>]) -> StepDumps {
-        let is_of_training = |name: &Text| {
-            let own = name.rsplit('/').next().unwrap_or_default();
-            is_dump(name) && !own.starts_with("eval")
-        };
+        let is_of_training = |name: &Text| is_dump(name) && !is_evaluation(name);
         let files = files.iter().filter(|file| is_of_training(&file.name()));
         let files: Vec<&Rc<dyn Source>> = files.collect();
         let mut found = StepDumps::default();

@@ -201,6 +201,12 @@ impl<'a> Sink<'a> {
         stem.into()
     }
 
+    /// The name of the folder that the file is in; empty if that is unknown.
+    pub fn folder(&self) -> &str {
+        let mut names = self.file.rsplit(['/', '\\']).skip(1);
+        names.next().unwrap_or_default()
+    }
+
     /// Sets the version of the format, for the source of the following episodes.
     pub fn set_version(&mut self, version: Option<Text>) {
         self.version = version;

@@ -32,6 +32,13 @@ fn is_sample(value: &Json) -> bool {
     is_said("input_prompt") && is_said("output_response") && value.get("score").is_some()
 }
 
+/// The step in the name of a folder, such as `global_step_20_evals`.
+fn step_of(folder: &str) -> Option<i64> {
+    let (_, after) = folder.split_once("global_step_")?;
+    let digits = after.find(|sign: char| !sign.is_ascii_digit());
+    after[..digits.unwrap_or(after.len())].parse().ok()
+}
+
 fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let prompt = Said::of(rest.take("input_prompt"));
     let output = Said::of(rest.take("output_response"));
@@ -103,6 +110,11 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         outcome: stop,
         ..Episode::default()
     };
+    // The files are those of evaluations, and their folder names the step.
+    episode.metadata.insert("split", "eval");
+    if let Some(step) = step_of(sink.folder()) {
+        episode.metadata.insert("step", step);
+    }
     if let Some(source) = source {
         episode.metadata.insert("data_source", source);
     }

@@ -29,15 +29,15 @@ use crate::spans::{extent, spans};
 use crate::timeline::first_line;
 use tokens::Lists;
 
-/// How the names of dumps of evaluations begin.
-const EVALUATION: &str = "eval_";
+/// The members of an episode's metadata that name its place in the run.
+const PLACES: [&str; 3] = ["step", "group", "sample"];
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
 pub(super) use torch_dump::{
     RolloutParts, Storages, WholeDump, dump_kind, legacy_members, read as read_torch,
 };
-pub(super) use train_dump::{PlaceInRollouts, TrainSample, TrainingDump};
+pub(super) use train_dump::{PlaceInRollouts, Places, TrainSample, TrainingDump};
 pub(super) use training_join::{NotJoined, Tally, index_of, is_rollout, join};
 
 pub(super) struct Slime;
@@ -94,6 +94,19 @@ impl Reader for Slime {
     }
 }
 
+/// Whether a file name, without folders, is that of an evaluation. The trainer puts `eval_` before the number of the step,
+/// which may be anywhere in the name: `eval_3.pt`, `rollout_eval_3.pt`.
+pub(super) fn is_evaluation(name: &str) -> bool {
+    const MARK: &str = "eval_";
+    name.match_indices(MARK).any(|(place, _)| {
+        let before = name[..place].chars().next_back();
+        let after = name[place + MARK.len()..].chars().next();
+        before.is_none()
+            || !before.is_some_and(char::is_alphanumeric)
+                && after.is_some_and(|sign| sign.is_ascii_digit())
+    })
+}
+
 /// The samples of a rollout dump that was converted to JSON: `{rollout_id, samples: [sample]}`.
 fn of_dump(value: &Json) -> Option<&[Json]> {
     value.get("samples")?.as_list()
@@ -138,13 +151,9 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
     };
     judge(&mut episode, &mut rest);
     let mut transcript = Transcript::default();
-    // The samples of a group have the same prompt. The numbers of groups count on over the steps.
-    let asked = task(&rest);
-    episode.task = match group {
-        Some(_) => asked,
-        None => index.clone().or(asked),
-    }
-    .map(|id| TaskReference {
+    // The samples of a group have the same prompt. The numbers of groups and samples count on over the steps.
+    let task = task(&rest).or_else(|| index.clone());
+    episode.task = task.map(|id| TaskReference {
         dataset: "slime".into(),
         id,
     });
@@ -181,9 +190,13 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
         }
     }
     transcript.finish(&mut episode);
-    for key in ["info", "metadata"] {
-        if let Some(object) = rest.take_object(key) {
-            episode.metadata.extend(object);
+    for member in ["info", "metadata"] {
+        for (key, value) in rest.take_object(member).unwrap_or_default() {
+            // These name the place in the run. The task may have members of the same names.
+            match PLACES.contains(&key.as_ref()) {
+                true => episode.metadata.insert(format!("{member}.{key}"), value),
+                false => episode.metadata.insert(key, value),
+            };
         }
     }
     let place = [
@@ -197,7 +210,7 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
             episode.metadata.insert(key, value);
         }
     }
-    if sink.stem().starts_with(EVALUATION) {
+    if is_evaluation(&sink.stem()) {
         episode.metadata.insert("split", "eval");
     }
     lists.record(&mut episode, &mut rest, sink);
@@ -354,9 +367,13 @@ fn judge(episode: &mut Episode, rest: &mut Object) {
         Some(Json::Object(several)) => several.clone(),
         _ => Object::new(),
     };
-    let worth: Vec<f64> = several.values().filter_map(reward).collect();
+    // A text with a number may be an answer.
+    let numbers = several.values().filter(|value| value.as_text().is_none());
+    let worth: Vec<f64> = numbers.filter_map(reward).collect();
     let only = worth.first().copied().filter(|_| worth.len() == 1);
-    let named = COUNTS.iter().find_map(|key| several.get(key));
+    let named = COUNTS
+        .iter()
+        .find_map(|key| several.get(key).filter(|value| !value.is_null()));
     // A list or a vector of one number.
     if let Some(Json::List(list)) = rest.get("reward")
         && let [only] = list.as_slice()

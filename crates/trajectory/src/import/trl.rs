@@ -198,12 +198,12 @@ fn row(mut rest: Object, line: usize, columns: &RewardColumns, sink: &mut Sink<'
     let completion = rest.take("completion").map(unpacked).unwrap_or_default();
     let mut transcript = Transcript::default();
     let task = match prompt {
-        Json::List(messages) => asked(messages, &mut transcript),
+        Json::List(messages) => asked(without_padding(messages), &mut transcript),
         prompt => slime::push_prompt(&mut transcript, &text(&prompt)),
     };
     match completion {
         Json::List(messages) => {
-            let messages = chat::read_all(messages);
+            let messages = chat::read_all(without_padding(messages));
             messages.for_each(|said| transcript.push(slime::with_calls(said)));
         }
         completion => slime::push_response(&mut transcript, &text(&completion)),
@@ -231,6 +231,45 @@ fn row(mut rest: Object, line: usize, columns: &RewardColumns, sink: &mut Sink<'
     transcript.finish(&mut episode);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+/// Messages without what a table adds to the arguments of their calls: all calls of a column have the members of all of
+/// them, and those that a call does not have are null.
+fn without_padding(mut messages: Vec<Json>) -> Vec<Json> {
+    for message in &mut messages {
+        let Some(Json::List(calls)) = member(message, "tool_calls") else {
+            continue;
+        };
+        for call in calls {
+            let call = match call.get("function").and_then(Json::as_object) {
+                Some(_) => member(call, "function"),
+                None => Some(call),
+            };
+            if let Some(arguments) = call.and_then(|call| member(call, "arguments")) {
+                drop_nulls(arguments);
+            }
+        }
+    }
+    messages
+}
+
+fn member<'a>(value: &'a mut Json, key: &str) -> Option<&'a mut Json> {
+    match value {
+        Json::Object(object) => object.get_mut(key),
+        _ => None,
+    }
+}
+
+/// Removes the members that are null, at any depth.
+fn drop_nulls(value: &mut Json) {
+    match value {
+        Json::Object(object) => {
+            object.retain(|_, value| !value.is_null());
+            object.values_mut().for_each(drop_nulls);
+        }
+        Json::List(list) => list.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
 }
 
 fn text(value: &Json) -> Text {

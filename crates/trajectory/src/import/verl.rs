@@ -28,6 +28,9 @@ pub(super) const VERL: Records = Records {
     read: rollout,
 };
 
+/// The member with the ground truth.
+const TRUTH: &str = "gts";
+
 fn is_rollout(value: &Json) -> bool {
     let is_said = |key: &str| {
         value
@@ -45,7 +48,7 @@ fn is_rollout(value: &Json) -> bool {
         && is_said("output")
         && has("score")
         && (is_number("step") || is_number("score") && has("gts"))
-        && !has("messages")
+        && value.get("messages").is_none_or(Json::is_null)
 }
 
 /// The score of a rollout: a number, a flag, or the text of a number, since what is not JSON is written as text.
@@ -104,16 +107,21 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     episode.metadata.insert("step", step);
     // Newer versions name the prompt.
     if let Some(group) = rest.get("uid").filter(|group| !group.is_null()) {
-        episode.metadata.insert("group", group.clone());
+        episode.metadata.insert("group", group_of(group));
+    }
+    if is_validation(&rest, worth, sink) {
+        episode.metadata.insert("split", "eval");
     }
     for (key, value) in std::mem::take(&mut rest) {
         // Additional results of the reward function, and the ground truth.
         match value {
-            Json::Bool(_) | Json::Integer(_) | Json::Float(_) => episode.scores.push(Score {
-                name: key.as_ref().into(),
-                value,
-                ..Score::default()
-            }),
+            Json::Bool(_) | Json::Integer(_) | Json::Float(_) if *key != *TRUTH => {
+                episode.scores.push(Score {
+                    name: key.as_ref().into(),
+                    value,
+                    ..Score::default()
+                })
+            }
             value => {
                 episode.metadata.insert(key, value);
             }
@@ -127,6 +135,36 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     }
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+/// The group of a `uid`: that of the prompt, or in newer versions `{prompt}_{rollout}_{output}`.
+fn group_of(uid: &Json) -> Json {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let prompt = uid.as_text().and_then(|uid| {
+        let (rest, output) = uid.rsplit_once('_')?;
+        let (prompt, rollout) = rest.rsplit_once('_')?;
+        let is_numbered = is_number(rollout) && is_number(output) && !prompt.is_empty();
+        is_numbered.then(|| Json::from(Text::from(prompt)))
+    });
+    prompt.unwrap_or_else(|| uid.clone())
+}
+
+/// Whether a sample is one of a validation: the folder says it (`trainer.validation_data_dir`), or else the score, which
+/// only validations repeat as `reward`.
+fn is_validation(sample: &Object, score: Option<f64>, sink: &Sink<'_>) -> bool {
+    let folder = sink.folder().to_ascii_lowercase();
+    let has_word = |words: &[&str]| {
+        let mut own = folder.split(|sign: char| !sign.is_ascii_alphabetic());
+        own.any(|word| words.contains(&word))
+    };
+    match (
+        has_word(&["val", "validation"]),
+        has_word(&["rollout", "rollouts", "train"]),
+    ) {
+        (true, _) => true,
+        (false, true) => false,
+        (false, false) => score.is_some() && sample.get("reward").and_then(reward) == score,
+    }
 }
 
 /// Adds the messages of an input. Returns the name of its task; and what the template began the answer with, if the input

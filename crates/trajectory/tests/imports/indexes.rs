@@ -390,6 +390,7 @@ fn dumps_of_a_step_that_are_read_together_are_joined_as_by_an_import() {
     let pairs = [
         ["slime-rollout.pt", "slime-train.pt"],
         ["slime-rollout.pt", "slime-train-v1.pt"],
+        ["slime-siblings.pt", "slime-siblings-train.pt"],
     ];
     for files in real.chain(pairs.map(|pair| pair.map(fixture))) {
         let names: Vec<&str> = files

@@ -1,5 +1,6 @@
 //! Odd corners of the files of trainers: prompts with a common beginning, missing rewards, lists of another length.
 
+use volary_core::AnyMessage;
 use volary_core::json;
 use volary_core::json::Json;
 use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
@@ -316,4 +317,130 @@ fn exceptions_of_skyrl_are_how_a_sample_ended() {
         "{:?}",
         outcome.notes
     );
+}
+
+/// Newer versions of verl number the rollouts of a prompt, and their outputs.
+#[test]
+fn a_group_of_verl_is_a_prompt() {
+    let rollout = |uid: &str| json!({"input": "2 * 3?", "output": "6", "score": 1.0, "step": 1, "gts": 6, "uid": uid});
+    let uids = ["a_b_0_0", "a_b_1_0", "prompt-1", "7_1"];
+    let outcome = lines("rollout_data/1.jsonl", &uids.map(rollout));
+    let groups = ["a_b", "a_b", "prompt-1", "7_1"].map(|group| Some(group.into()));
+    assert_eq!(metadata(&outcome, "group"), groups);
+    // The ground truth is no score, even if it is a number.
+    let first = &outcome.episodes[0];
+    assert_eq!(first.metadata.get("gts"), Some(&6.into()));
+    assert!(first.scores.is_empty());
+}
+
+#[test]
+fn validations_of_verl_are_evaluations() {
+    let sample = |more: Json| {
+        let mut sample = json!({"input": "2 * 3?", "output": "6", "score": 0.5, "step": 1, "gts": "6", "messages": null});
+        if let (Json::Object(sample), Json::Object(more)) = (&mut sample, more) {
+            sample.extend(more);
+        }
+        sample
+    };
+    let split = |name: &str, more: Json| {
+        let outcome = lines(name, &[sample(more)]);
+        metadata(&outcome, "split").swap_remove(0).is_some()
+    };
+    assert!(split("run/validation_data/10.jsonl", json!({})));
+    assert!(split("run/val/10.jsonl", json!({})));
+    assert!(split("10.jsonl", json!({"reward": 0.5})));
+    assert!(!split("10.jsonl", json!({"reward": 1.0})));
+    assert!(!split("10.jsonl", json!({})));
+    assert!(!split("run/rollout_data/10.jsonl", json!({"reward": 0.5})));
+}
+
+#[test]
+fn the_folder_of_a_skyrl_file_names_the_step() {
+    let sample = json!({"input_prompt": "2 * 3?", "output_response": "6", "score": 1.0});
+    let name = "dumped_evals/global_step_20_evals/gsm8k.jsonl";
+    let outcome = lines(name, std::slice::from_ref(&sample));
+    assert_eq!(metadata(&outcome, "step"), [Some(20.into())]);
+    assert_eq!(metadata(&outcome, "split"), [Some("eval".into())]);
+    let outcome = lines("eval_only/gsm8k.jsonl", &[sample]);
+    assert_eq!(metadata(&outcome, "step"), [None]);
+}
+
+/// A table gives all calls of a column the members of all of them.
+#[test]
+fn arguments_that_a_table_adds_are_dropped() {
+    let call = |arguments: Json| {
+        let call =
+            json!({"type": "function", "function": {"name": "find", "arguments": arguments}});
+        json!({"role": "assistant", "content": "", "tool_calls": [call]})
+    };
+    let padded = call(json!({"code": "B8", "route": null, "seats": [{"row": 3, "column": null}]}));
+    let own = call(Json::from("{\"code\": null}"));
+    let row = json!({
+        "step": 5, "prompt": [{"role": "user", "content": "Find it."}], "completion": [padded, own],
+        "find_reward": 0.5, "advantage": 0.1,
+    });
+    let outcome = lines("completions_00005.jsonl", &[row]);
+    let steps = outcome.episodes[0].steps.iter();
+    let calls = steps.flat_map(|step| match &step.action {
+        AnyMessage::Request(request) => request.tool_calls.clone(),
+        _ => Vec::new(),
+    });
+    let arguments: Vec<String> = calls
+        .map(|call| Json::Object(call.function.arguments).to_compact_text())
+        .collect();
+    let expected = [r#"{"code":"B8","seats":[{"row":3}]}"#, r#"{"code":null}"#];
+    assert_eq!(arguments, expected);
+}
+
+fn slime_sample(more: Json) -> Json {
+    let mut sample = json!({
+        "index": 7, "prompt": "2 * 3?", "response": "6", "response_length": 4.0, "tokens": [1, 2, 3, 4, 5, 6],
+        "loss_mask": [1, 1, 0, 1], "reward": 1.0, "status": "completed",
+    });
+    if let (Json::Object(sample), Json::Object(more)) = (&mut sample, more) {
+        sample.extend(more);
+    }
+    sample
+}
+
+/// Before there were groups, indices counted all samples.
+#[test]
+fn samples_of_slime_with_one_prompt_are_trials_of_a_task() {
+    let samples = [6, 7].map(|index| slime_sample(json!({"index": index})));
+    assert_eq!(tasks(&lines("3.jsonl", &samples)), ["2 * 3?", "2 * 3?"]);
+}
+
+#[test]
+fn a_text_in_the_rewards_of_slime_is_no_reward() {
+    let samples = [
+        json!({"reward": {"pred": "42", "gold": "four"}}),
+        json!({"reward": {"reward": null, "score": 0.5}}),
+        json!({"reward": {"pred": "42", "acc": true}}),
+        json!({"reward": {"score": "0.25", "acc": true}}),
+    ];
+    let outcome = lines("3.jsonl", &samples.map(slime_sample));
+    let expected = [None, Some(0.5), Some(1.0), Some(0.25)];
+    assert_eq!(rewards(&outcome), expected);
+}
+
+/// A task may have steps of its own.
+#[test]
+fn metadata_of_slime_does_not_name_the_place_in_the_run() {
+    let sample = slime_sample(json!({"metadata": {"step": 12, "level": 3}}));
+    let outcome = lines("3.jsonl", &[sample]);
+    assert_eq!(metadata(&outcome, "step"), [None]);
+    assert_eq!(metadata(&outcome, "metadata.step"), [Some(12.into())]);
+    assert_eq!(metadata(&outcome, "level"), [Some(3.into())]);
+}
+
+#[test]
+fn lists_of_slime_that_are_as_long_as_the_response_may_be_no_streams() {
+    let sample = slime_sample(json!({
+        "rollout_top_p_token_ids": [11, 12, 13, 14], "weight_versions": [1, 1, 2, 2], "surprise": [0.5, 1, 2, 4],
+    }));
+    let outcome = lines("3.jsonl", &[sample]);
+    let record = outcome.episodes[0].tokens.as_ref().unwrap();
+    let streams: Vec<&str> = record.strip.streams().keys().map(|name| &**name).collect();
+    assert_eq!(streams, ["surprise"]);
+    assert_eq!((record.strip.len(), record.prompt), (6, 2));
 }

@@ -187,6 +187,47 @@ fn a_training_dump_joins_samples_with_equal_tokens_only() {
     );
 }
 
+/// Two samples that were cut from one rollout have the same index.
+#[test]
+fn samples_with_one_index_are_joined_by_their_positions() {
+    let files = ["slime-siblings-train.pt", "slime-siblings.pt"].map(fixture);
+    let outcome = import(&files).unwrap();
+    assert_eq!(lost(&outcome), [""; 0]);
+    let lengths = outcome.episodes.iter().map(|episode| {
+        let record = episode.tokens.as_ref().unwrap();
+        (record.strip.len(), stream(episode, "log_probs").len())
+    });
+    assert_eq!(lengths.collect::<Vec<_>>(), [(6, 2), (7, 3), (10, 4)]);
+}
+
+#[test]
+fn copies_of_other_ranks_are_left_out() {
+    let mut copy = fixture("slime-train-v1.pt");
+    copy.name = Some("3_1.pt".to_owned());
+    let outcome = import(&[fixture("slime-train-v1.pt"), copy]).unwrap();
+    assert_eq!(outcome.episodes.len(), 1);
+    let said = "Left out as copies, which other ranks have written: 1 sample.";
+    assert!(outcome.notes.iter().any(|note| *note.text == *said));
+}
+
+/// `--save-debug-rollout-data rollout_{rollout_id}.pt` makes `rollout_eval_3.pt` of an evaluation.
+#[test]
+fn evaluations_are_not_joined_with_training_data() {
+    let mut evaluation = fixture("slime-rollout.pt");
+    evaluation.name = Some("run/rollout_eval_3.pt".to_owned());
+    let mut rollouts = fixture("slime-rollout.pt");
+    rollouts.name = Some("run/rollout_3.pt".to_owned());
+    let outcome = import(&[fixture("slime-train.pt"), rollouts, evaluation]).unwrap();
+    let [first, _, other, _] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert_eq!(stream(first, "advantages"), [Some(1.5); 3]);
+    assert_eq!(stream(other, "advantages"), []);
+    let split = |episode: &Episode| episode.metadata.get("split").cloned();
+    assert_eq!(split(first), None);
+    assert_eq!(split(other), Some("eval".into()));
+}
+
 #[test]
 fn a_training_dump_of_version_1_has_a_file_for_each_rank() {
     let train = fixture("slime-train-v1.pt");

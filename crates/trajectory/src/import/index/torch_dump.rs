@@ -98,6 +98,11 @@ impl DumpKind {
     }
 }
 
+/// Whether the file at a path is a dump of an evaluation, as its name says.
+pub fn is_evaluation(path: &str) -> bool {
+    slime::is_evaluation(path.rsplit('/').next().unwrap_or_default())
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Nothing,

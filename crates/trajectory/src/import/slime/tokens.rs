@@ -22,6 +22,10 @@ const KEPT_COUNT: &str = "rollout_top_p_kept";
 /// How the names of lists begin that belong to the prompt, whatever their length.
 const PROMPT: &str = "prompt";
 
+/// Lists that have no value for each token, although they may be as long: the ids that top-p kept, of all tokens in one
+/// list, and the versions of the weights.
+const OTHERS: [&str; 2] = ["rollout_top_p_token_ids", "weight_versions"];
+
 /// Streams that are expected for each token, so that a wrong length is an error.
 const STREAMS: [&str; 12] = [
     "rollout_log_probs",
@@ -86,6 +90,7 @@ impl Lists {
     pub fn into_streams(mut self) -> Vec<(Text, TokenStream)> {
         self.remove(&[TOKENS]);
         self.remove(&MASK);
+        self.lists.retain(|(name, _)| !OTHERS.contains(&&**name));
         self.lists
     }
 
@@ -93,7 +98,9 @@ impl Lists {
     /// cannot be used stay there.
     pub fn record(mut self, episode: &mut Episode, rest: &mut Object, sink: &mut Sink<'_>) {
         let is_removed = rest.get("remove_sample") == Some(&Json::Bool(true));
-        let length = LENGTH.iter().find_map(|key| rest.get(key)?.as_i64());
+        // Tables with gaps make floats of all numbers of a column.
+        let whole = |value: &Json| value.as_i64().or_else(|| as_index(value.as_f64()));
+        let length = LENGTH.iter().find_map(|key| whole(rest.get(key)?));
         let built = self.builder(length, is_removed);
         let Some(built) = built else {
             return self.keep(rest);
@@ -190,7 +197,7 @@ impl Lists {
                 let ends = values.iter().skip(1).zip(values.iter());
                 let counts: TokenStream = ends.map(|(end, start)| Some(end? - start?)).collect();
                 builder.stream(KEPT_COUNT, &counts, Alignment::Response);
-            } else if name.starts_with(PROMPT) {
+            } else if name.starts_with(PROMPT) || OTHERS.contains(&&*name) {
                 continue;
             } else if values.len() == response || STREAMS.contains(&&*name) {
                 builder.stream(name.clone(), &values, Alignment::Response);
@@ -201,6 +208,11 @@ impl Lists {
         }
         used
     }
+}
+
+/// A whole number that is not negative.
+fn as_index(value: Option<f64>) -> Option<i64> {
+    token_id(value).map(i64::from)
 }
 
 #[allow(

@@ -32,13 +32,52 @@ const INDICES: [&str; 2] = ["sample_index", "sample_indices"];
 /// …or by its position in the list.
 const POSITION: &str = "rollout_position";
 
-/// Which sample of the rollout dump a sample of a training dump is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::import) enum PlaceInRollouts {
-    /// The one with this index.
-    Index(i64),
-    /// The one at this position of the list.
-    Position(usize),
+/// Which sample of the rollout dump a sample of a training dump is, in one or both ways. Samples that were cut from one
+/// rollout have its index in common, so the position says more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::import) struct PlaceInRollouts {
+    pub index: Option<i64>,
+    /// The position in the list.
+    pub position: Option<usize>,
+}
+
+/// The places of all samples of one of two dumps, to find the sample that is at a place of the other one.
+#[derive(Clone, Debug, Default)]
+pub(in crate::import) struct Places {
+    places: Vec<PlaceInRollouts>,
+    by_position: HashMap<usize, usize>,
+    by_index: HashMap<i64, usize>,
+}
+
+impl Places {
+    /// The places of samples, in the order of their numbers.
+    pub fn of(places: Vec<PlaceInRollouts>) -> Places {
+        let numbered = || places.iter().enumerate();
+        Places {
+            by_position: numbered()
+                .filter_map(|(number, place)| Some((place.position?, number)))
+                .collect(),
+            by_index: numbered()
+                .filter_map(|(number, place)| Some((place.index?, number)))
+                .collect(),
+            places,
+        }
+    }
+
+    /// The number of the sample at a place: at its position, unless that one has another index.
+    pub fn find(&self, place: PlaceInRollouts) -> Option<usize> {
+        let at_position = place
+            .position
+            .and_then(|position| self.by_position.get(&position));
+        let fits = |number: &&usize| {
+            let index = self.places.get(**number).and_then(|found| found.index);
+            index
+                .zip(place.index)
+                .is_none_or(|(one, other)| one == other)
+        };
+        let with_index = || place.index.and_then(|index| self.by_index.get(&index));
+        at_position.filter(fits).or_else(with_index).copied()
+    }
 }
 
 /// Where the samples of a dump are.
@@ -98,9 +137,7 @@ impl Columns {
 pub(in crate::import) struct TrainSample {
     pub(super) file: Text,
     pub(super) step: Option<i64>,
-    pub(super) index: Option<i64>,
-    /// The position in the list of the rollout dump.
-    pub(super) position: Option<usize>,
+    pub(super) place: PlaceInRollouts,
     length: Option<i64>,
     pub(super) lists: Lists,
     pub(super) figures: Object,
@@ -160,9 +197,8 @@ impl TrainingDump {
         self.reader.step
     }
 
-    /// Where the samples belong in the rollout dump of their step, each with its number. `None` if some say that in
-    /// tensors, or not at all.
-    pub fn places(&self) -> Option<HashMap<PlaceInRollouts, usize>> {
+    /// Where the samples belong in the rollout dump of their step. `None` if some say that in tensors, or not at all.
+    pub fn places(&self) -> Option<Places> {
         let heap = &self.pickle.heap;
         let place = |number| {
             let members = self.columns.sample(heap, number);
@@ -173,18 +209,14 @@ impl TrainingDump {
                     _ => None,
                 }
             };
-            match whole(&INDICES) {
-                Some(index) => Some(PlaceInRollouts::Index(index)),
-                None => {
-                    let position = usize::try_from(whole(&[POSITION])?).ok()?;
-                    Some(PlaceInRollouts::Position(position))
-                }
-            }
+            let place = PlaceInRollouts {
+                index: whole(&INDICES),
+                position: whole(&[POSITION]).and_then(|it| usize::try_from(it).ok()),
+            };
+            (place != PlaceInRollouts::default()).then_some(place)
         };
-        let numbers = 0..self.len();
-        numbers
-            .map(|number| Some((place(number)?, number)))
-            .collect()
+        let places: Option<Vec<PlaceInRollouts>> = (0..self.len()).map(place).collect();
+        Some(Places::of(places?))
     }
 
     /// Adds the data of a sample to its episode. Returns what could not be aligned.
@@ -247,8 +279,7 @@ impl TrainSample {
         let mut sample = TrainSample {
             file: file.into(),
             step,
-            index: None,
-            position: None,
+            place: PlaceInRollouts::default(),
             length: None,
             lists: Lists::default(),
             figures: Object::new(),
@@ -264,10 +295,12 @@ impl TrainSample {
             )]
             let whole = |number: Option<f64>| number.map(|number| number as i64);
             match &*key {
-                key if INDICES.contains(&key) => sample.index = whole(dump.number_of(value)),
+                key if INDICES.contains(&key) => {
+                    sample.place.index = whole(dump.number_of(value));
+                }
                 POSITION => {
                     let position = whole(dump.number_of(value));
-                    sample.position = position.and_then(|position| usize::try_from(position).ok());
+                    sample.place.position = position.and_then(|it| usize::try_from(it).ok());
                 }
                 "response_lengths" => sample.length = whole(dump.number_of(value)),
                 key => {
@@ -289,7 +322,7 @@ impl TrainSample {
     pub(super) fn into_episode(self, sink: &mut Sink<'_>) -> Episode {
         let number =
             |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |it| it.to_string());
-        let (step, sample) = (number(self.step), number(self.index));
+        let (step, sample) = (number(self.step), number(self.place.index));
         let mut episode = Episode {
             id: format!("train-{step}-{sample}").into(),
             name: format!("Step {step}, sample {sample}, training data").into(),
@@ -299,7 +332,7 @@ impl TrainSample {
             },
             ..Episode::default()
         };
-        let place = [("step", self.step), ("sample", self.index)];
+        let place = [("step", self.step), ("sample", self.place.index)];
         for (key, value) in place {
             if let Some(value) = value {
                 episode.metadata.insert(key, value);

@@ -1,4 +1,4 @@
-//! Joins the samples of training dumps with the rollouts of the same step, by their index or their position.
+//! Joins the samples of training dumps with the rollouts of the same step, by their position or their index.
 //!
 //! Invariant: a pair whose tokens differ is refused and reported, never merged.
 
@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use volary_core::json::Json;
 
-use super::EVALUATION;
+use super::is_evaluation;
 use super::tokens::token_id;
-use super::train_dump::{ALONE, PlaceInRollouts, TrainSample};
+use super::train_dump::{ALONE, PlaceInRollouts, Places, TrainSample};
 use crate::episode::Episode;
 use crate::import::describe::counted;
 use crate::import::reader::Sink;
@@ -79,28 +79,28 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
     if samples.is_empty() {
         return;
     }
-    let mut places: HashMap<(i64, PlaceInRollouts), usize> = HashMap::new();
-    let mut counts: HashMap<i64, usize> = HashMap::new();
-    for (place, episode) in outcome.episodes.iter().enumerate() {
+    let mut rollouts: HashMap<i64, Vec<(usize, PlaceInRollouts)>> = HashMap::new();
+    for (number, episode) in outcome.episodes.iter().enumerate() {
         let step = episode.metadata.get("step").and_then(Json::as_i64);
-        let Some(step) = step.filter(|_| is_rollout(episode)) else {
-            continue;
-        };
-        let position = counts.entry(step).or_default();
-        places.insert((step, PlaceInRollouts::Position(*position)), place);
-        *position += 1;
-        if let Some(index) = index_of(episode) {
-            places.insert((step, PlaceInRollouts::Index(index)), place);
+        if let Some(step) = step.filter(|_| is_rollout(episode)) {
+            let of_step = rollouts.entry(step).or_default();
+            let place = PlaceInRollouts {
+                index: index_of(episode),
+                position: Some(of_step.len()),
+            };
+            of_step.push((number, place));
         }
     }
+    let steps = rollouts.into_iter().map(|(step, rollouts)| {
+        let (numbers, places): (Vec<usize>, Vec<PlaceInRollouts>) = rollouts.into_iter().unzip();
+        (step, (numbers, Places::of(places)))
+    });
+    let steps: HashMap<i64, (Vec<usize>, Places)> = steps.collect();
     let (mut tally, mut alone) = (Tally::default(), Vec::new());
     for sample in samples {
-        let place = match (sample.index, sample.position) {
-            (Some(index), _) => Some(PlaceInRollouts::Index(index)),
-            (None, position) => position.map(PlaceInRollouts::Position),
-        };
-        let found = sample.step.zip(place).and_then(|key| places.get(&key));
-        let Some(episode) = found.and_then(|place| outcome.episodes.get_mut(*place)) else {
+        let of_step = sample.step.and_then(|step| steps.get(&step));
+        let found = of_step.and_then(|(numbers, places)| numbers.get(places.find(sample.place)?));
+        let Some(episode) = found.and_then(|number| outcome.episodes.get_mut(*number)) else {
             alone.push(sample);
             continue;
         };
@@ -110,6 +110,7 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
         }
     }
     tally.report(outcome);
+    drop_copies(&mut alone, outcome);
     if let Some(first) = alone.first() {
         outcome.note(NoteLevel::KeptRaw, &first.file.clone(), ALONE);
     }
@@ -121,13 +122,36 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
     }
 }
 
+/// Drops the samples that are there already: ranks that share their data write the same ones.
+fn drop_copies(samples: &mut Vec<TrainSample>, outcome: &mut ImportOutcome) {
+    let mut known: HashMap<(Option<i64>, i64), Vec<&TrainSample>> = HashMap::new();
+    let is_new = samples.iter().map(|sample| {
+        let Some(index) = sample.place.index else {
+            return true;
+        };
+        let same = known.entry((sample.step, index)).or_default();
+        let is_new = same.iter().all(|known| known.lists != sample.lists);
+        same.push(sample);
+        is_new
+    });
+    let is_new: Vec<bool> = is_new.collect();
+    let copies = is_new.iter().filter(|is_new| !**is_new).count();
+    let mut is_new = is_new.into_iter();
+    samples.retain(|_| is_new.next().unwrap_or(true));
+    if copies > 0 {
+        let copies = counted(copies, "sample");
+        let text = format!("Left out as copies, which other ranks have written: {copies}.");
+        outcome.note(NoteLevel::Read, "", text);
+    }
+}
+
 /// Whether an episode is a rollout of training, not of an evaluation.
 pub(in crate::import) fn is_rollout(episode: &Episode) -> bool {
     let source = episode.source.as_ref();
     source.is_some_and(|source| {
         // The name says it. The metadata may name a split of the data set.
         let name = source.file.rsplit('/').next().unwrap_or_default();
-        &*source.format == "slime" && !name.starts_with(EVALUATION)
+        &*source.format == "slime" && !is_evaluation(name)
     })
 }
 

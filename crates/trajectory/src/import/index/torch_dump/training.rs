@@ -13,7 +13,7 @@ use crate::archive::listing::ListedMember;
 use crate::episode::Episode;
 use crate::import::reader::Sink;
 use crate::import::slime::{
-    NotJoined, PlaceInRollouts, Storages, TrainingDump, index_of, is_rollout,
+    NotJoined, PlaceInRollouts, Places, Storages, TrainingDump, index_of, is_rollout,
 };
 
 /// A torch file behind a rollout dump, whose directory was read.
@@ -51,11 +51,11 @@ impl TrainingFile {
     pub fn open(self, head: &[Vec<u8>]) -> Option<Training> {
         let read = Head::of(head)?;
         let dump = TrainingDump::of(&read.pickle)?;
-        let numbers = dump.places()?;
+        let samples = dump.places()?;
         Some(Training {
             is_taken: vec![false; dump.len()],
             alone: 0,
-            numbers,
+            samples,
             dump,
             top: read.top,
             is_big_endian: read.is_big_endian,
@@ -68,7 +68,7 @@ impl TrainingFile {
 /// A training dump that was opened.
 pub struct Training {
     dump: TrainingDump,
-    numbers: HashMap<PlaceInRollouts, usize>,
+    samples: Places,
     /// Whether the sample with this number belongs to a rollout.
     is_taken: Vec<bool>,
     /// The number of samples without a rollout.
@@ -83,7 +83,7 @@ pub struct Training {
 impl Training {
     /// Takes the sample of a rollout, which is at this position in its dump; returns its number.
     pub(super) fn take(&mut self, episode: &Episode, position: usize) -> Option<usize> {
-        let number = number_of(&self.dump, &self.numbers, episode, position)?;
+        let number = number_of(&self.dump, &self.samples, episode, position)?;
         let is_taken = self.is_taken.get_mut(number)?;
         (!std::mem::replace(is_taken, true)).then_some(number)
     }
@@ -164,7 +164,7 @@ impl Training {
 /// The number of the sample of a training dump that belongs to a rollout, which is at this position in its own dump.
 fn number_of(
     dump: &TrainingDump,
-    numbers: &HashMap<PlaceInRollouts, usize>,
+    samples: &Places,
     episode: &Episode,
     position: usize,
 ) -> Option<usize> {
@@ -172,11 +172,10 @@ fn number_of(
     if !is_rollout(episode) || step.is_none() || step != dump.step() {
         return None;
     }
-    let index = index_of(episode).map(PlaceInRollouts::Index);
-    let by_index = index.and_then(|index| numbers.get(&index));
-    by_index
-        .or_else(|| numbers.get(&PlaceInRollouts::Position(position)))
-        .copied()
+    samples.find(PlaceInRollouts {
+        index: index_of(episode),
+        position: Some(position),
+    })
 }
 
 /// Joins an episode that is opened, at this position in its dump, with its training data, whose parts are these.
@@ -190,8 +189,8 @@ pub(super) fn join_opened(parts: &[Vec<u8>], episode: &mut Episode, position: us
     let Some(mut dump) = TrainingDump::of(&head.pickle) else {
         return;
     };
-    let Some(numbers) = dump.places() else { return };
-    if let Some(number) = number_of(&dump, &numbers, episode, position) {
+    let Some(samples) = dump.places() else { return };
+    if let Some(number) = number_of(&dump, &samples, episode, position) {
         let storages = Storages {
             top: &head.top,
             members: unpacked(storages),
