@@ -76,21 +76,32 @@ impl Reader for Slime {
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let before = sink.episodes();
-        let (step, document) = of_step(document);
-        for sample in nested::samples(document.into_records()) {
-            let place = sample.place;
-            match sample.value {
-                Json::Object(mut object) => {
-                    nested::set_place(&mut object, step.as_ref(), sample.group);
-                    let lists = Lists::take(&mut object);
-                    let episode = interaction(object, lists, &place, sink);
-                    sink.episode(episode);
+        match document {
+            Document::Lines(lines) if lines.iter().any(|line| of_dump(&line.value).is_some()) => {
+                for line in lines {
+                    read_samples(Document::Value(line.value), sink);
                 }
-                _ => sink.lost(format!("Line {place} is not an interaction.")),
             }
+            document => read_samples(document, sink),
         }
         let count = sink.episodes() - before;
         sink.understood(format!("slime: {}.", counted(count, "episode")));
+    }
+}
+
+fn read_samples(document: Document, sink: &mut Sink<'_>) {
+    let (step, document) = of_step(document);
+    for sample in nested::samples(document.into_records()) {
+        let place = sample.place;
+        match sample.value {
+            Json::Object(mut object) => {
+                nested::set_place(&mut object, step.as_ref(), sample.group);
+                let lists = Lists::take(&mut object);
+                let episode = interaction(object, lists, &place, sink);
+                sink.episode(episode);
+            }
+            _ => sink.lost(format!("Line {place} is not an interaction.")),
+        }
     }
 }
 

@@ -444,3 +444,18 @@ fn lists_of_slime_that_are_as_long_as_the_response_may_be_no_streams() {
     assert_eq!(streams, ["surprise"]);
     assert_eq!((record.strip.len(), record.prompt), (6, 2));
 }
+
+#[test]
+fn lines_of_slime_may_be_dumps() {
+    let dump = |step: i64| {
+        let samples = Json::List(vec![
+            slime_sample(json!({})),
+            slime_sample(json!({"index": 8})),
+        ]);
+        json!({"rollout_id": step, "samples": samples})
+    };
+    let outcome = lines("run.jsonl", &[dump(1), dump(2)]);
+    let steps = [1, 1, 2, 2].map(|step| Some(Json::from(step)));
+    assert_eq!(metadata(&outcome, "step"), steps);
+    assert_eq!(rewards(&outcome), [Some(1.0); 4]);
+}

@@ -197,6 +197,10 @@ fn unknown(pickle: &Unpickled) -> String {
         return "This rollout dump ends early, before its first sample is complete. Copy it again."
             .to_owned();
     }
+    if heap.get(pickle.root, "samples").is_some() && pickle.error.is_none() {
+        return "This rollout dump has `samples`, but they are not a list of dictionaries with a `response`."
+            .to_owned();
+    }
     let items = heap.items(pickle.root).unwrap_or_default();
     let keys = items.iter().filter_map(|(key, _)| heap.text(*key));
     let keys: Vec<String> = keys.take(NAMED).map(|key| format!("`{key}`")).collect();

@@ -310,7 +310,10 @@ impl TrainSample {
                             let number = dump.number_of(value);
                             number.map(|number| sample.figures.insert(*name, number));
                         }
-                        None => dump.count_unread(value),
+                        None => match dump.scalar(value) {
+                            Some(scalar) => drop(sample.figures.insert(key.to_owned(), scalar)),
+                            None => dump.count_unread(value),
+                        },
                     }
                 }
             }

@@ -156,6 +156,14 @@ impl Dump<'_, '_> {
         }
     }
 
+    /// A number or a text.
+    pub fn scalar(&mut self, value: Value) -> Option<Json> {
+        match self.heap.text(value) {
+            Some(text) => Some(text.into()),
+            None => self.number_of(value).map(Json::from),
+        }
+    }
+
     pub fn json(&mut self, value: Value, depth: usize) -> Json {
         let Some(left) = self.left.checked_sub(1) else {
             return "(left out: too large)".into();
