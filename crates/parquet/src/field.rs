@@ -108,7 +108,12 @@ fn json(field: &Field, schema: Option<&Type>) -> Json {
         | Field::TimeMicros(_)
         | Field::TimestampMillis(_)
         | Field::TimestampMicros(_) => field.to_string().into(),
-        Field::Group(row) => Json::Object(object(row, schema)),
+        Field::Group(row) => {
+            let mut object = object(row, schema);
+            // All structs of a column have the members of all of them, so null also means that there is none.
+            object.retain(|_, member| !member.is_null());
+            Json::Object(object)
+        }
         Field::ListInternal(list) => {
             let schema = schema.and_then(element);
             let elements = list.elements().iter();

@@ -3,7 +3,8 @@
 //!
 //! - A struct becomes an object, a list a list, and a map an object if its keys are texts, numbers or booleans. Text
 //!   that is not UTF-8 becomes Base64. Dates and times become texts.
-//! - Missing values are `null`; NaN stays NaN.
+//! - Missing values are `null`; NaN stays NaN. In structs within a row they are left out, because a table gives all structs
+//!   of a column the members of all of them: arguments of other tools, for example.
 //!
 //! Invariants: the output has a limit; rows before the first damaged page are returned.
 

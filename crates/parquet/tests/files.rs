@@ -29,7 +29,7 @@ fn read(name: &str) -> Rows {
 fn conversations_are_read_from_all_compressions() {
     let expected = [
         r#"{"id": 1, "messages": [{"role": "user", "content": "What is 6 \u00d7 7?"}, {"role": "assistant", "content": "42"}], "reward": 1.0}"#,
-        r#"{"id": 2, "messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": null}], "reward": null}"#,
+        r#"{"id": 2, "messages": [{"role": "user", "content": "Hello"}, {"role": "assistant"}], "reward": null}"#,
         r#"{"id": 3, "messages": [], "reward": NaN}"#,
     ];
     for codec in ["none", "snappy", "gzip", "zstd", "lz4"] {
@@ -148,7 +148,19 @@ fn written_rows_come_back_with_gaps_and_empty_lists() {
     ];
     let rows = lines.map(|line| Json::parse(line).unwrap());
     let read = again(&columns, &rows);
-    assert_eq!(read.lines().collect::<Vec<_>>(), lines);
+    // A member that a table adds to a struct is null, too.
+    let without = [
+        (", \"calls\": null", ""),
+        ("\"role\": null, ", ""),
+        ("\"name\": null", ""),
+    ];
+    let expected = lines.map(|line| {
+        let line = line.to_owned();
+        without
+            .iter()
+            .fold(line, |line, (old, new)| line.replace(old, new))
+    });
+    assert_eq!(read.lines().collect::<Vec<_>>(), expected);
     // A value of another type is missing; a text column takes any value.
     let odd = Json::parse(r#"{"id": [1], "n": "x", "is": 1, "other": 2}"#).unwrap();
     let read = again(&columns, &[odd]);
@@ -175,7 +187,8 @@ fn nested() -> impl Strategy<Value = Json> {
     let number = prop::option::of(any::<i64>());
     let number = number.prop_map(|number| number.map_or(Json::Null, Json::from));
     let item = (number, texts).prop_map(|(a, b)| {
-        let object = volary_core::object!({ "a": a, "b": b });
+        let mut object = volary_core::object!({ "a": a, "b": b });
+        object.retain(|_, member| !member.is_null());
         Json::from(object)
     });
     let item = prop_oneof![1 => Just(Json::Null), 4 => item];

@@ -94,7 +94,11 @@ fn is_conversation(value: &Json) -> bool {
             !list.is_empty() && list.iter().take(8).all(is)
         }
         // JSON text, as in the cells of tables.
-        Some(Json::Text(text)) => text.starts_with("[{") && text.contains("\"role\""),
+        Some(Json::Text(text)) => {
+            let list = text.trim_start().strip_prefix('[');
+            let begins = list.is_some_and(|list| list.trim_start().starts_with('{'));
+            begins && text.contains("\"role\"")
+        }
         _ => false,
     };
     LISTS.iter().any(|key| holds(key))

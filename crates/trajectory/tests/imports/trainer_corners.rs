@@ -459,3 +459,73 @@ fn lines_of_slime_may_be_dumps() {
     assert_eq!(metadata(&outcome, "step"), steps);
     assert_eq!(rewards(&outcome), [Some(1.0); 4]);
 }
+
+fn verifiers_line(more: Json) -> Json {
+    let mut line = json!({
+        "id": "e1", "env": {"id": "count"}, "task": {"data": {"idx": 3}}, "group": {"id": "g1"}, "ok": false,
+        "run": {"work": {"type": "train", "step": 4}}, "errors": [{"type": "SandboxError", "message": "gone"}],
+        "traces": [],
+    });
+    if let (Json::Object(line), Json::Object(more)) = (&mut line, more) {
+        line.extend(more);
+    }
+    line
+}
+
+#[test]
+fn a_run_of_verifiers_without_a_trace_is_in_its_group() {
+    let outcome = lines(
+        "traces.jsonl",
+        &[
+            verifiers_line(json!({"id": "e1"})),
+            verifiers_line(json!({"id": "e2"})),
+        ],
+    );
+    assert_eq!(
+        metadata(&outcome, "group"),
+        [Some("g1".into()), Some("g1".into())]
+    );
+    assert_eq!(metadata(&outcome, "step"), [Some(4.into()), Some(4.into())]);
+}
+
+/// A judge may fail after the agent has finished.
+#[test]
+fn a_trace_of_verifiers_with_an_error_has_crashed() {
+    let node = |role: &str| json!({"message": {"role": role, "content": "Hi."}, "parent": null});
+    let trace = |stop: Json, errors: Json| {
+        let mut answer = node("assistant");
+        if let Json::Object(answer) = &mut answer {
+            answer.insert("parent", 0);
+        }
+        json!({
+            "id": "t1", "nodes": (Json::List(vec![node("user"), answer])), "ok": false, "stop_condition": stop,
+            "errors": errors, "rewards": {},
+        })
+    };
+    let ending = |stop: Json, errors: Json| {
+        let traces = Json::List(vec![trace(stop, errors)]);
+        let outcome = lines(
+            "traces.jsonl",
+            &[verifiers_line(json!({"traces": traces, "errors": []}))],
+        );
+        outcome.episodes[0].ending.clone()
+    };
+    let failed = json!([{"type": "JudgeError", "message": "no answer"}]);
+    let crashed = ending("agent_completed".into(), failed);
+    assert!(
+        matches!(&crashed, Ending::Crashed { message } if message.contains("no answer")),
+        "{crashed:?}"
+    );
+    assert_eq!(ending(Json::Null, json!([])), Ending::Open);
+    assert_eq!(ending("agent_completed".into(), json!([])), Ending::Done);
+}
+
+#[test]
+fn messages_as_text_may_have_white_space() {
+    let text = "[ {\"role\": \"user\", \"content\": \"Hi.\"}, {\"role\": \"assistant\", \"content\": \"Hello.\"} ]";
+    let outcome = lines(
+        "chats.jsonl",
+        &[json!({"messages": text}), json!({"messages": text})],
+    );
+    assert_eq!(roles(&outcome.episodes[0]), ["user", "assistant"]);
+}

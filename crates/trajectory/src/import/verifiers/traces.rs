@@ -367,7 +367,7 @@ fn about(
 }
 
 /// Notes the training step, the group and the versions of the policy.
-fn run_place(around: &Object, episode: &mut Episode) {
+pub(super) fn run_place(around: &Object, episode: &mut Episode) {
     let at = |path: &[&str]| {
         let first = around.get(path.first()?)?;
         path.iter()

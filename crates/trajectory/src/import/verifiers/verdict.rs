@@ -49,6 +49,8 @@ pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<
     if matches!(task, Json::Object(_)) {
         episode.metadata.insert("task", task);
     }
+    // It counts among the samples of its group.
+    super::traces::run_place(&around, &mut episode);
     around.remove("env");
     members::keep_rest(&mut episode, around, sink);
     episode
@@ -114,7 +116,6 @@ pub(super) fn ending(
     match stop {
         // The prefix names the component that crashed: `harness_error`.
         Some(stop) if stop.ends_with("error") && ok != Some(true) => crashed(),
-        None if !errors.is_empty() && ok != Some(true) => crashed(),
         Some(stop)
             if stop.starts_with("max_")
                 || stop.ends_with("_timeout")
@@ -122,8 +123,12 @@ pub(super) fn ending(
         {
             truncated(stop)
         }
+        // The agent may have finished before a reward function or a judge failed.
+        None if !errors.is_empty() && ok != Some(true) => crashed(),
+        _ if !errors.is_empty() && ok == Some(false) => crashed(),
         _ if cut_short => truncated("the limit of the model's answer"),
-        None if ok.is_none() => Ending::Open,
+        // Without an error, it was cancelled.
+        None if ok != Some(true) => Ending::Open,
         _ => Ending::Done,
     }
 }
