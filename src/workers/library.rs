@@ -6,8 +6,10 @@
 //!   `finding`: full-text search. `exporting`: files of several episodes.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
-//! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
-//!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
+//! - `reading`: files to episodes. Large files are imported by `streaming_import`: in `slices`, or if they are `packed`,
+//!   as a `dump` of rollouts or a `packed_log`, each a `large_file`. Their first episode can be opened meanwhile
+//!   (`partial_preview`). Other files are imported by `whole_file_import`. `readers`: the readers of all formats, which are
+//!   loaded when a file needs them.
 //!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
 //!   readings. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
 //!

@@ -141,3 +141,19 @@ test("a hundred thousand steps and a text of twenty megabytes do not block the p
     await library.transcript.getByText(/start x/).first().waitFor();
     await moves(page, "opening a long text");
   }));
+
+test("a file can be imported again if the code that reads it did not arrive", () => {
+  const allowedErrors = [/Failed to (load|fetch)/, /net::ERR/, /compil/i];
+  return visit({ hash: "#/review", allowedErrors }, async (page) => {
+    const library = await new Library(page).ready();
+    const file = ["one.json", json(says("one", "at the second attempt"))];
+    await page.route("**/split_readers.wasm", (route) => route.abort());
+    await library.import(file);
+    const alert = page.getByRole("alert").filter({ hasText: "Nothing could be imported." });
+    await alert.filter({ hasText: "The code that reads files could not be loaded" }).waitFor();
+    await alert.getByRole("button", { name: "Dismiss" }).click();
+    await page.unrouteAll();
+    await library.import(file);
+    await library.rows(1);
+  });
+});

@@ -22,7 +22,7 @@ use super::large_file::{Beginning, FileRead};
 use super::reading::RunningImport;
 use super::step_dumps::is_dump;
 use super::{LibraryService, annotations, packed_log, slices};
-use crate::browser::lazy::Loaded;
+use crate::browser::lazy::{Loaded, Unloaded};
 use crate::library::source::{Source, Window};
 
 /// The beginning of a large file.
@@ -85,7 +85,12 @@ pub(super) trait Readers {
 
 /// Loads the readers. The error is for people.
 pub(super) async fn load() -> Result<&'static dyn Readers, String> {
-    load_part().await.map_err(|error| error.to_string())
+    load_part().await.map_err(|Unloaded| {
+        let advice = Unloaded::ADVICE;
+        format!(
+            "The code that reads files could not be loaded: you are offline, or the site was updated. {advice}"
+        )
+    })
 }
 
 /// Loads them ahead, if one of these files may need them. What fails here fails again, and is reported, when they are used.
