@@ -162,8 +162,13 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
     };
     judge(&mut episode, &mut rest);
     let mut transcript = Transcript::default();
-    // The samples of a group have the same prompt. The numbers of groups and samples count on over the steps.
-    let task = task(&rest).or_else(|| index.clone());
+    // The samples of a group have the same prompt. The numbers of groups and samples count on over the steps, but an
+    // interaction, which has messages, has the number of its task.
+    let is_interaction = rest.contains_key("messages") && group.is_none();
+    let task = match (task(&rest), index.clone()) {
+        (_, Some(index)) if is_interaction => Some(index),
+        (asked, index) => asked.or(index),
+    };
     episode.task = task.map(|id| TaskReference {
         dataset: "slime".into(),
         id,

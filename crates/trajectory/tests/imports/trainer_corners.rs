@@ -408,6 +408,10 @@ fn slime_sample(more: Json) -> Json {
 fn samples_of_slime_with_one_prompt_are_trials_of_a_task() {
     let samples = [6, 7].map(|index| slime_sample(json!({"index": index})));
     assert_eq!(tasks(&lines("3.jsonl", &samples)), ["2 * 3?", "2 * 3?"]);
+    // That of an interaction is the number of its task.
+    let messages = json!([{"role": "user", "content": "2 * 3?"}]);
+    let interaction = slime_sample(json!({"messages": messages}));
+    assert_eq!(tasks(&lines("3.jsonl", &[interaction])), ["7"]);
 }
 
 #[test]
