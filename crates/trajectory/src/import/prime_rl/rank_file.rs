@@ -1,14 +1,15 @@
 //! The batches of a trainer's rank (`rollouts/step_N/rank_k.bin`): a MessagePack list of micro batches, each a list of
 //! fields by position, over a row into which several sequences are packed. There are no texts and no rewards.
 //!
-//! The positions of later fields differ among versions. Texts for each token are the environments, wherever they are. The
-//! field at position 5 has the lengths of the sequences, whole numbers that sum to the length of the row; before 15 June 2026
-//! it had the temperatures, and sequences begin where the position of a token is 0.
+//! The positions of later fields differ among versions (`rank_versions`). A batch that has the types of no version keeps
+//! its numbers under neutral names, and texts for each token are its environments, wherever they are. Before 15 June 2026
+//! there were no lengths of the sequences: they begin where the position of a token is 0.
 
 use volary_core::json::Text;
 use volary_core::{TokenId, TokenStream};
 
 use super::message_pack::{Kind, Problem, Value, elements, starts_with_lists};
+use super::rank_versions::{Field, Versions};
 use crate::episode::{Ending, Episode, Rewards};
 use crate::import::describe::counted;
 use crate::import::files::Files;
@@ -17,21 +18,9 @@ use crate::import::token_lists::attach;
 use crate::import::{ImportOutcome, NoteLevel};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
-/// The names of fields with a number for each token, by position. Temperatures and positions are left out.
-const NAMED: [(usize, &str); 7] = [
-    (2, "advantages"),
-    (3, "inference_logprobs"),
-    (9, "ref_logprobs"),
-    (12, "mm_token_types"),
-    (13, "rl_weights"),
-    (14, "ce_weights"),
-    (15, "ref_kl_weights"),
-];
 const POSITIONS: usize = 4;
+/// Where the lengths of sequences are looked for in batches of no known version.
 const LENGTHS: usize = 5;
-const TEMPERATURES: usize = 6;
-/// The only stream after the temperatures of files without lengths.
-const OF_TEACHER: &str = "teacher_logprobs";
 
 pub(in crate::import) struct RankFiles;
 
@@ -54,8 +43,7 @@ impl Reader for RankFiles {
                 continue;
             };
             let (batches, problem) = elements(&bytes);
-            let rows: Vec<Result<PackedRow, BatchError>> =
-                batches.into_iter().map(PackedRow::of).collect();
+            let rows = PackedRow::all(batches);
             let size = bytes.len();
             if rows.iter().all(Result::is_err) {
                 // Lists of lists may be the beginning of anything.
@@ -181,8 +169,32 @@ struct PackedRow {
 }
 
 impl PackedRow {
+    /// The batches of a file. It has one version, so those that are ambiguous alone are read as the others are.
+    fn all(batches: Vec<Value>) -> Vec<Result<PackedRow, BatchError>> {
+        let of_batch = |batch: &Value, versions: &Versions| match batch {
+            Value::List(fields) => match fields.first() {
+                Some(Value::Numbers(ids, Kind::Int)) => Some(versions.of(fields, ids.len())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let all = Versions::all();
+        let mut of_file = all.clone();
+        for batch in &batches {
+            of_file = of_batch(batch, &of_file).unwrap_or(of_file);
+        }
+        let read = |batch: Value| {
+            let own = match of_file.is_empty() {
+                true => of_batch(&batch, &all).unwrap_or_else(|| all.clone()),
+                false => of_file.clone(),
+            };
+            PackedRow::of(batch, &own)
+        };
+        batches.into_iter().map(read).collect()
+    }
+
     /// The fields of a batch, of which the first two are ids and a mask of the same length.
-    fn of(batch: Value) -> Result<PackedRow, BatchError> {
+    fn of(batch: Value, versions: &Versions) -> Result<PackedRow, BatchError> {
         let fields = match batch {
             Value::List(fields) => fields,
             other => {
@@ -220,57 +232,70 @@ impl PackedRow {
             problems: Vec::new(),
         };
         let mut positions = Vec::new();
-        let mut is_old = false;
-        for (place, field) in fields {
-            match field {
-                Value::Texts(texts) if texts.len() == tokens => row.environments = Some(texts),
-                Value::Numbers(numbers, Kind::Int)
+        for (place, value) in fields {
+            let field = versions.field(place);
+            match (field, value) {
+                (_, Value::Numbers(numbers, Kind::Int))
                     if place == POSITIONS && numbers.len() == tokens =>
                 {
                     positions = numbers;
                 }
-                Value::Numbers(numbers, Kind::Int)
-                    if place == LENGTHS && is_length(&numbers, tokens) =>
+                (Some(Field::Lengths), Value::Numbers(numbers, Kind::Int)) => {
+                    row.lengths = lengths(&numbers, tokens).unwrap_or_default();
+                }
+                (Some(Field::Environments), Value::Texts(texts)) if texts.len() == tokens => {
+                    row.environments = Some(texts);
+                }
+                (Some(Field::Stream(name) | Field::WholeStream(name)), value) => {
+                    row.add_stream(name, value);
+                }
+                (None, Value::Texts(texts))
+                    if texts.len() == tokens && row.environments.is_none() =>
                 {
-                    #[allow(
-                        clippy::cast_possible_truncation,
-                        clippy::cast_sign_loss,
-                        reason = "their sum is the number of tokens"
-                    )]
-                    let lengths = numbers.into_iter().map(|length| length as usize).collect();
-                    row.lengths = lengths;
+                    row.environments = Some(texts);
                 }
-                Value::Numbers(numbers, _) if place == LENGTHS && numbers.len() == tokens => {
-                    is_old = true;
-                }
-                Value::Numbers(numbers, Kind::Float) if is_old && numbers.len() == tokens => {
-                    row.streams.push((OF_TEACHER.into(), numbers));
-                }
-                // The tokens of each adapter.
-                Value::Numbers(_, Kind::Int) if is_old => {}
-                Value::Numbers(numbers, _) if numbers.len() == tokens && place != TEMPERATURES => {
-                    let name =
-                        name_of(place).map_or_else(|| format!("field_{place}"), str::to_owned);
-                    row.streams.push((name.into(), numbers));
-                }
-                Value::Numbers(numbers, _) if numbers.is_empty() => {}
-                field => row.problems.extend(name_of(place).and_then(|name| {
-                    let values = match field {
-                        Value::Numbers(numbers, _) => numbers.len(),
-                        Value::List(values) if values.len() == tokens => {
-                            return Some(format!("`{name}` has values that are no numbers"));
+                (None, Value::Numbers(numbers, kind)) => {
+                    let is_length = place == LENGTHS
+                        && kind == Kind::Int
+                        && (numbers.len() != tokens || tokens == 1);
+                    let own = lengths(&numbers, tokens).filter(|_| is_length);
+                    match own {
+                        Some(lengths) => row.lengths = lengths,
+                        None if numbers.len() == tokens => {
+                            let name = format!("field_{place}");
+                            row.streams.push((name.into(), numbers));
                         }
-                        Value::List(values) if !values.is_empty() => values.len(),
-                        _ => return None,
-                    };
-                    Some(format!("`{name}` has {values} values for {tokens} tokens"))
-                })),
+                        None => {}
+                    }
+                }
+                _ => {}
             }
         }
         if row.lengths.is_empty() {
             row.lengths = cut_at_zero(&positions, tokens);
         }
         Ok(row)
+    }
+
+    /// Adds a field with a number for each token.
+    fn add_stream(&mut self, name: &'static str, value: Value) {
+        let tokens = self.ids.len();
+        let values = match value {
+            Value::Numbers(numbers, _) if numbers.len() == tokens => {
+                return self.streams.push((name.into(), numbers));
+            }
+            Value::List(values) if values.len() == tokens => {
+                let problem = format!("`{name}` has values that are no numbers");
+                return self.problems.push(problem);
+            }
+            Value::Numbers(numbers, _) => numbers.len(),
+            Value::List(values) => values.len(),
+            _ => 0,
+        };
+        if values > 0 {
+            let problem = format!("`{name}` has {values} values for {tokens} tokens");
+            self.problems.push(problem);
+        }
     }
 
     /// Whether it repeats another batch without training it, so that all ranks have equally many.
@@ -340,12 +365,6 @@ impl PackedRow {
     }
 }
 
-/// The name of the field at this position, if it has a number for each token.
-fn name_of(place: usize) -> Option<&'static str> {
-    let named = NAMED.iter().find(|(known, _)| *known == place);
-    named.map(|(_, name)| *name)
-}
-
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -357,12 +376,17 @@ fn id(number: f64) -> Option<TokenId> {
         .then_some(number as TokenId)
 }
 
-/// Whether whole numbers are the lengths of sequences. Lists over the row have its length.
-#[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn is_length(numbers: &[f64], tokens: usize) -> bool {
-    numbers.iter().all(|number| *number >= 0.0)
-        && numbers.iter().sum::<f64>() == tokens as f64
-        && (numbers.len() != tokens || tokens == 1)
+/// Whole numbers as the lengths of sequences, if they sum to the length of the row.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "counts are far below 2^53, and the sum of the lengths is the number of tokens"
+)]
+fn lengths(numbers: &[f64], tokens: usize) -> Option<Vec<usize>> {
+    let is_length =
+        numbers.iter().all(|number| *number >= 0.0) && numbers.iter().sum::<f64>() == tokens as f64;
+    is_length.then(|| numbers.iter().map(|length| *length as usize).collect())
 }
 
 /// The lengths of sequences, each of which begins with position 0.
@@ -387,6 +411,13 @@ mod tests {
     /// A list of small numbers.
     fn list(elements: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = vec![0x90 | elements.len() as u8];
+        bytes.extend(elements.concat());
+        bytes
+    }
+
+    /// A list of more elements than fit into one byte.
+    fn long_list(elements: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = vec![0xdc, 0, elements.len() as u8];
         bytes.extend(elements.concat());
         bytes
     }
@@ -462,6 +493,195 @@ mod tests {
             .iter()
             .map(|episode| episode.tokens.as_ref().unwrap().strip.len());
         assert_eq!(lengths.collect::<Vec<_>>(), [3, 2]);
+    }
+
+    const NIL: u8 = 0xc0;
+
+    /// A version, what follows the five first fields of a row of six tokens, and the streams of those.
+    type Version = (&'static str, Vec<Vec<u8>>, Vec<&'static str>);
+
+    fn later_fields() -> Vec<Version> {
+        let nil = || vec![NIL];
+        let text = |text: &str| texts(&[text])[1..].to_vec();
+        let ones = || floats(&[1.0; 6]);
+        let reward = || floats(&[0.5; 6]);
+        let teacher = || floats(&[-0.125; 6]);
+        let environments = || texts(&["desk", "desk", "desk", "hall", "hall", "hall"]);
+        let (counts, adapters) = (|| numbers(&[3, 3]), || numbers(&[6, 0]));
+        let types = || numbers(&[0, 0, 1, 0, 0, 0]);
+        let images = || vec![0x80];
+        let experts = || list(&[vec![0xc4, 0], numbers(&[6, 1]), text("u8")]);
+        let weights = || [floats(&[0.25; 6]), floats(&[0.5; 6]), floats(&[0.75; 6])];
+        let run = || [text("run_a"), vec![4]];
+        let with = |fields: Vec<Vec<u8>>, more: &[Vec<u8>]| [fields, more.to_vec()].concat();
+        let rewards = || [text("rl"), reward()];
+        let weighted = vec!["ref_logprobs", "mm_token_types", "rl_weights", "ce_weights"];
+        let weighted = [weighted, vec!["ref_kl_weights"]].concat();
+        let lengths = || vec![counts(), ones(), environments()];
+        vec![
+            (
+                "scalar",
+                vec![temperature(), teacher()],
+                vec!["teacher_logprobs"],
+            ),
+            ("adapters", vec![adapters(), temperature()], vec![]),
+            (
+                "temperatures",
+                vec![ones(), teacher(), adapters()],
+                vec!["teacher_logprobs"],
+            ),
+            (
+                "21 May, teacher",
+                with(
+                    vec![
+                        ones(),
+                        environments(),
+                        teacher(),
+                        adapters(),
+                        experts(),
+                        images(),
+                        types(),
+                    ],
+                    &rewards(),
+                ),
+                vec!["teacher_logprobs", "mm_token_types", "rewards"],
+            ),
+            (
+                "21 May",
+                with(
+                    vec![
+                        ones(),
+                        environments(),
+                        nil(),
+                        adapters(),
+                        nil(),
+                        nil(),
+                        nil(),
+                    ],
+                    &rewards(),
+                ),
+                vec!["rewards"],
+            ),
+            (
+                "15 June",
+                [
+                    vec![
+                        ones(),
+                        environments(),
+                        counts(),
+                        teacher(),
+                        adapters(),
+                        nil(),
+                        nil(),
+                        nil(),
+                    ],
+                    rewards().to_vec(),
+                    run().to_vec(),
+                ]
+                .concat(),
+                vec!["teacher_logprobs", "rewards"],
+            ),
+            (
+                "23 June",
+                [
+                    lengths(),
+                    vec![teacher(), adapters(), nil(), nil(), nil()],
+                    rewards().to_vec(),
+                    run().to_vec(),
+                ]
+                .concat(),
+                vec!["teacher_logprobs", "rewards"],
+            ),
+            (
+                "27 June",
+                [
+                    lengths(),
+                    vec![teacher(), adapters(), nil(), images(), types()],
+                    weights().to_vec(),
+                    run().to_vec(),
+                ]
+                .concat(),
+                weighted.clone(),
+            ),
+            (
+                "17 July",
+                [
+                    lengths(),
+                    vec![counts(), teacher(), adapters(), nil(), images(), types()],
+                    weights().to_vec(),
+                    run().to_vec(),
+                ]
+                .concat(),
+                weighted.clone(),
+            ),
+            (
+                "8 August",
+                [
+                    lengths(),
+                    vec![counts(), teacher(), nil(), images(), types()],
+                    weights().to_vec(),
+                ]
+                .concat(),
+                weighted,
+            ),
+            (
+                "8 August, one weight",
+                [
+                    lengths(),
+                    vec![counts(), nil(), nil(), nil(), nil(), nil(), reward()],
+                ]
+                .concat(),
+                vec!["ce_weights"],
+            ),
+            // Between June and July the name of field 8 is unknown without the fields after it.
+            ("ambiguous", with(lengths(), &[teacher()]), vec!["field_8"]),
+            (
+                "unknown",
+                vec![images(), ones(), teacher()],
+                vec!["field_6", "field_7"],
+            ),
+        ]
+    }
+
+    fn temperature() -> Vec<u8> {
+        [&[0xca][..], &1.0_f32.to_be_bytes()].concat()
+    }
+
+    #[test]
+    fn fields_have_the_names_of_their_version() {
+        for (version, later, expected) in later_fields() {
+            let fields = [
+                vec![
+                    numbers(&[7, 8, 9, 5, 6, 4]),
+                    numbers(&[0xc2, 0xc3, 0xc3, 0xc2, 0xc3, 0xc3]),
+                    floats(&[0.0, 1.0, 1.0, 0.0, -1.0, -1.0]),
+                    floats(&[0.0, -0.5, -0.25, 0.0, -2.0, -1.0]),
+                    numbers(&[0, 1, 2, 0, 1, 2]),
+                ],
+                later,
+            ];
+            let outcome = imported(&[long_list(&fields.concat())]);
+            assert_eq!(outcome.episodes.len(), 2, "{version}");
+            let record = outcome.episodes[1].tokens.as_ref().unwrap();
+            let streams = record.strip.streams();
+            let names: Vec<&str> = streams.keys().map(|name| &**name).collect();
+            let mut expected = [vec!["advantages", "inference_logprobs"], expected].concat();
+            expected.sort_unstable();
+            let mut sorted = names.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, expected, "{version}");
+            for (name, value) in [("rewards", 0.5), ("rl_weights", 0.25), ("ce_weights", 0.5)] {
+                if let Some(stream) = streams.get(name) {
+                    assert_eq!(stream.get(1), Some(value), "{version}: {name}");
+                }
+            }
+            let left_out = |text: &str| text.contains("left out");
+            assert!(
+                !outcome.notes.iter().any(|note| left_out(&note.text)),
+                "{version}: {:?}",
+                outcome.notes
+            );
+        }
     }
 
     #[test]
