@@ -1,5 +1,8 @@
 //! Traces that prime-rl wrote twice, until August 2026: to `…/all/traces.jsonl`, and if they were trained on also to
 //! `…/effective/traces.jsonl`, with advantages. Both become one episode, so that no sample is counted twice.
+//!
+//! A trace is in `all` of the step in which it arrived, and in `effective` of the step in which it was shipped to the trainer,
+//! which may be a later one. The episode belongs to the latter.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,8 +38,21 @@ pub(in crate::import) fn drop_sealed_copies(files: &mut Files<'_>) {
     }
 }
 
-/// The id of a trace's branch, with the path of its file if that is in one of the two folders.
-fn place<'a>(episode: &'a Episode, folder: &str) -> Option<(&'a Text, String)> {
+/// The step in the name of a folder: `step_4`.
+fn step_in(folder: &str) -> Option<i64> {
+    folder.strip_prefix("step_")?.parse().ok()
+}
+
+/// A branch of a trace in one of the two folders of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Branch {
+    id: Text,
+    /// The path of its file without the folder and the step.
+    path: String,
+}
+
+/// The branch of an episode whose file is in this folder, and the step of the file.
+fn place(episode: &Episode, folder: &str) -> Option<(Branch, Option<i64>)> {
     episode.metadata.get("trace").and_then(Json::as_text)?;
     let file = &episode.source.as_ref()?.file;
     let mut parts: Vec<&str> = file.split('/').collect();
@@ -44,17 +60,22 @@ fn place<'a>(episode: &'a Episode, folder: &str) -> Option<(&'a Text, String)> {
     if parts[own] != folder {
         return None;
     }
-    // The rest of both paths is the same.
     parts[own] = "";
-    Some((&episode.id, parts.join("/")))
+    let step = parts.iter().rposition(|part| step_in(part).is_some());
+    let step = step.and_then(|place| step_in(std::mem::take(&mut parts[place])));
+    let branch = Branch {
+        id: episode.id.clone(),
+        path: parts.join("/"),
+    };
+    Some((branch, step))
 }
 
 /// Joins the copies of traces. Those whose tokens differ stay apart.
 pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
-    let mut known: HashMap<(Text, String), usize> = HashMap::new();
+    let mut known: HashMap<Branch, Vec<(Option<i64>, usize)>> = HashMap::new();
     for (number, episode) in outcome.episodes.iter().enumerate() {
-        if let Some((id, path)) = place(episode, ALL) {
-            known.insert((id.clone(), path), number);
+        if let Some((branch, step)) = place(episode, ALL) {
+            known.entry(branch).or_default().push((step, number));
         }
     }
     if known.is_empty() {
@@ -62,19 +83,22 @@ pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
     }
     let (mut joined, mut differ) = (0, 0);
     let mut is_copy = vec![false; outcome.episodes.len()];
-    for (number, is_copy) in is_copy.iter_mut().enumerate() {
-        let Some((id, path)) = place(&outcome.episodes[number], EFFECTIVE) else {
+    // Before any is joined, because an episode then has the file of its copy.
+    let episodes = outcome.episodes.iter().enumerate();
+    let copies =
+        episodes.filter_map(|(number, episode)| Some((number, place(episode, EFFECTIVE)?)));
+    let copies: Vec<(usize, (Branch, Option<i64>))> = copies.collect();
+    for (number, (branch, step)) in copies {
+        let Some(mut wholes) = known.get(&branch).cloned() else {
             continue;
         };
-        let Some(whole) = known.get(&(id.clone(), path)).copied() else {
-            continue;
-        };
+        // A run that was started again may have the trace in several steps.
+        wholes.sort_by_key(|(own, _)| *own != step);
         let copy = outcome.episodes[number].clone();
-        match join(&mut outcome.episodes[whole], &copy) {
-            true => {
-                joined += 1;
-                *is_copy = true;
-            }
+        let mut wholes = wholes.into_iter();
+        is_copy[number] = wholes.any(|(_, whole)| join(&mut outcome.episodes[whole], &copy, step));
+        match is_copy[number] {
+            true => joined += 1,
             false => differ += 1,
         }
     }
@@ -98,8 +122,8 @@ pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
     }
 }
 
-/// Adds what the effective copy has. Returns `false` if the tokens differ.
-fn join(whole: &mut Episode, copy: &Episode) -> bool {
+/// Adds what the effective copy has, which was shipped in this step. Returns `false` if the tokens differ.
+fn join(whole: &mut Episode, copy: &Episode, shipped: Option<i64>) -> bool {
     let ids = |episode: &Episode| {
         let record = episode.tokens.as_ref();
         record.map(|record| record.strip.ids().to_vec())
@@ -122,6 +146,13 @@ fn join(whole: &mut Episode, copy: &Episode) -> bool {
         }
     }
     whole.metadata.insert(EFFECTIVE, true);
+    whole.source.clone_from(&copy.source);
+    if let Some(shipped) = shipped {
+        let own = whole.metadata.insert("step", shipped);
+        if let Some(own) = own.filter(|own| own.as_i64() != Some(shipped)) {
+            whole.metadata.insert("dispatch_step", own);
+        }
+    }
     true
 }
 
@@ -178,5 +209,37 @@ mod tests {
         let names = joined.tokens.as_ref().unwrap().stream_names();
         assert_eq!(names.len(), 2);
         assert_eq!(outcome.notes.len(), 2);
+    }
+
+    #[test]
+    fn a_trace_belongs_to_the_step_in_which_it_was_shipped() {
+        let file = |step, folder| format!("run/rollouts/step_{step}/train/{folder}/traces.jsonl");
+        let mut arrived = episode("a", &file(4, ALL), vec![1, 2], "logprobs");
+        arrived.metadata.insert("step", 3);
+        let shipped = file(5, EFFECTIVE);
+        let mut outcome = ImportOutcome {
+            episodes: vec![
+                arrived,
+                episode("b", &file(4, ALL), vec![1, 2], "logprobs"),
+                episode("a", &shipped, vec![1, 2], "advantages"),
+                episode(
+                    "b",
+                    "other/rollouts/step_5/train/effective/traces.jsonl",
+                    vec![1, 2],
+                    "advantages",
+                ),
+            ],
+            ..ImportOutcome::default()
+        };
+        join_copies(&mut outcome);
+        let [joined, _, other_run] = outcome.episodes.as_slice() else {
+            panic!("{:?}", outcome.notes);
+        };
+        assert_eq!(joined.tokens.as_ref().unwrap().stream_names().len(), 2);
+        assert_eq!(joined.metadata.get("step"), Some(&5.into()));
+        assert_eq!(joined.metadata.get("dispatch_step"), Some(&3.into()));
+        assert_eq!(*joined.source.as_ref().unwrap().file, *shipped);
+        assert_eq!(*other_run.id, *"b");
+        assert_eq!(other_run.metadata.get(EFFECTIVE), None);
     }
 }
