@@ -237,6 +237,33 @@ fn annotations_with_gaps_are_reported() {
 }
 
 #[test]
+fn an_incomplete_annotation_leaves_the_older_values_of_other_messages() {
+    let annotation = |values: &str| {
+        r#"{"version": 1, "trace_id": "tr1", "info": {}, "branches": [{"index": 0, "entropies": [null, null, null, VALUES]}]}"#
+            .replace("VALUES", values)
+    };
+    let annotation = [
+        annotation("0.1, 0.2, null, 0.3"),
+        // It ends before the second message of the model.
+        annotation("0.4, 0.5, null"),
+        // It has a gap in the first one.
+        annotation("0.6, null, null, 0.7"),
+    ];
+    let traces = fixture("verifiers-traces-tokens.jsonl");
+    let annotations = file("annotations.jsonl", annotation.join("\n"));
+    let outcome = import(&[traces, annotations]).unwrap();
+    let record = outcome.episodes[0].tokens.as_ref().unwrap();
+    let entropies: Vec<Option<f64>> = record.strip.streams()["entropies"].iter().collect();
+    let rounded = entropies
+        .iter()
+        .map(|value| value.map(|value| (value * 10.0).round()));
+    assert_eq!(
+        rounded.collect::<Vec<_>>(),
+        [None, None, None, Some(4.0), Some(5.0), None, Some(7.0)]
+    );
+}
+
+#[test]
 fn tokens_of_nemo_rl_without_a_mask_have_an_unknown_one() {
     let sample = json!({
         "idx": 0, "content": [["Hi.", "Hello."]], "rewards": [1.0], "sample_loss_mask": [1.0],

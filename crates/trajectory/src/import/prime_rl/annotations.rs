@@ -3,7 +3,7 @@
 //! read: in order, the newest counts.
 //!
 //! A message takes the values of a stream if the stream covers it and has a number for each of its trained tokens. Nulls
-//! are allowed in the streams of [`WITH_NULLS`].
+//! are allowed in the streams of [`WITH_NULLS`]. Otherwise it keeps the values of older annotations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -219,21 +219,22 @@ fn lost(text: String) -> Note {
     }
 }
 
-/// The values of the messages that a stream covers, and whether it covers a part of a message only, by gaps.
+/// The values of a stream after an annotation: the messages that it covers have its values, the others those of before. And
+/// whether it covers a part of a message only, by gaps.
 fn by_message(record: &TokenRecord, name: &str, values: &TokenStream) -> (TokenStream, bool) {
-    let mut kept = TokenStream::gaps(record.strip.len());
+    let known = record.strip.streams().get(name).cloned();
+    let mut folded = known.unwrap_or_else(|| TokenStream::gaps(record.strip.len()));
     let may_be_null = WITH_NULLS.contains(&name);
     let mut has_gap = false;
     for part in &record.parts {
         let trained = || part.range.clone().filter(|token| record.is_trained(*token));
-        let is_covered = part.range.end <= values.len()
-            && (may_be_null || trained().all(|token| values.get(token).is_some()));
-        if is_covered {
-            trained().for_each(|token| kept.set(token, values.get(token)));
+        let is_within = part.range.end <= values.len();
+        let has_any = is_within && trained().any(|token| values.get(token).is_some());
+        if has_any && (may_be_null || trained().all(|token| values.get(token).is_some())) {
+            trained().for_each(|token| folded.set(token, values.get(token)));
         } else {
-            let is_within = part.range.end <= values.len();
-            has_gap |= is_within && trained().any(|token| values.get(token).is_some());
+            has_gap |= has_any;
         }
     }
-    (kept, has_gap)
+    (folded, has_gap)
 }
