@@ -264,6 +264,25 @@ fn an_incomplete_annotation_leaves_the_older_values_of_other_messages() {
 }
 
 #[test]
+fn traces_without_tokens_are_joined_with_the_info_of_their_annotations() {
+    let trace = r#"{"id": "tr1", "task": {"key": "k"}, "agent": {"name": "a"}, "nodes": [
+        {"message": {"role": "user", "content": "Hi"}, "sampled": false},
+        {"parent": 0, "message": {"role": "assistant", "content": "Ho"}, "sampled": true}]}"#;
+    let annotations = r#"{"version": 1, "trace_id": "tr1", "info": {"effective": true, "ship": {"step": 6}}, "branches": []}
+{"version": 1, "trace_id": "tr1", "info": {}, "branches": [{"index": 0, "entropies": [null, 0.5]}]}"#;
+    let outcome = import(&[
+        file("stream.jsonl", trace.replace('\n', "")),
+        file("annotations.jsonl", annotations.to_owned()),
+    ])
+    .unwrap();
+    let metadata = &outcome.episodes[0].metadata;
+    assert_eq!(metadata.get("effective"), Some(&true.into()));
+    assert_eq!(metadata.get("ship_step"), Some(&6.into()));
+    let expected = "Left out: 1 annotated stream of branches without token ids.";
+    assert_eq!(said(&outcome, NoteLevel::Unreadable), [expected]);
+}
+
+#[test]
 fn tokens_of_nemo_rl_without_a_mask_have_an_unknown_one() {
     let sample = json!({
         "idx": 0, "content": [["Hi.", "Hello."]], "rewards": [1.0], "sample_loss_mask": [1.0],

@@ -139,7 +139,7 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
             places.entry(trace).or_default().push(place);
         }
     }
-    let (mut joined, mut unknown) = (0, 0);
+    let (mut joined, mut unknown, mut without_tokens) = (0, 0, 0);
     for annotation in annotations {
         let Some(episodes) = places.get(&annotation.trace) else {
             unknown += 1;
@@ -166,11 +166,13 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
             let episode = episodes
                 .get(branch)
                 .and_then(|place| outcome.episodes.get_mut(*place));
-            let Some((record, id)) = episode.and_then(|episode| {
-                let id = episode.id.clone();
-                Some((episode.tokens.as_mut()?, id))
-            }) else {
+            let Some(episode) = episode else {
                 unknown += 1;
+                continue;
+            };
+            let id = episode.id.clone();
+            let Some(record) = &mut episode.tokens else {
+                without_tokens += streams.len();
                 continue;
             };
             let record = Arc::make_mut(record);
@@ -201,6 +203,13 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
         counted(joined, "annotation")
     );
     outcome.note(NoteLevel::Read, "", text);
+    if without_tokens > 0 {
+        let text = format!(
+            "Left out: {} of branches without token ids.",
+            counted(without_tokens, "annotated stream")
+        );
+        outcome.note(NoteLevel::Unreadable, "", text);
+    }
     if unknown > 0 {
         let text = format!(
             "{} belong to traces or branches that are not among the files that were read with them.",

@@ -113,7 +113,12 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
     let nodes = rest.take_list("nodes").unwrap_or_default();
     let calls = rest.take_list("calls").unwrap_or_default();
     let details = details_by_node(&calls);
+    let trace = rest.get("id").and_then(id);
     let mut whole = about(&mut rest, &calls, around, number, sink);
+    if let Some(trace) = trace {
+        // Data of the trainer is joined with the branches of a trace, with tokens or without.
+        whole.metadata.insert("trace", trace);
+    }
     let times: Vec<(Option<usize>, Json)> = calls
         .iter()
         .filter_map(|call| Some((node_of(call), call_span(call)?)))
@@ -153,12 +158,11 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
     let mut first = None;
     if several && size_of_object(&whole.metadata) + size_of_object(&whole.raw) > LARGE {
         let metadata = std::mem::take(&mut whole.metadata);
+        if let Some(trace) = metadata.get("trace") {
+            whole.metadata.insert("trace", trace.clone());
+        }
         first = Some((metadata, std::mem::take(&mut whole.raw)));
         sink.kept("The metadata of a trace is large, so only its first branch keeps it.");
-    }
-    if nodes.iter().any(|node| node.get("token_ids").is_some()) {
-        // Data of the trainer is joined with the branches of a trace.
-        whole.metadata.insert("trace", whole.id.clone());
     }
     for (branch, path) in paths.iter().enumerate() {
         let mut episode = match branch + 1 == paths.len() {
