@@ -283,6 +283,21 @@ fn traces_without_tokens_are_joined_with_the_info_of_their_annotations() {
 }
 
 #[test]
+fn the_info_of_annotations_is_merged() {
+    let annotations = r#"{"version": 1, "trace_id": "tr1", "info": {"ship": {"step": 6, "time": 9.0}, "filters": {"zero": true, "long": true}}, "branches": []}
+{"version": 1, "trace_id": "tr1", "info": {"effective": false, "filters": {"long": false}, "reject_reason": "stale"}, "branches": []}"#;
+    let traces = fixture("verifiers-traces-tokens.jsonl");
+    let outcome = import(&[traces, file("annotations.jsonl", annotations.to_owned())]).unwrap();
+    let metadata = &outcome.episodes[0].metadata;
+    let info = metadata.get("annotation_info").map(Json::to_compact_text);
+    let expected =
+        r#"{"ship":{"time":9.0},"filters":{"zero":true,"long":false},"reject_reason":"stale"}"#;
+    assert_eq!(info.as_deref(), Some(expected));
+    assert_eq!(metadata.get("ship_step"), Some(&6.into()));
+    assert_eq!(metadata.get("effective"), Some(&false.into()));
+}
+
+#[test]
 fn tokens_of_nemo_rl_without_a_mask_have_an_unknown_one() {
     let sample = json!({
         "idx": 0, "content": [["Hi.", "Hello."]], "rewards": [1.0], "sample_loss_mask": [1.0],

@@ -21,6 +21,9 @@ use crate::token_record::{Alignment, TokenRecord};
 /// Streams in which single trained tokens may have no value.
 const WITH_NULLS: [&str; 2] = ["is_masked", "mismatch_kl"];
 
+/// The metadata with the rest of `info`. The trace has an `info` of its own.
+const INFO: &str = "annotation_info";
+
 /// An annotation of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::import) struct Annotation {
@@ -148,18 +151,7 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
         joined += 1;
         for place in episodes {
             if let Some(episode) = outcome.episodes.get_mut(*place) {
-                for (key, value) in annotation.info.iter() {
-                    if ["advantage", "effective"].contains(&key.as_ref()) {
-                        episode.metadata.insert(key.clone(), value.clone());
-                    }
-                }
-                let step = annotation
-                    .info
-                    .get("ship")
-                    .and_then(|ship| ship.get("step"));
-                if let Some(step) = step {
-                    episode.metadata.insert("ship_step", step.clone());
-                }
+                add_info(&mut episode.metadata, &annotation.info);
             }
         }
         for (branch, streams) in annotation.branches {
@@ -216,6 +208,43 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
             counted(unknown, "annotation")
         );
         outcome.note(NoteLevel::Unreadable, "", text);
+    }
+}
+
+/// Adds the `info` of an annotation: what the page uses has names of its own, the rest is merged into [`INFO`].
+fn add_info(metadata: &mut Object, info: &Object) {
+    let mut rest = info.clone();
+    for key in ["advantage", "effective"] {
+        if let Some(value) = rest.take(key) {
+            metadata.insert(key, value);
+        }
+    }
+    if let Some(mut ship) = rest.take_object("ship") {
+        if let Some(step) = ship.take("step") {
+            metadata.insert("ship_step", step);
+        }
+        if !ship.is_empty() {
+            rest.insert("ship", ship);
+        }
+    }
+    if !rest.is_empty() {
+        let mut known = metadata.take_object(INFO).unwrap_or_default();
+        merge(&mut known, rest);
+        metadata.insert(INFO, known);
+    }
+}
+
+/// Merges members into an object, at all depths. The newest counts.
+fn merge(known: &mut Object, newer: Object) {
+    for (key, value) in newer {
+        let value = match (known.take_object(&key), value) {
+            (Some(mut inside), Json::Object(value)) => {
+                merge(&mut inside, value);
+                inside.into()
+            }
+            (_, value) => value,
+        };
+        known.insert(key, value);
     }
 }
 
