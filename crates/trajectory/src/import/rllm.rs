@@ -1,5 +1,5 @@
-//! Episodes of rLLM, a file each: of training (`episodes/train_step_N_epoch_E/….json`, without tokens) and of `rllm eval`
-//! (with tokens). Each step repeats the whole conversation and its prompt; the last one has everything. Steps of agents
+//! Episodes of rLLM, a file each: of training (`episodes/train_step_N_epoch_E/….json`, without tokens), of the evaluations
+//! during it (`val_step_N_epoch_E`), and of `rllm eval` (with tokens). Each step repeats the whole conversation and its prompt; the last one has everything. Steps of agents
 //! that keep no conversation have an input and an output.
 
 use volary_core::json::{Json, Object, Text};
@@ -61,6 +61,9 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
         trajectories.push(Json::Object(Object::new()));
     }
     let is_correct = rest.take("is_correct");
+    // Only the folder says what the episodes are of.
+    let is_evaluation = sink.folder().starts_with("val_step_");
+    let split = is_evaluation.then(|| Json::from("eval"));
     let several = trajectories.len() > 1;
     for trajectory in trajectories {
         let Json::Object(mut trajectory) = trajectory else {
@@ -107,6 +110,7 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
             ("step", step.clone()),
             ("group", group.clone().map(Json::from)),
             ("sample", Some(id.clone().into())),
+            ("split", split.clone()),
         ];
         for (key, value) in place {
             if let Some(value) = value {

@@ -46,8 +46,15 @@ pub fn step_of_metadata(metadata: &Object) -> Option<i64> {
 
 /// Whether a row is of an evaluation during training.
 pub fn is_evaluation(row: &Row) -> bool {
-    let split = row.metadata.get("split").and_then(Json::as_text);
-    split.is_some_and(|split| matches!(&**split, "eval" | "val" | "validation" | "test"))
+    evaluation(row).is_some()
+}
+
+/// The name of the evaluation that a row is of: `gsm8k` for the split `eval/gsm8k`, empty for `eval`. `None` if it is of
+/// none.
+fn evaluation(row: &Row) -> Option<&str> {
+    let split = row.metadata.get("split")?.as_text()?;
+    let (word, name) = split.split_once(['/', '_', '-']).unwrap_or((split, ""));
+    matches!(word, "eval" | "val" | "validation" | "test").then_some(name)
 }
 
 impl Sample {
@@ -55,7 +62,12 @@ impl Sample {
     pub fn of(row: &Arc<Row>, choice: &RewardChoice) -> Option<Sample> {
         let step = step_of(row)?;
         let group = row.metadata.get("group").filter(|group| !group.is_null());
-        let group = group.map(|group| Text::from(group.to_display()));
+        // Groups are numbered from 0 in each evaluation of a step.
+        let evaluation = evaluation(row).filter(|name| !name.is_empty());
+        let group = group.map(|group| match evaluation {
+            Some(name) => format!("{name} {}", group.to_display()).into(),
+            None => Text::from(group.to_display()),
+        });
         let task = row.task.as_ref().map(|task| task.id.clone());
         let reward = match choice {
             RewardChoice::Whole => row.reward,
@@ -206,6 +218,30 @@ mod tests {
         assert_eq!(label("e", "a name", Json::Null), pair("a name", "e"));
         assert_eq!(label("e", "", Json::Null), pair("e", "e"));
         assert_eq!(label("e", "air-5", 7.into()), pair("7", "e"));
+    }
+
+    #[test]
+    fn splits_may_name_an_evaluation() {
+        let of = |split: &str| {
+            let row = Row {
+                metadata: object!({ "iteration": 7, "group": 2, "split": split }),
+                ..Row::default()
+            };
+            let is_evaluation = is_evaluation(&row);
+            let sample = Sample::of(&Arc::new(row), &RewardChoice::Whole).unwrap();
+            (is_evaluation, sample.group.unwrap().to_string())
+        };
+        for (split, expected, group) in [
+            ("train", false, "2"),
+            ("eval", true, "2"),
+            ("eval/gsm8k", true, "gsm8k 2"),
+            ("val_math", true, "math 2"),
+            ("test-hard", true, "hard 2"),
+            ("evaluated", false, "2"),
+            ("train/eval", false, "2"),
+        ] {
+            assert_eq!(of(split), (expected, group.to_owned()), "{split}");
+        }
     }
 
     #[test]

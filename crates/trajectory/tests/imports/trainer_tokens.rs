@@ -195,6 +195,18 @@ fn failed_episodes_of_rllm_are_kept() {
 }
 
 #[test]
+fn folders_of_rllm_tell_evaluations_from_training() {
+    let split = |folder: &str| {
+        let episode = r#"{"training_step": 3, "episode_id": "task:0", "termination_reason": "env_done", "trajectories": []}"#;
+        let name = format!("episodes/{folder}/episode.json");
+        let outcome = import(&[file(&name, episode.to_owned())]).unwrap();
+        outcome.episodes[0].metadata.get("split").cloned()
+    };
+    assert_eq!(split("val_step_3_epoch_0"), Some("eval".into()));
+    assert_eq!(split("train_step_3_epoch_0"), None);
+}
+
+#[test]
 fn nodes_of_verifiers_with_other_tokens_are_reported() {
     let nodes = |answer: &str| {
         parsed(&format!(
